@@ -12,8 +12,7 @@ import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspe
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { timestampOf } from '../../../shared/time.ts'
-import { grown } from '../../integration/parts/grown-client.ts'
-import { invokeAdmin } from '../../support/operator-actions.ts'
+import { grown, invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 

@@ -1,17 +1,50 @@
 /**
- * Goal: a client with several parts looks to all callers like a client with one. Method: real stores on tables
- * in memory; expectations are sorted and summed here, from the payments themselves.
+ * Goal: a client with several parts looks to all callers like a client with one, and loses nothing when it gets more.
+ * Method: real stores on tables in memory; the client grows while a create is frozen, and while callers still have the
+ * client from before. Expectations are sorted and summed here, from the payments themselves.
  */
 import { describe, expect, it } from 'vitest'
 import { handler as getStatement } from '../../../functions/admin/get-settlement-statement.ts'
-import { getBalance } from '../../../shared/ledger/ledger-store.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { partOf, paymentIdForKey } from '../../../shared/ids.ts'
+import { getBalance, readLedger } from '../../../shared/ledger/ledger-store.ts'
 import { listPayments } from '../../../shared/payment/list-payments.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { eventKey, ownersOf, paymentKey } from '../../../shared/table/keys.ts'
+import { addMs } from '../../../shared/time.ts'
 import { queriesIn, recordTable } from '../../support/intercept-table.ts'
-import { invokeAdmin } from '../../support/operator-actions.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { grown, invokeAdmin } from '../../support/operator-actions.ts'
+import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
+import { aRequest, create, lateAnswer } from '../../support/payment-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { inSteps, settle, settlementsOf } from '../../support/settlement-builders.ts'
-import { idsBy, manyPaid } from './grown-client.ts'
+import { inSteps, settle, settlementsOf, withFloor } from '../../support/settlement-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+
+/** Paid one after the other, some in the same millisecond, in the parts that ids say: first of one, then of four. */
+const paidPayments = (client: Client, deps: TestDeps, count: number): readonly Payment[] =>
+  Array.from({ length: count }, (_, at) => {
+    const paidAt = addMs(deps.now(), Math.floor(at / 3))
+    const payment = succeededPayment(client, { paidAt, notionalMinor: 10_000 + at, externalReference: 'each' })
+    return at < count / 4 ? payment : { ...payment, part: partOf(payment.paymentId, 4) || undefined }
+  })
+
+const place = (by: 'createdAt' | 'paidAt') => (payment: Payment) => `${payment[by]} ${payment.paymentId}`
+const idsBy = (payments: readonly Payment[], by: 'createdAt' | 'paidAt') =>
+  payments.toSorted((a, b) => (place(by)(a) < place(by)(b) ? -1 : 1)).map(({ paymentId }) => paymentId)
+
+/** A client of four parts with payments in all of them. */
+const manyPaid = async (count: number) => {
+  const deps = memoryDeps()
+  const client = await grown(deps, await withFloor(deps), 4)
+  deps.clock.advance(3_600)
+  const payments = await storePosted(deps, paidPayments(client, deps, count))
+  expect(new Set(payments.map(({ part }) => part))).toStrictEqual(new Set([undefined, 1, 2, 3]))
+  return { deps, client, payments }
+}
 
 describe('a client whose payments lie in four parts', () => {
   it('lists them as one, newest first, by any status and page, with the true total: one query of each part', async () => {
@@ -64,5 +97,88 @@ describe('a client whose payments lie in four parts', () => {
     expect(new Set(shown.flat())).toStrictEqual(new Set(payments.map(({ paymentId }) => paymentId)))
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0 })
     await expectBalanced(small, client.clientId)
+  })
+})
+
+/** An Idempotency-Key whose payment is in the given part. */
+const keyInPart = ({ clientId }: Client, part: number, parts: number): string => {
+  const keys = Array.from({ length: 50 * parts }, (_, at) => `key-${at}`)
+  return keys.find((key) => partOf(paymentIdForKey(clientId, key), parts) === part) ?? ''
+}
+
+describe('a client that grows', () => {
+  it('uses its new parts after a minute, by the hash of the id; the event and the credit are in the part of the payment', async () => {
+    const deps = memoryDeps()
+    const client = await grown(deps, await withFloor(deps), 4)
+    const make = async (count: number, keys: string[] = []) => {
+      const made: Payment[] = []
+      for (let at = 0; at < count; at++) made.push((await create(deps, client, aRequest(), keys[at])).payment)
+      return made
+    }
+    deps.clock.set(addMs(deps.now(), 59_999))
+    const before = await make(20)
+    deps.clock.set(addMs(deps.now(), 1))
+    const ofEachPart = [0, 1, 2, 3].map((part) => keyInPart(client, part, 4))
+    const after = await make(20, ofEachPart)
+
+    expect(before.map(({ part }) => part)).toStrictEqual(before.map(() => undefined))
+    expect(after.map(({ part }) => part ?? 0)).toStrictEqual(after.map(({ paymentId }) => partOf(paymentId, 4)))
+    expect(new Set(after.map(({ part }) => part)).size).toBe(4)
+    for (const { paymentRequestId } of [...before, ...after]) {
+      await applyProviderNews(deps, { providerPaymentId: deps.provider.pay(paymentRequestId) }, 'callback')
+    }
+    for (const { paymentId, part = 0 } of [...before, ...after]) {
+      const owner = ownersOf(client.clientId, 4)[part]
+      expect(await deps.table.get(paymentKey(paymentId))).toMatchObject({ status: 'succeeded', owner })
+      expect(await deps.table.get(eventKey(paymentId, 'payment.succeeded'))).toMatchObject({ owner })
+    }
+    const perPart = Map.groupBy((await readLedger(deps, client.clientId)).shards, ({ number }) =>
+      Math.floor(number / 16),
+    )
+    const counted = [...perPart.values()].map((shards) => shards.reduce((sum, shard) => sum + shard.countSucceeded, 0))
+    expect(counted.reduce((sum, count) => sum + count, 0)).toBe(40)
+    expect(counted[0]).toBe(20 + after.filter(({ part }) => part === undefined).length)
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('lists every payment, of callers that read the client before it grew and after', async () => {
+    const deps = memoryDeps()
+    const old = await withFloor(deps)
+    const client = await grown(deps, old, 16)
+    deps.clock.advance(61)
+
+    // A warm environment keeps a client for fifteen seconds; one that was frozen keeps it for longer.
+    const stale = await Promise.all(Array.from({ length: 8 }, () => create(deps, old)))
+    const fresh = await Promise.all(Array.from({ length: 8 }, () => create(deps, client)))
+
+    expect(stale.map(({ payment }) => payment.part)).toStrictEqual(stale.map(() => undefined))
+    expect(fresh.some(({ payment }) => payment.part !== undefined)).toBe(true)
+    const { total, payments } = await listPayments(deps, {
+      clientId: old.clientId,
+      status: 'pending',
+      page: { page: 1, perPage: 100 },
+    })
+    expect([total, payments.length]).toStrictEqual([16, 16])
+  })
+
+  it('keeps a payment in the part of its claim when the client grows before a takeover', async () => {
+    const deps = memoryDeps()
+    const client = await grown(deps, await withFloor(deps), 2)
+    deps.clock.advance(61)
+    const key = keyInPart(client, 1, 2)
+    deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+    await create(deps, client, aRequest(), key).catch(() => undefined)
+    deps.provider.heal('createRequest')
+    const answer = lateAnswer(deps)
+    const wide = await grown(deps, client, 16)
+    deps.clock.advance(120)
+
+    const taken = create(deps, wide, aRequest(), key)
+    await expect.poll(() => deps.provider.requests.size).toBe(1)
+    answer.resolve()
+
+    expect((await taken).payment.part).toBe(1)
+    expect(await findStoredPayment(deps, paymentIdForKey(client.clientId, key))).toMatchObject({ part: 1 })
+    await expectBalanced(deps, client.clientId)
   })
 })

@@ -1,13 +1,13 @@
-/** The provider's quota for background work and callbacks. All share one quota, so each test has its own table. */
+/** The provider's quota: background work and callbacks share it, so their tests have tables of their own. */
 import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/callback/receive-provider-callback.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { notePause, pausedUntil } from '../../../shared/provider/pause-store.ts'
 import type { Provider, ProviderOperation } from '../../../shared/provider/provider.ts'
-import { quotaWindow, takeCalls } from '../../../shared/provider/quota-store.ts'
+import { quotaWindow, takeCalls, takeShare } from '../../../shared/provider/quota-store.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { addMs, SECOND_MS, timestampOf } from '../../../shared/time.ts'
-import { call } from '../../support/api-event.ts'
+import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
@@ -117,5 +117,62 @@ describe('a callback while the provider limits our calls', () => {
 
     expect(deps.provider.countOf('getPayment')).toBe(0)
     expect(deps.sent.map(({ queue }) => queue)).toStrictEqual(['sync'])
+  })
+})
+
+/** Of a provider that takes eight creates a minute, at the beginning of one. */
+const aScarceProvider = async (callsLeft: number | undefined) => {
+  const deps = testDeps({ stage: { providerCallsPerMinute: 8 } })
+  deps.provider.script('callsLeft', () => callsLeft)
+  const clients = [await anApiClient(deps), await anApiClient(deps)] as const
+  const create = (caller: (typeof clients)[number], key: string = deps.newId()) =>
+    call(deps, API.createPayment, { caller, body: aPaymentBody(), headers: { 'idempotency-key': key } })
+  return { deps, clients, create }
+}
+
+describe('a client’s share of the provider’s quota (design section 9)', () => {
+  it.each([undefined, 8, 4])('is not counted while the provider says that %s of eight calls are left', async (left) => {
+    const { deps, clients, create } = await aScarceProvider(left)
+
+    const answers = await Promise.all([1, 2, 3].map(() => create(clients[0])))
+
+    expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 201])
+    expect(deps.provider.calls).toHaveLength(3)
+  })
+
+  it('is a quarter when fewer than half are left: the next create answers 429, and another client is served', async () => {
+    const { deps, clients, create } = await aScarceProvider(3)
+    const [flooding, other] = clients
+
+    const answers = [await create(flooding), await create(flooding)]
+    answers.push(await create(flooding, 'over'), await create(other))
+
+    expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 429, 201])
+    expect(answers[2]?.body).toMatchObject({ code: 'rate_limit' })
+    expect(Number(answers[2]?.headers['retry-after'])).toBeGreaterThan(0)
+    expect(deps.provider.calls).toHaveLength(3)
+    deps.clock.advance(60)
+    expect((await create(flooding, 'over')).status).toBe(201)
+  })
+
+  it('refuses no replay', async () => {
+    const { clients, create } = await aScarceProvider(3)
+    const first = await create(clients[0], 'once')
+    await create(clients[0])
+
+    const replay = await create(clients[0], 'once')
+
+    expect(replay.status).toBe(200)
+    expect(replay.body['payment_id']).toBe(first.body['payment_id'])
+  })
+
+  it('is one call at least, for many callers at once too', async () => {
+    const deps = testDeps({ stage: { providerCallsPerMinute: 3 } })
+    deps.provider.script('callsLeft', () => 0)
+    const { clientId } = await anApiClient(deps)
+
+    const taken = await Promise.all([1, 2, 3].map(() => takeShare(deps, 'createRequest', clientId)))
+
+    expect(taken.filter((retryAfterSeconds) => retryAfterSeconds === undefined)).toHaveLength(1)
   })
 })

@@ -1,5 +1,5 @@
 /* A callback faster than the provider's own read side is not forgotten, and one that can change nothing costs no call. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/callback/receive-provider-callback.ts'
 import { minor } from '../../../shared/money.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
@@ -8,11 +8,14 @@ import { findStoredPayment, noteCancelRequested } from '../../../shared/payment/
 import type { ProviderRequest } from '../../../shared/provider/provider.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
-import { addMs } from '../../../shared/time.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
+import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { call } from '../../support/api-event.ts'
-import { aCreating, checkWhenDue } from '../../support/payment-builders.ts'
+import { aCreating, aPendingPayment, checkWhenDue } from '../../support/payment-builders.ts'
+import { paymentOf } from '../../support/synced-payment.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
-import { aScene } from './payment-test.ts'
+import { aScene, paymentTest as it } from './payment-test.ts'
 
 const TOKEN = 'a-callback-token-of-tests'
 
@@ -194,5 +197,26 @@ describe('a payment that changes while the provider is asked', () => {
     expect(await sayExpired()).toBe('applied')
 
     expect(await stored()).toMatchObject({ status: 'cancelled' })
+  })
+})
+
+const REMEMBERED = { rememberedProviderPaymentIds: new Set(['py-remembered']) }
+
+describe('captures remembered while the payment was created', () => {
+  it('are asked about for an hour while the provider does not show them, and then forgotten', async ({
+    deps,
+    client,
+  }) => {
+    const payment = await aPendingPayment(deps, client, { method: 'ewallet', channelCode: 'DANA' })
+    const now = () => paymentOf(deps, { payment })
+    await deps.table.write(update(paymentKey(payment.paymentId), { add: REMEMBERED }))
+
+    expect(await checkWhenDue(deps, payment)).toBe('not_shown')
+    expect(await now()).toMatchObject({ ...REMEMBERED, dueAt: addMs(deps.now(), 2 * MINUTE_MS) })
+    deps.clock.advance(3_600)
+    expect(await checkWhenDue(deps, payment)).toBe('checked')
+
+    expect(await now()).not.toHaveProperty('rememberedProviderPaymentIds')
+    expect(await now()).toMatchObject({ dueAt: payment.expiresAt })
   })
 })

@@ -1,15 +1,26 @@
+import type { Context, SQSEvent } from 'aws-lambda'
 import { describe, expect } from 'vitest'
+import { handler as settleClientHandler } from '../../../functions/queue/settle-client.ts'
+import { handler as auditClients } from '../../../functions/schedule/audit-clients.ts'
+import { handler as sweepHandler } from '../../../functions/schedule/sweep-settlements.ts'
+import type { Client } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
 import { findAnySettlement } from '../../../shared/settlement/close-store.ts'
 import { recordStep } from '../../../shared/settlement/settlement-store.ts'
-import { windowKey } from '../../../shared/table/keys.ts'
-import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { queriesIn, recordTable, writtenKeys } from '../../support/intercept-table.ts'
+import { clientKey, journalPk, windowKey } from '../../../shared/table/keys.ts'
+import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
+import { put, update } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
+import { aClient } from '../../support/client-builders.ts'
+import { interceptTable, queriesIn, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { lambdaContext } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
-import { sweepADayLater } from '../../support/payout-builders.ts'
+import { settled, sweepADayLater } from '../../support/payout-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, BANK, settle, sweep, withFloor } from '../../support/settlement-builders.ts'
+import { aDayLater, BANK, fail, settle, settlementsOf, sweep, withFloor } from '../../support/settlement-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
 describe('settleClient (spec 3.2)', () => {
@@ -103,4 +114,120 @@ describe('settleClient (spec 3.2)', () => {
     const { previousId: _, ...stored } = settlement
     expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(stored)
   })
+})
+
+/** A sweep goes to every client there is. */
+const { requests } = memoryDeps()
+
+const sweepAll = (deps: TestDeps) => sweepHandler.withDeps(deps)({}, {} as Context)
+
+const messagesOf = (deps: TestDeps) => deps.sent.map(({ message }) => message.body as { readonly client_id: string })
+
+/** A client as the sweep finds it. */
+const listedClient = (client: Client) => {
+  const { clientId: id, createdAt: listedAt } = client
+  return put(clientKey(id), { ...client, owner: GATEWAY_OWNER, entity: 'client', listedAt, id })
+}
+
+/** Hands messages to the worker in one batch, as the queue does. */
+const work = (deps: TestDeps, bodies: readonly unknown[]) => {
+  const records = bodies.map((body, index) => ({ messageId: `message-${index}`, body: JSON.stringify(body) }))
+  return settleClientHandler.withDeps(deps)({ Records: records } as unknown as SQSEvent, {} as Context)
+}
+
+const withPayment = async (deps: TestDeps) => {
+  const client = await withFloor(deps)
+  await aSucceededPayment(deps, client)
+  return client
+}
+
+describe('sweep-settlements (spec 3.2, rule 1)', () => {
+  it('puts one message for each of more than 1,000 clients on the queue, disabled ones too', async () => {
+    const deps = testDeps({ requests })
+    const clients = Array.from({ length: 1_100 }, (_, index) => aClient({ enabled: index % 100 > 0 }))
+    await Promise.all(clients.map((client) => deps.table.write(listedClient(client))))
+
+    const summary = await sweepAll(deps)
+
+    const ids = messagesOf(deps).map(({ client_id }) => client_id)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(summary).toStrictEqual({ clients: ids.length })
+    expect(ids).toStrictEqual(expect.arrayContaining(clients.map(({ clientId }) => clientId)))
+    const message = { body: { client_id: ids[0] }, delaySeconds: 0, group: ids[0] }
+    expect(deps.sent[0]).toStrictEqual({ queue: 'settlements', message })
+    expect(deps.lines).toStrictEqual([{ level: 'info', code: 'sweep.completed', fields: { clients: ids.length } }])
+  })
+})
+
+describe('settle-client, the worker of the sweep', () => {
+  it('gives back only the message that failed: a broken client holds up no other', async () => {
+    const deps = testDeps({ requests })
+    const [healthy, broken, last] = [await withPayment(deps), await withPayment(deps), await withPayment(deps)]
+    aDayLater(deps)
+    const { settledUntil } = (await deps.table.get(windowKey(broken.clientId))) ?? {}
+    const setSettled = (value: unknown) =>
+      deps.table.write(update(windowKey(broken.clientId), { set: { settledUntil: value } }))
+    await setSettled('no time')
+    const unknown = { client_id: crypto.randomUUID() }
+
+    const [first, second, third] = [broken, healthy, last].map(({ clientId }) => ({ client_id: clientId }))
+    const answer = await work(deps, [first, second, unknown, { client: healthy.clientId }, third])
+
+    const failed = ['message-0', 'message-2', 'message-3'].map((itemIdentifier) => ({ itemIdentifier }))
+    expect(answer).toStrictEqual({ batchItemFailures: failed })
+    for (const client of [healthy, last]) {
+      expect(await settlementsOf(deps, client)).toHaveLength(1)
+      await expectBalanced(deps, client.clientId)
+    }
+    expect(await settlementsOf(deps, broken)).toStrictEqual([])
+    await setSettled(settledUntil)
+    await work(deps, [{ client_id: broken.clientId }])
+    await expectBalanced(deps, broken.clientId)
+  })
+
+  it('lets a slow client wait alone', async () => {
+    const deps = testDeps({ requests })
+    const [slow, quick] = [await withPayment(deps), await withPayment(deps)]
+    aDayLater(deps)
+    const held = Promise.withResolvers<void>()
+    const slowed = interceptTable(deps, {
+      before: async (call) => {
+        if (!('query' in call)) return
+        if (call.query.partition.includes(journalPk(slow.clientId))) await held.promise
+      },
+    })
+
+    const answer = work(slowed, [{ client_id: slow.clientId }, { client_id: quick.clientId }])
+
+    await expect.poll(async () => (await settlementsOf(deps, quick)).length).toBe(1)
+    expect(await settlementsOf(deps, slow)).toStrictEqual([])
+    held.resolve()
+    expect(await answer).toStrictEqual({ batchItemFailures: [] })
+    for (const client of [slow, quick]) await expectBalanced(deps, client.clientId)
+  })
+})
+
+it('settlements that wait three days for their payout are reported in one alert a day', async () => {
+  const deps = memoryDeps()
+  const client = await withFloor(deps)
+  const first = await settled(deps, client, 100_000)
+  const second = await settled(deps, client, 200_000)
+  const daily = async (at: Timestamp) => {
+    deps.clock.set(at)
+    deps.published.length = 0
+    await auditClients.withDeps(deps)({}, lambdaContext('audit-clients'))
+    return deps.published.map(({ kind, subject, message }) => [kind, subject, message])
+  }
+  const told = (text: string): unknown => expect.stringContaining(text)
+
+  expect(await daily(addMs(first.createdAt, 3 * DAY_MS - 1))).toStrictEqual([])
+  expect(await daily(addMs(first.createdAt, 3 * DAY_MS))).toStrictEqual([
+    ['settlement.unpaid', first.settlementId, told(`1 settlements were recorded three days ago`)],
+  ])
+  expect(await daily(addMs(second.createdAt, 3 * DAY_MS))).toStrictEqual([
+    ['settlement.unpaid', first.settlementId, told(`${first.settlementId}, ${second.settlementId}.`)],
+  ])
+  await fail(deps, first)
+  await fail(deps, second)
+  expect(await daily(addMs(second.createdAt, 4 * DAY_MS))).toStrictEqual([])
 })

@@ -26,7 +26,7 @@ import {
   storedDelivery,
   storedEndpoint,
 } from '../../support/webhook-builders.ts'
-import { withoutTopic } from './outages.ts'
+import { withoutTopic } from './webhook-test.ts'
 
 /** So many deliveries whose eighth attempt fails. */
 const abandon = async (deps: TestDeps, endpoint: Endpoint, times = 1): Promise<readonly Delivery[]> => {

@@ -1,12 +1,16 @@
 import { describe, expect } from 'vitest'
 import { itemSize } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { deliveryKey } from '../../../shared/table/keys.ts'
-import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
-import { attemptsOf, listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { addMs, DAY_MS, msBetween, SECOND_MS } from '../../../shared/time.ts'
+import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
+import { attemptsOf, findDelivery, listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
+import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   codes,
@@ -21,7 +25,7 @@ import {
   rowOf,
   SIGNING_SECRET,
 } from '../../support/webhook-builders.ts'
-import { webhookTest as it } from './webhook-test.ts'
+import { webhookTest as it, withoutQueue } from './webhook-test.ts'
 
 describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
   it('posts its event, signed, and ends with it in one plain write', async ({ deps, endpoint, event, delivery }) => {
@@ -167,5 +171,70 @@ describe('deliver-webhook: workers that die or sleep', () => {
 
     expect(deps.webhooks).toStrictEqual([])
     expect(await attemptsOf(deps, await rowOf(deps, delivery))).toMatchObject([{ number: 1, error: 'unknown' }])
+  })
+})
+
+describe('checkOverdueDelivery (due work)', () => {
+  it('sends the message of an attempt that is a minute overdue, and a worker makes it', async ({ deps, delivery }) => {
+    deps.clock.advance(59)
+    expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(false)
+    deps.clock.advance(1)
+
+    expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
+
+    const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id } = delivery
+    const body = { delivery_id, attempt: 1, client_id, endpoint_id }
+    expect(deps.sent).toStrictEqual([{ queue: 'webhooks', message: { body, delaySeconds: 0, group: endpoint_id } }])
+    await deliverNextMessage(deps)
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('waits twice as long after each message sent in vain', async ({ deps, delivery }) => {
+    const minutes: number[] = []
+    for (let resent = 0; resent < 7; resent++) {
+      const { dueAt = deps.now() } = await rowOf(deps, delivery)
+      minutes.push(msBetween(deps.now(), dueAt) / 60_000)
+      deps.clock.set(dueAt)
+      await checkOverdueDelivery(deps, delivery.deliveryId)
+    }
+
+    expect(minutes).toStrictEqual([1, 2, 4, 8, 16, 32, 60])
+    expect(deps.sent).toHaveLength(7)
+  })
+
+  it('comes back a minute later, and counts no message, when the queue does not take it', async ({
+    deps,
+    delivery,
+  }) => {
+    deps.clock.advance(60)
+
+    await expect(checkOverdueDelivery(withoutQueue(deps), delivery.deliveryId)).rejects.toThrow('no queue')
+
+    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
+  })
+})
+
+const pass = (deps: TestDeps, count: number) => deps.clock.set(addMs(deps.now(), count * DAY_MS))
+
+/* How long events are kept for what is sent again: redeliver.test.ts. */
+
+describe('retention (design section 9)', () => {
+  it('treats an expired delivery as deleted, while its event lives longer', async ({ deps, event, delivery }) => {
+    const { clientId, endpointId, deliveryId } = delivery
+    await deliverWebhook(deps, messageFor(delivery))
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
+
+    pass(deps, 91)
+
+    const again = redeliver(deps, { clientId, deliveryId, operator: 'ayu' })
+    await expect(again).rejects.toMatchObject({ code: 'not_found' })
+    expect(await findDelivery(deps, deliveryId)).toBeUndefined()
+    expect(await listAttempts(deps, deliveryId)).toStrictEqual([])
+    expect(await deliveriesOfEvent(deps, clientId, event.eventId)).toStrictEqual([])
+    expect(await listPaymentEvents(deps, event.paymentId)).toHaveLength(1)
+    pass(deps, 30)
+    expect(await listPaymentEvents(deps, event.paymentId)).toStrictEqual([])
+    const bulk = { clientId, endpointId, operator: 'ayu', since: event.firedAt, status: undefined, cursor: undefined }
+    expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 0 })
   })
 })

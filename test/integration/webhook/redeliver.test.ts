@@ -27,7 +27,7 @@ import {
   storedEndpoint,
   storedEvent,
 } from '../../support/webhook-builders.ts'
-import { withoutQueue, withoutTopic } from './outages.ts'
+import { withoutQueue, withoutTopic } from './webhook-test.ts'
 
 const DAY_SECONDS = 86_400
 

@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { testDeps } from '../../support/test-deps.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 
 /** The `it` of one endpoint of a merchant, of an event, and of its delivery to the endpoint, which is due now. */
@@ -8,3 +8,15 @@ export const webhookTest = test
   .extend('endpoint', ({ deps }) => storedEndpoint(deps))
   .extend('event', ({ deps, endpoint }) => storedEvent(deps, { clientId: endpoint.clientId }))
   .extend('delivery', ({ deps, endpoint, event }) => storedDelivery(deps, endpoint, {}, event))
+
+/** The same gateway while its queues take no message. */
+export const withoutQueue = (deps: TestDeps): TestDeps => ({
+  ...deps,
+  queues: { send: () => Promise.reject(new Error('no queue')) },
+})
+
+/** The same gateway while the operators' topic does not answer. */
+export const withoutTopic = (deps: TestDeps): TestDeps => ({
+  ...deps,
+  alerts: { publish: () => Promise.reject(new Error('no topic')) },
+})
