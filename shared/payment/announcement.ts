@@ -60,10 +60,7 @@ type Fact = { readonly name: string; readonly payment: Payment; readonly data: o
  * key allows one event for each payment and name. Every id is derived from that key, so a retry of the transaction
  * writes the same items.
  */
-const announce = async (
-  deps: AnnounceDeps,
-  { name, payment: { paymentId, clientId, part }, data, firedAt }: Fact,
-): Promise<Announcement> => {
+const announce = async (deps: AnnounceDeps, { name, payment: { paymentId, clientId, part }, data, firedAt }: Fact) => {
   const type = typeOfEvent(name)
   const eventId = eventIdFor(paymentId, name)
   const read = deps.endpointsOf?.(clientId, firedAt)

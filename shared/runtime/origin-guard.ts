@@ -42,10 +42,7 @@ export const originGuard = (
 /** Whether the stored text has the form that functions read; for the operator who sets it. */
 export const isOriginSecret = (text: string): boolean => v.is(OriginSecretSchema, text)
 
-const originSecrets = async (
-  { secrets, stage }: Pick<Deps, 'secrets' | 'stage'>,
-  fresh?: 'fresh',
-): Promise<readonly string[]> => {
+const originSecrets = async ({ secrets, stage }: Pick<Deps, 'secrets' | 'stage'>, fresh?: 'fresh') => {
   const { current, previous } = await readSecret(
     secrets,
     'origin',

@@ -63,12 +63,7 @@ const skip = async (deps: TableDeps, list: List, count: number): Promise<Start |
   return { cursor }
 }
 
-const collect = async (
-  deps: TableDeps,
-  list: List,
-  start: Item | undefined,
-  count: number,
-): Promise<readonly Key[]> => {
+const collect = async (deps: TableDeps, list: List, start: Item | undefined, count: number) => {
   const keys: Key[] = []
   let cursor = start
   do {

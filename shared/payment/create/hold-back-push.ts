@@ -86,11 +86,7 @@ const verdictOn = async (deps: NewsDeps, creating: CreatingPayment, row: Provide
   }
 }
 
-const verdictOnPush = async (
-  deps: NewsDeps,
-  creating: CreatingPayment,
-  { number }: ProviderAttempt,
-): Promise<Verdict> => {
+const verdictOnPush = async (deps: NewsDeps, creating: CreatingPayment, { number }: ProviderAttempt) => {
   for (const row of await rowsOf(deps, referenceOf(creating.paymentId, number))) {
     const verdict = await verdictOn(deps, creating, row)
     if (verdict !== 'no_money') return verdict

@@ -88,12 +88,7 @@ export const identity = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unkn
 /**
  * Reads up to 100 items. Unprocessed keys are retried with jitter; throws after `BATCH_TRIES` tries.
  */
-const readBatch = async (
-  requests: TableRequests,
-  { sleep, random }: Means,
-  keys: readonly Key[],
-  reads: Reads,
-): Promise<readonly (Item | undefined)[]> => {
+const readBatch = async (requests: TableRequests, { sleep, random }: Means, keys: readonly Key[], reads: Reads) => {
   const found = new Map<string, Item>()
   // DynamoDB refuses a batch that names a key twice.
   let pending: readonly Key[] = [...new Map(keys.map((key) => [identity(key), key])).values()]

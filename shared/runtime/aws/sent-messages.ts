@@ -56,11 +56,7 @@ const SEND_TIMEOUT_MS: Readonly<Partial<Record<QueueName, number>>> = { webhooks
 
 type Target = { readonly QueueUrl: string; readonly mostMs: number | undefined }
 
-const sendSome = async (
-  client: SQSClient,
-  { QueueUrl, mostMs }: Target,
-  messages: readonly QueueMessage[],
-): Promise<void> => {
+const sendSome = async (client: SQSClient, { QueueUrl, mostMs }: Target, messages: readonly QueueMessage[]) => {
   const options = mostMs === undefined ? {} : { abortSignal: AbortSignal.timeout(mostMs) }
   const [first, ...others] = messages.map(entryOf)
   if (first && others.length === 0)

@@ -68,11 +68,7 @@ export const deliveriesOfEvent = async (
 const allEndpointIds = async (deps: TableDeps, clientId: ClientId): Promise<readonly EndpointId[]> =>
   (await listEndpointsEver(deps, clientId)).map(({ endpointId }) => endpointId)
 
-const endpointIds = async (
-  deps: TableDeps,
-  clientId: ClientId,
-  only: EndpointId | undefined,
-): Promise<readonly EndpointId[]> => {
+const endpointIds = async (deps: TableDeps, clientId: ClientId, only: EndpointId | undefined) => {
   if (only === undefined) return allEndpointIds(deps, clientId)
   if (!(await findEndpointEver(deps, clientId, only))) throw notFound('endpoint')
   return [only]
@@ -103,11 +99,7 @@ const tooDeep = ({ perPage }: Page) =>
     `The last page is ${Math.floor(MAX_DEPTH / perPage)}. Older ones: by event_id.`,
   )
 
-const eventsDeliveries = async (
-  deps: TableDeps,
-  owners: readonly EndpointId[],
-  eventId: EventId,
-): Promise<readonly Delivery[]> => {
+const eventsDeliveries = async (deps: TableDeps, owners: readonly EndpointId[], eventId: EventId) => {
   const deliveries = await findDeliveries(
     deps,
     owners.map((endpointId) => deliveryIdFor(eventId, endpointId)),
@@ -204,12 +196,7 @@ const lookFor = async (
   return { found, complete: false }
 }
 
-const listedKeys = async (
-  deps: TableDeps,
-  owner: EndpointId,
-  status: DeliveryStatus | undefined,
-  count: number,
-): Promise<readonly ListKey[]> => {
+const listedKeys = async (deps: TableDeps, owner: EndpointId, status: DeliveryStatus | undefined, count: number) => {
   const list =
     status === undefined
       ? ({ index: 'by-owner', partition: [owner, DELIVERY_ENTITY] } as const)

@@ -47,11 +47,7 @@ export const redeliver = async (
 }
 
 /** Throws 404 for an endpoint the client never had, and 422 for one that is disabled or deleted. */
-const requireEnabledEndpoint = async (
-  deps: TableDeps,
-  clientId: ClientId,
-  endpointId: EndpointId,
-): Promise<Endpoint> => {
+const requireEnabledEndpoint = async (deps: TableDeps, clientId: ClientId, endpointId: EndpointId) => {
   const endpoint = await findEndpointEver(deps, clientId, endpointId)
   if (!endpoint) throw notFound('endpoint')
   if (endpoint.deletedAt !== undefined) {
@@ -145,12 +141,7 @@ export const sendAgain = async (deps: RoundDeps, endpoint: Endpoint, delivery: D
 }
 
 /** False when another call has created the delivery. */
-const deliverMissing = async (
-  deps: RoundDeps,
-  event: Event,
-  endpoint: Endpoint,
-  write: WriteRound,
-): Promise<boolean> => {
+const deliverMissing = async (deps: RoundDeps, event: Event, endpoint: Endpoint, write: WriteRound) => {
   const delivery = newDelivery(announced(event), endpoint, deps.now())
   const { applied } = await write(delivery, {
     delivery: insertDelivery(delivery),

@@ -109,11 +109,7 @@ export const deleteEndpoint = async (
   return after
 }
 
-const write = async (
-  deps: RecordDeps,
-  record: Parameters<typeof recordChange>[1],
-  steps: Steps<string>,
-): Promise<void> => {
+const write = async (deps: RecordDeps, record: Parameters<typeof recordChange>[1], steps: Steps<string>) => {
   const { applied } = await recordChange(deps, record, steps)
   if (applied) return
   throw new GatewayError('conflict', 'another operator changed the endpoint at the same time', {

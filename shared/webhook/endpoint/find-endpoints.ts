@@ -42,11 +42,7 @@ export const findEndpointEver = async (
 
 type EndpointsRead = { readonly range?: { readonly beginsWith: string }; readonly limit: number; readonly most: number }
 
-const readEndpoints = async (
-  deps: TableDeps,
-  clientId: ClientId,
-  { range, limit, most }: EndpointsRead,
-): Promise<readonly Endpoint[]> => {
+const readEndpoints = async (deps: TableDeps, clientId: ClientId, { range, limit, most }: EndpointsRead) => {
   const found: Endpoint[] = []
   // A page may end before its limit.
   for await (const items of queryPages(deps, { partition: [endpointsPk(clientId)], range, limit, fields: FIELDS })) {
