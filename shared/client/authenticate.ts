@@ -44,7 +44,7 @@ export const authenticate = async (
   authorizationHeader: string | undefined,
   { changes = false, heard, ...asked }: Request = { points: 1 },
 ): Promise<Client> => {
-  const key = bearerKey(authorizationHeader)
+  const key = BEARER.exec(authorizationHeader ?? '')?.[1]
   const clientId = key === undefined ? undefined : claimedClient(deps.stage.name, key)
   if (key === undefined || clientId === undefined) throw invalidCredentials()
   const keyId = keyIdOf(key)
@@ -52,20 +52,18 @@ export const authenticate = async (
   if (!proven || isPast(proven.expiresAt, deps.now())) throw invalidCredentials()
   heard?.({ client_id: clientId, key_id: keyId })
   noteKeyUse(deps, clientId, keyId)
-  if (changes && proven.permissions === 'read_only') throw mayOnlyRead()
+  if (changes && proven.permissions === 'read_only') {
+    throw new GatewayError('forbidden', 'this API key may only read')
+  }
   await enforceRateLimit(deps, proven.client, asked)
   return proven.client
 }
-
-const mayOnlyRead = () => new GatewayError('forbidden', 'this API key may only read')
 
 /** The 401 of spec section 5, with the same words for every cause. */
 export const invalidCredentials = () => new GatewayError('auth', 'invalid credentials')
 
 // RFC 6750: the scheme in any case, one credential. Two headers arrive joined by a comma and are refused.
 const BEARER = /^bearer +([A-Za-z0-9_-]+)$/i
-
-const bearerKey = (header: string | undefined) => BEARER.exec(header ?? '')?.[1]
 
 const isPast = (time: Timestamp | undefined, now: Timestamp) => time !== undefined && time <= now
 

@@ -13,12 +13,6 @@ type DueWorkSummary = Record<CheckedWork | 'audit', number>
 /** A slot gets one more worker for each so many due items. */
 const ITEMS_OF_A_PART = 100
 
-const messageOf = (share: DueSlot): QueueMessage => ({
-  body: share,
-  delaySeconds: 0,
-  group: `${share.slot}/${share.part}`,
-})
-
 type Send = (deps: Pick<Deps, 'queues'>, messages: readonly QueueMessage[]) => Promise<void>
 
 /** Each kind has its own queue and workers, so that none delays another. */
@@ -35,8 +29,11 @@ const handOut = async (deps: FindDeps, work: CheckedWork, send: Send, slot: numb
   const [oldest] = items
   if (oldest === undefined) return { due: 0, lateMs: 0 }
   const parts = Math.ceil(items.length / ITEMS_OF_A_PART)
-  const shares = Array.from({ length: parts }, (_, part) => ({ slot, part, parts }))
-  await send(deps, shares.map(messageOf))
+  const shares = Array.from({ length: parts }, (_, part): DueSlot => ({ slot, part, parts }))
+  await send(
+    deps,
+    shares.map((body) => ({ body, delaySeconds: 0, group: `${slot}/${body.part}` })),
+  )
   return { due: items.length, lateMs: msBetween(oldest.dueAt, deps.now()) }
 }
 

@@ -56,7 +56,7 @@ type EventsSince = {
   readonly parts: number
   readonly since: Timestamp
   /** That time included; without it, to the end. */
-  readonly until?: Timestamp
+  readonly until?: string
   readonly limit: number
   readonly after: EventPosition | undefined
 }
@@ -64,39 +64,34 @@ type EventsSince = {
 /** Positions of a client's events that fired in a span of time, oldest first, after a given one. */
 export const listEventPositions = async (
   deps: TableDeps,
-  { clientId, parts, since, until, limit, after }: EventsSince,
+  { since, until = END_OF_TIME, limit, ...asked }: EventsSince,
 ): Promise<readonly EventPosition[]> => {
-  const partitions = ownersOf(clientId, parts).map((owner) => [owner, EVENT_ENTITY])
-  const range = { between: [since, until ?? END_OF_TIME] } as const
-  const pages = mergedPages(
-    deps,
-    { index: 'by-owner', partitions, range, limit: shareOf(limit, partitions) },
-    after && { ...eventKey(after.paymentId, after.name), ...toItem({ listedAt: after.firedAt, id: after.eventId }) },
-  )
   const found: EventPosition[] = []
-  for await (const { items } of pages) {
-    found.push(...items.map((item) => v.parse(EventPositionSchema, { ...item, ...foundKey('PAYMENT', item) })))
+  for await (const positions of eventPositionPages(deps, { ...asked, between: [since, until], limit })) {
+    found.push(...positions)
     if (found.length >= limit) break
   }
   return found.slice(0, limit)
 }
 
+type Span = Pick<EventsSince, 'clientId' | 'parts'> &
+  Partial<Pick<EventsSince, 'limit' | 'after'>> & { readonly between: readonly [string, string] }
+
 /** Positions of a client's events that fired in a span, its end included, page by page. */
 export const eventPositionPages = async function* (
   deps: TableDeps,
-  {
-    clientId,
-    parts,
-    between,
-  }: Pick<EventsSince, 'clientId' | 'parts'> & { readonly between: readonly [string, string] },
+  { clientId, parts, between, limit = 500, after }: Span,
 ): AsyncGenerator<readonly EventPosition[]> {
   const partitions = ownersOf(clientId, parts).map((owner) => [owner, EVENT_ENTITY])
-  const limit = shareOf(POSITIONS_PAGE, partitions)
-  for await (const { items } of mergedPages(deps, { index: 'by-owner', partitions, range: { between }, limit })) {
+  const pages = mergedPages(
+    deps,
+    { index: 'by-owner', partitions, range: { between }, limit: shareOf(limit, partitions) },
+    after && { ...eventKey(after.paymentId, after.name), ...toItem({ listedAt: after.firedAt, id: after.eventId }) },
+  )
+  for await (const { items } of pages) {
     yield items.map((item) => v.parse(EventPositionSchema, { ...item, ...foundKey('PAYMENT', item) }))
   }
 }
-const POSITIONS_PAGE = 500
 
 /** The events at these positions, strongly consistent; undefined where one is gone. */
 export const findEvents = async (

@@ -48,10 +48,7 @@ export const loggedProvider = (
     return answer
   }
   return {
-    pauseMs: (operation) => provider.pauseMs(operation),
-    isOtherChannel: (code) => provider.isOtherChannel(code),
-    nameFor: (channel) => provider.nameFor(channel),
-    callsLeft: (operation) => provider.callsLeft(operation),
+    ...provider,
     createRequest: (input, timeoutMs) => logged('create_request', provider.createRequest(input, timeoutMs)),
     getRequest: (id, timeoutMs) => logged('get_request', provider.getRequest(id, timeoutMs)),
     getPayment: (id, timeoutMs) => logged('get_payment', provider.getPayment(id, timeoutMs)),

@@ -44,14 +44,13 @@ const whenOvertaken = async (deps: NewsDeps, payment: Payment): Promise<Payment>
   return expireInstead(deps, kept)
 }
 
-const closeAsCancelled = async (deps: NewsDeps, payment: Payment): Promise<Payment> =>
-  (await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })) ?? whenOvertaken(deps, payment)
-
 const whenAnswered = async (deps: NewsDeps, payment: Payment, answer: CancelAnswer): Promise<Payment> => {
   switch (answer.kind) {
     case 'cancelled':
     case 'not_cancellable':
-      return closeAsCancelled(deps, payment)
+      return (
+        (await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })) ?? whenOvertaken(deps, payment)
+      )
     case 'final':
       return answerBehind(deps, payment, await applyNewsOfVisible(deps, payment, 'cancel'))
     case 'not_found':

@@ -9,9 +9,6 @@ import type { StoredPayment } from '../payment.ts'
 import { findStoredPayment, markDueNow, parseStored } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
 
-/** What a callback makes us ask: about the capture it names, otherwise about its request. */
-const questionOf = ({ providerPaymentId }: CallbackSubject): ProviderOperation =>
-  providerPaymentId === undefined ? 'getRequest' : 'getPayment'
 const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
 
 const isRateLimited = (outcome: ApplyOutcome): boolean =>
@@ -21,12 +18,9 @@ const MAX_BODY_BYTES = 262_144
 
 /** A capture that is already credited, or the status of a terminal payment's request: neither can change anything. */
 const isNoNews = ({ providerPaymentId }: CallbackSubject, stored: StoredPayment | undefined): boolean => {
-  if (stored === undefined || isOpen(stored)) return false
-  return providerPaymentId === undefined || providerPaymentId === creditedCapture(stored)
+  if (stored === undefined || stored.status === 'creating' || stored.status === 'pending') return false
+  return providerPaymentId === undefined || providerPaymentId === stored.creditedProviderPaymentId
 }
-
-const creditedCapture = (stored: StoredPayment): string | undefined =>
-  stored.status === 'creating' ? undefined : stored.creditedProviderPaymentId
 
 /** The provider had no answer, or it has not caught up with its own callback about this payment. */
 const isBehind = (outcome: ApplyOutcome, { providerPaymentId }: CallbackSubject): boolean =>
@@ -41,7 +35,8 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
   const paymentId = callback.reference === undefined ? undefined : paymentIdOf(callback.reference)
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
   if (isNoNews(callback, stored)) return 'ignored'
-  if (await pausedUntil(deps, [questionOf(callback)])) return putOff(deps, paymentId)
+  const question = callback.providerPaymentId === undefined ? 'getRequest' : 'getPayment'
+  if (await pausedUntil(deps, [question])) return putOff(deps, paymentId)
   const outcome = await applyProviderNews(deps, callback, 'callback', stored)
   if (isRateLimited(outcome)) {
     await notePause(deps, QUESTIONS)

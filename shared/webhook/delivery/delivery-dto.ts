@@ -7,12 +7,7 @@ import type { OwnDeliveryDto } from './own-delivery-dto-schema.ts'
 
 export const parseDeliveryId = (text: string): DeliveryId => parseId(DeliveryIdSchema, text, 'delivery')
 
-/** A delivery as operators see it (design section 7). Every field is present; null when it has no value. */
-export const toDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({
-  delivery_id: delivery.deliveryId,
-  event_id: delivery.eventId,
-  event: typeOfEvent(delivery.eventName),
-  client_id: delivery.clientId,
+const shown = ({ delivery, attempts }: ShownDelivery) => ({
   endpoint_id: delivery.endpointId,
   url: delivery.url,
   status: delivery.status,
@@ -21,18 +16,22 @@ export const toDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({
   attempts: attempts.map(toAttemptDto),
 })
 
+/** A delivery as operators see it (design section 7). Every field is present; null when it has no value. */
+export const toDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({
+  delivery_id: delivery.deliveryId,
+  event_id: delivery.eventId,
+  event: typeOfEvent(delivery.eventName),
+  client_id: delivery.clientId,
+  ...shown({ delivery, attempts }),
+})
+
 /** The same as its merchant sees it (design section 8). A test event names no payment. */
 export const toOwnDeliveryDto = ({ delivery, attempts }: ShownDelivery): OwnDeliveryDto => ({
   id: delivery.deliveryId,
   event_id: delivery.eventId,
   event: typeOfEvent(delivery.eventName),
   payment_id: delivery.paymentId,
-  endpoint_id: delivery.endpointId,
-  url: delivery.url,
-  status: delivery.status,
-  next_attempt_at: delivery.nextAttemptAt ?? null,
-  created_at: delivery.createdAt,
-  attempts: attempts.map(toAttemptDto),
+  ...shown({ delivery, attempts }),
 })
 
 const toAttemptDto = (attempt: DeliveryAttempt) => ({
