@@ -1,4 +1,3 @@
-/** A list in parts of one size; the last one may be shorter. */
 export const chunks = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
 

@@ -29,11 +29,9 @@ export type Deps = {
   /** A clock for durations: milliseconds from an arbitrary start, without jumps. */
   readonly monotonicMs: () => number
   readonly sleep: (ms: number) => Promise<void>
-  /** A random UUID. */
   readonly newId: () => string
   /** Uniform in [0, 1), for jitter. */
   readonly random: () => number
-  /** Cryptographically strong bytes. */
   readonly randomBytes: (length: number) => Buffer
   /** Starts work that no caller waits for and that may be lost; absent if such work must not run. */
   readonly aside?: (work: () => Promise<unknown>) => void
@@ -41,10 +39,8 @@ export type Deps = {
   readonly invocation?: Invocation
 }
 
-/** The dependency of most stores. */
 export type TableDeps = Pick<Deps, 'table'>
 
-/** The dependencies of stores that write the time. */
 export type StoreDeps = Pick<Deps, 'table' | 'now'>
 
 /** An operator's call. The AWS account's trail shows by its id who made it. */

@@ -1,4 +1,3 @@
-/** The error codes of the public API (spec section 7). */
 export type ErrorCode =
   | 'auth'
   | 'forbidden'

@@ -61,7 +61,6 @@ export const timeOrderedUuid = (epochMs: number, entropy: Buffer): string => {
   return hyphenated(bytes)
 }
 
-/** The time of a version 7 UUID, in milliseconds since the epoch. */
 export const timeOfUuid = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 
 const hashOf = (id: string): Buffer => createHash('sha256').update(id).digest()

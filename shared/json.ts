@@ -33,7 +33,6 @@ const isContainer = (value: unknown): value is object =>
 export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   isContainer(value) && !Array.isArray(value)
 
-/** Counts the members of a parsed value's objects, nested ones included. */
 const membersOf = (value: unknown): number => {
   let members = 0
   const found = [value]
@@ -95,7 +94,6 @@ export const partTexts = (text: string): readonly string[] => {
   return parts
 }
 
-/** The text of a member's value in a JSON object, as `partTexts` gives it. */
 export const memberText = (text: string, name: string): string | undefined =>
   partTexts(text).flatMap((part) => {
     const [key = '""'] = KEY.exec(part) ?? []

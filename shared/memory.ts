@@ -5,7 +5,6 @@ import type { Timestamp } from './time.ts'
  * part of this type. AWS may end an environment at any time, so nothing is in its memory alone.
  */
 export interface Memory {
-  /** The last time a deferred callback woke the sync. */
   syncWokenAt?: Timestamp
   /** The provider's quota lacked calls for due payments. */
   callsAreShortUntil?: Timestamp

@@ -31,7 +31,6 @@ export const METRICS = {
   PaymentChecksLate: { unit: 'Milliseconds', dimensionSets: OVERALL },
   /** Deliveries whose message was lost, repaired by due work. */
   DeliveriesRepaired: { unit: 'Count', dimensionSets: OVERALL },
-  /** Suspense items: held money and findings. */
   SuspenseItems: { unit: 'Count', dimensionSets: [['kind'], ['kind', 'cause']] },
   AlertFailures: { unit: 'Count', dimensionSets: OVERALL },
   /** Retries of writes that conflicted with another transaction, and writes that gave up. */
@@ -50,14 +49,12 @@ export const METRICS = {
   /** IDR, net. */
   SettlementAmount: { unit: 'None', dimensionSets: [['triggered_by']] },
   SweepRuns: { unit: 'Count', dimensionSets: OVERALL },
-  /** Clients that a sweep sent to the queue. */
   SweptClients: { unit: 'Count', dimensionSets: OVERALL },
   SyncRuns: { unit: 'Count', dimensionSets: OVERALL },
   /** The age of the newest provider rows that a run has read. */
   SyncLag: { unit: 'Milliseconds', dimensionSets: OVERALL },
   /** Runs that stopped early because of time, quota or a missing answer. */
   SyncsIncomplete: { unit: 'Count', dimensionSets: OVERALL },
-  /** Clients with differences in the daily audit. */
   AuditImbalances: { unit: 'Count', dimensionSets: OVERALL },
   /** Queue messages that a worker could not finish; SQS delivers them again. */
   FailedMessages: { unit: 'Count', dimensionSets: [['function']] },

@@ -55,7 +55,6 @@ export const pageOf = (params: { readonly page: number; readonly per_page: numbe
 
 export const firstOfPage = ({ page, perPage }: Page): number => (page - 1) * perPage
 
-/** The next position of a list, as opaque text. */
 export const encodeCursor = (position: object): string => Buffer.from(JSON.stringify(position)).toString('base64url')
 
 /** Decodes a cursor; the caller's schema checks its content. */

@@ -13,7 +13,6 @@ export const QUEUE_NAMES = [
 ] as const
 export type QueueName = (typeof QUEUE_NAMES)[number]
 
-/** One value for each queue. */
 export const byQueue = <Value>(valueOf: (name: QueueName) => Value): Readonly<Record<QueueName, Value>> => ({
   webhooks: valueOf('webhooks'),
   'webhooks-slow': valueOf('webhooks-slow'),

@@ -21,7 +21,6 @@ export type SealedFor = { readonly clientId: string; readonly endpointId: string
 
 /** Encrypts the signing secrets of endpoints, so that the table has no readable secret. */
 export type Sealer = {
-  /** The sealed secret, in base64. */
   seal(secret: string, owner: SealedFor): Promise<string>
   /** The secret, cached for five minutes. Undefined if this stage did not seal it for this owner. */
   unseal(sealed: string, owner: SealedFor): Promise<string | undefined>

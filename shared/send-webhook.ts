@@ -5,7 +5,6 @@ export type WebhookRequest = {
   readonly body: Buffer
 }
 
-/** Why an attempt failed. Stored with the attempt and shown to operators. */
 export const WEBHOOK_ERRORS = [
   'http_status',
   'timeout',
@@ -32,5 +31,4 @@ export type SendWebhook = (request: WebhookRequest) => Promise<WebhookResult>
 
 export type ResolvedAddress = { readonly address: string; readonly family: 4 | 6 }
 
-/** Answers all addresses of a name, IPv4 first. Rejects if it has none or DNS fails. */
 export type ResolveHost = (hostname: string) => Promise<readonly ResolvedAddress[]>

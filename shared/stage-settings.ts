@@ -21,7 +21,6 @@ export type StageSettings = {
   readonly allowLoopbackWebhooks: boolean
   /** The network of webhooks allows only port 443, so endpoints with another port are refused. Off by default. */
   readonly httpsPortOnly?: boolean
-  /** The return URL of wallets for clients without their own. */
   readonly defaultReturnUrl: string
   /** The display name of virtual accounts for clients without one that a bank accepts. */
   readonly defaultDisplayName: string
@@ -39,7 +38,6 @@ export type StageSettings = {
   readonly providerFees?: ProviderFees
   /** Calls a minute that the provider allows for each operation; default: its published limit. */
   readonly providerCallsPerMinute?: number
-  /** How a long history is read; `HISTORY_STEPS` by default, smaller in simulations. */
   readonly historySteps?: HistorySteps
   /** The lifetime of API keys issued without an expiry; undefined: unlimited. */
   readonly keyLifetimeDays?: number

@@ -22,7 +22,6 @@ export const epochMs = (time: Timestamp): number => Date.parse(time)
 
 export const addMs = (time: Timestamp, ms: number): Timestamp => timestampOf(epochMs(time) + ms)
 
-/** Milliseconds from `from` to `to`; negative if `to` is earlier. */
 export const msBetween = (from: Timestamp, to: Timestamp): number => epochMs(to) - epochMs(from)
 
 export const earlier = (a: Timestamp, b: Timestamp): Timestamp => (a < b ? a : b)

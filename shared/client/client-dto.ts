@@ -59,7 +59,6 @@ export const parseClientId = (id: string): ClientId => parseId(ClientIdSchema, i
 
 export const parseKeyId = (id: string): KeyId => parseId(KeyIdSchema, id, 'api key')
 
-/** A client as operators see it. */
 export const toClientDto = (client: Client) => ({
   client_id: client.clientId,
   name: client.name,

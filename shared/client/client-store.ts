@@ -25,7 +25,6 @@ export const findClient = async (deps: TableDeps, clientId: ClientId): Promise<C
   return item && v.parse(ClientSchema, item)
 }
 
-/** A client's payouts are not on hold. */
 export const mayBePaidOut = (clientId: ClientId): Step => guard(clientKey(clientId), all(exists, absent('payoutHold')))
 
 /** The same for operators. Throws 404. */
@@ -35,7 +34,6 @@ export const requireClient = async (deps: TableDeps, clientId: ClientId): Promis
   return client
 }
 
-/** All clients, newest first. */
 export const listClients = async (deps: TableDeps, page: Page): Promise<readonly Client[]> => {
   const items = await listItems(deps, { kind: 'CLIENT', index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], page })
   return items.map((item) => v.parse(ClientSchema, item))
@@ -159,7 +157,6 @@ export const changeClient = async (
   throw new GatewayError('conflict', 'other changes of this client are in progress; try again')
 }
 
-/** Whether a client ever received money. */
 const wasCredited = async (deps: TableDeps, clientId: ClientId): Promise<boolean> =>
   (await readLedger(deps, clientId)).shards.some(({ creditedAt }) => creditedAt !== undefined)
 

@@ -14,7 +14,6 @@ export const BankSchema = v.object({
   isChange: v.optional(v.boolean()),
 })
 export type Bank = v.InferOutput<typeof BankSchema>
-/** As an operator enters it. */
 export type BankAccount = Omit<Bank, 'since' | 'isChange'>
 
 /** A merchant: the tenant of every request. */

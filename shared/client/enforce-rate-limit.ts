@@ -96,7 +96,6 @@ const addUncounted = (use: RateUse, second: number, limit: number, points: numbe
   use.uncounted = { second, points: pointsIn(use.uncounted, second, limit) + points }
 }
 
-/** Takes the uncounted points out of the memory, to write them to the counter. */
 const takeUncounted = (use: RateUse, second: number, limit: number): number => {
   const points = pointsIn(use.uncounted, second, limit)
   use.uncounted = { second, points: 0 }

@@ -22,7 +22,6 @@ const KINDS: readonly (readonly [CheckedWork, Send])[] = [
   ['payment', ({ queues }, messages) => queues.send('due-payments', ...messages)],
 ]
 
-/** Hands one slot to as many workers as it has work for. */
 const handOut = async (deps: FindDeps, work: CheckedWork, send: Send, slot: number) => {
   const limit = mostParts(work, callsPerMinute(deps.stage, deps.now())) * ITEMS_OF_A_PART
   const { items } = await findDuePage(deps, { work, slot, limit, cursor: undefined })

@@ -16,7 +16,6 @@ export type Admission = { readonly turns: readonly Turn[]; readonly retryAt: Tim
 export type DueKind = {
   readonly work: CheckedWork
   readonly atATime: (deps: Deps) => number
-  /** The items of these rows, in their order. */
   readonly read: (deps: TableDeps, rows: readonly DueItem[]) => Promise<readonly (Item | undefined)[]>
   /** True when there was something to do. Claims the item itself: another worker may have it, too. */
   readonly check: (deps: Deps, due: ReadItem, turn: Turn) => Promise<boolean>

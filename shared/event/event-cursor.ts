@@ -57,17 +57,13 @@ const idOf = (position: FeedPosition): string => ('since' in position ? '' : pos
 export const isAfter = (one: FeedPosition, other: FeedPosition): boolean =>
   timeOf(one) === timeOf(other) ? idOf(one) > idOf(other) : timeOf(one) > timeOf(other)
 
-/** The position after an event, as text that callers send back unread. */
 export const eventCursorOf = (position: EventPosition): string => encodeCursor(textOf(position))
 
-/** The event that a text names; undefined when it is no cursor of ours. */
 export const parseEventCursor = (text: string): EventPosition | undefined => parsed(EventCursor, text)
 
-/** How far a reader is, as text that callers send back unread. */
 export const feedCursorOf = ({ settled, young }: FeedCursor): string =>
   encodeCursor({ settled: textOf(settled), young: textOf(young) })
 
-/** How far the reader is that a text names; undefined when it is no cursor of ours. */
 export const parseFeedCursor = (text: string): FeedCursor | undefined => parsed(FeedCursorText, text)
 
 const parsed = <Output>(schema: v.GenericSchema<unknown, Output>, text: string): Output | undefined => {

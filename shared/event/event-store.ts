@@ -6,7 +6,6 @@ import { exists, guard, isNew, put, type Step } from '../table/step.ts'
 import { addMs, expiresAfter, SECOND_MS } from '../time.ts'
 import { type Event, RETENTION } from './event.ts'
 
-/** The second part of the key of a client's event list. */
 export const EVENT_ENTITY = 'event'
 
 /**
@@ -47,7 +46,6 @@ declare module '../memory.ts' {
   }
 }
 
-/** The bytes of an event, as text; undefined when there is no such event. */
 export const findEventBody = async (
   deps: StoreDeps & Pick<Deps, 'memory'>,
   event: NamedEvent,

@@ -40,7 +40,6 @@ export const EventFields = v.object({
   endpointIds: v.optional(v.array(EndpointIdSchema), []),
 })
 export type Event = v.InferOutput<typeof EventFields>
-/** The position of an event among those of its client. */
 export type EventPosition = Pick<Event, 'eventId' | 'name' | 'paymentId' | 'firedAt'>
 
 /**

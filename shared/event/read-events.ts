@@ -30,7 +30,6 @@ const whole = (row: unknown): unknown => {
 
 export const EventSchema = v.pipe(v.unknown(), v.transform(whole), EventFields)
 
-/** The position of an event, as its row and its index entries say. */
 const EventPositionSchema = v.pipe(
   v.unknown(),
   v.transform(whole),
@@ -40,7 +39,6 @@ const EventPositionSchema = v.pipe(
 /** One event of its status, and one of each movement of its money. */
 const MOST_OF_A_PAYMENT = 1 + MOST_MOVEMENTS
 
-/** The events of a payment. */
 export const listPaymentEvents = async (deps: TableDeps, paymentId: PaymentId): Promise<readonly Event[]> => {
   const { items } = await deps.table.query({
     partition: [paymentKey(paymentId).pk],
@@ -52,7 +50,6 @@ export const listPaymentEvents = async (deps: TableDeps, paymentId: PaymentId): 
 
 type EventsSince = {
   readonly clientId: ClientId
-  /** How many parts the client has. */
   readonly parts: number
   readonly since: Timestamp
   /** That time included; without it, to the end. */

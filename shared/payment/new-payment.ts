@@ -4,7 +4,6 @@ import type { Timestamp } from '../time.ts'
 import { type ChannelChoice, channelOf, inForce, isPushChannel, MARKUPS } from './channel/channels.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
 
-/** The visible payment that a claimed one becomes once the provider's request is known. */
 export const newPayment = (
   creating: CreatingPayment,
   upstream: { readonly paymentRequestId: string; readonly destination: string | undefined },

@@ -66,7 +66,6 @@ const MovementDataSchema = v.object({
   taken_back_minor: amount('What you have given back of the payment in all, after it; at most `client_net_minor`.'),
 })
 
-/** The `data` object of `payment.reversed`. */
 export const ReversedDataSchema = v.object({ ...WebhookDataSchema.entries, ...MovementDataSchema.entries })
 
 /** The payment DTO (spec 2.1). */

@@ -100,7 +100,6 @@ export const findPaymentsByKey = async (
   })
 }
 
-/** Adds a transition to the payment's history and sets the new status. */
 export const transitioned = (payment: Payment, status: PaymentStatus, at: Timestamp, source: NewsSource): Payment => {
   const transition: Transition = { status, at, source }
   return { ...payment, status, transitions: [...payment.transitions, transition] }

@@ -12,7 +12,6 @@ const CustomerSchema = v.object({
 })
 export type Customer = v.InferOutput<typeof CustomerSchema>
 
-/** A parsed request, before the provider has answered. */
 const PaymentRequestSchema = v.object({
   method: v.picklist(PAYMENT_METHODS),
   channelCode: v.optional(v.string()),
@@ -27,7 +26,6 @@ const PaymentRequestSchema = v.object({
 })
 export type PaymentRequest = v.InferOutput<typeof PaymentRequestSchema>
 
-/** One call of the provider's create on behalf of a payment. */
 const ProviderAttemptSchema = v.object({
   number: v.number(),
   startedAt: TimestampSchema,
@@ -41,13 +39,11 @@ const ProviderAttemptSchema = v.object({
 })
 export type ProviderAttempt = v.InferOutput<typeof ProviderAttemptSchema>
 
-/** How final the provider's fee is. */
 export const FEE_STATUSES = ['estimated', 'actual', 'assumed'] as const
 
 /** The public reversal of a succeeded payment (design section 10). Its status and its amounts stay. */
 const ReversalSchema = v.object({
   kind: v.picklist(REVERSAL_KINDS),
-  /** The sum of all reversals so far. */
   amountMinor: MinorSchema,
   at: TimestampSchema,
   /** When nothing was taken back any more. */
@@ -73,7 +69,6 @@ const identity = {
   provider: v.string(),
   /** Which of its client's parts it belongs to; absent for the first. The claim chooses it, and it never changes. */
   part: v.optional(v.number()),
-  /** Number of the newest provider attempt. */
   attempt: v.number(),
   /** At most twenty, oldest first (`withAttempt`). */
   providerAttempts: v.array(ProviderAttemptSchema),
@@ -125,7 +120,6 @@ export const PaymentFields = v.object({
   currency: v.literal('IDR'),
   paymentDestination: v.string(),
   customer: v.optional(CustomerSchema),
-  /** When an operator erased the customer. */
   erasedAt: v.optional(TimestampSchema),
   description: v.optional(v.string()),
   metadata: v.optional(v.string()),
@@ -134,7 +128,6 @@ export const PaymentFields = v.object({
   paidAt: v.optional(TimestampSchema),
   /** The provider's request whose destination was shown. Only it can close this payment. */
   paymentRequestId: v.string(),
-  /** The provider payment that was credited. */
   creditedProviderPaymentId: v.optional(v.string()),
   providerSettledAt: v.optional(TimestampSchema),
   cancelRequestedAt: v.optional(TimestampSchema),
@@ -142,7 +135,6 @@ export const PaymentFields = v.object({
   expiryStartedAt: v.optional(TimestampSchema),
   /** Captures that were announced while it was being created, until due work has asked about them. */
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
-  /** Of a failed payment. */
   failureReason: v.optional(v.picklist(FAILURE_REASONS)),
   reversal: v.optional(ReversalSchema),
   /** When it was paid, while it is open: succeeded and not posted. Its position among the open payments. */

@@ -8,7 +8,6 @@ export type HttpCall = {
   readonly timeoutMs: number
 }
 
-/** The remaining calls, and the time until the limit resets. */
 export type RateLimit = { readonly remaining: number; readonly resetMs: number }
 
 export type HttpOutcome =

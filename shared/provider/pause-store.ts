@@ -8,7 +8,6 @@ import type { ProviderOperation } from './provider.ts'
 
 type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'memory'>
 
-/** The pauses of all operations, in one item. */
 type Pauses = Readonly<Record<string, unknown>>
 
 /** The maximum delay before this environment sees another's pause; until then a few more calls are refused. */

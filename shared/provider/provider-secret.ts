@@ -5,6 +5,5 @@ import { providerSecretName, readSecret, type Secrets } from '../secrets.ts'
 export const ProviderKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,1024}$/))
 const ProviderSecret = v.pipe(v.string(), v.parseJson(), v.object({ secret_key: ProviderKey }))
 
-/** Reads the API key that authenticates us to the provider. */
 export const readProviderKey = async (secrets: Pick<Secrets, 'get'>, stage: string, fresh?: 'fresh'): Promise<string> =>
   (await readSecret(secrets, 'provider', providerSecretName(stage), ProviderSecret, fresh)).secret_key

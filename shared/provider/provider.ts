@@ -26,7 +26,6 @@ export type Provider = {
 
 export type ProviderOperation = Exclude<keyof Provider, 'pauseMs' | 'callsLeft' | 'isOtherChannel' | 'nameFor'>
 
-/** A channel in the terms of the merchant API. */
 type Channel = { readonly method: PaymentMethod; readonly channelCode?: string | undefined }
 
 export type CreateRequestInput = {
@@ -40,7 +39,6 @@ export type CreateRequestInput = {
   /** This field and the next ones are undefined or empty if the channel does not take them. */
   readonly expiresAt: Timestamp | undefined
   readonly displayName: string | undefined
-  /** The phone number for a push. */
   readonly phone: string | undefined
   readonly returnUrls: ReturnUrls
 }
@@ -76,7 +74,6 @@ export type CreateAnswer =
 
 export type CancelAnswer =
   | { readonly kind: 'cancelled' }
-  /** Already final upstream; read its status. */
   | { readonly kind: 'final' }
   /** The provider cannot cancel it although it is not final. */
   | { readonly kind: 'not_cancellable' }
@@ -84,7 +81,6 @@ export type CancelAnswer =
   | Unanswered
 
 export type ProviderBalance = {
-  /** The provider's own name of the account. */
   readonly account: string
   readonly amountMinor: Minor
 }
@@ -96,7 +92,6 @@ export type ProviderRequest = {
   readonly paymentRequestId: string
   readonly reference: string
   readonly status: ProviderRequestStatus
-  /** The reason of a failure, if the provider gives one. */
   readonly failureReason?: FailureReason | undefined
   readonly latestPaymentId: string | undefined
   /** What the customer is shown. Undefined if the answer holds nothing that fits the channel, as for a push. */
@@ -121,7 +116,6 @@ export type TransactionFilter = {
   readonly reference?: string
   /** The provider's own name of a channel category; absent: all categories. */
   readonly category?: string
-  /** Only voided or reversed transactions. */
   readonly reversedOnly?: boolean
   /** Both ends are included. */
   readonly updatedFrom?: Timestamp
@@ -170,11 +164,8 @@ export type ProviderTransaction = {
   readonly disputedMinor?: Minor | undefined
   /** What the provider keeps of a payment (fee, VAT, withholding): amount - net. Undefined until final. */
   readonly keptMinor: Minor | undefined
-  /** When the provider settled the money to us; undefined before. */
   readonly settledAt: Timestamp | undefined
-  /** When the provider expects to settle; undefined if it does not say. */
   readonly settlesAt?: Timestamp | undefined
-  /** The provider's own name of the channel category; undefined if it does not say. */
   readonly category?: string | undefined
   readonly createdAt?: Timestamp | undefined
   readonly updatedAt: Timestamp

@@ -106,7 +106,6 @@ export const quotaWindow = (perMinute: number, at: Timestamp): QuotaWindow => {
 /** Longer than any clock skew between environments, so that no counter in use expires. */
 const COUNTER_LIFE_MS = HOUR_MS
 
-/** The calls of an operation, or one client's share of them. */
 type Counted = { readonly operation: ProviderOperation; readonly clientId?: ClientId }
 
 /** Takes all of `calls` from a window's rest, or none; a refusal answers the present counter. */

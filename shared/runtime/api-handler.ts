@@ -19,7 +19,6 @@ export type ApiRequest<Query> = {
   readonly query: Query
   readonly idempotencyKey: string | undefined
   readonly accept: string | undefined
-  /** The body's bytes; empty when there is none. */
   readonly rawBody: Buffer
 }
 
@@ -31,7 +30,6 @@ export const reply = (
 
 export const ok = (body: HttpReply['body']): HttpReply => reply(200, body)
 
-/** A CSV reply; `next`: the URL of the next page. */
 export const csvReply = (text: string, next: string | undefined): HttpReply =>
   reply(200, text, {
     'content-type': 'text/csv; charset=utf-8',
@@ -72,7 +70,6 @@ type Spec<Schema> = {
   readonly query?: Schema
   /** Parameters whose empty value is refused by the schema instead of ignored. */
   readonly neverEmpty?: readonly string[]
-  /** The endpoint creates a payment. */
   readonly creates?: boolean
 }
 

@@ -26,7 +26,6 @@ export const ENV = {
   callTimeout: 'GATEWAY_CALL_TIMEOUT_MS',
 } as const
 
-/** The environment variable with the URL of a queue. */
 export const queueUrlVariable = (name: QueueName): string => `GATEWAY_${name.replace('-', '_').toUpperCase()}_QUEUE_URL`
 
 const QueueUrlSchema = v.optional(v.pipe(v.string(), v.url()))

@@ -12,9 +12,7 @@ import { isRouteProbe } from './release/probe.ts'
 if (!process.env['WITHHOLD_PROVIDER']) void new Headers()
 
 export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'pathParameters' | 'queryStringParameters'> & {
-  /** The matched route is a GET. */
   readonly isGet: boolean
-  /** The body's bytes; empty when there is none. */
   readonly rawBody: Buffer
 }
 

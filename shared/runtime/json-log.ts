@@ -40,13 +40,11 @@ export const jsonLog = (
 
 type Line = EmbeddedMetrics
 
-/** Writes one log line with its fields and metrics. */
 export type WriteLine = (level: keyof Log, code: LogCode, line: Line, cause?: unknown) => void
 
 type Request = {
   /** The lines that wait for the last line of the request; undefined after it. */
   waiting: readonly { readonly code: LogCode; readonly line: Line }[] | undefined
-  /** Client and key of the request. */
   caller: LogFields
 }
 
@@ -56,13 +54,11 @@ const requests = new AsyncLocalStorage<Request>()
 export const inOneLine = <Result>(run: () => Promise<Result>): Promise<Result> =>
   requests.run({ waiting: [], caller: {} }, run)
 
-/** Records client and key for the last line of the request. */
 export const noteCaller = (caller: LogFields): void => {
   const request = requests.getStore()
   if (request) request.caller = caller
 }
 
-/** The recorded client and key; empty before authentication. */
 export const notedCaller = (): LogFields => requests.getStore()?.caller ?? {}
 
 const isLast = (code: LogCode): boolean => code === 'request.completed' || code === 'request.failed'
@@ -120,7 +116,6 @@ type Directive = {
   readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[]
 }
 
-/** The additional fields of a log line from which CloudWatch reads metrics. */
 export type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
   readonly _aws?: { readonly Timestamp: number; readonly CloudWatchMetrics: readonly Directive[] }
 }

@@ -11,7 +11,6 @@ const AskSchema = v.pipe(
 )
 const ProofSchema = v.object({ Asks: v.array(AskSchema) })
 
-/** CloudFormation's event for the function of a custom resource. */
 const RequestSchema = v.object({
   RequestType: v.picklist(['Create', 'Update', 'Delete']),
   ResponseURL: v.pipe(v.string(), v.url()),

@@ -25,7 +25,6 @@ export const queueHandler = <const Schema extends v.GenericSchema>(
     return { batchItemFailures }
   })
 
-/** The description that the operators' command line shows. */
 type ScheduledWork = { readonly summary: string }
 
 /**

@@ -8,7 +8,6 @@ import { type Head, HeadSchema, LEASE_MS, type Slice } from './job-store.ts'
 
 /** The next round reads this span again, because rows may appear late and clocks differ. */
 const OVERLAP_MS = 2 * MINUTE_MS
-/** How far back the first round of a stage reads. */
 const FIRST_LOOK_BACK_MS = 7 * DAY_MS
 /** The maximum length of a slice, so that workers can share a long backlog of unknown density. */
 const LONGEST_SLICE_MS = 6 * HOUR_MS

@@ -38,7 +38,6 @@ export type Head = v.InferOutput<typeof HeadSchema>
 
 const claimed = { id: v.string(), dueAt: TimestampSchema }
 
-/** A time span of provider transactions, both ends included. */
 const SliceSchema = v.object({
   ...claimed,
   /** `head`: by update time. `tail`, `reversals`: by creation time. */
@@ -46,13 +45,10 @@ const SliceSchema = v.object({
   from: TimestampSchema,
   to: TimestampSchema,
   category: v.optional(v.string()),
-  /** The last transaction of the last page kept. */
   afterId: v.optional(v.string()),
   /** Head: the density, in rows a minute, that decided its length. */
   cutFor: v.optional(v.number(), 0),
-  /** Rows read so far in this reading. */
   rows: v.optional(v.number(), 0),
-  /** Tail: the number of complete readings. */
   reads: v.optional(v.number(), 0),
   /** Tail: the latest expected settlement of the open transactions in this reading. */
   openUntil: v.optional(TimestampSchema),
@@ -63,7 +59,6 @@ export type Slice = v.InferOutput<typeof SliceSchema>
 export const OpenTransactionSchema = v.object({
   ...claimed,
   kind: v.literal('open'),
-  /** The number of checks without a result. */
   tries: v.number(),
   transaction: v.object({
     type: v.picklist(['payment', 'return', 'correction', 'account', 'unknown']),
@@ -139,11 +134,9 @@ export const keepPosition = async (deps: StoreDeps, slice: Slice, progress: Prog
   return applied ? { ...slice, ...progress, dueAt } : undefined
 }
 
-/** Releases a claimed job; a worker can claim it again from `dueAt` on. */
 export const releaseJob = (deps: TableDeps, job: SyncJob, dueAt: Timestamp) =>
   deps.table.write(update(syncJobKey(job.id), { set: { dueAt } }, isMine(job)))
 
-/** Removes a job from due work and lets it expire. */
 export const finishJob = (deps: StoreDeps, job: SyncJob, reads?: number) =>
   deps.table.write(
     update(
@@ -153,7 +146,6 @@ export const finishJob = (deps: StoreDeps, job: SyncJob, reads?: number) =>
     ),
   )
 
-/** Schedules another reading of a tail slice, from its beginning. */
 export const scheduleReading = (deps: TableDeps, slice: Slice, dueAt: Timestamp) =>
   deps.table.write(
     update(
@@ -218,6 +210,5 @@ export const noteOpen = async (deps: TableDeps, transaction: ProviderTransaction
   throw new Error(`${id}: ${MAX_TRIES} tries met another claim`)
 }
 
-/** Schedules the next check of a transaction after one without a result. */
 export const retryOpen = (deps: TableDeps, job: Extract<SyncJob, { kind: 'open' }>, dueAt: Timestamp) =>
   deps.table.write(update(syncJobKey(job.id), { set: { dueAt, tries: job.tries + 1 } }, isMine(job)))

@@ -61,7 +61,6 @@ const waitForQuota = async ({ deps, budget, deadlineMs }: SyncRun): Promise<Time
 const endBy = (answer: Unanswered | { readonly kind: 'not_found' }): 'refused' | 'provider_silent' =>
   answer.kind === 'not_found' || isOurMistake(answer) ? 'refused' : 'provider_silent'
 
-/** Records the slice's density if it differs much from the assumed one. */
 const learnDensity = async ({ deps }: SyncRun, { kind, from, to, rows, cutFor }: Slice): Promise<void> => {
   const measured = Math.round((rows * MINUTE_MS) / Math.max(MINUTE_MS, msBetween(from, to)))
   const isFar = measured > 1.5 * cutFor || 2 * measured < cutFor
@@ -146,7 +145,6 @@ export type SyncRun = {
   readonly deadlineMs: number
   /** Hours whose next reading this run has scheduled, with their `settlesBy`. */
   readonly scheduledHours: Map<string, Timestamp>
-  /** Called after every page. */
   readonly onPage: () => Promise<void>
   /** True after the provider left one call unanswered; a later run makes the other calls. */
   silent: boolean
@@ -154,7 +152,6 @@ export type SyncRun = {
 
 /** Rows of a page in parallel. Rows are independent; conditions decide when two concern one item. */
 const CONCURRENCY = 8
-/** The wait before an open transaction is checked again. */
 export const ASK_AGAIN_MS = 2 * MINUTE_MS
 /** After this long an internal failure of a row, such as a table timeout, fails the run. */
 const GIVE_UP_MS = 2 * DAY_MS
@@ -162,7 +159,6 @@ const GIVE_UP_MS = 2 * DAY_MS
 /** The provider calls that one unbooked transaction may need. */
 const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
 
-/** Allows a provider call while quota and time are left and the provider answers. */
 export const askAbout = (run: SyncRun): AskAbout => ({
   allowed: async () => {
     if (run.silent || run.deps.monotonicMs() >= run.deadlineMs) return false

@@ -32,9 +32,7 @@ export type Reconciled =
   | { readonly kind: 'credited'; readonly payment: Payment }
   | { readonly kind: 'done' | 'open' | 'passed_over' }
 
-/** Controls calls to the provider, which has a quota. */
 export type AskAbout = {
-  /** Whether a call may be made now. */
   allowed(): Promise<boolean>
   unanswered(reason: Unanswered['reason']): Promise<void>
 }
@@ -210,7 +208,6 @@ export const reconcileTransaction = async (
   return known ? DONE : PASSED_OVER
 }
 
-/** Whether the row matches the pending payment in reference, request and amount. */
 const matchesPayment = (transaction: ProviderTransaction, payment: Payment): boolean =>
   transaction.isCaptured === true &&
   payment.status === 'pending' &&

@@ -35,13 +35,11 @@ type SyncSummary = {
 type State = SyncRun & {
   /** Claims that this run has already tried, as job id and due time. */
   readonly tried: Set<string>
-  /** The number of jobs that wait after the current one. */
   left: number
   end: SliceEnd
   lagMs: number
 }
 
-/** Does a claimed job. True: the run may continue with another job. */
 const doJob = async (run: State, job: SyncJob): Promise<boolean> => {
   if (job.kind === 'open') return recheckOpen(run, job)
   if (job.kind === 'head') run.lagMs = Math.max(run.lagMs, msBetween(job.to, run.deps.now()))

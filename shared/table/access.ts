@@ -20,7 +20,6 @@ export const TABLE_ACTIONS = [
 ] as const
 export type TableAction = (typeof TABLE_ACTIONS)[number]
 
-/** The IAM name of an action. */
 export const iamAction = (action: TableAction): string =>
   action === 'QueryFields' ? 'dynamodb:Query' : `dynamodb:${action.replace('Fields', 'Item')}`
 

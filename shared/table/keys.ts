@@ -100,7 +100,6 @@ export const attemptKey = (deliveryId: DeliveryId, attempt: number): Key => ({
 
 /** The index owner of a client's payments and events in one part: for the first part the client's own id. */
 export const ownerOf = (clientId: ClientId, part = 0): string => (part === 0 ? clientId : `${clientId}#${part}`)
-/** The owners of all parts. */
 export const ownersOf = (clientId: ClientId, parts: number): readonly string[] =>
   Array.from({ length: parts }, (_, part) => ownerOf(clientId, part))
 export const clientOfOwner = (owner: string): string => owner.split('#', 1)[0] ?? owner
@@ -116,7 +115,6 @@ export const WINDOW_SK = 'WINDOW'
 export const windowKey = (clientId: ClientId): Key => ({ pk: ledgerPk(clientId), sk: WINDOW_SK })
 
 export const journalPk = (clientId: ClientId, part = 0) => pkOf('JOURNAL', ownerOf(clientId, part))
-/** The parts of a client's journal. */
 export const journalPks = (clientId: ClientId, parts: number): readonly string[] =>
   Array.from({ length: parts }, (_, part) => journalPk(clientId, part))
 /** Sorted by the time from which entries can be settled. */

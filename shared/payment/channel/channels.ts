@@ -14,7 +14,6 @@ type Tariff = { readonly bps: number; readonly flatMinor: number }
  * would have paid (where set), and at its expiry. The sync finds lost callbacks for many payments at once.
  */
 type Timing = {
-  /** Lifetime of a payment when the client sets none. */
   readonly expiryMs: number
   /** The provider accepts our expiry. On other channels its own expiry is an upper bound. */
   readonly settable: boolean
@@ -35,7 +34,6 @@ type Terms = {
 /** Calls the customer's phone at once. An attempt with unknown outcome may be paid for this long. */
 export type Push = { readonly lifetimeMs: number }
 
-/** Everything specific to one bank or wallet, or to QRIS. */
 export type Channel = Terms & {
   readonly method: PaymentMethod
   /** What clients call it (`channel_code`); empty for QRIS. */
@@ -97,7 +95,6 @@ const QRIS: Channel = {
   timings: [{ ...START, expiryMs: 2 * DAY_MS, settable: false }],
 }
 
-/** Every channel with terms of its own. */
 export const CHANNELS: readonly Channel[] = [
   bank('BCA', { settlementDays: 1 }),
   bank('BNI', { settlesAtOnce: true }),

@@ -13,7 +13,6 @@ export const ATTEMPT_LEASE_MS = 30_000
 /** The least time for the create call. A call that we cut short has an unknown outcome. */
 export const LEAST_CREATE_MS = 8_000
 
-/** Reserved for the commit after the call. */
 export const COMMIT_RESERVE_MS = 4_000
 
 /** A waiting caller gives up after this time, even if its request has more. */

@@ -65,7 +65,6 @@ export const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'create
   }
 }
 
-/** Replaces the newest attempt with its outcome. */
 export const endAttempt = (
   attempts: readonly ProviderAttempt[],
   end: Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId' | 'endedAt'>,
@@ -88,7 +87,6 @@ const release = async (
 /** The answer about an attempt that failed. It is safe to retry with the same key (spec 4.1, rule 4). */
 export const createFailed = (failure: string): GatewayError => new GatewayError('internal_error', failure)
 
-/** Records the failure and answers it (spec 4.1, rule 4). */
 export const failAttempt = async (
   deps: AttemptDeps,
   creating: CreatingPayment,

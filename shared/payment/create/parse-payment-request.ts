@@ -91,7 +91,6 @@ const fieldErrors = (errors: readonly RuleError[]): FieldErrors =>
       .map(([field, found]) => [field, found.map(({ message }) => message)]),
   )
 
-/** Refuses a body that is no JSON object. */
 export const refuseJson = (reason: string, errors?: readonly RuleError[]): ParsedRequest =>
   refuse(`invalid JSON body: ${reason}`, errors)
 

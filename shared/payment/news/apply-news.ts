@@ -30,7 +30,6 @@ export type ApplyOutcome =
 type Step = ApplyOutcome | 'again'
 
 type CreatingDecision = Extract<Decision, { readonly creating: unknown }>
-/** Handles money for a payment that is being created. */
 export type OnCreating = (
   deps: NewsDeps,
   decision: CreatingDecision,
@@ -155,7 +154,6 @@ export type Decision =
       readonly do: 'close'
       readonly payment: Payment
       readonly status: 'failed' | 'expired' | 'cancelled'
-      /** Of a failed payment. */
       readonly failureReason?: FailureReason | undefined
     }
 

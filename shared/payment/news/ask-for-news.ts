@@ -16,7 +16,6 @@ export type NewsSubject = {
   readonly providerPaymentId?: string | undefined
 }
 
-/** The provider's own state of one payment request. */
 export type ProviderNews = {
   /** As the provider stores it, not as a caller quoted it. */
   readonly reference: string
@@ -93,5 +92,4 @@ export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubj
   return answer.kind === 'found' ? requestNews(deps, answer.value, subject.providerPaymentId) : answer
 }
 
-/** Dependencies of provider news: ask, credit, hold, announce, alert and close. */
 export type NewsDeps = AnnounceDeps & Pick<Deps, 'stage' | 'provider' | 'now' | 'queues' | 'log' | 'alerts'>

@@ -36,7 +36,6 @@ const answerBehind = async (deps: NewsDeps, payment: Payment, outcome: ApplyOutc
 const expireInstead = async (deps: NewsDeps, payment: Payment): Promise<Payment> =>
   answerBehind(deps, payment, await expirePayment(deps, payment, 'cancel'))
 
-/** Another process has ended the payment or begun its expiry. */
 const whenOvertaken = async (deps: NewsDeps, payment: Payment): Promise<Payment> => {
   const kept = await reread(deps, payment)
   if (kept.status !== 'pending') return answerAsKept(kept)

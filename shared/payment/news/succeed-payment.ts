@@ -58,7 +58,6 @@ type Success = {
   readonly source: NewsSource
 }
 
-/** Commits a success with its credit and its announcement, and then tells the workers. */
 export const commitSuccess = async (
   deps: NewsDeps,
   succeeded: Payment,

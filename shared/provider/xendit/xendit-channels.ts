@@ -1,10 +1,8 @@
 import { assertNever } from '../../errors.ts'
 import type { CreateRequestInput } from '../provider.ts'
 
-/** An action of the provider's answer; unknown actions are ignored. */
 export type Action = { readonly descriptor?: string | undefined; readonly value?: string | undefined }
 
-/** The provider's code of a channel. */
 export const providerCodeOf = ({ method, channelCode = '' }: Pick<CreateRequestInput, 'method' | 'channelCode'>) => {
   switch (method) {
     case 'qris':
@@ -18,7 +16,6 @@ export const providerCodeOf = ({ method, channelCode = '' }: Pick<CreateRequestI
   }
 }
 
-/** `channel_properties` of a create call. */
 export const channelProperties = ({
   displayName,
   expiresAt,

@@ -20,11 +20,9 @@ import { createAnswer, createBody } from './xendit-create.ts'
 import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema } from './xendit-schema.ts'
 
 export type XenditOptions = {
-  /** Default: the provider's own URL. */
   readonly baseUrl?: string | undefined
   readonly stage: string
   readonly secrets: Pick<Secrets, 'get'>
-  /** The clock for pauses. */
   readonly nowMs: () => number
   /** Makes a call; a simulation passes its own network. */
   readonly call?: (call: HttpCall) => Promise<HttpOutcome>

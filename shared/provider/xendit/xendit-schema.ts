@@ -128,7 +128,6 @@ const DECLINED = [
   'USER_DID_NOT_AUTHORIZE',
 ] as const
 
-/** The channel failed. */
 const UNAVAILABLE = ['CHANNEL_UNAVAILABLE', 'PARTNER_TIMEOUT_ERROR', 'SERVER_ERROR', 'TIMEOUT_ERROR'] as const
 
 const FAILURE_REASON: ReadonlyMap<string, FailureReason> = new Map([
@@ -136,5 +135,4 @@ const FAILURE_REASON: ReadonlyMap<string, FailureReason> = new Map([
   ...UNAVAILABLE.map((code) => [code, 'channel_unavailable'] as const),
 ])
 
-/** Maps the provider's failure code to our reason; `other` for an unknown code. */
 const failureReasonOf = (code: string | undefined): FailureReason => FAILURE_REASON.get(code ?? '') ?? 'other'

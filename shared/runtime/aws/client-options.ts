@@ -5,10 +5,8 @@ export const AWS_HTTP_OPTIONS = {
   throwOnRequestTimeout: true,
 } as const
 
-/** Limits of one call to the table or to a queue. */
 export type CallLimits = { readonly tries: number; readonly timeoutMs: number }
 
-/** SDK options for the function's call limits; undefined without limits. */
 export const limitedCalls = (calls: CallLimits | undefined) =>
   calls && { maxAttempts: calls.tries, requestHandler: { ...AWS_HTTP_OPTIONS, requestTimeout: calls.timeoutMs } }
 

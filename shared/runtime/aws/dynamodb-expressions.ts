@@ -84,7 +84,6 @@ export const updateExpression = (changes: Changes, p: Placeholders): string => {
   ].join(' ')
 }
 
-/** The key of the table, in the form of an index. */
 const PRIMARY = { partition: [TABLE_SCHEMA.partitionKey], sort: [TABLE_SCHEMA.sortKey] }
 
 export const keyExpression = ({ index, partition, range }: QueryInput, p: Placeholders): string => {

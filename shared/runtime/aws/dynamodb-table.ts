@@ -38,7 +38,6 @@ type DynamoDbTable = { readonly client: DynamoDBClient; readonly name: string }
 export const dynamoDbTable = (table: DynamoDbTable, means: Parameters<typeof retryingTable>[1]): Table =>
   retryingTable(joinedReads(dynamoDbRequests(table)), means)
 
-/** Single requests to DynamoDB, without retries for conflicts. */
 export const dynamoDbRequests = (table: DynamoDbTable): TableRequests => ({
   get: (key, some) => getItem(table, key, some),
   batchGet: (keys, reads) => batchGet(table, keys, reads),
@@ -184,7 +183,6 @@ export const isContention = (error: unknown): boolean =>
     (error.CancellationReasons ?? []).every((reason) => reason.Code === 'None' || isRetryable(reason)) &&
     (error.CancellationReasons ?? []).some(isRetryable))
 
-/** The placeholder maps of a request, with marshalled values. */
 const maps = (p: Placeholders) => {
   const { ExpressionAttributeValues: values, ...names } = p.maps()
   return { ...names, ...(values && { ExpressionAttributeValues: toRaw(values) }) }

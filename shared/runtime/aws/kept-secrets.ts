@@ -42,7 +42,6 @@ export const secretsManager = (client: SecretsManagerClient, monotonicMs: () => 
   }
 }
 
-/** How long an unsealed secret stays cached. */
 export const UNSEALED_MS = 5 * 60_000
 type Unsealed = { readonly secret: Promise<string | undefined>; readonly until: number }
 type Key = { readonly client: KMSClient; readonly arn: string | undefined; readonly stage: string }

@@ -44,7 +44,6 @@ const CONFLICT_TRIES = 12
 const CONFLICT_BASE_MS = 20
 const CONFLICT_CAP_MS = 400
 
-/** Logs a write with conflicts: the number of retries, and whether it gave up. */
 const noteContention = ({ log }: Means, retries: number, gaveUp: boolean): void => {
   if (gaveUp) log.warn('write.contended', { retries, gave_up: 1 })
   else if (retries > 0) log.info('write.contended', { retries, gave_up: 0 })
@@ -161,7 +160,6 @@ type Joined = { readonly keys: Map<string, Key>; readonly answer: Promise<Answer
 /** Waits until the work that is already queued has run. */
 const afterQueuedWork = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** The part of an answer for these keys. */
 const partOf = ({ items, unprocessed }: Answer, keys: readonly Key[]): Answer => {
   const own = new Set(keys.map(identity))
   const isOwn = (one: Parameters<typeof identity>[0]) => own.has(identity(one))

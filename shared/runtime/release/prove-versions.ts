@@ -7,14 +7,12 @@ import { isProven, PROBE, ROUTE_PROBE } from './probe.ts'
 
 /** One function to probe: a version, or the function itself in a stage without versions. */
 export type Ask = {
-  /** Its ARN, or its name. */
   readonly target: string
   /** For an API function: the route of the probe. */
   readonly route?: string | undefined
 }
 
 export type Means = {
-  /** By its name. */
   readonly stage: string
   readonly lambda: Pick<LambdaClient, 'send'>
   readonly nowMs: () => number
@@ -26,7 +24,6 @@ type Order = { readonly asks: readonly Ask[]; readonly rounds: number }
 /** A new account runs ten functions in parallel; requests need some of them. */
 const AT_ONCE = 5
 
-/** The wait between rounds, for a new role or network to take effect. */
 const PAUSE_MS = 10_000
 
 /** No round begins after this time. */
@@ -52,7 +49,6 @@ export const proveVersions = async (means: Means, { asks, rounds }: Order): Prom
   }
 }
 
-/** The function's name, with its version if it has one. */
 const nameOf = ({ target }: Ask): string => target.split(':function:').at(-1) ?? target
 
 const problemOf = async ({ lambda, stage }: Means, { target, route }: Ask): Promise<string | undefined> => {

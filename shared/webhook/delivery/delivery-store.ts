@@ -44,7 +44,6 @@ export type Announced = {
   readonly paymentId?: PaymentId
 }
 
-/** The fields of an event that its delivery needs. */
 export const announced = ({ eventId, name, firedAt, paymentId }: Event): Announced => ({
   eventId,
   eventName: name,
@@ -77,7 +76,6 @@ export const newDelivery = (event: Announced, endpoint: Endpoint, now: Timestamp
     : { status: 'skipped' }),
 })
 
-/** Reads a delivery, strongly consistent. */
 export const findDelivery = async (deps: TableDeps, deliveryId: DeliveryId): Promise<Delivery | undefined> => {
   const item = await deps.table.get(deliveryKey(deliveryId))
   return item && v.parse(DeliverySchema, item)
@@ -150,7 +148,6 @@ export const endAlert = ({ deliveryId, attempts }: Delivery): Step =>
     all(equals('status', 'abandoned'), equals('attempts', attempts)),
   )
 
-/** The most attempts shown of one delivery: the newest. */
 const SHOWN_ATTEMPTS = 100
 
 /**
@@ -202,7 +199,6 @@ const messageOf = (
 const send = (deps: Pick<Deps, 'queues'>, lane: Lane, messages: readonly QueueMessage[]): Promise<void> =>
   lane === 'slow' ? deps.queues.send('webhooks-slow', ...messages) : deps.queues.send('webhooks', ...messages)
 
-/** Sends the message of a delivery's next attempt with a delay. */
 export const sendDeliveryMessage = (
   deps: Pick<Deps, 'queues'>,
   delivery: Delivery,
@@ -212,7 +208,6 @@ export const sendDeliveryMessage = (
 
 export type InLane = { readonly delivery: Delivery; readonly lane: Lane }
 
-/** Sends the messages of several deliveries at once, in few requests. */
 export const sendDeliveryMessages = async (
   deps: Pick<Deps, 'queues'>,
   deliveries: readonly InLane[],

@@ -13,7 +13,6 @@ export const DeliveryAttemptSchema = v.object({
   at: TimestampSchema,
   durationMs: v.number(),
   httpStatus: v.optional(v.number()),
-  /** Absent on success. */
   error: v.optional(v.picklist(WEBHOOK_ERRORS)),
   /** The first 1 KB of the answer, for diagnostics. */
   responseBody: v.optional(v.string()),
@@ -33,7 +32,6 @@ const DeliveryRowSchema = v.object({
   /** One of the two: `status` puts the row into the list of its status; `state` says the same without the list. */
   status: v.optional(Status),
   state: v.optional(Status),
-  /** What the event is about. Absent in test deliveries. */
   paymentId: v.optional(PaymentIdSchema),
   /** Attempts recorded so far; never reset. The next attempt's number is one more. */
   attempts: v.number(),
@@ -58,7 +56,6 @@ const DeliveryRowSchema = v.object({
   createdAt: TimestampSchema,
   /** When the announced fact became true: for a succeeded payment, when it was paid. */
   firedAt: TimestampSchema,
-  /** How often due work has sent the current attempt again. */
   resends: v.optional(v.number(), 0),
   dueAt: v.optional(TimestampSchema),
 })
@@ -75,7 +72,6 @@ export const DeliverySchema = v.pipe(
 /** `unlisted`: no attempt has failed yet, so no index entry lists it by its status. */
 export type Delivery = v.InferOutput<typeof DeliverySchema>
 
-/** What the queues of both lanes carry. */
 export const DeliveryMessageSchema = v.pipe(
   v.object({
     delivery_id: DeliveryIdSchema,
@@ -83,7 +79,6 @@ export const DeliveryMessageSchema = v.pipe(
     /** The endpoint is read in the same request as the delivery. */
     client_id: ClientIdSchema,
     endpoint_id: EndpointIdSchema,
-    /** It was sent to the slow lane. */
     slow: v.optional(v.boolean()),
   }),
   v.transform(({ delivery_id: deliveryId, client_id: clientId, endpoint_id: endpointId, ...message }) => ({

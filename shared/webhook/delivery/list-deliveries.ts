@@ -35,7 +35,6 @@ export type ShownDelivery = { readonly delivery: Delivery; readonly attempts: re
 
 /** Pages are found by merging the endpoints' lists from their start, so there is a last page. */
 const MAX_DEPTH = 2_000
-/** Lists that are read at the same time. */
 const CONCURRENCY = 10
 /** Each has 1 KB of an answer, which JSON can make seven times as long. A Lambda answers at most 6 MB. */
 const MOST_ATTEMPTS_TOGETHER = 800
@@ -74,7 +73,6 @@ const endpointIds = async (deps: TableDeps, clientId: ClientId, only: EndpointId
   return [only]
 }
 
-/** The deliveries of one page. */
 const newestDeliveries = async (
   deps: StoreDeps,
   owners: readonly EndpointId[],

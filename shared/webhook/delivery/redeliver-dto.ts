@@ -18,7 +18,6 @@ export const REDELIVER_FIELDS = {
   cursor: v.optional(v.string()),
 }
 
-/** The input of a bulk redelivery. */
 export type SinceRequest = {
   readonly since: Timestamp
   /** Only deliveries of this status; by default all that the endpoint did not get. */
@@ -56,7 +55,6 @@ export const redeliverTarget = ({ deliveryId, endpointId, since, status, cursor 
 /** An optional field; null counts as absent (design section 5). */
 const maybe = <const Schema extends v.GenericSchema>(schema: Schema) => v.nullish(schema, () => undefined)
 
-/** The body of POST /v1/webhook_endpoints/{id}/redeliver (design section 8). */
 export const RedeliverBodySchema = v.strictObject({
   since: AnyTimeSchema,
   status: maybe(v.picklist(FINISHED_STATUSES, `must be one of ${FINISHED_STATUSES.join(', ')}`)),

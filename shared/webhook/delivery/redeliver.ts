@@ -61,7 +61,6 @@ const requireEnabledEndpoint = async (deps: TableDeps, clientId: ClientId, endpo
   return endpoint
 }
 
-/** Writes a round, or a missing delivery, with its audit record. */
 const recorded =
   (deps: RedeliverDeps, operator: string): WriteRound =>
   ({ deliveryId: subject, clientId }, steps, status) => {
@@ -140,7 +139,6 @@ export const sendAgain = async (deps: RoundDeps, endpoint: Endpoint, delivery: D
   return begun !== undefined
 }
 
-/** False when another call has created the delivery. */
 const deliverMissing = async (deps: RoundDeps, event: Event, endpoint: Endpoint, write: WriteRound) => {
   const delivery = newDelivery(announced(event), endpoint, deps.now())
   const { applied } = await write(delivery, {

@@ -34,6 +34,5 @@ export const sendTestEvent = async (
   return delivery
 }
 
-/** Throws 422 for an action that would send to a disabled endpoint. */
 export const endpointDisabled = () =>
   invalid('the endpoint is disabled', undefined, 'Enable it with update-endpoint, then try again.')

@@ -22,7 +22,6 @@ const MOST_NAMED = 500
 /** Writes at the same time. */
 const AT_A_TIME = 25
 
-/** When the alert about a delivery that is abandoned now is due. */
 export const alertDueAt = (endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined, now: Timestamp): Timestamp =>
   endpoint?.lastAlertAt === undefined ? now : later(now, addMs(endpoint.lastAlertAt, ALERT_EVERY_MS))
 
@@ -91,7 +90,6 @@ const tell = async (deps: TellDeps, delivery: Delivery, endpoint: Endpoint | und
 const endpointOf = (deps: TellDeps, { clientId, endpointId }: Delivery): Promise<Endpoint | undefined> =>
   findEndpointEver(deps, clientId, endpointId)
 
-/** Due work `alert` of an abandoned delivery. Answers whether it sent an alert. */
 export const checkAbandoned = async (deps: TellDeps, deliveryId: DeliveryId): Promise<boolean> => {
   const delivery = await findDelivery(deps, deliveryId)
   if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false

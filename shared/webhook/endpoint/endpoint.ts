@@ -20,7 +20,6 @@ export const EndpointSchema = v.object({
   deletedAt: v.optional(TimestampSchema),
   /** Since when it has held workers without an answer; absent once it answers again. */
   slowSince: v.optional(TimestampSchema),
-  /** When operators were last told of abandoned deliveries to it. */
   lastAlertAt: v.optional(TimestampSchema),
 })
 export type Endpoint = v.InferOutput<typeof EndpointSchema>
@@ -29,7 +28,6 @@ export type Endpoint = v.InferOutput<typeof EndpointSchema>
 export const SealedEndpointSchema = v.object({ ...EndpointSchema.entries, sealedSecret: v.optional(v.string()) })
 export type SealedEndpoint = v.InferOutput<typeof SealedEndpointSchema>
 
-/** True when the endpoint subscribes to events of this type, enabled or not. */
 export const subscribes = (endpoint: Endpoint, eventType: string): boolean =>
   endpoint.eventTypes.some(
     (wanted) => wanted === eventType || (wanted === ALL_EVENTS && eventType !== REVERSED_EVENT_TYPE),
@@ -38,6 +36,5 @@ export const subscribes = (endpoint: Endpoint, eventType: string): boolean =>
 /** The queue of a delivery's messages: the common one, or that of the endpoints that hold workers. */
 export type Lane = 'normal' | 'slow'
 
-/** The lane of an endpoint as it was read. */
 export const laneOf = (endpoint: Pick<Endpoint, 'slowSince'> | undefined): Lane =>
   endpoint?.slowSince === undefined ? 'normal' : 'slow'

@@ -18,7 +18,6 @@ const READ_PAGE = 100
 /** Fields that are read of an endpoint: all but its sealed secret. */
 const FIELDS = Object.keys(EndpointSchema.entries)
 
-/** Reads an endpoint that is not deleted, strongly consistent. */
 export const findEndpoint = async (
   deps: TableDeps,
   clientId: ClientId,
@@ -56,7 +55,6 @@ const readEndpoints = async (deps: TableDeps, clientId: ClientId, { range, limit
 export const liveEndpoints = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
   readEndpoints(deps, clientId, { range: { beginsWith: ENDPOINT_SK_PREFIX }, limit: MOST_READ, most: MOST_READ })
 
-/** All endpoints that a client ever had, strongly consistent. */
 export const listEndpointsEver = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
   readEndpoints(deps, clientId, { limit: READ_PAGE, most: Infinity })
 

@@ -11,7 +11,6 @@ export type UrlRules = {
   readonly httpsPortOnly?: boolean | undefined
 }
 
-/** Where a stage allows webhooks to be sent. */
 export const urlRulesOf = (stage: StageSettings): UrlRules => ({
   allowLoopback: stage.allowLoopbackWebhooks,
   httpsPortOnly: stage.httpsPortOnly,

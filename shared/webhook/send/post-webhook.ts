@@ -32,7 +32,6 @@ type CheckedRequest = Pick<WebhookRequest, 'headers' | 'body'> & {
 
 type Limits = {
   readonly deadline: AbortSignal
-  /** How long the body may take once the status is known. */
   readonly bodyGraceMs: number
 }
 

@@ -59,7 +59,6 @@ export const recordAttemptResult = async (
 const announcedMs = (deps: Pick<Deps, 'now'>, { eventName, roundStart, firedAt }: Delivery): number | undefined =>
   eventName === 'payment.succeeded' && roundStart === 0 ? msBetween(firedAt, deps.now()) : undefined
 
-/** When the next attempt after a failed one is due. */
 const nextAttemptAt = (
   deps: StoreDeps,
   { lostBefore }: Delivery,

@@ -15,7 +15,6 @@ const WAITS_MS = [
 /** Spec 6.4: no wait is longer, even if the table above changes. */
 const LONGEST_WAIT_MS = 6 * HOUR_MS
 
-/** Attempts of one round: one at once, and one after each wait. */
 export const ATTEMPTS_PER_ROUND = WAITS_MS.length + 1
 
 /** The wait after the given number of failures in a round; undefined when the round is over. */
