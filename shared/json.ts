@@ -76,10 +76,7 @@ const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/.source
 const TOKEN = new RegExp(`${STRING}|[{}[\\]:,]|[^\\s"{}[\\]:,]+`, 'gs')
 const KEY = new RegExp(`^${STRING}`, 's')
 
-/**
- * The members of a JSON object, or the elements of an array, each as its text without white space between tokens. It is
- * not parsed, because JavaScript moves integer-like keys to the front. The text must be well-formed.
- */
+/** The members of a JSON object, or elements of an array, as texts. Parsing would reorder integer-like keys. */
 export const partTexts = (text: string): readonly string[] => {
   const parts: string[] = []
   let depth = 0

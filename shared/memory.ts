@@ -1,9 +1,6 @@
 import type { Timestamp } from './time.ts'
 
-/**
- * What an environment remembers between its invocations; it begins empty. A file that remembers something declares its
- * part of this type. AWS may end an environment at any time, so nothing is in its memory alone.
- */
+/** What an environment remembers between invocations. A file declares its part. AWS may end it at any time. */
 export interface Memory {
   syncWokenAt?: Timestamp
   /** The provider's quota lacked calls for due payments. */

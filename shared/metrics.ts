@@ -37,10 +37,7 @@ export const METRICS = {
   ConflictRetries: { unit: 'Count', dimensionSets: OVERALL },
   ConflictsLost: { unit: 'Count', dimensionSets: OVERALL },
   ProviderLatency: { unit: 'Milliseconds', dimensionSets: [['operation']] },
-  /**
-   * 1 for a failed call, 0 for a successful one, so that the average is the error rate. The refusal of a single payment
-   * counts as success; a refusal because of our account counts as an error.
-   */
+  /** 1 for a failed call, else 0, so that the average is the error rate. A refused payment is no failed call. */
   ProviderErrors: { unit: 'Count', dimensionSets: [['operation']] },
   /** Calls that the provider refused because of our key or our request; a retry does not help. */
   CallsRefused: { unit: 'Count', dimensionSets: OVERALL },

@@ -1,7 +1,4 @@
-/**
- * How the provider charges its fees, by our contract. `deducted`: from each payment at its settlement. `invoiced`: by a
- * monthly invoice; transactions show no fee then, and the tariff's fee is the actual one.
- */
+/** How the provider charges its fees. `invoiced`: monthly, so rows show none and the tariff's fee is actual. */
 export const PROVIDER_FEES = ['deducted', 'invoiced'] as const
 export type ProviderFees = (typeof PROVIDER_FEES)[number]
 

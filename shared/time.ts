@@ -44,10 +44,7 @@ const isDay = (text: string): boolean => {
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text)
 }
 
-/**
- * A time in any RFC 3339 form, because people write it by hand. A time before 1970 or after 8999 becomes the nearest
- * allowed one, because programs use such times for "always".
- */
+/** A time in any RFC 3339 form, as people write it. A time before 1970 or after 8999 becomes the nearest one. */
 export const AnyTimeSchema = v.pipe(
   v.string(),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {

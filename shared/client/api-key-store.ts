@@ -40,10 +40,7 @@ type NewKey = {
 const lifetimeSeconds = ({ keyLifetimeDays }: Deps['stage']): number | null =>
   keyLifetimeDays === undefined ? null : (keyLifetimeDays * DAY_MS) / SECOND_MS
 
-/**
- * Issues a new key for an existing client. Several keys may be valid at once, so that keys can be exchanged without a
- * gap. Only this answer contains the text: when it is lost, revoke the key and issue another.
- */
+/** Issues a new key; several may be valid at once. Only this answer has its text: if it is lost, revoke the key. */
 export const issueApiKey = async (
   deps: RecordDeps & Pick<Deps, 'stage' | 'randomBytes'>,
   input: NewKey,
@@ -124,10 +121,7 @@ declare module '../memory.ts' {
   }
 }
 
-/**
- * Notes, to the day, that a key was used. No request waits for it, and it may be lost. One environment writes a key and
- * day; the others are refused. It has its own row, so that functions that answer merchants cannot write keys.
- */
+/** Notes the day on which a key was used, in a row of its own. No request waits for it, and it may be lost. */
 export const noteKeyUse = (
   deps: StoreDeps & Pick<Deps, 'aside' | 'memory'>,
   clientId: ClientId,

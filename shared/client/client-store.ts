@@ -183,10 +183,7 @@ const changedFields = (before: Client, after: Client) =>
 const isSameAccount = (a: BankAccount, b: BankAccount): boolean =>
   a.bankName === b.bankName && a.bankAccountNo === b.bankAccountNo && a.bankAccountName === b.bankAccountName
 
-/**
- * Bank details as they are stored: when they were entered, and whether they are a change: they replaced others, or came
- * after the client's first credit. The same details again are no change.
- */
+/** Bank details as stored: since when, and whether they replaced others or came after the first credit. */
 export const enteredBank = (
   before: Pick<Client, 'bank' | 'hadBank'>,
   bank: BankAccount | null | undefined,

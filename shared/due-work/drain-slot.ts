@@ -35,7 +35,7 @@ const WINDOW = 100
 
 type Run = {
   readonly end: number
-  readonly turns: DueTurns<ReadItem>
+  readonly turns: ReturnType<typeof dueTurns<ReadItem>>
   /** Items that this run has handled; the index may still show them as due. */
   readonly tried: Set<string>
   cursor: DuePage['cursor']
@@ -126,33 +126,23 @@ export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot): Prom
   return { done, failed }
 }
 
-/** Waiting items of many owners, handed out in turns. */
-export type DueTurns<Waiting> = {
-  /** False when more items of this owner wait than one worker can handle. */
-  add(owner: string, item: Waiting): boolean
-  /** The next ones, one of each owner at a time. */
-  take(most: number): readonly Waiting[]
-  /** Taken and not handled: they come first again, in the order given. */
-  putBack(items: readonly Waiting[]): void
-  readonly owners: number
-}
-
 /** The most items of one owner in memory. The rest stays due and is read again. */
 const MOST_OF_ONE_OWNER = 500
 
 /** Owners take turns, so one owner's thousand items delay another by at most one item at a time. */
-export const dueTurns = <Waiting>(ownerNameOf: (item: Waiting) => string): DueTurns<Waiting> => {
+export const dueTurns = <Waiting>(ownerNameOf: (item: Waiting) => string) => {
   // A map keeps the order in which its keys were set: the first one is next.
   const waiting = new Map<string, Waiting[]>()
   return {
-    add: (owner, item) => {
+    /** False when more items of this owner wait than one worker can handle. */
+    add: (owner: string, item: Waiting): boolean => {
       const own = waiting.get(owner) ?? []
       if (own.length >= MOST_OF_ONE_OWNER) return false
       own.push(item)
       waiting.set(owner, own)
       return true
     },
-    take: (most) => {
+    take: (most: number): readonly Waiting[] => {
       const taken: Waiting[] = []
       while (taken.length < most) {
         const [next] = waiting
@@ -164,7 +154,8 @@ export const dueTurns = <Waiting>(ownerNameOf: (item: Waiting) => string): DueTu
       }
       return taken
     },
-    putBack: (items) => {
+    /** Taken and not handled: they come first again, in the order given. */
+    putBack: (items: readonly Waiting[]): void => {
       const others = [...waiting]
       waiting.clear()
       for (const item of items) waiting.set(ownerNameOf(item), [...(waiting.get(ownerNameOf(item)) ?? []), item])

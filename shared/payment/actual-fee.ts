@@ -12,10 +12,7 @@ export const isForAmount = (
   payment: Pick<Payment, 'notionalMinor' | 'currency'>,
 ): boolean => transaction.amountMinor === payment.notionalMinor && transaction.currency === payment.currency
 
-/**
- * The final fee: what the provider kept of the payment. Zero is a fee like any other, except under a contract that
- * bills later, where every row shows zero. A negative amount is no fee.
- */
+/** The final fee: what the provider kept. Zero is a fee, except under a contract that bills later. */
 export const feeByKept = (
   { stage }: Pick<Deps, 'stage'>,
   { providerFeeMinor }: Pick<Payment, 'providerFeeMinor'>,

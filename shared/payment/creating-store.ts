@@ -90,10 +90,7 @@ export const pointersTo = (payment: Payment): readonly Step[] => {
   ]
 }
 
-/**
- * Writes the pointers before the payment is visible, outside its transaction, so they are never missing. Pointers to a
- * payment that is not committed are ignored, because readers check the payment. Safe to repeat.
- */
+/** Writes the pointers before the payment is visible, so that none is missing. Readers check the payment. */
 export const putPointers = async (deps: TableDeps, payment: Payment): Promise<void> => {
   await Promise.all(pointersTo(payment).map((step) => deps.table.write(step)))
 }
@@ -137,10 +134,7 @@ type AttemptEnd = {
   readonly forgettable?: boolean
 }
 
-/**
- * Records that an attempt ended without a destination, and lets the next request take over at once. The payment is no
- * longer due, unless it remembers captures.
- */
+/** Records that an attempt ended without a destination. The next may take over; only captures make it due. */
 export const releaseAttempt = async (
   deps: StoreDeps,
   creating: CreatingPayment,

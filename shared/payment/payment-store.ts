@@ -150,10 +150,7 @@ export const findAnyPayment = async (deps: TableDeps, id: string): Promise<Store
   return stored
 }
 
-/**
- * Notes that the client wants it cancelled: CANCELED at the provider then means `cancelled`. The first time counts.
- * Whatever happens to this request, the payment is checked again by `dueAt`.
- */
+/** Notes the client's cancel, the first time: CANCELED at the provider then means `cancelled`. */
 export const noteCancelRequested = (deps: TableDeps, paymentId: PaymentId, now: Timestamp, dueAt: Timestamp) =>
   deps.table.write(
     update(
@@ -163,10 +160,7 @@ export const noteCancelRequested = (deps: TableDeps, paymentId: PaymentId, now: 
     ),
   )
 
-/**
- * Notes that our expiry has begun: CANCELED at the provider then means `expired`. The first time counts. Refused when
- * the merchant's cancel was noted since it was read, because its outcome must be asked about first.
- */
+/** Notes our expiry, the first time. Refused if a cancel was noted since the read: it is asked about first. */
 export const noteExpiryStarted = (
   deps: TableDeps,
   { paymentId, cancelRequestedAt }: Pick<Payment, 'paymentId' | 'cancelRequestedAt'>,

@@ -5,10 +5,7 @@ import type { Unanswered } from './provider.ts'
 export const DID_NOT_ANSWER = 'the provider did not answer'
 export const FAILED = 'the provider failed'
 
-/**
- * No answer (connection, TLS, timeout) is `network`; any answer is `server_error` (spec 7). A refusal of our own call
- * shows no details, because the merchant cannot fix it; the log has them.
- */
+/** No answer is `network`, any answer `server_error` (spec 7). Refusals of our own call are in the log alone. */
 const FAILURES = {
   unreachable: { code: 'network', said: DID_NOT_ANSWER },
   server_error: { code: 'server_error', said: FAILED },

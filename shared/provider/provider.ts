@@ -135,10 +135,7 @@ export type TransactionPage = {
   readonly afterId?: string
 }
 
-/**
- * `return`: money that goes back to a customer. `correction`: another row that may concern a payment. `account`: a row
- * of the account itself, such as a withdrawal. `unknown`: a type that the provider does not document.
- */
+/** `return`: back to a customer. `correction`: may concern a payment. `account`: ours. `unknown`: undocumented. */
 export type TransactionType = 'payment' | 'return' | 'correction' | 'account' | 'unknown'
 
 export type ProviderTransaction = {

@@ -86,10 +86,7 @@ export const takeShare = async (
   return applied ? undefined : Math.ceil((endMs - epochMs(now)) / SECOND_MS)
 }
 
-/**
- * The provider counts by a minute whose start we do not know. Windows of ten seconds limit the calls in one of its
- * minutes to the quota plus a sixth; pauses absorb the rest.
- */
+/** We do not know when the provider's minute begins. Windows of ten seconds exceed it by at most a sixth. */
 const WINDOW_MS = 10 * SECOND_MS
 const WINDOWS = MINUTE_MS / WINDOW_MS
 

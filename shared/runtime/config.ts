@@ -56,41 +56,30 @@ const EnvironmentSchema = v.object({
   [ENV.callTimeout]: Count,
 })
 
-export type Config = {
-  readonly stage: StageSettings
-  readonly tableName: string
-  /** Undefined: each AWS client's default. */
-  readonly calls: CallLimits | undefined
-  readonly queueUrls: Readonly<Record<QueueName, string | undefined>>
-  readonly alertsTopicArn: string | undefined
-  /** Seals the signing secrets of endpoints. */
-  readonly sealKeyArn: string | undefined
-  /** Undefined: the provider's own URL. */
-  readonly providerUrl: string | undefined
-}
-
 /** Reads the environment of a deployed function. Throws at start and names the invalid variable. */
-export const readConfig = (environment: Readonly<Record<string, string | undefined>>): Config => {
+export const readConfig = (environment: Readonly<Record<string, string | undefined>>) => {
   const env = v.parse(EnvironmentSchema, environment)
+  const stage: StageSettings = {
+    name: env[ENV.stage],
+    isClosed: env[ENV.role] === 'closed',
+    // Not configurable: only the local gateway sets it.
+    allowLoopbackWebhooks: false,
+    defaultReturnUrl: env[ENV.defaultReturnUrl],
+    defaultDisplayName: env[ENV.defaultDisplayName],
+    behindFront: env[ENV.front] !== 'none',
+    httpsPortOnly: env[ENV.webhookEgress] === 'nat',
+    hasDomain: env[ENV.domain] !== undefined,
+    providerFees: env[ENV.providerFees],
+    clientRateLimit: env[ENV.clientRateLimit],
+    clientCreateLimit: env[ENV.clientCreateLimit],
+    environments: env[ENV.environments],
+    providerCallsPerMinute: env[ENV.providerCalls],
+    keyLifetimeDays: env[ENV.keyLifetime],
+  }
   return {
-    stage: {
-      name: env[ENV.stage],
-      isClosed: env[ENV.role] === 'closed',
-      // Not configurable: only the local gateway sets it.
-      allowLoopbackWebhooks: false,
-      defaultReturnUrl: env[ENV.defaultReturnUrl],
-      defaultDisplayName: env[ENV.defaultDisplayName],
-      behindFront: env[ENV.front] !== 'none',
-      httpsPortOnly: env[ENV.webhookEgress] === 'nat',
-      hasDomain: env[ENV.domain] !== undefined,
-      providerFees: env[ENV.providerFees],
-      clientRateLimit: env[ENV.clientRateLimit],
-      clientCreateLimit: env[ENV.clientCreateLimit],
-      environments: env[ENV.environments],
-      providerCallsPerMinute: env[ENV.providerCalls],
-      keyLifetimeDays: env[ENV.keyLifetime],
-    },
+    stage,
     tableName: env[ENV.table],
+    // Undefined: each AWS client's default.
     calls: callLimits(env[ENV.callTries], env[ENV.callTimeout]),
     queueUrls: byQueue((name) => v.parse(QueueUrlSchema, environment[queueUrlVariable(name)])),
     alertsTopicArn: env[ENV.alertsTopic],

@@ -31,10 +31,7 @@ const MAX_REASON = 1_500
 const ANSWER_TRIES = 3
 const ANSWER_MS = 10_000
 
-/**
- * Proves a release. CloudFormation waits for the answer and rolls back after a failure. The doctor gets a direct answer
- * after one round. Changes nothing, so a second call is safe.
- */
+/** Proves a release. CloudFormation waits for the answer and rolls back after a failure. Safe to repeat. */
 export const proveRelease =
   (means: Means) =>
   async (event: unknown): Promise<{ readonly problems: readonly string[] }> => {

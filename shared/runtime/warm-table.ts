@@ -4,10 +4,7 @@ import { type IndexName, TABLE_SCHEMA } from '../table/schema.ts'
 /** A table that does not answer must not block the cold start; the first request reports it. */
 const WARMING_MS = 1_000
 
-/**
- * Makes one empty read, so that the first request finds an open connection and a warm client. The bundler sets which
- * read the function may make (infra/stack/functions/assets-of.ts); without one nothing is read. Never throws.
- */
+/** Makes one empty read, so that the first request finds a warm client. The bundler sets which. Never throws. */
 export const warmTable = async (deps: Pick<Deps, 'table' | 'sleep'>): Promise<void> => {
   await Promise.race([readNothing(deps).catch(() => undefined), deps.sleep(WARMING_MS)])
 }

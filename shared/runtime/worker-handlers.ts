@@ -3,10 +3,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 
-/**
- * Wraps a queue's worker. Messages of a batch run in parallel; a failed message returns to its queue alone. An
- * unreadable message fails too, so that it reaches the dead-letter queue for an operator.
- */
+/** Wraps a queue's worker. A failed message returns alone; an unreadable one ends in the dead-letter queue. */
 export const queueHandler = <const Schema extends v.GenericSchema>(
   message: Schema,
   run: (message: v.InferOutput<Schema>, deps: Deps) => Promise<void>,

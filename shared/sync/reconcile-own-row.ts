@@ -11,10 +11,7 @@ const MAX_TRIES = 4
 /** The fee that a posted payment's row must show. */
 const expectedKept = ({ finalFee, providerFeeMinor }: Payment) => (finalFee?.invoiced === true ? 0 : providerFeeMinor)
 
-/**
- * Posts a payment by its own settled row, once. If it was posted with an assumed fee, books the row, once.
- * A fee that differs from the posted one becomes a finding, never a correction. Safe to repeat.
- */
+/** Posts a payment by its own settled row, once. Another fee than the posted one is a finding. Safe to repeat. */
 export const reconcileOwnRow = async (
   deps: NewsDeps,
   known: Payment,

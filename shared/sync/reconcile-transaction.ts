@@ -24,10 +24,7 @@ import { addMs, DAY_MS } from '../time.ts'
 import { isCreditedWith, moneyRowOf, recordFinding, syncFinding, withDisputed } from './provider-row.ts'
 import { reconcileOwnRow } from './reconcile-own-row.ts'
 
-/**
- * `credited`: it concerns the payment that was credited with it. `open`: not decided; check it again.
- * `passed_over`: it concerns no payment, or is not final yet.
- */
+/** `open`: not decided, check it again. `passed_over`: concerns no payment, or is not final yet. */
 export type Reconciled =
   | { readonly kind: 'credited'; readonly payment: Payment }
   | { readonly kind: 'done' | 'open' | 'passed_over' }
@@ -138,10 +135,7 @@ const askAndReconcile = async (
 const isAboutCredit = (known: Payment | undefined, transaction: ProviderTransaction): known is Payment =>
   known?.status === 'succeeded' && (transaction.providerPaymentId === '' || isCreditedWith(known, transaction))
 
-/**
- * Records a row that is no payment, or has an unknown type or status: one finding a transaction, booked to the house.
- * Rows of the account itself (withdrawals, transfers) are booked without a finding.
- */
+/** Records a row that is no payment: a finding, booked to the house. Rows of the account are only booked. */
 const recordOther = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
@@ -180,10 +174,7 @@ const isUndecided = async (
   return stored !== undefined && (stored.status === 'creating' || stored.status === 'pending')
 }
 
-/**
- * Reconciles one provider transaction with the books (design section 4, "Sync"). `known` is the payment that its
- * reference names; it may be stale, because every write has a condition. Safe to repeat.
- */
+/** Reconciles one provider transaction with the books. `known` may be stale: every write has a condition. */
 export const reconcileTransaction = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,

@@ -32,10 +32,7 @@ const settlesBy = (transaction: ProviderTransaction, payment: Payment, now: Time
 const isOpen = ({ keptMinor, settledAt }: ProviderTransaction): boolean =>
   keptMinor === undefined || settledAt === undefined
 
-/**
- * Adds a credited payment's open transaction to its hour. A slice waits for the latest of its transactions, so one
- * reading finds all of them settled. The head finds earlier updates.
- */
+/** Adds a credited payment's open transaction to its hour, which is read when its latest one has settled. */
 export const addOpen = (hours: OpenHours, transaction: ProviderTransaction, payment: Payment, now: Timestamp): void => {
   if (!isOpen(transaction)) return
   const from = hourOf(transaction.createdAt ?? transaction.updatedAt)

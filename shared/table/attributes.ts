@@ -12,10 +12,7 @@ const cached = (spell: (name: string) => string): ((name: string) => string) => 
   }
 }
 
-/**
- * Converts a field name to its attribute: `paidAt` is `paid_at` in the table. Top level only; nested values are stored
- * unchanged. `fieldName` is the inverse for every name in use (a property test checks it).
- */
+/** A field's attribute: `paidAt` is `paid_at`. Top level only. `fieldName` is the inverse (a test checks it). */
 export const attributeName = cached((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
 
 export const fieldName = cached((attribute) =>

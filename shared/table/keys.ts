@@ -74,10 +74,7 @@ export const destinationKey = (destination: string, createdAt: string, paymentId
   sk: `${createdAt}#${paymentId}`,
 })
 
-/**
- * By hash of reference and owner: a reference belongs to its merchant and may exceed a key's length. Divided into the
- * client's parts, because a merchant may use one reference for all payments.
- */
+/** By hash of owner and reference, which may exceed a key's length. Divided into the client's parts. */
 export const referencePk = (owner: string, reference: string) =>
   pkOf('REFERENCE', derivedUuid('reference', owner, reference))
 export const referenceKey = (owner: string, reference: string, paymentId: PaymentId): Key => ({

@@ -82,10 +82,7 @@ type MergedListInput = Omit<ListInput, 'partition'> & {
 /** The maximum number of keys of one query before a deep page; the keys of all parts are in memory. */
 const MAX_KEYS = 1_000
 
-/**
- * One page of a list in several partitions, newest first, like `listItems` for one partition. The first page costs one
- * query for each partition. For a deep page the keys before it are read, because their times decide the order.
- */
+/** One page of a list in several partitions, newest first. For a deep page all keys before it are read. */
 export const listMergedItems = async (
   deps: TableDeps,
   { partitions, ...input }: MergedListInput,

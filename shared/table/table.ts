@@ -48,10 +48,7 @@ export type Reads = 'consistent' | 'eventual'
 export type Table = {
   /** One item, strongly consistent. With `fields` only these; a role may allow no more (table/access.ts). */
   get(key: Key, fields?: readonly string[]): Promise<Item | undefined>
-  /**
-   * Fields of one item that never change after its creation. Reads eventually consistent at half the price, and again
-   * consistently if the item is absent. A function may be granted only these fields (table/access.ts).
-   */
+  /** Fields of one item that never change. Read at half the price, and consistently if the item is absent. */
   getFields(key: Key, fields: readonly string[]): Promise<Item | undefined>
   /**
    * Any number of items, strongly consistent, in the order of `keys`; undefined for a missing item. Throws if the batch
@@ -65,10 +62,7 @@ export type Table = {
    * undefined if none exists. An update of open fields answers no item. Throws on any other failure, after retries.
    */
   write(step: Step): Promise<WriteOutcome>
-  /**
-   * Writes all steps or none, once. Refused: the first step whose condition failed, and its present item. After
-   * `freshUntil` nothing is tried any more, and StaleSteps is thrown.
-   */
+  /** Writes all steps or none, once. After `freshUntil` nothing is tried any more, and StaleSteps is thrown. */
   transact<Name extends string>(
     steps: Steps<Name>,
     options?: { readonly freshUntil: Timestamp },
@@ -80,10 +74,7 @@ export class StaleSteps extends Error {
   override readonly name = 'StaleSteps'
 }
 
-/**
- * A transaction whose steps contain a time or earlier reads. `stale`: it was not applied by `freshUntil`, for example
- * because of conflicts or a frozen environment. Nothing was written then, and the caller must build new steps.
- */
+/** A transaction with times or earlier reads. `stale`: not applied by `freshUntil`; build new steps. */
 export const transactWhileFresh = async <Name extends string>(
   { table }: TableDeps,
   steps: Steps<Name>,

@@ -18,10 +18,7 @@ import {
 const MAX_BODY_BYTES = 65_536
 export const MAX_KEY_LENGTH = 255
 
-/**
- * Parses the body of POST /v1/payments (spec 4.1, design section 5). Never throws for bad input: when the key has a
- * payment, even a bad body is answered with it, so the caller decides what an error means.
- */
+/** Parses the body of POST /v1/payments (spec 4.1). A bad one does not throw: its key may have a payment. */
 export const parsePaymentRequest = (rawBody: Buffer, facts: RuleFacts): ParsedRequest => {
   if (rawBody.length > MAX_BODY_BYTES) return refuseJson('the body is larger than 64 KB')
   const json = readJson(rawBody)

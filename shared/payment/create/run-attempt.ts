@@ -26,10 +26,7 @@ import {
   yieldTo,
 } from './end-attempt.ts'
 
-/**
- * Calls the provider's create once for a claimed attempt, and commits its destination. The claim decides: an attempt
- * that was overtaken cannot commit, and its provider request is cancelled.
- */
+/** Calls the provider's create once for a claimed attempt. If it was overtaken, its request is cancelled. */
 export const runAttempt = async (
   deps: AttemptDeps,
   client: Client,
@@ -63,10 +60,7 @@ export const runAttempt = async (
   }
 }
 
-/**
- * The process was frozen after its claim until the lease had expired, and another attempt may have sent a push. On
- * other channels a second request is only an orphan, which is cancelled.
- */
+/** The lease expired while the process was frozen, so another attempt may have sent a push. */
 const hasExpiredPushLease = ({ request, leaseUntil }: CreatingPayment, now: Timestamp): boolean =>
   isPushChannel(request) && leaseUntil !== undefined && leaseUntil <= now
 

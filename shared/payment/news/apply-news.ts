@@ -39,10 +39,7 @@ export type OnCreating = (
 
 type How = { readonly readBefore?: StoredPayment | undefined; readonly onCreating: OnCreating }
 
-/**
- * The single entry for provider news (design section 4): callback, due work, operator and sync use it. Asks the
- * provider and applies its answer. The caller that named the payment is never believed.
- */
+/** The single entry for provider news: asks the provider and applies its answer. No caller is believed. */
 export const applyProviderNews = async (
   deps: NewsDeps,
   subject: NewsSubject,

@@ -75,10 +75,7 @@ const requestNews = async (
   return { kind: 'news', news: { ...base, reference, paymentRequestId, capture } }
 }
 
-/**
- * Asks the provider (design section 4, "Provider news"): the capture that the subject names, otherwise the request and
- * its latest payment. At most three calls, each with a deadline.
- */
+/** Asks about the capture that the subject names, else about the request and its latest payment. */
 export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubject): Promise<NewsAnswer> => {
   let { paymentRequestId } = subject
   if (subject.providerPaymentId !== undefined) {

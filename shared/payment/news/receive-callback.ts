@@ -110,10 +110,7 @@ export const putOff = async (deps: CallbackDeps, paymentId: PaymentId | undefine
   return 'ask_again'
 }
 
-/**
- * Makes the payment due at once. Answers it where that is refused: a terminal payment, or one that is being created,
- * which remembers the capture if the provider confirms it.
- */
+/** Makes the payment due at once. Answers one that cannot be: terminal, or still being created. */
 export const makeDue = async (
   deps: CallbackDeps,
   paymentId: PaymentId,

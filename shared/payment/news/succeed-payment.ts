@@ -110,10 +110,7 @@ type LateCapture = {
   readonly source: NewsSource
 }
 
-/**
- * Moves a payment from `creating` to `succeeded`: the customer paid a request whose answer was lost or whose attempt
- * died. The stored request is what was asked for. Refused while an attempt runs.
- */
+/** `creating` to `succeeded`: a request whose answer was lost was paid. Refused while an attempt runs. */
 export const succeedCreatingPayment = async (
   deps: NewsDeps,
   creating: CreatingPayment,

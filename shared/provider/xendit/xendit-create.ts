@@ -39,10 +39,7 @@ const ACCOUNT_CODES: ReadonlySet<string> = new Set([
   'CHANNEL_NOT_ACTIVATED',
 ])
 
-/**
- * Classifies the outcome of a create call. Only a refusal or a missing connection proves that nothing exists upstream.
- * The provider documents no idempotency, so every other outcome is `unknown` (design section 4).
- */
+/** Classifies a create. Only a refusal or a missing connection proves that nothing exists upstream. */
 export const createAnswer = (outcome: HttpOutcome, asked: CreateRequestInput): CreateAnswer => {
   if (outcome.kind === 'not_sent') return { kind: 'not_executed', reason: outcome.reason }
   if (outcome.kind === 'lost') return { kind: 'unknown', reason: outcome.reason }

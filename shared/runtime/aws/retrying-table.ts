@@ -166,10 +166,7 @@ const partOf = ({ items, unprocessed }: Answer, keys: readonly Key[]): Answer =>
   return { items: items.filter(isOwn), unprocessed: unprocessed.filter(isOwn) }
 }
 
-/**
- * Joins concurrent batch reads into one request that names each item once, for example for a batch of messages. A
- * caller never joins a request that was already sent. A failed request fails for all its callers.
- */
+/** Joins concurrent batch reads into one request. None joins a request that was already sent. */
 export const joinedReads = (requests: TableRequests): TableRequests => {
   const open = new Map<Reads, Joined>()
 

@@ -1,7 +1,4 @@
-/**
- * A probe checks that a function can work before requests reach it. The release and the doctor send it. No trigger can
- * send it, because API Gateway, SQS and EventBridge wrap the payload in their own events.
- */
+/** A probe checks that a function can work. Triggers cannot send it: each wraps the payload in its own event. */
 const MARK = 'gateway_probe'
 
 /** For any function: its wrapper answers `PROVEN` before any effect. */

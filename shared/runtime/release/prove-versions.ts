@@ -29,10 +29,7 @@ const PAUSE_MS = 10_000
 /** No round begins after this time. */
 const LAST_ROUND_MS = 120_000
 
-/**
- * Probes each function, at most once in a round; the next round repeats the failed ones. Answers the problems of the
- * last round, one sentence for each function. Changes nothing, so a second call is safe.
- */
+/** Probes each function at most once a round, the failed ones again. Answers the problems of the last round. */
 export const proveVersions = async (means: Means, { asks, rounds }: Order): Promise<readonly string[]> => {
   const startMs = means.nowMs()
   let open = asks

@@ -56,10 +56,7 @@ export const beginRound = async (
 
 const TtlOnly = v.object({ ttl: v.number() })
 
-/**
- * Keeps an event that is sent again for as long as a new one. Undefined when it is kept long enough already. The step
- * is refused when the event has expired.
- */
+/** Keeps an event that is sent again as long as a new one; undefined if it is kept long enough already. */
 export const keepEvent = async (
   deps: StoreDeps,
   { paymentId, name, firedAt }: NamedEvent & Pick<Event, 'firedAt'>,

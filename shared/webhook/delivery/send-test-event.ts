@@ -11,10 +11,7 @@ import { insertDelivery, newDelivery, sendDeliveryMessage } from './delivery-sto
 
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId; readonly operator: string }
 
-/**
- * Sends a `gateway.test` event to one endpoint, whatever its event types. It is signed, retried and listed as usual,
- * but names no payment and has no event row (design section 5). Throws 404, and 422 for a disabled endpoint.
- */
+/** Sends a `gateway.test` event to one endpoint, without payment and event row. Throws 404 and 422. */
 export const sendTestEvent = async (
   deps: Pick<Deps, 'table' | 'queues' | 'now' | 'newId' | 'invocation'>,
   { clientId, endpointId, operator }: Target,

@@ -105,10 +105,7 @@ export const checkAbandoned = async (deps: TellDeps, deliveryId: DeliveryId): Pr
 /** Redeliveries of one endpoint meet each other's alerts at most a few times. */
 const MAX_TRIES = 4
 
-/**
- * Reports unreported abandonments of an endpoint before a new round replaces its due work. Answers the delivery as it
- * then is; undefined when another caller has begun a round.
- */
+/** Reports unreported abandonments of an endpoint before a new round; undefined when another began one. */
 export const tellFirst = async (deps: TellDeps, met: Delivery): Promise<Delivery | undefined> => {
   let delivery = met
   for (let tried = 0; tried < MAX_TRIES; tried++) {

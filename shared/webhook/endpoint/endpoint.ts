@@ -6,10 +6,7 @@ import { TimestampSchema } from '../../time.ts'
 /** The events of the specification. `payment.reversed` goes only to endpoints that name it. */
 export const ALL_EVENTS = '*'
 
-/**
- * A client's webhook endpoint (spec 2.4). A deleted one is kept under another key. Its row also has its sealed signing
- * secret, which only the delivery worker reads.
- */
+/** A client's webhook endpoint (spec 2.4). Its sealed secret is read by the delivery worker alone. */
 export const EndpointSchema = v.object({
   endpointId: EndpointIdSchema,
   clientId: ClientIdSchema,

@@ -36,10 +36,7 @@ const HIDDEN_CHARACTER = /[\s\p{Cc}]/u
 
 const refused = (reason: string): UrlVerdict => ({ allowed: false, reason })
 
-/**
- * The rules of a webhook's URL at registration and at each delivery: https, no user info, a name and no address. The
- * parser has already turned other spellings of an IPv4 address (0x7f.1, 2130706433) into the plain one.
- */
+/** The rules of a webhook's URL at registration and at each delivery: https, no user info, a host's name. */
 export const inspectUrl = (text: string, rules: UrlRules): UrlVerdict => {
   if (HIDDEN_CHARACTER.test(text) || !URL.canParse(text)) return refused('must be a full URL')
   const url = new URL(text)
@@ -73,10 +70,7 @@ const HINT = 'Give the full https URL of a host on the public internet.'
 
 const refuse = (reason: string) => invalid(`url: ${reason}`, { url: [reason] }, HINT)
 
-/**
- * Throws 422 for a URL to which no delivery would be sent. A name that does not resolve yet is accepted: merchants
- * register before their DNS is ready, and each delivery checks again.
- */
+/** Throws 422 for a URL that gets no delivery. A name may resolve later: each delivery checks again. */
 export const assertSafeUrl = async (text: string, rules: UrlRules, resolve: ResolveHost): Promise<void> => {
   const verdict = inspectUrl(text, rules)
   if (!verdict.allowed) throw refuse(verdict.reason)

@@ -106,10 +106,7 @@ const storeFirstSuccess = async (deps: TableDeps, claimed: Delivery, attempt: De
   return outcome.applied || (outcome.item && v.parse(DeliverySchema, outcome.item).success)?.number === attempt.number
 }
 
-/**
- * Writes the result of a claimed attempt and its consequences in one transaction. False when the claim has changed: it
- * expired, and another worker has recorded the attempt as lost.
- */
+/** Writes an attempt's result in one transaction. False when its claim has expired and it counts as lost. */
 export const storeAttemptResult = async (
   deps: TableDeps,
   claimed: Delivery,

@@ -68,10 +68,7 @@ const idsOf = ({ deliveryId, attempts }: Delivery): Dropped => ({ deliveryId, at
 const drop = (deps: DeliverDeps, { deliveryId, attempt }: Dropped, reason: DropReason): void =>
   deps.log.info('delivery.dropped', { delivery_id: deliveryId, attempt, reason })
 
-/**
- * A live claim belongs to another worker, or to one whose message has come back early: check again when it expires. An
- * expired claim is a crash, and the merchant may or may not have received the webhook.
- */
+/** A live claim is another worker's: check again when it expires. An expired one is a crash, maybe after the POST. */
 const handleClaimed = async (deps: DeliverDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<void> => {
   const lane = laneOf(endpoint)
   assertInvariant(delivery.claimedUntil !== undefined, 'a claim says until when')

@@ -70,10 +70,7 @@ const QUERY_TRIES = 2
 /** Made once and on demand: it is a channel with its own sockets. */
 let resolver: Resolver | undefined
 
-/**
- * Asks the name servers for both families at once. `dns.lookup` would block a thread of a small pool until the system's
- * resolver gives up, so a few dead name servers would delay all other deliveries.
- */
+/** Asks the name servers. With dead ones `dns.lookup` would block a small pool of threads for all deliveries. */
 export const resolveByDns: ResolveHost = async (hostname) => {
   resolver ??= new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
   const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])

@@ -24,10 +24,7 @@ export const webhookHeaders = (
   }
 }
 
-/**
- * Spec 6.3: 64 lower-case hex characters, HMAC-SHA256 over the raw body bytes. The key is the secret's text as the
- * merchant received it, with its prefix, as UTF-8.
- */
+/** Spec 6.3: hex HMAC-SHA256 over the raw body. The key is the secret's text, with its prefix, as UTF-8. */
 export const signatureOf = (signingSecret: string, body: Buffer): string =>
   createHmac('sha256', Buffer.from(signingSecret, 'utf8')).update(body).digest('hex')
 
