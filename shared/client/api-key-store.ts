@@ -83,14 +83,8 @@ export const revokeApiKey = async (
   if (!before) throw notFound('api key')
   if (before.revokedAt !== undefined) return before
   const after: ApiKey = { ...before, revokedAt: deps.now() }
-  const record = {
-    subject: clientId,
-    clientId,
-    operator,
-    action: 'revoke-api-key',
-    before: toApiKeyDto(before),
-    after: toApiKeyDto(after),
-  }
+  const dtos = { before: toApiKeyDto(before), after: toApiKeyDto(after) }
+  const record = { subject: clientId, clientId, operator, action: 'revoke-api-key', ...dtos }
   const outcome = await recordChange(deps, record, {
     key: update(
       apiKeyKey(keyId),

@@ -131,14 +131,8 @@ export const changeClient = async (
       await tellBankChange(deps, { clientId, operator }, before.bank, after.bank)
       isTold = true
     }
-    const record = {
-      subject: clientId,
-      clientId,
-      operator,
-      action: 'update-client',
-      before: toClientDto(before),
-      after: toClientDto(after),
-    }
+    const dtos = { before: toClientDto(before), after: toClientDto(after) }
+    const record = { subject: clientId, clientId, operator, action: 'update-client', ...dtos }
     const steps = {
       client: update(
         clientKey(clientId),

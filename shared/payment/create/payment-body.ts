@@ -98,12 +98,6 @@ export type RuleError = { readonly field: string; readonly message: string }
 // The cut may split a surrogate pair.
 const quoted = (value: string | undefined) => (value ?? '').slice(0, MAX_QUOTED).toWellFormed()
 
-const checkMethod = ({ method }: PaymentBody) =>
-  isPaymentMethod(method) ? undefined : `unsupported method: ${quoted(method)}`
-
-const allowedMethods = ({ method }: PaymentBody) =>
-  isPaymentMethod(method) ? undefined : `must be one of ${PAYMENT_METHODS.join(', ')}`
-
 /** The rules depend on the tariff of the day and on the provider's further channels. */
 export type RuleFacts = { readonly now: Timestamp; readonly provider: Pick<Provider, 'isOtherChannel'> }
 
@@ -149,10 +143,11 @@ export const checkPaymentRules = (
   metadata: MetadataRead,
   facts: RuleFacts,
 ): readonly RuleError[] => {
-  const { customer } = body
+  const { customer, method } = body
+  const isKnown = isPaymentMethod(method)
   const checks: readonly (readonly [string, string | undefined])[] = [
-    ['method', checkMethod(body)],
-    ['method', allowedMethods(body)],
+    ['method', isKnown ? undefined : `unsupported method: ${quoted(method)}`],
+    ['method', isKnown ? undefined : `must be one of ${PAYMENT_METHODS.join(', ')}`],
     ['channel_code', checkChannel(body, facts)],
     ['amount', checkAmount(body)],
     ['currency', checkCurrency(body)],

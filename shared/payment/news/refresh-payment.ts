@@ -41,24 +41,11 @@ export const refreshPayment = async (
       actionHint: 'Nothing: the payment is looked at again within a minute.',
     })
   }
-  if (refreshed.status !== payment.status) await auditRefresh(deps, payment, refreshed, operator)
-  return refreshed
-}
-
-/** The source of a transition that the provider made and an operator's question brought here: both are recorded. */
-const auditRefresh = async (
-  deps: NewsDeps & Pick<Deps, 'newId' | 'invocation'>,
-  before: StoredPayment,
-  after: StoredPayment,
-  operator: string,
-): Promise<void> => {
-  const record = {
-    subject: after.paymentId,
-    clientId: after.clientId,
-    operator,
-    action: 'refresh-payment',
-    before: { status: before.status },
-    after: { status: after.status },
+  if (refreshed.status !== payment.status) {
+    // The provider made the transition, and the operator's question brought it here: both are recorded.
+    const { paymentId: subject, clientId } = refreshed
+    const statuses = { before: { status: payment.status }, after: { status: refreshed.status } }
+    await recordChange(deps, { subject, clientId, operator, action: 'refresh-payment', ...statuses }, {})
   }
-  await recordChange(deps, record, {})
+  return refreshed
 }

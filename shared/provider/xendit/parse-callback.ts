@@ -21,41 +21,31 @@ const isMoneyBack = (event: string): boolean => /^(?:refund|dispute)\./.test(eve
 /** An invalid field counts as absent; the other fields stay valid. */
 const readable = (schema: v.GenericSchema<string>) => v.fallback(v.optional(schema), undefined)
 
-const EventSchema = v.pipe(v.string(), v.parseJson(), v.looseObject({ event: v.string() }))
-
+const Data = v.object({
+  id: readable(ProviderIdSchema),
+  payment_id: readable(ProviderIdSchema),
+  payment_request_id: readable(ProviderIdSchema),
+  reference_id: readable(ReferenceSchema),
+})
+const NO_DATA = { id: undefined, payment_id: undefined, payment_request_id: undefined, reference_id: undefined }
 const CallbackSchema = v.pipe(
-  EventSchema,
-  v.object({
-    event: v.string(),
-    data: v.object({
-      id: readable(ProviderIdSchema),
-      payment_id: readable(ProviderIdSchema),
-      payment_request_id: readable(ProviderIdSchema),
-      reference_id: readable(ReferenceSchema),
-    }),
-  }),
+  v.string(),
+  v.parseJson(),
+  v.object({ event: v.string(), data: v.fallback(v.optional(Data, {}), NO_DATA) }),
 )
 
 /** Undefined for an event of another product, an event without a usable id, and any other body. */
 export const parseCallback: ParseCallback = (text) => {
-  const named = v.safeParse(EventSchema, text)
-  if (named.success && isMoneyBack(named.output.event)) return 'money_back'
   const parsed = v.safeParse(CallbackSchema, text)
   if (!parsed.success) return undefined
   const { event, data } = parsed.output
+  if (isMoneyBack(event)) return 'money_back'
+  const { id, payment_id, payment_request_id, reference_id: reference } = data
   if (PAYMENT_EVENTS.has(event)) {
-    return usable({
-      paymentRequestId: data.payment_request_id,
-      providerPaymentId: data.payment_id ?? data.id,
-      reference: data.reference_id,
-    })
+    return usable({ paymentRequestId: payment_request_id, providerPaymentId: payment_id ?? id, reference })
   }
   if (!REQUEST_EVENTS.has(event)) return undefined
-  return usable({
-    paymentRequestId: data.payment_request_id ?? data.id,
-    providerPaymentId: undefined,
-    reference: data.reference_id,
-  })
+  return usable({ paymentRequestId: payment_request_id ?? id, providerPaymentId: undefined, reference })
 }
 
 /** A reference alone is not usable, because the provider has no lookup by reference. */

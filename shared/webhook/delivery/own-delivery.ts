@@ -1,14 +1,15 @@
 import type { TableDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
+import { laneOf } from '../endpoint/endpoint.ts'
 import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
 import { findEndpoint } from '../endpoint/find-endpoints.ts'
 import { parseDeliveryId } from './delivery-dto.ts'
 import { attemptsOf, findDelivery } from './delivery-store.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
-import { redeliverOne, redeliverSince, type WriteRound } from './redeliver.ts'
+import { redeliverSince } from './redeliver.ts'
 import { parseRedeliverBody, type Redelivered } from './redeliver-dto.ts'
-import type { RoundDeps } from './round-store.ts'
+import { beginRound, type RoundDeps, refusedRound } from './round-store.ts'
 
 /**
  * A client's own delivery (design section 8). An absent id, another client's and a malformed one throw the same 404.
@@ -28,8 +29,10 @@ export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: stri
   const endpoint = await findEndpoint(deps, clientId, delivery.endpointId)
   // A deleted endpoint is not found.
   if (!endpoint?.enabled) throw disabled()
-  const write: WriteRound = (_, steps) => deps.table.transact(steps)
-  const begun = await redeliverOne(deps, endpoint, delivery, write, 'Wait for its remaining attempts.')
+  const refused = refusedRound(delivery, deps.now())
+  if (refused) throw refused
+  const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, (steps) => deps.table.transact(steps))
+  if (begun === undefined) throw invalid('the delivery is in progress', undefined, 'Wait for its remaining attempts.')
   deps.log.info('delivery.redelivered', { delivery_id: delivery.deliveryId, client_id: clientId })
   return { delivery: begun, attempts }
 }

@@ -36,23 +36,14 @@ export const redeliver = async (
   const delivery = await findDelivery(deps, deliveryId)
   if (delivery?.clientId !== clientId) throw notFound('delivery')
   const endpoint = await requireEnabledEndpoint(deps, clientId, delivery.endpointId)
-  const hint = 'Wait for its remaining attempts; list-deliveries shows them.'
-  await redeliverOne(deps, endpoint, delivery, recorded(deps, operator), hint)
-}
-
-/** Answers the delivery as its round begins. Throws 422 where none can begin; `hint`: what to do in one. */
-export const redeliverOne = async (
-  deps: RoundDeps,
-  endpoint: Endpoint,
-  delivery: Delivery,
-  write: WriteRound,
-  hint: string,
-): Promise<Delivery> => {
   const refused = refusedRound(delivery, deps.now())
   if (refused) throw refused
-  const begun = await sendAgain(deps, endpoint, delivery, write)
-  if (begun === undefined) throw invalid('the delivery is in progress', undefined, hint)
-  return begun
+  if (await sendAgain(deps, endpoint, delivery, recorded(deps, operator))) return
+  throw invalid(
+    'the delivery is in progress',
+    undefined,
+    'Wait for its remaining attempts; list-deliveries shows them.',
+  )
 }
 
 /** Throws 404 for an endpoint the client never had, and 422 for one that is disabled or deleted. */
@@ -140,9 +131,13 @@ export const redeliverSince = async (
   return { count, passedOver, next: page.next && eventCursorOf(page.next) }
 }
 
-/** Undefined when the delivery is in progress, or another call has begun its round. */
-const sendAgain = (deps: RoundDeps, endpoint: Endpoint, delivery: Delivery, write: WriteRound) =>
-  beginRound(deps, { delivery, lane: laneOf(endpoint) }, (steps) => write(delivery, steps, delivery.status))
+/** False when the delivery is in progress, or another call has begun its round. */
+export const sendAgain = async (deps: RoundDeps, endpoint: Endpoint, delivery: Delivery, write: WriteRound) => {
+  const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, (steps) =>
+    write(delivery, steps, delivery.status),
+  )
+  return begun !== undefined
+}
 
 const deliverMissing = async (deps: RoundDeps, event: Event, endpoint: Endpoint, write: WriteRound) => {
   const delivery = newDelivery(announced(event), endpoint, deps.now())
