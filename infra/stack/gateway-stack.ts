@@ -16,7 +16,7 @@ import { GatewayHttpApi } from './triggers/gateway-http-api.ts'
 
 /** The API, the callback route and the workers, and what starts them. It keeps no data. */
 export class GatewayStack extends StageStack {
-  /** What the stack of alarms and dashboard looks at. */
+  /** The input of the stack of alarms and dashboard. */
   readonly watched: Watched
 
   constructor(scope: App, stage: DeployedStage, data: DataStack) {

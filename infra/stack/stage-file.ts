@@ -22,7 +22,7 @@ const ThrottleSchema = v.strictObject({ requestsPerSecond: above(0, 1_000_000), 
 /** The API's own domain name, in a hosted zone of the same account. */
 const DomainSchema = v.strictObject({ name: Text, zone: v.strictObject({ name: Text, id: Text }) })
 
-/** By which API Gateway knows the front before any function runs; how to make one: docs/operations.md, section 2. */
+/** The certificate by which API Gateway recognises the front. docs/operations.md, section 2, says how to make one. */
 const OriginCertificateSchema = v.strictObject({
   /** Of the certificate that CloudFront shows, in ACM of us-east-1. */
   id: Text,
@@ -44,9 +44,9 @@ const MOST_ATTEMPT_MS = 10_000
 const MOST_ADDRESS_SHARE = 0.2
 
 const FrontSettings = v.strictObject({
-  /** The part of what a route takes that one address gets of it, beyond which it is refused: infra/stack/edge/rate-rules.ts. */
+  /** The share of a route's throttle that one address gets. Above it the front refuses: infra/stack/edge/rate-rules.ts. */
   addressShare: above(0, MOST_ADDRESS_SHARE),
-  /** IPv4 ranges that merchants have told us of: the share of one address is not theirs. */
+  /** IPv4 ranges that merchants have named. The limit of one address does not apply to them. */
   merchantAddresses: v.array(
     v.pipe(v.string(), v.check(isRange, 'an IPv4 range such as 203.0.113.7/32, none wider than /24')),
   ),
@@ -63,10 +63,10 @@ const TableSettings = v.strictObject({
   adopted: Rate,
   /** `customer`: the stage's KMS key, which can be disabled and whose use is logged. Also for queues, logs, topics and secrets. */
   encryption: v.picklist(['aws', 'customer']),
-  /** Most units a second, against a bill out of control. */
+  /** The maximum of units a second. It limits the bill. */
   maxReadUnits: Rate,
   maxWriteUnits: Rate,
-  /** Units a second that are there at once, for a launch. Left out: what DynamoDB gives by itself. */
+  /** Units a second that the table carries at once, for a launch. Left out: DynamoDB's default. */
   warm: v.optional(v.strictObject({ readUnits: Rate, writeUnits: Rate })),
 })
 
@@ -84,7 +84,7 @@ export const StageFileSchema = v.strictObject({
   payer: v.strictObject({ returnUrl: v.pipe(v.string(), v.url('a URL')), name: Text }),
   /** By the contract with the provider (docs/operations.md, section 3). */
   providerFees: v.picklist(PROVIDER_FEES),
-  /** What the provider granted beyond what it publishes (docs/operations.md, section 3). */
+  /** The quota that the provider granted, if it is not the published one (docs/operations.md, section 3). */
   providerCallsPerMinute: v.optional(Rate),
   /**
    * Of a client for which operators have set no limit of its own: points a second (design section 9), and creates a
@@ -96,25 +96,25 @@ export const StageFileSchema = v.strictObject({
   keyLifetimeDays: v.optional(Rate),
   /** What happens to the table when its stack is deleted or replaces it; for the rest: `removalPolicyBesidesTable`. */
   removalPolicy: v.picklist(['retain', 'destroy']),
-  /** The table and the stack refuse to be deleted until someone turns this off on purpose. */
+  /** Table and stack refuse to be deleted while this is on. */
   deletionProtection: v.boolean(),
   /** Of every route that has none of its own. Jakarta gives an account 2,500 requests a second over all its APIs, bursts of 1,250. */
   throttle: ThrottleSchema,
   /**
    * By route key, such as `POST /v1/payments`. Creates: half of the payments that the table carries
-   * (infra/stack/capacity/assert-carried.ts); beyond them a 429 is a better answer than a 500. Money first: lists must
-   * never use up what creating and being paid need.
+   * (infra/stack/capacity/assert-carried.ts). Above that a 429 is a better answer than a 500. Lists must never use up the
+   * capacity of creates and callbacks.
    */
   routeThrottles: v.record(v.string(), ThrottleSchema),
   /** E-mail addresses that alarms and alerts are sent to; each is asked once to confirm. */
   alarmRecipients: v.array(Text),
-  /** E-mail or https addresses, such as a pager's, that are told of pages. Left out: `alarmRecipients`. */
+  /** E-mail or https addresses that get pages, such as a pager's. Left out: `alarmRecipients`. */
   pageRecipients: v.optional(v.array(Text)),
-  /** Dollars that the account may cost a month, told to `alarmRecipients`. Left out: no budget. Made in the front's region. */
+  /** Dollars that the account may cost a month, mailed to `alarmRecipients`. Left out: no budget. Needs a front. */
   monthlyBudgetUsd: v.optional(above(0, 1_000_000)),
-  /** Runs at a time that the account may have over all its functions (quota L-B99A9384); the alarm near it counts from here. */
+  /** Concurrent runs of all the account's functions (quota L-B99A9384). The alarm near the limit uses this number. */
   accountConcurrency: Rate,
-  /** Who invokes an operator's function is recorded by CloudTrail, in a bucket that nothing can be deleted from. */
+  /** CloudTrail records who invokes an operator's function, in a bucket from which nothing can be deleted. */
   invocationTrail: v.boolean(),
   /** What a payment's webhooks take, by your own figures. The runs of deliver-webhook follow them and the quota. */
   deliveries: v.strictObject({ endpointsAPayment: above(0, MOST_ENDPOINTS), attemptMs: above(0, MOST_ATTEMPT_MS) }),
@@ -128,13 +128,13 @@ export const StageFileSchema = v.strictObject({
   webhookEgress: v.picklist(['public', 'nat']),
   /**
    * `canary`: a tenth of the requests meets a new version first, and alarms take it back. `alias-only`: the same wiring,
-   * moved at once and whatever the alarms say: to bring out the fix for a fire in a stage that has canaries.
+   * moved at once, whatever the alarms say. It deploys a fix during an incident in a stage with canaries.
    */
   deployment: v.picklist(['all-at-once', 'canary', 'alias-only']),
   /**
-   * Runs at a time that are set aside for functions, and at which they end: what a flood at one of them cannot take from
-   * the others. Reserving counts against the account's limit, of which Lambda keeps 100 unreserved; left out where the
-   * account has few. By function name; a function that must not overlap (manifest) then has its one without being named.
+   * Concurrent runs reserved for functions, by function name. They are also the function's maximum, so a flood at one
+   * function takes nothing from the others. Lambda keeps 100 of the account's runs unreserved. Left out if the account
+   * has few. A function that must not overlap (manifest) has its one run without being named.
    */
   reservedConcurrency: v.optional(v.record(v.string(), Rate)),
 })
@@ -145,7 +145,7 @@ export type StageDomain = v.InferOutput<typeof DomainSchema>
 export type OriginCertificate = v.InferOutput<typeof OriginCertificateSchema>
 
 const FOLDER = 'infra/stages'
-/** What every stage without a file of its own is like: cheap, and gone without a trace when its stack is deleted. */
+/** The settings of a stage without a file: cheap, and nothing remains when its stack is deleted. */
 const DISPOSABLE = 'dev'
 
 /** Settings as a file has them. Throws and names each that is missing, unknown, or of another kind. */

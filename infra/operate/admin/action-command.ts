@@ -6,7 +6,7 @@ import { type Field, fieldsOf, rulesOf } from './schema-fields.ts'
 
 export type Payload = Readonly<Record<string, unknown>>
 
-/** What an operator asks for: the action's input, where, and how the answer is to be shown. */
+/** An operator's request: the action's input, the stage, and how to show the answer. */
 export type Asked = {
   readonly stage: string
   readonly json: boolean
@@ -27,7 +27,7 @@ const numberFrom = (text: string): number => {
   return value
 }
 
-/** Text as the field's schema wants it. What else does not fit is passed on: the action says what is wrong. */
+/** Converts text to the field's type. Any other wrong value is passed on, and the action reports it. */
 export const valueFrom = ({ kind, nullable }: Field, text: string): unknown => {
   const items = kind === 'list' ? text.split(',').map((one) => one.trim()) : [text]
   if (nullable && text === 'null') return null
@@ -39,7 +39,7 @@ export const valueFrom = ({ kind, nullable }: Field, text: string): unknown => {
   return text === 'true'
 }
 
-/** An option's text, given once. Another option after it is no value: the value was forgotten. */
+/** An option's text, given once. If another option follows, the operator forgot the value. */
 const once = (text: string, before?: unknown): string => {
   if (text === '' || text.startsWith('--')) throw new InvalidArgumentError('It needs a value.')
   if (before !== undefined) throw new InvalidArgumentError('It is given twice.')

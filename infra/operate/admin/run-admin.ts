@@ -23,7 +23,7 @@ const CsvReply = v.object({
   left_out: v.optional(v.array(v.object({ settlement_id: v.string(), reason: v.string() })), []),
 })
 
-/** A bounded part of what was asked for: the caller goes on, or the command does. */
+/** One bounded part of the answer. The caller or the command continues from it. */
 const Resumable = v.object({ cursor: v.string() })
 const Further = v.object({ count: v.number(), next: v.string() })
 
@@ -53,7 +53,7 @@ const Part = v.object({
   }),
 })
 
-/** Each run reads for minutes: more of them are no report any more. */
+/** The limit of runs for one report. Each run reads for minutes. */
 const MOST_RUNS = 500
 
 /** Asks for an answer, and for the rest of it as often as there is more. The parts of a CSV or a list are one answer. */
@@ -155,7 +155,7 @@ export const runAdmin = async (argv: readonly string[], given: AdminIo): Promise
         else code = (await runFile(spec, described.input, { ...asked, file }, io)) ? 0 : 1
       })
     }
-    // Asked for anywhere, help is all there is: nothing is called, and nothing else has to be right.
+    // Help at any place prints only help: nothing is called, and other arguments are not checked.
     const words = asksForHelp(argv) ? [...argv.slice(0, 1), '--help'] : argv.map((word) => underscored(program, word))
     await program.parseAsync(words, { from: 'user' })
     return code

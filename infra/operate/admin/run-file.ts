@@ -29,7 +29,7 @@ const fieldsIn = (head: readonly string[], fields: readonly Field[]): readonly F
   const unknown = head.filter((_, at) => named[at] === undefined)
   const names = fields.map(({ name }) => name).join(', ')
   if (unknown.length > 0)
-    throw new UsageError(`the file has columns that are no fields: ${unknown.join(', ')}; there are ${names}`)
+    throw new UsageError(`the file has columns that are no fields: ${unknown.join(', ')}; the fields are ${names}`)
   if (new Set(head).size < head.length) throw new UsageError('the file has a column twice')
   const missing = fields.filter(({ name, required }) => required && name !== 'operator' && !head.includes(name))
   if (missing.length > 0)
@@ -57,7 +57,7 @@ const lineFrom = (number: number, cells: readonly string[], columns: readonly Fi
   return { number, id: cells[columns.findIndex(({ name }) => name.endsWith('_id'))] ?? '', payload }
 }
 
-/** Every line of the file is read before the first call: a file that is wrong does nothing. */
+/** Reads every line of the file before the first call, so a wrong file changes nothing. */
 const linesOf = (path: string, fields: readonly Field[], common: Payload): readonly Line[] => {
   const rows = parseCsv(textOf(path))
   if (rows === undefined) throw new UsageError(`${path} is no CSV with commas: a quote is misplaced`)
@@ -71,9 +71,9 @@ const linesOf = (path: string, fields: readonly Field[], common: Payload): reado
 const Reply = v.object({ status: v.number(), body: v.unknown() })
 
 /**
- * Calls an action for each line of a CSV file whose columns are named as its fields, in order, and says of each line what
- * became of it. Cells are never printed, ids apart. A refused line holds up none of the others; a call without an answer
- * ends the run. Answers whether every line was done. The same file again is safe where the action refuses a second time.
+ * Calls an action for each line of a CSV file, in order, and prints the result of each line. The columns have the names of
+ * the action's fields. Of the cells only ids are printed. A refused line stops no other line; a call without an answer
+ * ends the run. Answers whether every line was done. Repeating a file is safe if the action refuses a second time.
  */
 export const runFile = async (
   spec: FunctionSpec,

@@ -24,8 +24,8 @@ export const checkCredentials = async (sts: STSClient, region: string): Promise<
 }
 
 /**
- * Whether CDK can publish into each region that a stage is published to. Into the front's it would find out after the API
- * has been closed to all others.
+ * Whether CDK can publish into each region of a stage. For the front's region CDK would fail only after the API is closed
+ * to all other callers.
  */
 export const bootstrapChecks = (
   { cloudFormation, globalCloudFormation }: Pick<AwsClients, 'cloudFormation' | 'globalCloudFormation'>,
@@ -48,7 +48,7 @@ const checkBootstrap = async (client: CloudFormationClient, what: string): Promi
   return wrong(what, detail, 'npm run deploy -- --stage STAGE --init')
 }
 
-/** Whether the account can spare what a new stage reserves: CloudFormation says so after minutes, and takes everything back. */
+/** Whether the account has the runs that a new stage reserves. CloudFormation would fail after minutes and roll back. */
 export const checkSpareConcurrency = async (client: LambdaClient, stage: DeployedStage): Promise<Finding> => {
   const what = 'Lambda concurrency'
   const wanted = reservedRuns(stage)
@@ -61,9 +61,9 @@ export const checkSpareConcurrency = async (client: LambdaClient, stage: Deploye
   return left >= UNRESERVED_MINIMUM ? ok(what, figures) : wrong(what, figures, todo)
 }
 
-/** Whether the domain's zone is there for all to see: for a certificate in any other a deployment would wait for hours. */
+/** Whether the domain's zone is public. With any other zone a deployment would wait for its certificate for hours. */
 export const checkDomain = async (client: Route53Client, domain: StageDomain | undefined): Promise<Finding> => {
-  if (domain === undefined) return ok('domain', 'none: the address API Gateway makes up')
+  if (domain === undefined) return ok('domain', 'none: API Gateway generates the address')
   const { name, zone } = domain
   const ask = client.send(new GetHostedZoneCommand({ Id: zone.id }))
   const { HostedZone: found } = (await unlessAbsent(['NoSuchHostedZone', 'InvalidInput'], ask)) ?? {}
@@ -75,8 +75,8 @@ export const checkDomain = async (client: Route53Client, domain: StageDomain | u
 }
 
 /**
- * Whether the account has what synth and the alarm near the account's limit count with. Nothing without alarms: a new
- * account, in which such a stage may be tried, has less of everything.
+ * Whether the account has the quotas that synth and the concurrency alarm use. Not checked for a stage without alarms,
+ * because a new account, in which such a stage may be tried, has lower quotas.
  */
 export const checkAccountQuotas = async (aws: AwsClients, stage: DeployedStage): Promise<readonly Finding[]> => {
   if (!hasAlarms(stage)) return []
@@ -89,7 +89,7 @@ export const checkAccountQuotas = async (aws: AwsClients, stage: DeployedStage):
 
 const checkAccountConcurrency = async ({ lambda }: AwsClients, stage: DeployedStage): Promise<Finding> => {
   const { AccountLimit: { ConcurrentExecutions: limit } = {} } = await lambda.send(new GetAccountSettingsCommand({}))
-  const detail = `${limit ?? 'unknown'}, and synth and concurrency-near-limit count with ${stage.accountConcurrency}`
+  const detail = `the account has ${limit ?? 'unknown'}; synth and concurrency-near-limit use ${stage.accountConcurrency}`
   return limit === stage.accountConcurrency
     ? ok('account concurrency', detail)
     : wrong('account concurrency', detail, concurrencyRemedy(limit ?? 0, stage))
@@ -118,7 +118,7 @@ export const checkApiRequests = async (
     (await unlessAbsent(['NoSuchResourceException'], ask)) ??
     (await serviceQuotas.send(new GetAWSDefaultServiceQuotaCommand(API_QUOTA)))
   const wanted = [throttle, ...Object.values(routeThrottles)].reduce((sum, one) => sum + one.requestsPerSecond, 0)
-  const detail = `${quota?.Value ?? 'unknown'} a second of all APIs, and the routes of the stage let through ${wanted}`
+  const detail = `all APIs: ${quota?.Value ?? 'unknown'} a second; the routes of the stage let through ${wanted}`
   return (quota?.Value ?? 0) >= wanted
     ? ok(what, detail)
     : wrong(what, detail, requestOf(API_QUOTA.ServiceCode, API_QUOTA.QuotaCode, wanted))

@@ -21,7 +21,7 @@ export const checkSettings = (stage: DeployedStage, nowMs = Date.now()): readonl
   const { settings, deletionProtection, alarmRecipients, domain, front } = stage
   const { originCertificate } = stage.frontSettings
   const what = 'stage settings'
-  if (!deletionProtection) return [ok(what, `${settings.name} is disposable: its data goes with its stack`)]
+  if (!deletionProtection) return [ok(what, `${settings.name} is disposable: its data is deleted with its stack`)]
   const hasFront = front === 'cloudfront'
   const certificate = originCertificate
     ? originCertificateProblems(originCertificate, nowMs)
@@ -53,7 +53,7 @@ const RENEWED_BEFORE_DAYS = 60
 
 const ONE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
-/** What is wrong with the certificate by which the origin knows the front, as far as this project knows it. */
+/** What is wrong with the front's certificate, as far as this project can see. */
 export const originCertificateProblems = ({ id, authority }: OriginCertificate, nowMs: number): readonly string[] => [
   ...(id === PLACEHOLDER_CERTIFICATE ? ['the id of the front’s certificate is still the placeholder'] : []),
   ...authorityProblems(authority, nowMs).map((problem) => `${authority} ${problem}`),

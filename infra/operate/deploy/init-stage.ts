@@ -16,8 +16,8 @@ export type InitInput = {
 }
 
 /**
- * What a stage needs and its template cannot make. The account's quotas come first: people answer requests. What is
- * there stays as it is, and what fails stops nothing else, so the same call goes on after a failure.
+ * Makes what a stage needs and its template cannot make. It lists the account's quotas first, because people answer
+ * quota requests. It changes nothing that exists. One failure stops no other step, so the same call continues after it.
  */
 export const initStage = async ({ stage, region, root, runCdk }: InitInput): Promise<readonly Finding[]> => {
   const aws = awsClients(region)
@@ -32,7 +32,7 @@ export const initStage = async ({ stage, region, root, runCdk }: InitInput): Pro
       const { Account: account = '' } = await aws.sts.send(new GetCallerIdentityCommand({}))
       const code = await runCdk(['bootstrap', `aws://${account}/${place}`])
       if (code === 0) return ok(what, 'made')
-      return wrong(what, `cdk ended with ${code}`, 'its last lines say what it may not do')
+      return wrong(what, `cdk ended with ${code}`, 'the last lines of its output say what failed')
     })
     found.push(...made)
   }
@@ -47,7 +47,7 @@ const make: typeof runCheck = async (what, run) =>
 /** Schedules that run once a day or less. Their alarms count silence, and both may run at any time. */
 const RARE = ['sweep-settlements', 'sync-provider-transactions']
 
-/** What closes a first deployment, once a person has filled in the rest. It may be done again. Answers the exit code. */
+/** The last steps of a first deployment, after a person has done the rest. They may be repeated. Answers the exit code. */
 export const finishStage = async (stage: string, io: DoctorIo): Promise<number> => {
   const terminal = { out: (text: string) => console.log(text), err: (text: string) => console.error(text) }
   const codes: number[] = []

@@ -13,13 +13,13 @@ import { type DeployedStage, PLACEHOLDER_CERTIFICATE } from '../../stack/stage.t
 import { PLACEHOLDER_SUBJECT } from '../check/check-settings.ts'
 import { type Finding, ok } from '../check/finding.ts'
 
-/** By it a certificate is found again whose id never reached the stage's file. */
+/** This tag finds a certificate again if its id never reached the stage's file. */
 const TAG = 'payment-gateway-origin'
 
 /**
- * The certificate that CloudFront shows to the origin, and the authority that the origin believes: made, imported into
- * ACM, and written into the project, in which the stage's file names them. Their keys exist in a directory that is gone
- * afterwards, and in ACM. After a crash the next call makes both anew, and imports in the place of the first.
+ * Makes the certificate that CloudFront shows to the origin, and the authority that the origin trusts. Imports them into
+ * ACM and writes them into the project; the stage's file names them. Their keys exist in ACM, and in a directory that is
+ * deleted afterwards. After a crash the next call makes both again, and replaces the first import.
  */
 export const makeOriginCertificate = async (
   acm: ACMClient,
@@ -47,7 +47,7 @@ export const makeOriginCertificate = async (
   return ok(what, `made: commit ${file} and ${originCertificate.authority}`)
 }
 
-/** Another stage may believe what is there, unless it is the placeholder. */
+/** Another stage may trust the existing authority, unless it is the placeholder. */
 const believe = (path: string, authority: Buffer): void => {
   const before = readFileSync(path)
   const isPlaceholder = new X509Certificate(before).subject === PLACEHOLDER_SUBJECT

@@ -21,8 +21,8 @@ export type Preflight = {
 }
 
 /**
- * What `cdk deploy` would not say at all, or only after harm is done: a stage for which production's settings are missing,
- * packages or an account by mistake, a first deployment that has to be taken back. Reads only.
+ * Finds what `cdk deploy` would not report, or only after damage: missing settings of a production stage, the wrong
+ * packages or account, a first deployment that CloudFormation would roll back. Reads only.
  */
 export const preflight = async ({ stage, region, root }: PreflightInput): Promise<Preflight> => {
   const here = [...checkSettings(stage), ...(await runCheck('packages', async () => checkInstalled(root)))]

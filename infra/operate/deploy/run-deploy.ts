@@ -10,7 +10,7 @@ import { regionOf, stageNamed } from '../check/stage-named.ts'
 import { initStage } from './init-stage.ts'
 import { preflight } from './preflight.ts'
 
-/** What `cdk deploy` is given as it is. It ignores flags it does not know: a slip such as --chek would deploy. */
+/** Flags that `cdk deploy` gets unchanged. It ignores unknown flags, so a typing mistake such as --chek would deploy. */
 const PASSED_ON = {
   'require-approval': { type: 'string' },
   'import-existing-resources': { type: 'boolean' },
@@ -44,7 +44,7 @@ Exit code: 0 done, 1 something is missing, 2 called wrongly, otherwise the code 
 /** Splits our own flags from those of `cdk deploy`. Throws `UsageError` on everything else. */
 export const parseDeployCommand = (argv: readonly string[]) => {
   const { stage, check, init, ...passed } = readOptions(argv, OPTIONS)
-  if (check && init) throw new UsageError('--check looks only, and --init makes: give one of them')
+  if (check && init) throw new UsageError('give --check or --init, not both: --check only looks, --init makes things')
   const flags = Object.entries(passed).flatMap(([name, value]) =>
     typeof value === 'string' ? [`--${name}`, value] : [`--${name}`],
   )
@@ -57,7 +57,7 @@ export type DeployIo = {
   readonly runCdk: (args: readonly string[], env: Readonly<Record<string, string | undefined>>) => Promise<number>
   readonly preflight?: typeof preflight
   readonly initStage?: typeof initStage
-  /** What closes a first deployment, once a person has filled in what is left. Answers the exit code. */
+  /** The last steps of a first deployment, after a person has done the rest. Answers the exit code. */
   readonly finish: (stage: string, env: NodeJS.ProcessEnv) => Promise<number>
 }
 
@@ -95,7 +95,7 @@ export const runDeploy = (argv: readonly string[], io: DeployIo): Promise<number
       const stage = stageNamed(name)
       show(await (io.initStage ?? initStage)({ stage, region, root: PROJECT_ROOT, runCdk: cdk }))
     }
-    // Anew: what was made may stand in its file.
+    // Read again, because the steps before may have changed the stage's file.
     const stage = stageNamed(name)
     const { findings, first } = await (io.preflight ?? preflight)({ stage, region, root: PROJECT_ROOT })
     show(findings)

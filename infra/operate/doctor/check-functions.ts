@@ -10,7 +10,7 @@ import { type DeployedStage, loadOf } from '../../stack/stage.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 import { askApi } from './ask-api.ts'
 
-/** So many at a time: functions start within the time that a check has, and Lambda lets management calls through slowly. */
+/** So many calls at a time: functions must start within a check's time, and Lambda throttles management calls. */
 const AT_ONCE = 5
 
 const Envelope = v.object({ code: v.string() })
@@ -32,7 +32,7 @@ export const checkRoutes = async (apiUrl: string, stage: string): Promise<readon
       'lost' in answer
         ? `no answer (${answer.lost})`
         : `${answer.status} ${v.is(Envelope, answer.body) ? answer.body.code : 'without our envelope'}`
-    const todo = 'look into the log of its function'
+    const todo = 'read the log of its function'
     return said === answers ? [] : [wrong(`route ${method} ${path}`, `${said}, not ${answers}`, todo)]
   })
   return orOk(found.flat(), 'routes', `all ${ROUTES.length} are answered by functions that work`)
@@ -54,14 +54,14 @@ export const checkOperatorFunctions: OfStage = async (lambda, stage) => {
     if (answer.FunctionError !== undefined) return [`${FunctionName} failed, which asks all others`]
     return v.parse(Proof, Buffer.from(answer.Payload ?? []).toString()).problems
   })
-  const todo = 'look into its log; roll the release back'
+  const todo = 'read its log; roll the release back'
   const problems = found.flat().map((problem) => wrong('operator function', problem, todo))
   return orOk(problems, 'operator functions', `all ${names.length} can work`)
 }
 
 /**
- * How often functions may run at a time: after a restore one may be left at zero, by which nothing starts it. Where the
- * stage reserves nothing, CloudFormation has nothing to compare.
+ * The reserved concurrency of functions. After a restore one may be left at zero, and then nothing starts it. If the stage
+ * reserves nothing, CloudFormation has nothing to compare.
  */
 export const checkConcurrency: OfStage = async (lambda, stage) => {
   const functions = MANIFEST.map((spec) => ({
@@ -82,7 +82,7 @@ export const checkConcurrency: OfStage = async (lambda, stage) => {
   return orOk(found.flat(), 'functions', 'all may run as often as the stage says')
 }
 
-/** Whether what waits in queues is read, and how. CloudFormation compares no event sources. */
+/** Whether workers read the queues, with the right settings. CloudFormation compares no event sources. */
 export const checkEventSources: OfStage = async (lambda, stage) => {
   const readers = MANIFEST.flatMap((spec) => {
     const sources = queuesOf(spec.trigger, loadOf(stage)).map((source) => ({
@@ -94,7 +94,7 @@ export const checkEventSources: OfStage = async (lambda, stage) => {
       return runCheck(what, async () => {
         const command = new aws.ListEventSourceMappingsCommand({ FunctionName: liveName(spec, stage) })
         const { EventSourceMappings: all = [] } = await lambda.send(command)
-        // What leads from somewhere else is held against the first.
+        // A mapping from another queue is compared with the first one.
         const isStray = (source: string | undefined) => at === 0 && !sources.some((own) => own.name === source)
         const found = all.filter((one) => queueNameOf(one) === name || isStray(queueNameOf(one)))
         if (found.length === 0) return wrong(what, 'is missing', REMEDY)

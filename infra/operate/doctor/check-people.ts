@@ -42,8 +42,8 @@ export const checkDuties = (iam: IAMClient, stack: Stack): Promise<readonly Find
     const [admins, financiers] = await Promise.all([holdersOf(iam, admin), holdersOf(iam, finance)])
     const both = [...admins.intersection(financiers)]
     return both.length === 0
-      ? ok(what, `held together by no user, group or role; ${UNSEEN}`)
-      : wrong(what, `held together by ${both.join(', ')}; ${UNSEEN}`, 'detach one of the two policies')
+      ? ok(what, `no user, group or role holds both; ${UNSEEN}`)
+      : wrong(what, `both are held by ${both.join(', ')}; ${UNSEEN}`, 'detach one of the two policies')
   })
 }
 

@@ -17,8 +17,8 @@ const CALLBACK_PATH = MANIFEST.flatMap(({ name, trigger }) =>
 const WHERE = 'docs/operations.md, "3. The provider"'
 
 /**
- * Whether we and the provider can ask each other. Without a secret of the right form there is neither a key to try nor a
- * token to try the callback URL with.
+ * Whether the gateway can call the provider, and the provider the gateway. Without a well-formed secret there is no key,
+ * and no token for the callback URL.
  */
 export const checkProvider = async (
   { stage: { settings }, aws: { secretsManager }, nowMs, providerUrl }: Examination,
@@ -81,8 +81,8 @@ export const checkSecret = async (
   return { findings, text }
 }
 
-/** Of the provider's form, and of no payment: asking for it shows whether we may ask. */
-const NOBODYS_REQUEST = 'pr-00000000-0000-4000-8000-000000000000'
+/** An id of the provider's form that no payment has. A query for it shows whether our key may read. */
+const UNUSED_REQUEST_ID = 'pr-00000000-0000-4000-8000-000000000000'
 
 /** Whether the provider takes our key, by two questions that change nothing: one page of one transaction, and a request that is not there. */
 export const checkProviderKey = async (
@@ -90,7 +90,7 @@ export const checkProviderKey = async (
 ): Promise<readonly Finding[]> => {
   const [transactions, request] = await Promise.all([
     provider.listTransactions({ limit: 1 }, PROVIDER_READ_TIMEOUT_MS),
-    provider.getRequest(NOBODYS_REQUEST, PROVIDER_READ_TIMEOUT_MS),
+    provider.getRequest(UNUSED_REQUEST_ID, PROVIDER_READ_TIMEOUT_MS),
   ])
   return [
     keyFinding('provider key for transactions', transactions),
@@ -105,7 +105,7 @@ const keyFinding = (what: string, answer: Answer<unknown>): Finding => {
     : unclear(what, answer.reason, 'look at the status page of the provider and try again')
 }
 
-/** Of no kind the gateway knows: it is read, and ignored before anything is asked or written. */
+/** A callback of an unknown kind. The gateway reads it and ignores it, before any call or write. */
 const HARMLESS = JSON.stringify({ event: 'gateway.doctor', data: {} })
 
 const Ignored = v.object({ outcome: v.literal('ignored') })
@@ -138,7 +138,7 @@ export const checkCallback = async ({ url, tokens, timeoutMs }: CallbackTarget):
 const strangerFinding = (url: string, status: number): Finding => {
   const what = 'callback with a wrong token'
   if (status === 401) return ok(what, 'refused')
-  const todo = status < 400 ? 'take the API off the network: it believes anyone' : `look whether ${url} is our API`
+  const todo = status < 400 ? 'take the API off the network: it accepts any token' : `check that ${url} is our API`
   return wrong(what, `answered ${status}, not 401`, todo)
 }
 

@@ -13,7 +13,7 @@ import { checkAlerts, checkDuties } from './check-people.ts'
 import { checkProvider, checkSecret } from './check-provider.ts'
 import { checkStack, type Examination } from './check-stack.ts'
 
-/** Looks at a deployed stage from outside: for what no alarm says, and for what CloudFormation says when it is asked. */
+/** Checks a deployed stage from outside: what no alarm shows, and what CloudFormation's drift detection finds. */
 export const examineStage = async (examination: Examination): Promise<readonly Finding[]> => {
   const { stage, aws } = examination
   const [data, gateway, operators] = await Promise.all([
@@ -67,7 +67,7 @@ export const checkTable = async (client: DynamoDBClient, stage: DeployedStage): 
   return [...role, ...table]
 }
 
-/** The front's stack, what it shows to the API, and the secret by which the functions know what came through it. */
+/** The front's stack, its certificate, and the secret by which functions recognise requests from the front. */
 const checkFront = async (examination: Examination): Promise<readonly Finding[]> => {
   const { stage, aws, nowMs } = examination
   const what = 'origin certificate'

@@ -32,7 +32,7 @@ const OPTIONS = {
 } as const
 
 const POLL_MS = 10_000
-/** Twelve hours. The restore goes on without us, and the same command follows it again. */
+/** Twelve hours. The restore continues on AWS, and the same command follows it again. */
 const MAX_POLLS = 4_320
 
 export type RestoreIo = {
@@ -46,8 +46,8 @@ type Source = { readonly at: Date } | { readonly backup: string }
 const say = (text: string): void => console.log(printable(text))
 
 /**
- * Restores the stage's table as its next generation, and gives it what a restore does not carry (design section 13).
- * Refused while the stage takes traffic: what is paid after the time restored would be lost to its books.
+ * Restores the stage's table as its next generation, and sets what a restore does not carry (design section 13). Refused
+ * while the stage takes traffic, because payments after the restored time would be missing in its books.
  */
 export const runRestore = (argv: readonly string[], io: RestoreIo): Promise<number> =>
   runCommand(USAGE, argv, async () => {
@@ -71,7 +71,7 @@ export const runRestore = (argv: readonly string[], io: RestoreIo): Promise<numb
       await restore(clients.dynamodb, stage, source, io.sleep)
       return 0
     } catch (error) {
-      console.error(printable(`${errorName(error)}: ${remedyFor(error)}. The same command again goes on.`))
+      console.error(printable(`${errorName(error)}: ${remedyFor(error)}. Run the same command again to continue.`))
       return 1
     }
   })
@@ -85,7 +85,7 @@ const timeOf = (at: string | undefined): Source | undefined => {
 
 const CLOSE = 'set "role": "closed" and "deployment": "alias-only" in the stage’s file, and deploy'
 
-/** Asked of a function: the stage's file says only what is to be. */
+/** Reads the deployed functions, because the stage's file says only what should be deployed. */
 const whyNotClosed = async ({ lambda }: Pick<AwsClients, 'lambda'>, stage: DeployedStage) => {
   const { name } = stage.settings
   if (stage.role !== 'closed') return `${name} is open: ${CLOSE} first`

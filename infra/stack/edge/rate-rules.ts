@@ -8,7 +8,7 @@ import { CREATE_ROUTE, throttleOf } from '../triggers/route-settings.ts'
 /** The firewall's shortest window: an address may use its whole share at once. */
 const WINDOW_SECONDS = 60
 
-/** By path alone: where the provider's news comes in. */
+/** The path of the provider's callbacks. */
 export const CALLBACK_PATHS = MANIFEST.flatMap(({ trigger }) =>
   trigger.kind === 'http' && trigger.path.startsWith('/callbacks/') ? [trigger.path] : [],
 )
@@ -29,7 +29,7 @@ export const not = (statement: Statement): Statement => ({ notStatement: { state
 
 type RateRule = {
   readonly name: string
-  /** The counted routes: an address gets its share of the narrowest of them. */
+  /** The counted routes. An address gets its share of the one with the lowest throttle. */
   readonly counts: (routeKey: string) => boolean
   readonly scope: () => Statement
   /** Addresses that merchants have told us are not counted. */
@@ -38,7 +38,7 @@ type RateRule = {
 
 /**
  * Callbacks are counted separately, so that a merchant's flood never refuses the provider, or the reverse: each refusal
- * delays money by 15 minutes. Creates are counted twice, because they are the dearest and narrowest route.
+ * delays money by 15 minutes. Creates are counted twice, because their route costs most and has the lowest throttle.
  */
 const RATE_RULES: readonly RateRule[] = [
   { name: 'callbacks-per-address', counts: isCallback, scope: () => exactly(CALLBACK_PATHS), exceptKnown: false },
@@ -59,10 +59,10 @@ const RATE_RULES: readonly RateRule[] = [
 export const RATE_RULE_NAMES: readonly string[] = RATE_RULES.map(({ name }) => name)
 
 /**
- * Requests of one address in a window. In production the route of creates takes 88 a second, 5,280 a minute, and an
- * address gets a tenth: 498. So one address can fill the route for six seconds of a minute and is refused for the rest;
- * to fill it all the time takes ten at once. The same tenth of the narrowest other route is 1,800 a minute, and of
- * callbacks 6,000: a hundred a second, of a provider that calls twice for each payment.
+ * Requests of one address in a window. In production the route of creates takes 88 a second, or 5,280 a minute. An
+ * address gets a tenth: 528. So one address can fill the route for six seconds of a minute. Ten addresses can keep it
+ * full. The same tenth of the lowest other route is 1,800 a minute. For callbacks it is 6,000, a hundred a second; the
+ * provider calls twice for each payment.
  */
 const limitOf = (stage: DeployedStage, { counts }: RateRule): number => {
   const rates = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? [])

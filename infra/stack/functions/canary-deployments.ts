@@ -15,16 +15,16 @@ import type { GatewayFunctions } from './gateway-functions.ts'
 
 const MINUTE = Duration.minutes(1)
 
-/** A broken tenth of ten requests a second makes 60 of these a minute; single ones also happen to a good version. */
+/** A tenth of ten requests a second makes 60 failures a minute if it is broken. A good version has a few too. */
 const SERVER_ERRORS_A_MINUTE = 5
 
 type Props = { readonly stage: DeployedStage; readonly functions: GatewayFunctions; readonly api: HttpApi }
 
 /**
- * New versions of what payments wait for meet a tenth of them for five minutes. When one of them crashes or the API
- * answers with server errors, CodeDeploy takes the version back and the deployment fails. An alarm that is on already
- * stops a deployment too: to bring out the fix for a fire, deploy with
- * `deployment: 'alias-only'`, which leaves the API's wiring as it is.
+ * A new version of a function that payments wait for gets a tenth of the requests for five minutes. If it crashes, or
+ * the API answers with server errors, CodeDeploy rolls the version back and the deployment fails. An alarm that is
+ * already on stops a deployment too. To deploy a fix during an incident use `deployment: 'alias-only'`, which keeps the
+ * aliases.
  */
 export class CanaryDeployments extends Construct {
   constructor(scope: Construct, id: string, { stage, functions, api }: Props) {
@@ -55,7 +55,7 @@ export class CanaryDeployments extends Construct {
     }
   }
 
-  /** Counts runs that broke off or never began; answers with an error are answers. */
+  /** Counts runs that failed or never began. An answer with an error does not count. */
   private crashes(name: string, alias: IFunction, stage: DeployedStage): Alarm {
     return new Alarm(this, `${name}-crashes`, {
       alarmName: `${alarmPrefix(stage)}${name}-crashes`,
@@ -66,12 +66,12 @@ export class CanaryDeployments extends Construct {
     })
   }
 
-  /** What AWSCodeDeployRoleForLambdaLimited has and this needs, on this stage alone. */
+  /** The permissions of AWSCodeDeployRoleForLambdaLimited that this needs, for this stage only. */
   private deployerRole(stage: DeployedStage): IRole {
     const moves = ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias']
     const role = roleWith(this, new ServicePrincipal('codedeploy.amazonaws.com'), [
       ...allow(moves, [arnOf(this, 'lambda', `function:${stackNameOf(stage, '*')}`)]),
-      // Reading alarms is allowed on all or fails: a list is asked for, whatever names it is narrowed to.
+      // CloudWatch allows this reading on all alarms or on none, because the call is a list.
       ...allow(['cloudwatch:DescribeAlarms'], [arnOf(this, 'cloudwatch', 'alarm:*')]),
     ])
     // Otherwise the deployment groups attach the managed policy, which reaches every function of the account.

@@ -28,7 +28,7 @@ const networkOf = ({ callsMerchants }: FunctionSpec, { egress }: GrantedResource
 export type GatewayFunction = {
   readonly spec: FunctionSpec
   readonly lambda: lambda.Function
-  /** What its trigger invokes: the function, or the alias that a deployment moves to a new version. */
+  /** The trigger invokes this: the function, or the alias that a deployment moves to a new version. */
   readonly live: lambda.IFunction
 }
 

@@ -30,7 +30,7 @@ export const logGrant = ({ logGroupArn }: LogGroup): PolicyStatement[] =>
 
 const READ_SECRET = ['secretsmanager:GetSecretValue']
 
-/** Everything a function may do: what its manifest entry states, its trigger's reading, and its own log. */
+/** All permissions of a function: those of its manifest entry, reading from its trigger, and its own log. */
 export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGroup: LogGroup): PolicyStatement[] => {
   const { stage, data } = resources
   return [
@@ -101,7 +101,7 @@ const triggerGrants = ({ trigger }: FunctionSpec, { queues }: DataStack): Policy
       )
     case 'schedule':
       return allow(['sqs:SendMessage'], [queues.deadRuns.queueArn])
-    // API Gateway and EventBridge are allowed by the function's own policy, operators by theirs.
+    // The function's own policy allows API Gateway and EventBridge. Operators' policies allow operators.
     case 'http':
     case 'http-default':
     case 'operator':
@@ -121,8 +121,8 @@ const WRITE_TABLE = [...READ_TABLE, 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:R
 const SEALS = { seal: 'kms:Encrypt', unseal: 'kms:Decrypt' } as const
 
 /**
- * To seal secrets of endpoints, or to unseal them, by its own calls: under their context alone, so that nothing else that
- * the key encrypts can be read by it.
+ * Lets a function seal or unseal endpoints' secrets by its own calls. Only the context of these secrets is allowed, so
+ * the function cannot read other data that the key encrypts.
  */
 const sealGrants = ({ endpointSecrets }: FunctionSpec, key: IKey, stage: string): PolicyStatement[] =>
   endpointSecrets === undefined
@@ -137,7 +137,7 @@ const NO_OWNER = { clientId: '', endpointId: '' }
 
 const WRITES: readonly TableAction[] = ['PutItem', 'UpdateItem', 'UpdateFields', 'DeleteItem']
 
-/** What a function may have the stage's key do: nothing by itself, and only through services its entry uses. */
+/** How a function may use the stage's key: never by itself, only through the services that its entry uses. */
 const keyGrants = (spec: FunctionSpec, key: IKey | undefined): PolicyStatement[] =>
   key === undefined
     ? []
@@ -160,5 +160,5 @@ const tableUses = ({ table }: FunctionSpec): readonly string[] => {
   return reads ? READ_TABLE : []
 }
 
-/** By its own code, or by Lambda in its name when it gives up on what started it. */
+/** The function's code sends, or Lambda does in its name when it gives up on a message or run. */
 const isSender = ({ sends, trigger: { kind } }: FunctionSpec): boolean => sends.length > 0 || kind === 'schedule'

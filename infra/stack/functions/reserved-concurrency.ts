@@ -5,21 +5,21 @@ import { type DeployedStage, loadOf } from '../stage.ts'
 const runsOfQueues = ({ trigger }: FunctionSpec, load?: Load): number =>
   queuesOf(trigger, load).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)
 
-/** Runs at a time that the stage sets aside for a function, as Lambda spells it; nothing where the stage reserves none. */
+/** The concurrent runs that the stage reserves for a function, as Lambda names them. Empty if the stage reserves none. */
 export const reservedConcurrency = (
   spec: FunctionSpec,
   stage: DeployedStage,
 ): { readonly reservedConcurrentExecutions?: number } => {
-  // Runs that overlap where nothing is reserved do no harm: they claim what they work on. They only ask twice.
+  // Without a reservation runs may overlap. That does no harm, because they claim their work. They only read twice.
   const { reservedConcurrency: reserved } = stage
   const runs = reserved && (reserved[spec.name] ?? spec.reservedConcurrency)
   if (runs === undefined) return {}
-  // What is reserved is for the usual load. Queues have more runs for a greater one, which are added.
+  // The stage's file reserves runs for the usual load. A larger provider quota adds runs for queues.
   const more = runsOfQueues(spec, loadOf(stage)) - runsOfQueues(spec)
   return { reservedConcurrentExecutions: runs + more }
 }
 
-/** Over how many environments a client's requests can be spread in a stage; undefined for what answers no clients. */
+/** The number of environments that can serve one client's requests. Undefined for a function that serves no clients. */
 export const clientEnvironments = (spec: FunctionSpec, stage: DeployedStage): number | undefined =>
   answersClients(spec)
     ? MANIFEST.filter(answersClients)
@@ -27,7 +27,7 @@ export const clientEnvironments = (spec: FunctionSpec, stage: DeployedStage): nu
         .reduce<number>((sum, runs) => Math.min(stage.accountConcurrency, sum + (runs ?? stage.accountConcurrency)), 0)
     : undefined
 
-/** What AWS insists on leaving to the functions without a reservation; the API needs it, too. */
+/** AWS keeps this many runs for functions without a reservation. */
 export const UNRESERVED_MINIMUM = 100
 
 /** All runs at a time that the stage sets aside. */
@@ -35,8 +35,9 @@ export const reservedRuns = (stage: DeployedStage): number =>
   MANIFEST.reduce((sum, spec) => sum + (reservedConcurrency(spec, stage).reservedConcurrentExecutions ?? 0), 0)
 
 /**
- * Throws on a reservation for no function, on reservations that leave too little of the account to all others, and on one below what the function's queues may start at a time: Lambda's
- * refusals count as receives there, and a message that was never read would end among the dead letters.
+ * Throws if a reservation names no function, if reservations leave too little of the account, or if one is below the runs
+ * that the function's queues may start. There Lambda's refusals would count as receives, and a message that no worker
+ * read would end in the dead-letter queue.
  */
 export const assertReservable = (stage: DeployedStage): void => {
   const { reservedConcurrency: reserved = {}, accountConcurrency } = stage
@@ -44,7 +45,7 @@ export const assertReservable = (stage: DeployedStage): void => {
     const spec = MANIFEST.find((candidate) => candidate.name === name)
     if (!spec) throw new Error(`reservedConcurrency: there is no function ${name}`)
     const needed = runsOfQueues(spec)
-    if (runs < needed) throw new Error(`reservedConcurrency: ${name} needs ${needed}, as its queues start so many`)
+    if (runs < needed) throw new Error(`reservedConcurrency: ${name} needs ${needed}, because its queues start so many`)
   }
   const runs = reservedRuns(stage)
   if (runs > 0 && accountConcurrency - runs < UNRESERVED_MINIMUM) {

@@ -18,10 +18,10 @@ const RANGE = '10.0.0.0/24'
 const ZONES = 2
 
 /**
- * A network of its own for the function that calls addresses merchants choose: it leaves through one NAT gateway in each
- * of two zones, from fixed addresses that merchants can allow, and reaches nothing inside. Names are resolved by the
- * network's own resolver: `resolveByDns` asks the servers that its environment names in /etc/resolv.conf, as any lookup
- * does. AWS applies neither security groups nor access lists between a network and its resolver; ours allow it anyway.
+ * A separate network for the function that calls merchants' URLs. Its requests leave through one NAT gateway in each of
+ * two zones, from fixed addresses that merchants can allow. It reaches nothing inside. The network's own resolver
+ * resolves names: `resolveByDns` asks the servers in /etc/resolv.conf. AWS applies neither security groups nor access
+ * lists between a network and its resolver; ours allow it anyway.
  *
  * Costs by the hour even when idle: two NAT gateways with an address each; and by the gigabyte sent.
  */
@@ -79,7 +79,7 @@ export class WebhookEgress extends Construct {
     return group
   }
 
-  /** The table is reached without the NAT gateways and their price, and no other table is. */
+  /** The function reaches this table without the NAT gateways and their price. It reaches no other table. */
   private tableEndpoint(table: ITableV2): void {
     const callers = MANIFEST.filter(({ callsMerchants }) => callsMerchants)
     const actions = TABLE_ACTIONS.filter((action) => callers.some(({ table: access }) => access[action])).map(iamAction)
@@ -95,7 +95,7 @@ export class WebhookEgress extends Construct {
   }
 }
 
-/** What AWSLambdaVPCAccessExecutionRole has of EC2: Lambda makes the interfaces in the function's name. */
+/** The EC2 permissions of AWSLambdaVPCAccessExecutionRole: Lambda makes the interfaces in the function's name. */
 export const INTERFACE_ACTIONS = [
   'ec2:AssignPrivateIpAddresses',
   'ec2:CreateNetworkInterface',

@@ -83,7 +83,7 @@ export class ReleaseProof extends Construct {
       const text = JSON.stringify(Stack.of(this).resolve(parts))
       return `ReleaseProof${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
     }
-    // The name is asked for at each reference, and a digest takes a tenth of a second.
+    // Computed once: the name is read at each reference, and a digest takes a tenth of a second.
     let name: string | undefined
     const produce = ({ preparing }: IResolveContext) => (preparing ? 'ReleaseProof' : (name ??= digested()))
     defaultChild.overrideLogicalId(Lazy.uncachedString({ produce }))

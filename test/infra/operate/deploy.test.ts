@@ -131,7 +131,10 @@ Nothing was deployed.`)
   )
 
   it.each([
-    [['--stage', 'prod', '--init', '--check'], '--check looks only, and --init makes: give one of them'],
+    [
+      ['--stage', 'prod', '--init', '--check'],
+      'give --check or --init, not both: --check only looks, --init makes things',
+    ],
     [[], 'name the stage with --stage NAME'],
     [['--stage', 'prod', '-c', 'stage=dev'], "Unknown option '-c'"],
     [['--stage', 'prod', '--region=us-east-1'], "Unknown option '--region'"],

@@ -135,7 +135,7 @@ describe('the doctor', () => {
 
   it.each<[found: string, happens: () => unknown]>([
     [
-      'wrong duties admin and finance: held together by user budi; not seen: who holds one of them by a group or an assumed role, and copies of the policies',
+      'wrong duties admin and finance: both are held by user budi; not seen: who holds one of them by a group or an assumed role, and copies of the policies',
       heldTogether,
     ],
     [
@@ -144,7 +144,10 @@ describe('the doctor', () => {
       () => subscriptionsAre({ SubscriptionArn: 'PendingConfirmation' }),
     ],
     ['wrong topic PagesTopicArn: is no output of the stack', withoutPages],
-    ['wrong account concurrency: 500, and synth and concurrency-near-limit count with 1000', () => accountRuns(500)],
+    [
+      'wrong account concurrency: the account has 500; synth and concurrency-near-limit use 1000',
+      () => accountRuns(500),
+    ],
     [`wrong account table units: 10000 reads and 40000 writes ${COUNTED}`, () => tableMay(10_000, 40_000)],
     [`wrong account table units: 40000 reads and 19999 writes ${COUNTED}`, () => tableMay(40_000, 19_999)],
     // Whether the stage reserves for it or not.

@@ -156,7 +156,7 @@ describe('npm run restore', () => {
     const { code, text } = await restore('--at', '2026-11-20T04:00:00Z')
 
     expect(code).toBe(1)
-    expect(text).toContain('ContinuousBackupsUnavailableException: try again. The same command again goes on.')
+    expect(text).toContain('ContinuousBackupsUnavailableException: try again. Run the same command again to continue.')
   })
 
   it('finishes a table that was restored by other means, open or closed', async () => {

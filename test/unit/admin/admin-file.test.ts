@@ -104,7 +104,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
   it.each([
     [
       ['settlement_id,bank_reference,status', 's1,TRX-1,FAILED'],
-      /columns that are no fields: status; there are operator/,
+      /columns that are no fields: status; the fields are operator/,
     ],
     [['settlement_id,settlement_id', 's1,s1'], /a column twice/],
     [['settlement_id', 's1'], /lacks the column bank_reference/],
