@@ -61,14 +61,6 @@ describe('the command lines of every script', () => {
     expect(err).not.toMatch(/^\s+at /m)
   })
 
-  it('npm run bench measures and writes nothing while it explains itself', async () => {
-    const document = () => readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
-    const before = document()
-
-    expect(await run('test/bench/main.ts', ['--write', '--help'])).toStrictEqual(helped.get('bench'))
-    expect(document()).toBe(before)
-  })
-
   it('npm run trace shows what a stack says as text', async () => {
     const directory = tempDirectory()
     mkdirSync(join(directory, SOURCE_MAPS), { recursive: true })

@@ -85,44 +85,6 @@ describeInChromium(() => {
     expect([wrong, [...origins]]).toStrictEqual([[], [world.urls.api]])
   })
 
-  it('shows an account number, a checkout link, and that a wallet asks by itself', async ({ world, browser }) => {
-    const { page, wrong } = await openConsole(browser, world.urls.api)
-    const destination = async (id: string) => String((await asMerchant(world).payment(id))['payment_destination'])
-
-    const account = await destination(await createByKeyboard(page, 'virtual_account BCA', '70000'))
-    expect((await page.getByLabel('Account number', { exact: true }).innerText()).replaceAll(' ', '')).toBe(account)
-    const link = await destination(await createByKeyboard(page, 'ewallet DANA', '71000'))
-    expect(await page.getByRole('link', { name: 'Open the checkout' }).getAttribute('href')).toBe(link)
-    await createByKeyboard(page, 'ewallet OVO', '72000')
-    await page.getByText('OVO asks the customer on the phone').waitFor()
-
-    expect(wrong).toStrictEqual([])
-  })
-
-  it('lets a payment fail, expire, be cancelled and go back', async ({ world, browser }) => {
-    const { page, wrong } = await openConsole(browser, world.urls.api)
-    for (const [action, ending] of [
-      ['Fail', 'failed'],
-      ['Let expire', 'expired'],
-      ['Cancel', 'cancelled'],
-    ] as const) {
-      await createByKeyboard(page, 'virtual_account BNI', '80000')
-      await press(page, action)
-      await page.getByText(`Ended: ${ending}`).waitFor()
-    }
-    await createByKeyboard(page, 'virtual_account BNI', '90000')
-    await press(page, 'Pay')
-    await page.getByText('Paid and credited').waitFor()
-    await page.getByText('Let the money go back').click()
-    await page.getByLabel('How it goes back').selectOption('voided')
-    await press(page, 'Reverse')
-    await world.advance(3_600)
-    await world.invoke('sync-provider-transactions')
-    await page.getByText('Rp 90,000 went back (voided).').waitFor()
-
-    expect(wrong).toStrictEqual([])
-  })
-
   it('switches faults on and off, and says what was refused', async ({ world, browser }) => {
     const { page, wrong } = await openConsole(browser, world.urls.api)
     const armed = async () => (await world.send(`${world.urls.provider}/_simulator/faults`)).body

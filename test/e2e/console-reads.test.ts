@@ -118,29 +118,4 @@ describeInChromium(() => {
     await eventually(async () => expect(await shown()).toStrictEqual([0, 1, 1]))
     await payments.getByText('What follows is its last answer.').waitFor()
   })
-
-  it('does an action once by Enter, is busy meanwhile, and says in its place what came of it', async ({ browser }) => {
-    const { promise: mayAnswer, resolve: answerNow } = Promise.withResolvers<void>()
-    let creates = 0
-    const { page } = await scripted(browser, async ({ method, path }) => {
-      if (method !== 'POST' || path !== '/v1/payments') return path === '/v1/payments' ? listOf() : NOW
-      creates += 1
-      await mayAnswer
-      return undefined
-    })
-    const create = page.getByRole('button', { name: 'Create payment', exact: true })
-    const notices = (region: string) => page.getByRole('region', { name: region, exact: true }).getByRole('status')
-
-    await page.getByLabel('Amount in IDR').press('Enter')
-    await eventually(async () => expect(await create.getAttribute('aria-busy')).toBe('true'))
-    await page.getByLabel('Amount in IDR').press('Enter')
-    await create.press('Enter')
-    answerNow()
-
-    await notices('New payment').getByText('Create payment: not found').waitFor()
-    expect([creates, await create.getAttribute('aria-busy')]).toStrictEqual([1, 'false'])
-    expect(await notices('Payments').innerText()).toBe('')
-    await page.getByRole('button', { name: 'Close the notice' }).press('Enter')
-    await eventually(async () => expect(await notices('New payment').innerText()).toBe(''))
-  })
 })

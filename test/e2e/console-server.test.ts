@@ -35,19 +35,6 @@ describe('the console’s server', () => {
     expect((await send(world, '/console/main.tsx')).status).toBe(404)
   })
 
-  it('makes calls to the four doors for its page', async ({ world }) => {
-    const calls = [
-      [LOOK, { now: expect.any(String) }],
-      [{ door: 'api', method: 'GET', path: '/v1/balance' }, { currency: 'IDR' }],
-      [{ door: 'inbox', method: 'GET', path: '/received' }, []],
-      [{ door: 'provider', method: 'GET', path: '/_simulator/faults' }, []],
-    ] as const
-    for (const [call, body] of calls) {
-      const answer = await relay(world, call)
-      expect([answer.status, JSON.parse(answer.body)]).toMatchObject([200, { status: 200, body }])
-    }
-  })
-
   it.for([
     ['another host in the path', { ...LOOK, path: '//evil.example/' }],
     ['a fifth door', { ...LOOK, door: 'table' }],

@@ -44,19 +44,6 @@ describe('the local gateway and pages on the web (design section 6)', () => {
     },
   )
 
-  it('moves no clock and makes no client for a page elsewhere', async ({ world: { post, send, urls } }) => {
-    const now = async () => Date.parse(String((await send(`${urls.lambda}/_local/clock`)).body['now']))
-    const before = await now()
-
-    const page = { origin: 'https://evil.example', 'content-type': 'text/plain' }
-    const refused = await post(`${urls.lambda}/_local/clock`, { advance_seconds: 86_400 }, page)
-
-    expect(refused.body).toMatchObject({ code: 'forbidden' })
-    expect(refused.headers.get('cache-control')).toBe('no-store')
-    expect(refused.headers.get('x-content-type-options')).toBe('nosniff')
-    expect((await now()) - before).toBeLessThan(60_000)
-  })
-
   it('keeps its table from callers without the access key of this start', async ({ world: { cloud }, skip }) => {
     const { dynamoDb } = cloud.table
     if (!dynamoDb) return skip('the table is in memory')

@@ -6,7 +6,7 @@ import { type Block, blocksOf } from '../support/document-blocks.ts'
 import { eventually } from '../support/eventually.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
-import { worldIt as it, QRIS, VA, type World } from './gateway-world.ts'
+import { worldIt as it, VA, type World } from './gateway-world.ts'
 import { shellSession } from './shell-session.ts'
 
 /*
@@ -122,41 +122,7 @@ describe('the pages for merchants', () => {
 const rowsOf = (page: string, pattern: RegExp) =>
   [...readFileSync(join(PROJECT_ROOT, page), 'utf8').matchAll(pattern)].map(([, ...cells]) => cells)
 
-/** What a destination is, in the words of the page. */
-const DESTINATIONS: Readonly<Record<string, RegExp>> = {
-  'account number, 15 digits': /^\d{15}$/,
-  'account number, 16 digits': /^\d{16}$/,
-  'account number, digits': /^\d{10,20}$/,
-  'QR text': /^000201.{100,}$/,
-  URL: /^https?:\/\//,
-  empty: /^$/,
-}
-
 describe('docs/merchants/payments.md', () => {
-  it('says what each destination is', async ({ world }) => {
-    const channels = rowsOf(
-      'docs/merchants/payments.md',
-      /^\| `([a-z_]+)` \| (`[A-Z]+`|none|any other[^|]*) \| ([^|]*) \|/gm,
-    )
-    const { create } = await world.merchant([])
-
-    for (const [method, channel = '', destination = ''] of channels) {
-      const code = channel.startsWith('`') ? channel.replaceAll('`', '') : 'ASTRAPAY'
-      const { status, body } = await create({
-        ...QRIS,
-        method,
-        customer: { phone: '+6281234567890' },
-        ...(method !== 'qris' && { channel_code: code }),
-      })
-      expect([channel, status, body['payment_destination']]).toStrictEqual([
-        channel,
-        201,
-        expect.stringMatching(DESTINATIONS[destination] ?? destination),
-      ])
-    }
-    expect(channels).toHaveLength(12)
-  })
-
   it('shows the figures of a payment as they become, in its table and in its picture', async ({ world }) => {
     const merchant = await world.merchant([])
     const { body: created } = await merchant.create({ ...VA, amount: 150_000 })

@@ -80,15 +80,6 @@ describe('the client of docs/examples', () => {
     expect(await allOf(client.listPayments({ external_reference: ORDER_NUMBER }))).toStrictEqual([again])
   })
 
-  it('cancels, and says why it cannot', async ({ world, shop: { client } }) => {
-    const [kept, paid] = [await client.createPayment(ORDER), await client.createPayment(ORDER)]
-    await payOf(world, client, paid.id)
-
-    expect(await client.cancelPayment(kept.id)).toMatchObject({ id: kept.id, status: 'cancelled' })
-    expect(await client.cancelPayment(kept.id)).toMatchObject({ id: kept.id, status: 'cancelled' })
-    await expect(client.cancelPayment(paid.id)).rejects.toMatchObject({ status: 422, code: 'validation' })
-  })
-
   it('sees a webhook that was sent, and has it sent again', async ({ world }) => {
     const { key, endpoints } = await world.merchant()
     const client = clientOf(world, key)
@@ -110,30 +101,6 @@ describe('the client of docs/examples', () => {
     expect((await client.listWebhookEndpoints()).data.map((one) => one.id)).toStrictEqual([
       endpoints[0]?.['endpoint_id'],
     ])
-  })
-
-  it('follows events page by page, and is shown none too few when it comes back', async ({
-    world,
-    shop: { client },
-  }) => {
-    const paid = await Promise.all(Array.from({ length: 3 }, () => client.createPayment(ORDER)))
-    for (const { id } of paid) await world.pay(id)
-    const told = async (after?: string) => {
-      const pages = await allOf(client.eventPages(after === undefined ? {} : { after }))
-      return { ids: pages.flatMap(({ events }) => events.map(({ data }) => data.id)), next: pages.at(-1)?.next ?? '' }
-    }
-    const young = await eventually(async () => {
-      const found = await told()
-      expect(found.ids.toSorted()).toStrictEqual(paid.map(({ id }) => id).toSorted())
-      return found
-    })
-
-    // Shown once more when they are old, and then no more.
-    expect((await told(young.next)).ids).toStrictEqual([])
-    await world.advance(3_600)
-    const old = await told(young.next)
-    expect(old.ids).toStrictEqual(young.ids)
-    expect(await told(old.next)).toStrictEqual({ ids: [], next: old.next })
   })
 
   it('tells a wrong key, a read-only key, a wrong request and a foreign id by their codes', async ({ world, shop }) => {

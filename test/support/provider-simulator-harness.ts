@@ -41,7 +41,6 @@ type CallbackBody = { created: string; event: string; api_version: string; data:
 export const aCore = (options: { restored?: readonly Change[]; start?: string } = {}) => {
   const clock = createScheduler(Date.parse(options.start ?? '2026-11-20T04:10:00.000Z'))
   const callbacks: (CallbackBody & Pick<OutgoingCallback, 'headers'>)[] = []
-  const saved: Change[] = []
   const receiver: { status: number | 'unreachable' } = { status: 200 }
   let ids = options.restored ? 500_000 : 0
   const core = createSimulatorCore(
@@ -55,7 +54,6 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
         const { status } = receiver
         return status === 'unreachable' ? Promise.reject(new Error('connection refused')) : Promise.resolve(status)
       },
-      save: (changes) => saved.push(...changes),
     },
     options.restored,
   )
@@ -68,7 +66,6 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
     core,
     clock,
     callbacks,
-    saved,
     receiver,
     advance,
     create,

@@ -111,15 +111,6 @@ describe('a command line', () => {
     expect(askedOf(reads, ['--page', '1'], 'sari').asked?.payload).toStrictEqual({ page: 1 })
   })
 
-  it('reads the options of the tool itself', () => {
-    expect(asked(['--stage', 'prod', '--json', '--name', 'x'])).toStrictEqual({
-      stage: 'prod',
-      json: true,
-      payload: { name: 'x' },
-    })
-    expect(asked([])).toMatchObject({ stage: 'local', json: false })
-  })
-
   it.each(['10.000', '1.5', '1e3', '0x10', '１０', '9007199254740992'])(
     'refuses %j where a number is wanted',
     (text) => {

@@ -14,17 +14,6 @@ const helpOf = async (...argv: string[]): Promise<string> => {
 }
 
 describe('the help of npm run admin', () => {
-  it.each([
-    ['--help', 'Actions of support:'],
-    ['get-client --help', '--client_id <text>  required'],
-    ['create-client --name --help', '--name <text>'],
-  ])('is all that %s does', async (argv, text) => {
-    const out = await helpOf(...argv.split(' '))
-
-    expect(out).toContain(text)
-    expect(out).toContain('Exit code: 0 done, 1 refused or failed, 2 called wrongly.')
-  })
-
   it('names every action with the first sentence of its handler, and for it alone all of them and every field', async () => {
     const all = (await helpOf('--help')).replace(/\s+/g, ' ')
 

@@ -29,7 +29,6 @@ const JAVA_11 = 'if [ "$1" = -version ]; then echo \'openjdk version "11.0.2"\' 
 
 describe('a machine that cannot start DynamoDB Local', () => {
   it.each([
-    ['has neither Java nor Docker', {}],
     ['has an old Java', { java: JAVA_11 }],
     ['has a java that only says where to get one', { java: 'echo "Unable to locate a Java Runtime" >&2; exit 1' }],
     ['has a Docker that does not run', { java: JAVA_11, docker: NO_DAEMON }],

@@ -85,7 +85,6 @@ describe('the table a manifest entry states', () => {
   /** Every request to the table, on a payment; and several keys or steps with one payment among them. */
   const requests: readonly (readonly [string, (table: Table) => Promise<unknown>])[] = [
     ['GetItem', (table) => table.get(payment)],
-    ['GetItem', (table) => table.getFields(payment, ['body', 'customer'])],
     ['GetItem', (table) => table.get(payment, ['body', 'customer'])],
     ['GetFields', (table) => table.get(payment, ['body'])],
     ['Query', (table) => table.query({ partition: [payment.pk], fields: ['body'], limit: 1 })],
@@ -96,7 +95,6 @@ describe('the table a manifest entry states', () => {
     ['UpdateItem', (table) => table.write(updateFields(payment, { set: { slowSince: 'now' } }, exists))],
     ['DeleteItem', (table) => table.write(remove(payment, exists))],
     ['Query', (table) => table.query({ partition: [payment.pk], range: { beginsWith: client.pk }, limit: 1 })],
-    ['PutItem', (table) => table.transact({ only: put(payment, {}) })],
     ['UpdateItem', (table) => table.transact({ first: update(client, changes), second: update(payment, changes) })],
     ['DeleteItem', (table) => table.transact({ none: undefined, only: remove(payment, exists) })],
     ['ConditionCheckItem', (table) => table.transact({ only: guard(payment, exists) })],
