@@ -40,10 +40,9 @@ export const worldAt = (urls: LocalCloud['urls']) => {
         ...headers,
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       })
-    const cancel = (id: string) => post(`${urls.api}/v1/payments/${id}/cancel`, {}, headers)
     const payment = async (id: string) => (await get(`/v1/payments/${id}`)).body
     const balance = async () => (await get('/v1/balance')).body
-    return { key, get, create, cancel, payment, balance }
+    return { key, get, create, payment, balance }
   }
 
   /** A merchant of its own, with a key and, unless told otherwise, one endpoint at the inbox. */
@@ -78,7 +77,6 @@ export const worldAt = (urls: LocalCloud['urls']) => {
       const path = `/v3/payment_requests/${request?.payment_request_id ?? ''}/simulate`
       return post(urls.provider + path, '', PROVIDER_HEADERS)
     },
-    control: (path: string, body: object = {}) => post(`${urls.provider}/_simulator${path}`, body),
     fault: (target: string, fault: string) => post(`${urls.provider}/_simulator/faults`, { target, fault, times: 1 }),
     /** How often the provider was asked to create a request. */
     createCalls: async () =>

@@ -10,14 +10,6 @@ import {
   startLocalHttpServer,
 } from '../process/local-http-server.ts'
 
-/** One delivery as the sample merchant receives it. `signature_valid` is null if the inbox has no secret. */
-export type ReceivedWebhook = {
-  readonly at: string
-  readonly headers: LocalRequest['headers']
-  readonly body: string
-  readonly signature_valid: boolean | null
-}
-
 const KEPT_DELIVERIES = 10_000
 
 const Behaviour = v.strictObject({
@@ -44,13 +36,14 @@ export const startWebhookInbox = async (options: {
   readonly clock: LocalClock
 }): Promise<LocalHttpServer> => {
   let behaviour = GOOD
-  let received: ReceivedWebhook[] = []
+  let received: object[] = []
 
   const deliver = (request: LocalRequest): LocalAnswer => {
     received.push({
       at: new Date(options.clock.nowMs()).toISOString(),
       headers: request.headers,
       body: request.body.toString('utf8'),
+      // Null if the inbox has no secret.
       signature_valid: signatureValid(request, options.signingSecret()),
     })
     if (received.length > KEPT_DELIVERIES) received.shift()

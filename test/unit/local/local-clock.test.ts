@@ -22,10 +22,7 @@ const aClock = () => {
     ran,
     fired,
     at: (seconds: number, name: string) => clock.at(START_MS + seconds * 1_000, () => ran.push(name)),
-    everyMinute: () =>
-      startScheduler(clock, DAILY_TIMES, [{ schedule: { everyMinutes: 1, maxEventAgeSeconds: 60 }, run }]),
-    swept: () =>
-      startScheduler(clock, DAILY_TIMES, [{ schedule: { dailyAt: 'sweepAtUtc', maxEventAgeSeconds: 60 }, run }]),
+    firesBy: (schedule: ScheduleSpec) => startScheduler(clock, DAILY_TIMES, [{ schedule, run }]),
   }
 }
 
@@ -109,8 +106,8 @@ it.each([
 
 describe('schedules on the one clock (design section 6)', () => {
   it('fires a rate with every interval that passes, once for a jump over many, and keeps its rhythm', () => {
-    const { clock, everyMinute, fired } = aClock()
-    everyMinute()
+    const { clock, firesBy, fired } = aClock()
+    firesBy({ everyMinutes: 1, maxEventAgeSeconds: 60 })
 
     vi.advanceTimersByTime(150_000)
     clock.advance(3_600)
@@ -145,8 +142,8 @@ describe('schedules on the one clock (design section 6)', () => {
     ['at the jump that passes it, and the next day', 2, 23, [2], [2, 25]],
     ['once at a jump that passes three', 50, 23, [50], [50, 73]],
   ])('fires a daily time, 02:00 UTC by default, %s', (_case, jumpHours, passHours, firedAtJump, firedAfter) => {
-    const { clock, swept, fired } = aClock()
-    swept()
+    const { clock, firesBy, fired } = aClock()
+    firesBy({ dailyAt: 'sweepAtUtc', maxEventAgeSeconds: 60 })
 
     clock.advance(jumpHours * 3_600)
     const atJump = [...fired]

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { localQueues } from '../../../infra/local/functions/local-queues.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
+import { fairSchedule } from '../../../infra/local/triggers/fair-schedule.ts'
 import { type QueuePollerOptions, startQueuePoller } from '../../../infra/local/triggers/queue-poller.ts'
 import { byQueue } from '../../../shared/queues.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -28,11 +29,8 @@ const aPoller = async (behaviour: Behaviour, { maxReceives = 5, ...options }: Ch
   const clock = startLocalClock()
   const seen: string[] = []
   const events: SQSEvent[] = []
-  const queues = localQueues(
-    sqs,
-    byQueue(() => QueueUrl),
-    clock,
-  )
+  const urls = byQueue(() => QueueUrl)
+  const queues = localQueues(sqs, urls, clock)
   const poller = startQueuePoller({
     sqs,
     queueUrl: QueueUrl,
@@ -155,4 +153,23 @@ describe('the queue poller (design section 6)', () => {
 
     expect(await left()).toBe(0)
   })
+})
+
+it('the fair schedule gives a free slot to each waiting group in turn, whatever the length of their lines', async () => {
+  const schedule = fairSchedule({ total: 1, perGroup: 1 })
+  const started: string[] = []
+  const ends = new Map<string, () => void>()
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) {
+    schedule.add(name.slice(0, 1), () => {
+      started.push(name)
+      return new Promise<void>((resolve) => ends.set(name, resolve))
+    })
+  }
+
+  for (const name of ['a1', 'b1', 'c1']) {
+    ends.get(name)?.()
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+
+  expect(started).toStrictEqual(['a1', 'b1', 'c1', 'a2'])
 })

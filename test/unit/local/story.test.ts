@@ -23,7 +23,6 @@ describe('the story by the log', () => {
   const attempt = { endpoint_id: '1a2b3c4d-0000', attempt: 8, duration_ms: 5 }
 
   it.each<[string, object, string]>([
-    ['payment.created', { ...paid, channel: 'BCA' }, 'payment plain: created, to be paid by BCA'],
     ['payment.succeeded', paid, 'payment good: paid by qris (heard by callback); 1 webhook to send'],
     [
       'payment.failed',
@@ -31,11 +30,6 @@ describe('the story by the log', () => {
       'payment bad: failed: wrong amount (heard by us); 0 webhooks to send',
     ],
     ['delivery.failed', { ...attempt, error: 'dns' }, 'webhook bad: endpoint 1a2b3c4d: dns in 5 ms (attempt 8)'],
-    [
-      'delivery.succeeded',
-      { ...attempt, http_status: 200 },
-      'webhook good: endpoint 1a2b3c4d: answered 200 in 5 ms (attempt 8)',
-    ],
     ['settlement.closed', { status: 'failed' }, 'settlement bad: its payout failed'],
     ['operator.refused', { action: 'gateway-local-redeliver', code: 'no' }, 'operator bad: redeliver was refused: no'],
     ['audit.completed', { balanced: '?' }, 'work plain: the audit could not decide whether the books balance'],

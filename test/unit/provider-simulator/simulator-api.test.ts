@@ -36,12 +36,6 @@ describe('the provider simulator by HTTP', () => {
 type Menu = { controls: { example: string; body?: object }[]; faults: { target: string; fault: string }[] }
 
 describe('the control API of the provider simulator (design section 6)', () => {
-  simulatorIt('lists the requests of a reference prefix, oldest first', async ({ running: { create, created } }) => {
-    for (const reference of ['a-1', 'b-1', 'a-2']) await create('QRIS', { reference_id: reference })
-
-    expect((await created('a-')).map(({ reference_id: reference }) => reference)).toStrictEqual(['a-1', 'a-2'])
-  })
-
   simulatorIt('counts every call of the provider API by its template, also the refused ones', async ({ running }) => {
     const { call, create, order } = running
     const { path } = await create()

@@ -160,11 +160,8 @@ describe('money that goes back at the provider simulator (design section 10)', (
       { ...named, type: 'CHARGEBACK', amount: 115_000, cashflow: 'MONEY_OUT' },
       { ...named, type: 'CHARGEBACK_REVERSAL', amount: 90_000, cashflow: 'MONEY_IN' },
     ])
-    expect(sim.callbacks.slice(-3).map(({ event }) => event)).toStrictEqual([
-      'refund.succeeded',
-      'dispute.action_required',
-      'dispute.won',
-    ])
+    const events = 'refund.succeeded dispute.action_required dispute.won'
+    expect(sim.callbacks.slice(-3).map(({ event }) => event)).toStrictEqual(events.split(' '))
   })
 
   it.for([{}, { kind: 'voided', amount: 1 }, { kind: 'refund', amount: 0.5 }, { kind: 'chargeback_reversal' }])(

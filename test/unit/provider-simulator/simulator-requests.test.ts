@@ -1,16 +1,16 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { openStateFile } from '../../../infra/local/provider-simulator/simulator-store.ts'
 import { CHANNEL_FACTS } from '../../support/provider-facts.ts'
 import { aCore, aRequestBody, aSimulator, FINAL, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
-// The form of requests, payments, rows and refusals is held in `provider-contract.test.ts`.
-
 describe('a request of the provider simulator', () => {
-  it('is another one for a reference that was used before', ({ sim: { core } }) => {
-    const [first, second] = [aRequestBody(), aRequestBody()].map(core.createPaymentRequest)
+  it('is another one for a reference that was used before, and both are found by it, oldest first', ({
+    sim: { core },
+  }) => {
+    const bodies = [aRequestBody(), aRequestBody('QRIS', { reference_id: 'another' }), aRequestBody()]
+    const [first, , second] = bodies.map(core.createPaymentRequest)
 
     expect(core.findPaymentRequests(first?.reference_id ?? '')).toStrictEqual([first, second])
   })
@@ -130,12 +130,5 @@ describe('the state of the provider simulator', () => {
 
     expect(await again.created()).toHaveLength(2)
     expect(readFileSync(stateFile, 'utf8').split('\n').length).toBeLessThanOrEqual(grown)
-  })
-
-  it('is not opened if another line cannot be read', () => {
-    const file = join(tempDirectory(), 'state.jsonl')
-    writeFileSync(file, '[]\nnot json\n')
-
-    expect(() => openStateFile(file)).toThrow(`${file}:2 cannot be read`)
   })
 })
