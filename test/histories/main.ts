@@ -1,6 +1,7 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { mutantsOf, withMutant } from '../mutants/generate-mutants.ts'
 import { PROJECT_ROOT, sourcesIn } from '../support/source-file.ts'
@@ -21,7 +22,7 @@ the Go module proxy; skipped where there is no Go. Everything else stays on this
   --seed N       draws what is done and when it is killed (default 1); how calls meet is the machine's to say
   --count N      so many histories, each of the next seed (default 3)
   --seconds N    how long the gateway of each runs under its callers (default 25)
-  --mutant TEXT  against a copy that is broken by the one mutant with this text in its id (npm run mutants -- --list)
+  --mutant TEXT  against a gateway that is broken by the one mutant with this text in its id (npm run mutants -- --list)
   --help, -h     this text
 Exit code: 0 linearizable, or skipped, 1 refuted or not decided, 2 called wrongly.`
 
@@ -41,9 +42,8 @@ const numberOf = (text: string, most: number): number => {
   return number
 }
 
-/** The project broken as the mutant says, or as it is. */
-const openTree = (text: string | undefined) => {
-  if (text === undefined) return { tree: undefined, remove: () => undefined }
+/** Options of node by which the gateway loads one file as the mutant has broken it. No file of the tree changes. */
+const breaking = (text: string): readonly string[] => {
   const found = sourcesIn('shared', 'functions').flatMap((file) =>
     mutantsOf(file)
       .filter(({ id }) => id.includes(text))
@@ -51,10 +51,12 @@ const openTree = (text: string | undefined) => {
   )
   const [only, ...others] = found
   if (!only || others.length > 0) throw new UsageError(`${found.length} mutants have "${text}" in their id, not one`)
-  const { directory, remove } = copyProject()
-  writeFileSync(join(directory, only.mutant.path), only.broken)
+  const url = pathToFileURL(join(PROJECT_ROOT, only.mutant.path)).href
+  const loaded = { format: 'module-typescript', source: only.broken, shortCircuit: true }
+  const load = `(url, context, next) => url === ${JSON.stringify(url)} ? ${JSON.stringify(loaded)} : next(url, context)`
+  const hook = `import { registerHooks } from 'node:module'; registerHooks({ load: ${load} })`
   console.log(`Broken on purpose: ${only.mutant.id}.`)
-  return { tree: directory, remove }
+  return ['--import', `data:text/javascript,${encodeURIComponent(hook)}`]
 }
 
 const tell = (verdicts: readonly Verdict[]): boolean => {
@@ -81,53 +83,24 @@ const histories = async (argv: readonly string[]): Promise<number> => {
     return 0
   }
   const directory = mkdtempSync(join(tmpdir(), 'gateway-histories-'))
-  const { tree, remove } = openTree(mutant)
-  try {
-    const checker = await buildChecker(directory)
-    let kept = false
-    for (let seed = first; seed < first + count; seed++) {
-      const startedMs = performance.now()
-      const { records, kills } = await runHistory({ seed, seconds, tree })
-      const took = Math.round((performance.now() - startedMs) / 1_000)
-      console.log(`seed ${seed}: ${records.length} calls, killed and started again ${kills} times, ${took} s`)
-      const history = join(directory, String(seed))
-      const holds = tell(await judgeHistory(checker, records, history))
-      if (holds) rmSync(history, { recursive: true })
-      else console.log(`    the history: ${join(history, 'history.jsonl')}`)
-      kept ||= !holds
-    }
-    if (!kept) rmSync(directory, { recursive: true })
-    return kept ? 1 : 0
-  } finally {
-    remove()
+  const nodeArgs = mutant === undefined ? [] : breaking(mutant)
+  const checker = await buildChecker(directory)
+  let kept = false
+  for (let seed = first; seed < first + count; seed++) {
+    const startedMs = performance.now()
+    const { records, kills } = await runHistory({ seed, seconds, nodeArgs })
+    const took = Math.round((performance.now() - startedMs) / 1_000)
+    console.log(`seed ${seed}: ${records.length} calls, killed and started again ${kills} times, ${took} s`)
+    const history = join(directory, String(seed))
+    const holds = tell(await judgeHistory(checker, records, history))
+    if (holds) rmSync(history, { recursive: true })
+    else console.log(`    the history: ${join(history, 'history.jsonl')}`)
+    kept ||= !holds
   }
+  if (!kept) rmSync(directory, { recursive: true })
+  return kept ? 1 : 0
 }
 
 // So that what was started is ended with us.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), histories)
-
-const COPIED = [
-  'functions',
-  'infra',
-  'shared',
-  'test',
-  'cdk.json',
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-  'vitest.config.ts',
-]
-
-/** The project in a temporary directory, so that breaking it changes no file of the tree. */
-const copyProject = (): { readonly directory: string; readonly remove: () => void } => {
-  const directory = mkdtempSync(join(tmpdir(), 'gateway-copy-'))
-  for (const name of COPIED) cpSync(join(PROJECT_ROOT, name), join(directory, name), { recursive: true })
-  // Package by package, so that what tools write beside the packages lands in the copy.
-  const packages = join(PROJECT_ROOT, 'node_modules')
-  mkdirSync(join(directory, 'node_modules'))
-  for (const name of readdirSync(packages).filter((entry) => !entry.startsWith('.') || entry === '.bin')) {
-    symlinkSync(join(packages, name), join(directory, 'node_modules', name))
-  }
-  return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) }
-}

@@ -13,8 +13,8 @@ type HistoryOptions = {
   readonly seed: number
   /** How long callers have a gateway that runs; how long it takes to start again is the machine's to say. */
   readonly seconds: number
-  /** Whose gateway; this project's unless given. */
-  readonly tree?: string | undefined
+  /** Options of node for the gateway's process. */
+  readonly nodeArgs: readonly string[]
 }
 
 type History = { readonly records: readonly HistoryRecord[]; readonly kills: number }
@@ -51,10 +51,10 @@ const daysPass = async (calls: GatewayCalls, clients: readonly Client[], draw: P
 }
 
 /** One history: a gateway that is killed now and then, callers side by side, operators' days, and a rest at the end. */
-export const runHistory = async ({ seed, seconds, tree }: HistoryOptions): Promise<History> => {
+export const runHistory = async ({ seed, seconds, nodeArgs }: HistoryOptions): Promise<History> => {
   const prng = createPrng(seed)
   const data = mkdtempSync(join(tmpdir(), 'gateway-history-'))
-  const gateway = startKilledGateway(data, tree)
+  const gateway = startKilledGateway(data, nodeArgs)
   // Also when this process is killed during the run.
   const end = () => void gateway.end()
   process.once('exit', end)
@@ -89,9 +89,9 @@ export const runHistory = async ({ seed, seconds, tree }: HistoryOptions): Promi
 const START_WITHIN_MS = 120_000
 
 /** The local gateway on a data directory, which can be killed at any moment and starts again on what it has kept. */
-const startKilledGateway = (data: string, tree?: string) => {
+const startKilledGateway = (data: string, nodeArgs: readonly string[]) => {
   const start = () => {
-    const process = startGatewayProcess({ args: ['--data', data], tree })
+    const process = startGatewayProcess({ args: ['--data', data], nodeArgs })
     return { process, ready: process.ready(START_WITHIN_MS).then(noteUp) }
   }
   let ranMs = 0

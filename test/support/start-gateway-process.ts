@@ -7,18 +7,18 @@ type Exit = readonly [code: number | null, signal: NodeJS.Signals | null]
 export type GatewayStart = {
   readonly args?: readonly string[]
   readonly port?: number
-  /** Whose gateway: this project's, or that of a copy of it. */
-  readonly tree?: string
+  /** Options of node. */
+  readonly nodeArgs?: readonly string[]
 }
 
-const PROJECT = join(import.meta.dirname, '../..')
+const MAIN = join(import.meta.dirname, '../../infra/local/main.ts')
 
 /** The last words of a banner that is complete enough to be read. */
 const READY = 'Try it'
 
 /** `npm start` as a process of its own. The test that starts it ends it. */
-export const startGatewayProcess = ({ args = [], port = 0, tree = PROJECT }: GatewayStart = {}) => {
-  const child = spawn(process.execPath, [join(tree, 'infra/local/main.ts'), ...args], {
+export const startGatewayProcess = ({ args = [], port = 0, nodeArgs = [] }: GatewayStart = {}) => {
+  const child = spawn(process.execPath, [...nodeArgs, MAIN, ...args], {
     // Not npm's child: it would end itself when its parent is not npm.
     env: { ...process.env, PORT: String(port), npm_lifecycle_event: undefined },
     stdio: ['ignore', 'pipe', 'pipe'],
