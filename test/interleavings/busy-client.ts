@@ -199,7 +199,7 @@ export const refundRow = (payment: Payment, at: Timestamp, amount: number): Prov
 const DISPUTED = 40_000
 const DISPUTE_FEE = 5_000
 
-export const chargebackRow = (payment: Payment, at: Timestamp): ProviderTransaction =>
+const chargebackRow = (payment: Payment, at: Timestamp): ProviderTransaction =>
   rowOf(payment, at, {
     type: 'return',
     returns: 'chargeback',

@@ -23,7 +23,7 @@ const changingSteps =
   })
 
 /** Drops the clauses about one of the fields from the conditions of the steps that are meant. */
-export const withoutClauses = (isMeant: (step: Step) => boolean, ...fields: readonly string[]): Border => ({
+const withoutClauses = (isMeant: (step: Step) => boolean, ...fields: readonly string[]): Border => ({
   requests: changingSteps((step) => {
     if (!isMeant(step)) return step
     const condition = without(step.condition, ({ field }) => fields.includes(field))
@@ -40,10 +40,10 @@ export const together = (...borders: readonly Border[]): Border => ({
   requests: (requests) => borders.reduce((inner, border) => border.requests?.(inner) ?? inner, requests),
 })
 
-export const isShard = ({ key }: Step): boolean => key.sk.startsWith('SHARD#')
-export const isWindow = ({ key }: Step): boolean => key.sk === 'WINDOW'
-export const isSettlement = ({ key }: Step): boolean => key.sk === 'SETTLEMENT'
-export const isPayment = ({ key }: Step): boolean => key.sk === 'PAYMENT'
+const isShard = ({ key }: Step): boolean => key.sk.startsWith('SHARD#')
+const isWindow = ({ key }: Step): boolean => key.sk === 'WINDOW'
+const isSettlement = ({ key }: Step): boolean => key.sk === 'SETTLEMENT'
+const isPayment = ({ key }: Step): boolean => key.sk === 'PAYMENT'
 
 /** A field that an update sets or adds to. */
 const changes = (step: Step, field: string): boolean =>
@@ -55,7 +55,7 @@ export const changing =
     isItem(step) && changes(step, field)
 
 /** A step of the fence itself: it raises `closedUntil` and changes nothing else. */
-export const isRaise = (step: Step): boolean => isShard(step) && changes(step, 'closedUntil')
+const isRaise = (step: Step): boolean => isShard(step) && changes(step, 'closedUntil')
 
 /** A border that answers some requests in its own way. */
 const border = (own: (requests: TableRequests) => Partial<TableRequests>): Border => ({
@@ -63,7 +63,7 @@ const border = (own: (requests: TableRequests) => Partial<TableRequests>): Borde
 })
 
 /** The raises of shards reach the table just before the next transaction of their action: after the sum. */
-export const fenceAfterSum = border((requests) => {
+const fenceAfterSum = border((requests) => {
   let put: Step[] = []
   return {
     write: async (step) => {
@@ -81,7 +81,7 @@ export const fenceAfterSum = border((requests) => {
 })
 
 /** One shard is never raised. */
-export const withoutRaiseOf = (sk: string): Border =>
+const withoutRaiseOf = (sk: string): Border =>
   border((requests) => ({
     write: async (step) =>
       isRaise(step) && step.kind === 'update' && step.key.sk === sk
@@ -90,7 +90,7 @@ export const withoutRaiseOf = (sk: string): Border =>
   }))
 
 /** The answer to the write that closes the window names the parts of an earlier read. */
-export const partsAsRead = border((requests) => {
+const partsAsRead = border((requests) => {
   let parts: unknown
   return {
     get: async (key, some) => {
@@ -106,7 +106,7 @@ export const partsAsRead = border((requests) => {
 })
 
 /** A sum that was kept for another window counts for the one that is read. */
-export const anyStart = border((requests) => ({
+const anyStart = border((requests) => ({
   get: async (key, some) => {
     const item = await requests.get(key, some)
     const progress = item?.['progress']
@@ -116,7 +116,7 @@ export const anyStart = border((requests) => ({
 }))
 
 /** The tail of a window is read once: a second reading is answered as the first was. */
-export const oneLook = border((requests) => {
+const oneLook = border((requests) => {
   const looks = new Map<string, ReturnType<TableRequests['query']>>()
   return {
     query: (input) => {

@@ -1,6 +1,7 @@
 import { booksOf, type RawItem, text } from '../../support/recount/books.ts'
 import { http, tenantOf } from '../scenes/http.ts'
-import type { HttpReply, HttpRequest } from '../world/lambda.ts'
+import { type Ask } from '../watching/read-back.ts'
+import type { HttpReply } from '../world/lambda.ts'
 import { createPrng, type Prng } from '../world/prng.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { count, trace } from '../world/world.ts'
@@ -109,8 +110,6 @@ export const watchEvents = (play: Play): void => {
     for (const lookMs of [again(), again(), again()]) world.scheduler.after(lookMs, () => void look(play, poller))
   })
 }
-
-type Ask = (functionName: string, asked: HttpRequest) => Promise<HttpReply | undefined>
 
 /** At rest, after the hold-back: a reader that followed `next` to its end has been shown every event, and no other. */
 export const pollerProblems = async (

@@ -122,7 +122,7 @@ const underLoad = async (hangs: boolean) => {
   const { world } = play
   const [first, ...neighbours] = endpointsOf(play)
   if (!first) throw new Error('there is no endpoint')
-  if (hangs) world.merchants.hanging.add(first.url)
+  if (hangs) world.merchants.impaired.set(first.url, 'hangs')
   const fromMs = world.scheduler.nowMs()
   while (world.scheduler.nowMs() < fromMs + LOAD_MS) {
     for (const { clientId, endpointId } of [first, ...neighbours]) {
@@ -157,7 +157,7 @@ describe('beside an endpoint that hangs, at equal load', () => {
     expect(own.length).toBe(LOAD_MS / EVERY_MS)
     expect(world.tally.get('sometimes: an attempt goes through the slow lane')).toBeGreaterThan(10)
 
-    world.merchants.hanging.clear()
+    world.merchants.impaired.clear()
     await world.scheduler.runFor(3 * HOUR_MS)
 
     expect(play.seen.problems).toStrictEqual([])

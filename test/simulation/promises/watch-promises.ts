@@ -123,7 +123,7 @@ const feeProblems = (
 }
 
 /** Answers, once everything rests, which fees are late, made up or not told of. */
-export const watchFees = (world: World) => (): readonly string[] => {
+const watchFees = (world: World) => (): readonly string[] => {
   const kept = keptBy(world)
   const reported = new Set(world.table.items('SUSPENSE#').map(({ pk }) => String(pk)))
   return rowsOf(world, 'PAYMENT')
@@ -157,7 +157,7 @@ const unsettledProblems = (world: World): readonly string[] => {
 }
 
 /** Checked when a settlement is written: its payments are a day old, its end is past, its net above the floor. */
-export const watchSettling = (world: World, seen: Observations): (() => readonly string[]) => {
+const watchSettling = (world: World, seen: Observations): (() => readonly string[]) => {
   const succeededMs = new Map<string, number>()
   const floors = new Map<string, { readonly fromMs: number; readonly floor: number }[]>()
   const apartMs = watchClocks(world)

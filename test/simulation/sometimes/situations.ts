@@ -121,7 +121,7 @@ type Stage = (typeof STAGES)[number]
 const SIZES = ['whole', 'in part'] as const
 
 /** Every way in which money may go back and come again: in many histories each must have happened. */
-export const REVERSAL_CELLS: readonly string[] = [
+const REVERSAL_CELLS: readonly string[] = [
   'voided whole',
   'reversed whole',
   'row voided',

@@ -1,8 +1,87 @@
 /** What the API answers, held against the table's raw items: reads and lists agree with what is stored. */
 import { booksOf, clientOf, openNet, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
+import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { type Ask, entryProblems, gathered, PER_PAGE, type Shown } from './read-back-entries.ts'
+import { DAY_MS } from './rules.ts'
+
+/** Small, so that even short lists have several pages. */
+const PER_PAGE = 7
+
+export type Ask = (functionName: string, asked?: HttpRequest) => Promise<HttpReply | undefined>
+
+type Shown = Readonly<Record<string, unknown>>
+
+/** The problems of one after the other. */
+const gathered = async <Item>(items: Iterable<Item>, problemsOf: (item: Item) => Promise<readonly string[]>) =>
+  (await Array.fromAsync(items, problemsOf)).flat()
+
+const ENTRY_FIELDS =
+  'type payment_id recredited_settlement_id external_reference method channel_code paid_at posted_at'.split(' ')
+
+const AMOUNTS = {
+  notional_minor: 'gross_minor',
+  xendit_fee_minor: 'fee_minor',
+  hexolus_markup_minor: 'markup_minor',
+  client_net_minor: 'net_minor',
+} as const
+
+const SETTLED_SUMS = { ...AMOUNTS, xendit_fee_minor: 'provider_fees_minor' } as const
+
+const isForClient = (entry: RawItem): boolean => Object.values(AMOUNTS).some((name) => Number(entry[name] ?? 0) !== 0)
+
+const lineOf = (entry: RawItem, settlementId: unknown): Shown => ({
+  id: entry['entry_id'],
+  settlement_id: settlementId ?? null,
+  ...Object.fromEntries(ENTRY_FIELDS.map((name) => [name, entry[name]])),
+  ...Object.fromEntries(Object.entries(AMOUNTS).map(([name, of]) => [name, entry[of] ?? 0])),
+})
+
+/** All lines of a cursor's list, page by page. */
+const linesOf = async (ask: Ask, functionName: string, asked: HttpRequest): Promise<readonly Shown[]> => {
+  const lines: Shown[] = []
+  let query: HttpRequest['query'] | undefined = { ...asked.query, limit: String(PER_PAGE) }
+  while (query !== undefined) {
+    const { data = [], next, has_more: hasMore }: Shown = (await ask(functionName, { ...asked, query }))?.body ?? {}
+    lines.push(...(data as readonly Shown[]))
+    query = hasMore === true ? { limit: String(PER_PAGE), after: String(next) } : undefined
+  }
+  return lines
+}
+
+const sameLines = (who: string, shown: readonly Shown[], stored: readonly Shown[]): readonly string[] => {
+  if (shown.length !== stored.length) return [`${who} lists ${shown.length} entries, stored are ${stored.length}`]
+  return stored.flatMap((line, at) =>
+    Object.entries(line)
+      .filter(([name, value]) => shown[at]?.[name] !== value)
+      .map(
+        ([name, value]) =>
+          `${who}: ${name} of ${String(line['id'])} is ${String(shown[at]?.[name])}, is stored as ${String(value)}`,
+      ),
+  )
+}
+
+/** The entries of each settlement are those of its window and have its sums; the journal shows every entry once. */
+const entryProblems = async (
+  ask: Ask,
+  own: Pick<ReturnType<typeof ownBooks>, 'settlements' | 'entries'>,
+): Promise<readonly string[]> => {
+  const problems: string[] = []
+  const settled = new Map<unknown, unknown>()
+  for (const item of own.settlements) {
+    const id = text(item, 'settlement_id')
+    const entries = sweptBy(item, own.entries)
+    for (const entry of entries) settled.set(entry['entry_id'], id)
+    const lines = await linesOf(ask, 'api-list-settlement-payments', { id })
+    const stored = entries.filter(isForClient).map((entry) => lineOf(entry, id))
+    problems.push(...sameLines(`settlement ${id}`, lines, stored))
+    const wrong = Object.entries(SETTLED_SUMS).filter(([field, attribute]) => sum(lines, field) !== item[attribute])
+    if (wrong.length > 0) problems.push(`the entries of settlement ${id} have other sums: ${wrong.join(' ')}`)
+  }
+  const journal = await linesOf(ask, 'api-list-balance-entries', { query: { since: '2026-01-01T00:00:00.000Z' } })
+  const stored = own.entries.filter(isForClient).map((entry) => lineOf(entry, settled.get(entry['entry_id'])))
+  return [...problems, ...sameLines('the journal', journal, stored)]
+}
 
 /** Fields that a row calls what the API calls them. */
 const same = (names: string) => Object.fromEntries(names.split(' ').map((name) => [name, name]))
@@ -91,7 +170,6 @@ const eachProblems = (ask: Ask, kind: Kind, stored: readonly RawItem[]) =>
     return differences(kind, reply?.body ?? {}, item)
   })
 
-const DAY_MS = 86_400_000
 const dayBefore = (at: unknown): string => new Date(Date.parse(String(at)) - DAY_MS).toISOString()
 
 /** The public period of each settlement is the swept window less 24 hours. */
@@ -136,7 +214,6 @@ const newestFirst = (kind: Kind, by: string, items: readonly RawItem[]) =>
 const ownBooks = (items: readonly RawItem[], clientId: string) => {
   const books = booksOf(items)
   const own = ({ client_id: owner }: RawItem) => owner === clientId
-  const settlements = newestFirst('settlement', 'swept_until', books.settlements.filter(own))
   const references = books.payments.flatMap(({ external_reference: reference }) => reference ?? []).map(String)
   return {
     references: new Set(references),
@@ -145,7 +222,7 @@ const ownBooks = (items: readonly RawItem[], clientId: string) => {
       .filter((entry) => clientOf(entry) === clientId)
       .toSorted((a, b) => (text(a, 'sk') < text(b, 'sk') ? -1 : 1)),
     payments: newestFirst('payment', 'created_at', books.payments.filter(own)),
-    settlements,
+    settlements: newestFirst('settlement', 'swept_until', books.settlements.filter(own)),
     deliveries: newestFirst('delivery', 'created_at', books.deliveries.filter(own)),
   }
 }

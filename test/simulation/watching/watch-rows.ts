@@ -47,7 +47,7 @@ const ofEveryRow: Rules = {
 }
 
 /** Checked at every write: nothing leaves a terminal status, what was announced never changes, and nothing is lost. */
-export const watchTransitions = (world: World, seen: Observations): void => {
+const watchTransitions = (world: World, seen: Observations): void => {
   const retention = watchRetention(world)
   watchRules(world, seen, () => ofEveryRow)
   world.onChange.push(({ key, before, after }) => {

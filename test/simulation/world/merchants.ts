@@ -13,15 +13,13 @@ export type ReceivedWebhook = {
   readonly answered: number | 'nothing'
 }
 
-export type Impairment = 'late' | 'refuses'
+export type Impairment = 'late' | 'refuses' | 'hangs'
 
 /** `arrive` is when the request reaches the server, which is when it is noted. */
 type PostPlan = { readonly durationMs: number; readonly arrive: (atMs: number) => WebhookResult }
 
 export type Merchants = {
   readonly received: ReceivedWebhook[]
-  /** URLs that hang until they are removed. */
-  readonly hanging: Set<string>
   /** URLs that answer late but within an attempt's timeout, or that accept no connection. */
   readonly impaired: Map<string, Impairment>
   /** What the merchant's server does with one POST, and how long that takes. */
@@ -43,7 +41,6 @@ const outcome = (status: number | undefined, error: WebhookResult['error'], dura
 /** The merchants' servers: they fail, hang and answer late. A POST that hangs may have been received. */
 export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => void): Merchants => {
   const received: ReceivedWebhook[] = []
-  const hanging = new Set<string>()
   const impaired = new Map<string, Impairment>()
   const stretches = new Map<string, { readonly hangs: boolean; readonly untilMs: number }>()
 
@@ -72,7 +69,6 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
 
   return {
     received,
-    hanging,
     impaired,
     plan: (request, faults, nowMs) => {
       const impairment = impaired.get(request.url)
@@ -80,7 +76,7 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
         const durationMs = prng.int(1, 50)
         return { durationMs, arrive: () => outcome(undefined, 'connection', durationMs) }
       }
-      const isDown = hanging.has(request.url) || isStuck(request.url, faults, nowMs)
+      const isDown = impairment === 'hangs' || isStuck(request.url, faults, nowMs)
       const hangs = prng.chance(faults.merchantHangs) || isDown
       if (hangs) onFault(isDown ? 'endpointHangs' : 'merchantHangs')
       const answersMs = impairment === 'late' ? prng.int(LATE.leastMs, LATE.mostMs) : prng.int(5, 800)

@@ -217,7 +217,7 @@ const watchSync = (world: World): (() => boolean) => {
   }
 }
 
-export const connectSchedules = (world: World): void => {
+const connectSchedules = (world: World): void => {
   const fireAround = firing(world)
   const hasSyncWork = watchSync(world)
   for (const { name, trigger } of MANIFEST) {
