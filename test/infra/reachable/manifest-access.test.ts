@@ -16,8 +16,8 @@ import { DOORS, KEY_BUILDERS, reachableTableAccess } from './reachable-table-acc
 
 const SECRETS: readonly (readonly [SecretAccess, RegExp])[] = [
   // The adapter that reads the provider's secret is bound at run time; calling the port is what needs it.
-  ['read-provider', /\bprovider\.\w+\(|\bsecrets\.get\(providerSecretName\(/],
-  ['read-callback-tokens', /\bsecrets\.get\(callbackSecretName\(/],
+  ['read-provider', /\bprovider\.\w+\(|\breadSecret\([^)]*\bproviderSecretName\(/],
+  ['read-callback-tokens', /\breadSecret\([^)]*\bcallbackSecretName\(/],
 ]
 
 /** Both at once is not an answer, so a function that could do both fails. */
