@@ -85,15 +85,6 @@ describe('checkDuePayment: our own expiry', () => {
     expect((await findingAbout(deps, payment.paymentId, 'not_found_upstream'))?.cause).toBe(cause)
   })
 
-  it('stays pending while the provider cannot be reached, and is asked again two minutes later', async () => {
-    const { deps, check, now } = await aPending(QRIS)
-    deps.provider.script('cancelRequest', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
-
-    expect(await check()).toBe('unanswered')
-
-    expect(await now()).toMatchObject({ status: 'pending', dueAt: addMs(deps.now(), 2 * MINUTE_MS) })
-  })
-
   it('does not begin when a cancel of its merchant was noted after the read: that is asked about first', async () => {
     const { deps, payment, item, now } = await aPending(QRIS)
     deps.clock.set(payment.expiresAt ?? deps.now())

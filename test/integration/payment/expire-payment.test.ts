@@ -98,6 +98,18 @@ describe('a payment past its time', () => {
   })
 })
 
+describe('a cancel whose answer was lost', () => {
+  it('is checked within a minute, and ends as cancelled when the provider has cancelled', async () => {
+    const { deps, now, rest, loseCancel, expectCancelled } = await aQris()
+    await loseCancel('answer')
+
+    const { dueAt = '' } = await now()
+    expect(dueAt > deps.now() && dueAt <= addMs(deps.now(), 60_000)).toBe(true)
+    await rest()
+    await expectCancelled()
+  })
+})
+
 describe('POST cancel after expires_at', () => {
   it('acts as the expiry: 422 with status=expired, and the event', async () => {
     const { now, cancel, passTime, upstream, expectExpired } = await aQris()

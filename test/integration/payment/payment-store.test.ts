@@ -1,6 +1,4 @@
-import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { PaymentIdSchema } from '../../../shared/ids.ts'
 import {
   claimPayment,
   claimTakeover,
@@ -12,9 +10,8 @@ import {
 import { newPayment } from '../../../shared/payment/new-payment.ts'
 import type { CreatingPayment, Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { paymentKey } from '../../../shared/table/keys.ts'
-import { put, type Step } from '../../../shared/table/step.ts'
-import { addMs, DAY_MS, epochMs } from '../../../shared/time.ts'
+import { type Step } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { aCreating, LEASE_MS } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
@@ -172,17 +169,4 @@ describe('a commit', () => {
     expect([without.applied, withIt.applied]).toStrictEqual([false, true])
     expect(await stored(deps, creating)).toEqual(carrying)
   })
-})
-
-it.each([
-  ['has passed is not found, deleted or not', 0, false],
-  ['passes in a second is there', 1, true],
-])('a row whose ttl %s', async (_case, seconds, isThere) => {
-  const deps = testDeps()
-  const key = paymentKey(v.parse(PaymentIdSchema, deps.newId()))
-  await deps.table.write(put(key, { ttl: epochMs(deps.now()) / 1_000 + seconds }))
-
-  const found = [await deps.table.get(key), ...(await deps.table.getMany([key]))]
-
-  expect(found.map((item) => item !== undefined)).toStrictEqual([isThere, isThere])
 })

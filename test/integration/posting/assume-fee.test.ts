@@ -34,19 +34,6 @@ const it = clientTest.extend('overdue', async ({ deps, client }) => {
 
 describe('a payment that is open for seven days (design section 4, "Sweep and settle")', () => {
   it.for([
-    ['knows its fee', 3_000],
-    ['kept nothing', 0],
-  ] as const)('is posted by its row where the provider %s', async ([, fee], { deps, client, overdue }) => {
-    deps.provider.transactions.push(aTransaction(overdue, { keptMinor: fee, settledAt: deps.now() }))
-
-    const settlement = await sweep(deps, client)
-
-    expect(settlement).toMatchObject({ providerFeesMinor: fee, netMinor: 99_900 - fee, unprovenMinor: 0 })
-    expect(await feeOf(deps, overdue)).toStrictEqual([fee, 99_900 - fee, 'actual'])
-    expect(deps.published).toStrictEqual([])
-  })
-
-  it.for([
     ['has a row that is not settled', [NOT_SETTLED], 'fee_assumed'],
     ['has a row of another amount', [{ amountMinor: 99_999 as never, keptMinor: 4_440 as never }], 'fee_assumed'],
     ['shows no row', [], 'transaction_missing'],

@@ -29,14 +29,6 @@ const ownVoid = (deps: TestDeps, { paymentId, notionalMinor }: Payment) =>
 describe('money of a posted payment', () => {
   it.for<readonly [what: string, Rows, lines: readonly string[], balance: string, shown?: object]>([
     [
-      'goes back in parts, and then whole',
-      (deps) => [aRefund(deps, 30_000), aRefund(deps, 70_000)],
-      // Of 70,000 the client has 65,460 left; the fee and the markup are ours to lose.
-      [REFUND, 'refund -70,000 -4,440 -100 -65,460 -70,000 -4,540'],
-      '-4,440 0 -4,440',
-      { takenBackMinor: 95_460, reversal: { kind: 'refund', amountMinor: 100_000 } },
-    ],
-    [
       'goes back once more when the dispute is raised again, and comes when that is won too',
       (deps) => [DISPUTE_FEE, 0].flatMap((fee) => [aChargeback(deps, 100_000, fee), aWin(deps, 100_000)]),
       [LOST, WON, 'chargeback -100,000 -4,440 -100 -95,460 -100,000 -4,540', WON],

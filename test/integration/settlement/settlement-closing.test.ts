@@ -90,6 +90,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     const again = await done(deps, 'recredit-settlement', settlement, { notes: 'new account' })
     const recreditedNow = { recredited_at: deps.now() }
     expect(again.body).toStrictEqual(shownSettlement(settlement, { status: 'failed', notes, ...recreditedNow }))
+    expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 95_900, updatedAt: deps.now() })
     expect(await auditRecordsOf(deps, settlementId)).toContainEqual({
       operator: OPERATOR,
       action: 'recredit-settlement',

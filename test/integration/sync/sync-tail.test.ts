@@ -10,7 +10,6 @@ import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shar
 import { NOT_SETTLED, pageOfRows, settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { checkWhenDue, paidWhileCreating } from '../../support/payment-builders.ts'
-import { entriesIn } from '../../support/recount/entries-in.ts'
 import { findingAbout, type PaidUpstream, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -183,23 +182,6 @@ describe('sync: a row as the provider’s answer', () => {
 })
 
 describe('sync: a capture whose callback was lost (design section 4, Sync)', () => {
-  it('credits a pending payment, with its fee, in one run, once', async ({ deps, client, rows, paid }) => {
-    rows.push(rowNow(deps, paid))
-
-    await syncProviderTransactions(deps)
-
-    const payment = await paymentOf(deps, paid)
-    const settledAt = { providerSettledAt: rows[0]?.settledAt }
-    expect(payment).toMatchObject({ status: 'succeeded', feeStatus: 'actual', netMinor: 95_460, ...settledAt })
-    expect(payment.transitions.at(-1)).toMatchObject({ status: 'succeeded', source: 'sync' })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
-    deps.clock.advance(3_600)
-    rows.push(rowNow(deps, paid))
-    await syncProviderTransactions(deps)
-    expect(await paymentOf(deps, paid)).toStrictEqual(payment)
-    expect(await entriesIn(deps, client)).toHaveLength(1)
-  })
-
   it('holds a second capture of a payment that was credited', async ({ deps, client, rows, credited }) => {
     const second = { ...credited, providerPaymentId: deps.provider.pay(credited.payment.paymentRequestId) }
     rows.push(rowNow(deps, credited), rowNow(deps, second))

@@ -11,7 +11,6 @@ import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { addMs } from '../../../shared/time.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { aClientId } from '../../support/client-builders.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
@@ -74,25 +73,6 @@ describe('the announcement of a payment', () => {
     expect(watched.calls.filter(({ name }) => ['put', 'update', 'transact'].includes(name))).toHaveLength(1)
     const body = { delivery_id, client_id: clientId, endpoint_id, attempt: 1 }
     expect(deps.sent).toStrictEqual([{ queue: 'webhooks', message: { body, delaySeconds: 0, group: endpoint_id } }])
-  })
-
-  it('reaches exactly the endpoints that want the event; a disabled one is skipped', async () => {
-    const cases: readonly (readonly [Partial<Endpoint>, 'scheduled' | 'skipped' | undefined])[] = [
-      [{ eventTypes: ['*'] }, 'scheduled'],
-      [{ eventTypes: ['payment.succeeded'] }, 'scheduled'],
-      [{ eventTypes: ['payment.failed', 'payment.succeeded'] }, 'scheduled'],
-      [{ eventTypes: ['payment.failed', 'payment.expired'] }, undefined],
-      [{ enabled: false }, 'skipped'],
-      [{ enabled: false, eventTypes: ['payment.expired'] }, undefined],
-      [{ clientId: aClientId() }, undefined],
-    ]
-    const { deps, hear, deliveries, logged } = await paidWith(...cases.map(([endpoint]) => endpoint))
-
-    await hear()
-
-    expect((await deliveries()).map((delivery) => delivery?.status)).toStrictEqual(cases.map(([, status]) => status))
-    expect(new Set(deps.sent.map(({ message }) => message.group)).size).toBe(3)
-    expect([deps.sent.length, logged()]).toStrictEqual([3, [4]])
   })
 
   it.each([

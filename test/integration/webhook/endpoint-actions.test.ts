@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest'
 import { handler as deleteEndpoint } from '../../../functions/admin/delete-endpoint.ts'
-import { handler as listEndpoints } from '../../../functions/admin/list-endpoints.ts'
 import { handler as sendTestEvent } from '../../../functions/admin/send-test-event.ts'
 import { handler as updateEndpoint } from '../../../functions/admin/update-endpoint.ts'
 import { endpointKey, goneEndpointKey } from '../../../shared/table/keys.ts'
@@ -9,7 +8,7 @@ import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { insertEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { findEndpointEver } from '../../../shared/webhook/endpoint/find-endpoints.ts'
 import { beforeFirst, failingOn } from '../../support/intercept-table.ts'
-import { auditRecordsOf, invokeAdmin, OPERATOR, withClient } from '../../support/operator-actions.ts'
+import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { drainQueue, rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
@@ -38,24 +37,6 @@ it('insertEndpoint leaves an endpoint that has its id as it is', async ({ deps, 
 
   expect((await deps.table.write(insertEndpoint(other))).applied).toBe(false)
   expect(await stored(deps, endpoint)).toStrictEqual(endpoint)
-})
-
-/* Which endpoints are shown, and in which order, as to merchants: api-webhooks.test.ts. */
-it('list-endpoints shows the endpoints in use, newest first, page by page, without secrets', async () => {
-  const { deps, clientId } = await withClient()
-  const shown: object[] = []
-  for (const enabled of [true, false, true]) {
-    deps.clock.advance(1)
-    const { endpointId, url } = await storedEndpoint(deps, { clientId, enabled })
-    const endpoint = { endpoint_id: endpointId, client_id: clientId, url, event_types: ['*'], enabled }
-    shown.unshift({ ...endpoint, created_at: deps.now() })
-  }
-
-  const all = await invokeAdmin(listEndpoints, deps, { client_id: clientId })
-  const second = await invokeAdmin(listEndpoints, deps, { client_id: clientId, page: 2, per_page: 2 })
-
-  expect(all).toStrictEqual({ status: 200, body: { data: shown, pagination: { page: 1, per_page: 25 } } })
-  expect(second.body).toStrictEqual({ data: shown.slice(2), pagination: { page: 2, per_page: 2 } })
 })
 
 describe('update-endpoint', () => {

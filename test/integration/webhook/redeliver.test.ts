@@ -10,8 +10,7 @@ import { listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
-import { aClientId } from '../../support/client-builders.ts'
-import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
+import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
@@ -194,16 +193,4 @@ it('a merchant gets its delivery as fetch shows it, and the log has a line', asy
   expect(body).toMatchObject({ id, status: 'scheduled', next_attempt_at: deps.now() })
   const fields = { delivery_id: id, client_id: caller.clientId }
   expect(deps.lines).toContainEqual({ level: 'info', code: 'delivery.redelivered', fields })
-})
-
-it('an operator gets the count, and the same 404 for another client’s delivery', async () => {
-  const { deps, delivery, caller, byOperator } = await aFinished()
-
-  expect(await redeliver(deps, aClientId(), { delivery_id: delivery.deliveryId })).toStrictEqual(
-    notFoundReply('delivery'),
-  )
-  for (const delivery_id of [crypto.randomUUID(), 'x']) {
-    expect(await redeliver(deps, caller.clientId, { delivery_id })).toStrictEqual(notFoundReply('delivery'))
-  }
-  expect(await byOperator()).toStrictEqual({ status: 200, body: { count: 1 } })
 })

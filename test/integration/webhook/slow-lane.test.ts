@@ -4,30 +4,15 @@
  * mark refuses once. outages.test.ts tests both lanes under load.
  */
 import { describe, expect } from 'vitest'
-import { announcementOf, tellWorkers } from '../../../shared/payment/announcement.ts'
 import type { WebhookResult } from '../../../shared/send-webhook.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
-import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
-import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { markSlow, unmarkSlow } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { findEndpoint } from '../../../shared/webhook/endpoint/find-endpoints.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { aClient } from '../../support/client-builders.ts'
 import { interceptTable, recordTable, type TableCall, writtenKeys } from '../../support/intercept-table.ts'
-import { succeededPayment } from '../../support/paid-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-import {
-  ABANDONED,
-  codes,
-  dueDelivery,
-  FAILED,
-  messageFor,
-  rowOf,
-  storedDelivery,
-  storedEndpoint,
-  storedEvent,
-} from '../../support/webhook-builders.ts'
+import { codes, dueDelivery, FAILED, messageFor, rowOf } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
 const DELIVERED: WebhookResult = { ...FAILED, delivered: true, httpStatus: 200, error: undefined }
@@ -63,41 +48,6 @@ describe('the slow lane: its endpoints', () => {
     expect(codes(deps).filter((code) => code.startsWith('endpoint.'))).toStrictEqual(isSlow ? ['endpoint.slow'] : [])
     const next = answer.delivered ? [] : [isSlow ? 'webhooks-slow' : 'webhooks']
     expect(lanesOf(deps)).toStrictEqual(next)
-  })
-
-  type Send = (deps: TestDeps, endpoint: Endpoint) => Promise<unknown>
-  const announce: Send = async (deps, { clientId }) => {
-    const payment = succeededPayment({ ...aClient(), clientId }, { paidAt: deps.now() })
-    await tellWorkers(deps, await announcementOf(deps, payment, deps.now()))
-  }
-  const redeliverOne: Send = async (deps, endpoint) => {
-    const { deliveryId } = await storedDelivery(deps, endpoint, ABANDONED)
-    await redeliver(deps, { clientId: endpoint.clientId, deliveryId, operator: 'ayu' })
-  }
-  const redeliverAll: Send = async (deps, endpoint) => {
-    const known = await storedEvent(deps, endpoint)
-    await storedEvent(deps, endpoint)
-    await storedDelivery(deps, endpoint, ABANDONED, known)
-    const all = { status: undefined, cursor: undefined, operator: 'ayu' }
-    await redeliverToEndpoint(deps, { ...endpoint, ...all, since: known.firedAt })
-  }
-
-  it.for<readonly [string, Send]>([
-    ['an event', announce],
-    ['a test event', (deps, endpoint) => sendTestEvent(deps, { ...endpoint, operator: 'ayu' })],
-    ['a redelivery', redeliverOne],
-    ['a redelivery of all undelivered events', redeliverAll],
-  ])('%s is sent to the lane of its endpoint', async ([, send], { deps, endpoint }) => {
-    const slowOne = await storedEndpoint(deps, { clientId: endpoint.clientId, slowSince: deps.now() })
-
-    await send(deps, slowOne)
-
-    for (const { queue, message } of deps.sent) {
-      const isSlow = message.group === slowOne.endpointId
-      expect(queue).toBe(isSlow ? 'webhooks-slow' : 'webhooks')
-      expect(message.body).toMatchObject(isSlow ? { slow: true } : { attempt: 1 })
-    }
-    expect(deps.sent.some(({ message }) => message.group === slowOne.endpointId)).toBe(true)
   })
 })
 
