@@ -41,18 +41,18 @@ export const markSlow = ({ clientId, endpointId }: Endpoint, slowSince: Timestam
 export const unmarkSlow = ({ clientId, endpointId, slowSince }: Endpoint): Step =>
   updateFields(endpointKey(clientId, endpointId), { remove: ['slowSince'] }, equals('slowSince', slowSince))
 
-const keyOf = ({ clientId, endpointId, deletedAt }: Endpoint) =>
-  (deletedAt === undefined ? endpointKey : goneEndpointKey)(clientId, endpointId)
-
 /** Claims the endpoint's next alert. False when another worker has claimed it since it was read. */
 export const noteAlert = async (deps: TableDeps, endpoint: Endpoint, now: Timestamp): Promise<boolean> => {
-  const isAsRead = all(exists, unchanged('lastAlertAt', endpoint.lastAlertAt))
-  return (await deps.table.write(updateFields(keyOf(endpoint), { set: { lastAlertAt: now } }, isAsRead))).applied
+  const { clientId, endpointId, deletedAt, lastAlertAt } = endpoint
+  const key = deletedAt === undefined ? endpointKey(clientId, endpointId) : goneEndpointKey(clientId, endpointId)
+  const step = updateFields(key, { set: { lastAlertAt: now } }, all(exists, unchanged('lastAlertAt', lastAlertAt)))
+  return (await deps.table.write(step)).applied
 }
 
 /** The alert at `at` failed: the time of the previous one counts again, unless another worker has claimed the next. */
 export const takeBackAlert = async (deps: TableDeps, endpoint: Endpoint, at: Timestamp): Promise<void> => {
-  const { lastAlertAt } = endpoint
+  const { clientId, endpointId, deletedAt, lastAlertAt } = endpoint
+  const key = deletedAt === undefined ? endpointKey(clientId, endpointId) : goneEndpointKey(clientId, endpointId)
   const change = lastAlertAt === undefined ? { remove: ['lastAlertAt'] } : { set: { lastAlertAt } }
-  await deps.table.write(updateFields(keyOf(endpoint), change, equals('lastAlertAt', at)))
+  await deps.table.write(updateFields(key, change, equals('lastAlertAt', at)))
 }
