@@ -47,7 +47,9 @@ const sourcesOf = (node: Node, { valueOf }: Bundle): readonly Expression[] | und
   // The partition key of a key that was built.
   if (type === 'MemberExpression') return isMember(node, 'pk') ? [node.object] : undefined
   if (type !== 'CallExpression') return undefined
-  if (node.callee.type === 'Identifier') return [node.callee]
+  const callee = node.callee.type === 'ParenthesizedExpression' ? node.callee.expression : node.callee
+  // A builder or a function by its name, or one of two.
+  if (callee.type === 'Identifier' || callee.type === 'ConditionalExpression') return [callee]
   if (isMember(node.callee, 'map') && isWrapping(node.arguments[0])) return [node.callee.object]
   return isMember(node.callee, 'map') || isMember(node.callee, 'flatMap') ? [node.arguments[0]] : undefined
 }
