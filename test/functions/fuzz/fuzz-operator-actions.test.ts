@@ -83,10 +83,11 @@ const tracesOf = ({ changes, sent, published }: MemoryDeps) => ({
 
 const isReadOnly = ({ table }: FunctionSpec) => !table.PutItem && !table.UpdateItem
 
-/** No operator, and no cause. */
+/** No operator, no cause, and no difference. */
 const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   operator: [undefined, '', '  ', 7, 'x'.repeat(101)],
   notes: [undefined, '', '  ', 'x'.repeat(1_001)],
+  expected: [undefined, []],
 }
 
 /** What each action must find before it does anything, by the id in its right payload. */

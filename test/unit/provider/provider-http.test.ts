@@ -26,7 +26,6 @@ afterEach(() => void vi.unstubAllGlobals())
 
 const answered = (status: number, body?: unknown) => ({ kind: 'answered', status, json: body })
 const lost = (reason: string) => ({ kind: 'lost', reason })
-const notSent = (reason: string) => ({ kind: 'not_sent', reason })
 
 const endless: Script = (response) => {
   const more = () => {
@@ -88,28 +87,23 @@ describe('callJson: no answer', () => {
   })
 
   it.each([
-    ['ENOTFOUND', 'getaddrinfo'],
-    ['EAI_AGAIN', 'getaddrinfo'],
-    ['ECONNREFUSED', 'connect'],
-    ['ETIMEDOUT', 'connect'],
-    ['ENETUNREACH', 'connect'],
-    ['UND_ERR_CONNECT_TIMEOUT', undefined],
-    ['CERT_HAS_EXPIRED', undefined],
-    ['DEPTH_ZERO_SELF_SIGNED_CERT', undefined],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', undefined],
-  ])('calls a request not sent after %s of %s', async (code, syscall) => {
-    expect(await failing(systemError(code, syscall))).toStrictEqual(notSent(code))
-  })
-
-  it.each([
-    ['ECONNRESET', 'read'],
-    ['EPIPE', 'write'],
-    ['ETIMEDOUT', 'read'],
-    ['UND_ERR_SOCKET', undefined],
-    ['UND_ERR_HEADERS_TIMEOUT', undefined],
-    ['ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE', undefined],
-  ])('calls a request lost after %s of %s', async (code, syscall) => {
-    expect(await failing(systemError(code, syscall))).toStrictEqual(lost(code))
+    ['not_sent', 'ENOTFOUND', 'getaddrinfo'],
+    ['not_sent', 'EAI_AGAIN', 'getaddrinfo'],
+    ['not_sent', 'ECONNREFUSED', 'connect'],
+    ['not_sent', 'ETIMEDOUT', 'connect'],
+    ['not_sent', 'ENETUNREACH', 'connect'],
+    ['not_sent', 'UND_ERR_CONNECT_TIMEOUT', undefined],
+    ['not_sent', 'CERT_HAS_EXPIRED', undefined],
+    ['not_sent', 'DEPTH_ZERO_SELF_SIGNED_CERT', undefined],
+    ['not_sent', 'ERR_TLS_CERT_ALTNAME_INVALID', undefined],
+    ['lost', 'ECONNRESET', 'read'],
+    ['lost', 'EPIPE', 'write'],
+    ['lost', 'ETIMEDOUT', 'read'],
+    ['lost', 'UND_ERR_SOCKET', undefined],
+    ['lost', 'UND_ERR_HEADERS_TIMEOUT', undefined],
+    ['lost', 'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE', undefined],
+  ])('calls a request %s after %s of %s', async (kind, code, syscall) => {
+    expect(await failing(systemError(code, syscall))).toStrictEqual({ kind, reason: code })
   })
 
   it('calls a request not sent only if no address of the host could be reached', async () => {

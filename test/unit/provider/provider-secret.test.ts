@@ -19,17 +19,15 @@ const tokens = (...list: readonly unknown[]) => JSON.stringify({ callback_tokens
 
 const thrownBy = (read: Promise<unknown>) => read.then(() => undefined).catch((thrown: unknown) => thrown)
 
-describe('readProviderKey', () => {
-  it('reads the key of its stage alone', async () => {
+describe('the secrets of a stage', () => {
+  it('are its own: one key of the provider', async () => {
     const { secrets } = stored({ [KEY]: PROVIDER_SECRET })
 
     expect(await readProviderKey(secrets, 'test')).toBe(PROVIDER_KEY)
     await expect(readProviderKey(secrets, 'production')).rejects.toThrow('the provider secret is missing')
   })
-})
 
-describe('readCallbackTokens', () => {
-  it.each([[[NEW, OLD]], [['sixteen-in-all-1']]])('reads one token, or two during an exchange: %j', async (list) => {
+  it.each([[[NEW, OLD]], [['sixteen-in-all-1']]])('are one token, or two during an exchange: %j', async (list) => {
     expect(await readCallbackTokens(stored({ [TOKENS]: tokens(...list) }).secrets, 'test')).toStrictEqual(list)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Answer, CancelAnswer, Provider } from '../../../shared/provider/provider.ts'
+import type { Answer, CancelAnswer, Provider, ProviderOperation } from '../../../shared/provider/provider.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import {
   CAPTURED_PAYMENT,
@@ -135,29 +135,28 @@ describe('the provider’s Rate-Limit headers', () => {
     expect(provider.pauseMs('listTransactions')).toBe(pauseMs)
   })
 
-  it('pause the operation they were about, until their time is over', async () => {
+  it.each([
+    ['0', { pauseMs: 1, callsLeft: 0 }],
+    ['7', { pauseMs: 0, callsLeft: 7 }],
+  ])('are about their operation, until their time is over: %s calls are left', async (left, before) => {
     let now = 1_000_000
-    const { provider } = await scriptedProvider(limited(200, '0', '10'), () => now)
+    const { provider } = await scriptedProvider(limited(200, left, '10'), () => now)
+    const said = (operation: ProviderOperation) => ({
+      pauseMs: provider.pauseMs(operation),
+      callsLeft: provider.callsLeft(operation),
+    })
+    const NOTHING = { pauseMs: 0, callsLeft: undefined }
+    expect(said('listTransactions')).toStrictEqual(NOTHING)
 
     await list(provider)
-    const others = (['createRequest', 'getRequest', 'getPayment', 'cancelRequest'] as const).map(provider.pauseMs)
     now += 9_999
-    const before = provider.pauseMs('listTransactions')
+
+    for (const other of ['createRequest', 'getRequest', 'getPayment', 'cancelRequest'] as const) {
+      expect(said(other)).toStrictEqual(NOTHING)
+    }
+    expect(said('listTransactions')).toStrictEqual(before)
     now += 1
-
-    expect([...others, before, provider.pauseMs('listTransactions')]).toStrictEqual([0, 0, 0, 0, 1, 0])
-  })
-
-  it('say how many calls are left, until their time is over', async () => {
-    let now = 1_000_000
-    const { provider } = await scriptedProvider(limited(200, '7', '10'), () => now)
-    const said = [provider.callsLeft('listTransactions')]
-
-    await list(provider)
-    said.push(provider.callsLeft('listTransactions'), provider.callsLeft('createRequest'))
-    now += 10_000
-
-    expect([...said, provider.callsLeft('listTransactions')]).toStrictEqual([undefined, 7, undefined, undefined])
+    expect(said('listTransactions')).toStrictEqual(NOTHING)
   })
 
   it('are over when an answer says that there is room', async () => {
