@@ -27,7 +27,7 @@ CONSTANTS
   FirstShards, MoreShards, Refunded, LastTime,
   FenceIsRaised,       \* raiseFence in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   FenceBeforeSum,      \* closeAndSum in shared/settlement/settle-client.ts, or SumIsItsEntries breaks
-  EveryShardIsClosed,  \* fenced in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
+  EveryShardIsClosed,  \* closeShard in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   FenceNeverFalls,     \* isLower in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   SumWaits,            \* VISIBLE_AFTER_MS in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   ShardIsOpen,         \* moveCredit in shared/ledger/shard-store.ts, or SumIsItsEntries breaks
@@ -40,8 +40,8 @@ CONSTANTS
   RowMovesOnce,        \* hasMoved in shared/journal/payment-money.ts, or EntriesAddUp breaks
   PartsOfTheRaise,     \* closeWindow in shared/ledger/fence-store.ts, or NoPartIsMissed breaks
   GrowthSeesFence,     \* growWindow in shared/ledger/window-store.ts, or NoPartIsMissed breaks
-  NewShardIsRaised,    \* ensureShard in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
-  NewShardNeverFalls,  \* ensureShard in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
+  NewShardIsRaised,    \* putShards in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
+  NewShardNeverFalls,  \* putShards in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
   RecreditIsOpen,      \* recreditWindow in shared/ledger/window-store.ts, or CarriedOnce breaks
   RecreditedOnce,      \* markRecredited in shared/settlement/close-store.ts, or MoneyAddsUp breaks
   ClosedOnce           \* closeStep in shared/settlement/close-store.ts, or MoneyAddsUp breaks
