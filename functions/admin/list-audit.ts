@@ -4,7 +4,7 @@ import {
   findAuditRecordsOf,
   findAuditRecordsOfClient,
   toAuditRecordDto,
-} from '../../shared/operator/find-audit-records.ts'
+} from '../../shared/operator/audit-record-store.ts'
 import { pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 

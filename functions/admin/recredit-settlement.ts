@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { recreditSettlement } from '../../shared/settlement/recredit-settlement.ts'
+import { recreditSettlement } from '../../shared/settlement/close-settlement.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
 const summary = 'Returns the net of a failed settlement to available, once; the next sweep or trigger settles it again.'

@@ -3,9 +3,10 @@ import * as v from 'valibot'
 import type { Deps, TableDeps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
+import { firstOfPage, type Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
 import { auditHeadKey, auditRecordKey, auditRecordPk } from '../table/keys.ts'
-import { queryPages } from '../table/list-items.ts'
+import { listItems, queryPages } from '../table/list-items.ts'
 import { isNew, put, unchanged } from '../table/step.ts'
 import { StaleSteps, type Steps, type TransactOutcome } from '../table/table.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
@@ -160,3 +161,31 @@ export const brokenLink = (records: readonly Chained[], head: AuditHead | undefi
   if (head.number !== count) return `${count} of ${head.number} records exist`
   return head.digest === digest ? undefined : `record ${count} was changed`
 }
+
+/** The audit records of one subject, newest first. */
+export const findAuditRecordsOf = async (deps: TableDeps, subject: string, page: Page) => {
+  const first = firstOfPage(page)
+  return (await listAuditRecords(deps, subject)).toReversed().slice(first, first + page.perPage)
+}
+
+/** The audit records of a client and of all its resources, newest first. */
+export const findAuditRecordsOfClient = async (deps: TableDeps, clientId: ClientId, page: Page) => {
+  const items = await listItems(deps, {
+    kind: 'AUDIT',
+    index: 'by-owner',
+    partition: [clientId, AUDIT_RECORD_ENTITY],
+    page,
+  })
+  return items.map((item) => v.parse(AuditRecordSchema, item))
+}
+
+/** A record as operators see it (design section 7). */
+export const toAuditRecordDto = ({ subject, operator, action, at, requestId, before, after }: AuditRecord) => ({
+  at,
+  operator,
+  action,
+  subject,
+  request_id: requestId ?? null,
+  before: before ?? null,
+  after: after ?? null,
+})

@@ -1,9 +1,17 @@
+import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
+import { derivedUuid, UuidSchema } from '../ids.ts'
+import { type Entry, newEntry, paymentsIn } from '../journal/entry.ts'
+import { putEntry } from '../journal/entry-store.ts'
+import { readWindow, recreditWindow } from '../ledger/window-store.ts'
+import { less, ZERO } from '../money.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
-import { closeStep, findAnySettlement } from './close-store.ts'
+import { later, type Timestamp } from '../time.ts'
+import { closeStep, findAnySettlement, markRecredited } from './close-store.ts'
 import type { Settlement } from './settlement.ts'
+import { unprovenIn } from './sum-entries.ts'
 
 export type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'invocation'>
 
@@ -71,3 +79,81 @@ export const markSettlementFailed = async (deps: CloseDeps, input: Close & { rea
   await closeSettlement(deps, { before: settlement, after: failed, by }, {})
   return failed
 }
+
+/** The entry that carries a failed settlement into the next one: its sums, eligible at once. */
+export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entry =>
+  newEntry({
+    entryId: v.parse(UuidSchema, derivedUuid('recredit', settlement.settlementId)),
+    type: 'recredit',
+    eligibleAt: postedAt,
+    postedAt,
+    grossMinor: settlement.grossMinor,
+    feeMinor: settlement.providerFeesMinor,
+    markupMinor: settlement.markupMinor,
+    netMinor: settlement.netMinor,
+    providerMinor: ZERO,
+    bankMinor: ZERO,
+    suspenseMinor: ZERO,
+    recreditedSettlementId: settlement.settlementId,
+    paymentCount: settlement.paymentCount,
+    provenMinor: less(settlement.netMinor, settlement.unprovenMinor),
+  })
+
+/** Conflicts with other operators and with a window that is being closed. */
+const MOST_TRIES = 5
+
+/**
+ * Makes the net of a failed settlement available again, once: settlement, window, entry and audit record in one
+ * transaction. The next settlement contains it as one line. A second call is refused.
+ */
+export const recreditSettlement = async (deps: CloseDeps, input: Close & { readonly notes: string }) => {
+  for (let tried = 0; tried < MOST_TRIES; tried++) {
+    const settlement = await findAnySettlement(deps, input.settlementId)
+    if (settlement.status !== 'failed') throw wrongState('recredited', settlement)
+    if (settlement.recreditedAt !== undefined) throw recreditedAlready()
+    const { closedUntil } = await readWindow(deps, settlement.clientId)
+    const postedAt = later(deps.now(), closedUntil)
+    const recredited: Settlement = { ...settlement, recreditedAt: postedAt }
+    const record = {
+      subject: settlement.settlementId,
+      clientId: settlement.clientId,
+      operator: input.operator,
+      action: 'recredit-settlement',
+      before: statusRecord(settlement),
+      after: { ...statusRecord(recredited), notes: input.notes },
+    }
+    const { applied } = await recordChange(deps, record, {
+      settlement: markRecredited(settlement.settlementId, postedAt),
+      window: recreditWindow(settlement.clientId, settlement.netMinor, postedAt),
+      entry: putEntry({ clientId: settlement.clientId }, recreditEntry(settlement, postedAt)),
+    })
+    if (applied) return recredited
+  }
+  throw new Error('a settlement kept changing while it was recredited')
+}
+
+const recreditedAlready = () =>
+  invalid('settlement was recredited already', undefined, 'Its funds are in available until the next settlement.')
+
+/**
+ * The re-credit that replaces an entry outside its settlement: its figures, eligible at once. Its id is derived from
+ * the entry, so each entry has one. `settlement`: the one whose window contains the entry.
+ */
+export const leftOutRecredit = ({ sweptFrom }: Pick<Settlement, 'sweptFrom'>, entry: Entry, postedAt: Timestamp) =>
+  newEntry({
+    ...entry,
+    // What settled rows prove of the entry is in `provenMinor`.
+    paymentId: undefined,
+    providerTransactionId: undefined,
+    providerSettledAt: undefined,
+    provenEligibleAt: undefined,
+    entryId: v.parse(UuidSchema, derivedUuid('recredit of an entry', entry.entryId)),
+    type: 'recredit',
+    eligibleAt: postedAt,
+    postedAt,
+    standsForEntryId: entry.entryId,
+    standsForType: entry.type,
+    standsForPostedAt: entry.postedAt,
+    paymentCount: paymentsIn(entry),
+    provenMinor: less(entry.netMinor, unprovenIn(entry, sweptFrom)),
+  })

@@ -35,7 +35,7 @@ CONSTANTS
   SumHasItsEnd,        \* settleOnce in shared/settlement/settle-client.ts, or RunsAddUp breaks
   SumHasItsStart,      \* keptSum in shared/settlement/sum-progress-store.ts, or RunsAddUp breaks
   SweepIsOnOldStart,   \* sweepWindow in shared/ledger/window-store.ts, or InOneSettlement breaks
-  SweepIsOneWrite,     \* recordSettlement in shared/settlement/record-settlement.ts, or InOneSettlement breaks
+  SweepIsOneWrite,     \* recordSettlement in shared/settlement/settle-client.ts, or InOneSettlement breaks
   MoneyVersion,        \* changeMoney in shared/posting/posting-store.ts, or EntriesAddUp breaks
   RowMovesOnce,        \* hasMoved in shared/journal/payment-money.ts, or EntriesAddUp breaks
   PartsOfTheRaise,     \* closeWindow in shared/ledger/fence-store.ts, or NoPartIsMissed breaks
