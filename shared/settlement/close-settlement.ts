@@ -32,13 +32,22 @@ const nextStep = ({ status, recreditedAt }: Settlement): string => {
 export const wrongState = (action: string, settlement: Settlement) =>
   invalid(`settlement cannot be ${action} in status=${settlement.status}`, undefined, nextStep(settlement))
 
-export const statusRecord = ({ status, settledAt, recreditedAt }: Settlement) => ({
+const statusRecord = ({ status, settledAt, recreditedAt }: Settlement) => ({
   status,
   settled_at: settledAt ?? null,
   recredited_at: recreditedAt ?? null,
 })
 
 type ClosedBy = { readonly operator: string; readonly action: string; readonly noted?: object }
+
+const changeRecord = (before: Settlement, after: Settlement, { operator, action, noted }: ClosedBy) => ({
+  subject: before.settlementId,
+  clientId: before.clientId,
+  operator,
+  action,
+  before: statusRecord(before),
+  after: { ...statusRecord(after), notes: after.notes ?? null, ...noted },
+})
 
 /**
  * Writes a settlement's end, its audit record and further steps in one transaction. Throws 422 when another operator
@@ -49,15 +58,10 @@ export const closeSettlement = async <Name extends string>(
   { before, after, by }: { readonly before: Settlement; readonly after: Settlement; readonly by: ClosedBy },
   steps: Steps<Name>,
 ): Promise<TransactOutcome<Name | 'settlement'>> => {
-  const record = {
-    subject: before.settlementId,
-    clientId: before.clientId,
-    operator: by.operator,
-    action: by.action,
-    before: statusRecord(before),
-    after: { ...statusRecord(after), notes: after.notes ?? null, ...by.noted },
-  }
-  const outcome = await recordChange<Name | 'settlement'>(deps, record, { ...steps, settlement: closeStep(after) })
+  const outcome = await recordChange<Name | 'settlement'>(deps, changeRecord(before, after, by), {
+    ...steps,
+    settlement: closeStep(after),
+  })
   if (!outcome.applied && outcome.refusedBy === 'settlement') {
     throw wrongState('closed', await findAnySettlement(deps, before.settlementId))
   }
@@ -114,15 +118,8 @@ export const recreditSettlement = async (deps: CloseDeps, input: Close & { reado
     const { closedUntil } = await readWindow(deps, settlement.clientId)
     const postedAt = later(deps.now(), closedUntil)
     const recredited: Settlement = { ...settlement, recreditedAt: postedAt }
-    const record = {
-      subject: settlement.settlementId,
-      clientId: settlement.clientId,
-      operator: input.operator,
-      action: 'recredit-settlement',
-      before: statusRecord(settlement),
-      after: { ...statusRecord(recredited), notes: input.notes },
-    }
-    const { applied } = await recordChange(deps, record, {
+    const by = { operator: input.operator, action: 'recredit-settlement', noted: { notes: input.notes } }
+    const { applied } = await recordChange(deps, changeRecord(settlement, recredited, by), {
       settlement: markRecredited(settlement.settlementId, postedAt),
       window: recreditWindow(settlement.clientId, settlement.netMinor, postedAt),
       entry: putEntry({ clientId: settlement.clientId }, recreditEntry(settlement, postedAt)),
