@@ -99,16 +99,6 @@ describe('checkDuePayment: our own expiry', () => {
 })
 
 describe('checkDuePayment: claims and refusals', () => {
-  it('closes nothing before the expiry when the provider does not know the request', async () => {
-    const { deps, payment, check, now } = await aPending(DANA)
-    deps.provider.script('getRequest', async () => ({ kind: 'not_found' }))
-
-    await check()
-
-    expect(await now()).toMatchObject({ status: 'pending' })
-    expect(await findingAbout(deps, payment.paymentId, 'not_found_upstream')).toBeDefined()
-  })
-
   it.each([
     ['is not due yet', (item: Item) => item],
     ['is gone', () => undefined],

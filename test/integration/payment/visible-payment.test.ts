@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { rememberCapture } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { expirePayment } from '../../../shared/payment/news/cancel-payment.ts'
@@ -95,39 +94,16 @@ const SAID_ANYHOW = {
 const kept = (item: object | undefined, names: readonly string[]) => names.filter((name) => item && name in item)
 
 describe('what the rows of a payment leave out', () => {
-  it('is said by keys and indexes, and read and audited all the same, paid or not', async () => {
+  it('is said by keys and indexes, and audited all the same', async () => {
     const deps = memoryDeps()
     const client = await aStoredClient(deps)
-    const [pending, paid, failed] = [
-      await aPendingPayment(deps, client),
-      await aPendingPayment(deps, client),
-      await aPendingPayment(deps, client),
-    ]
-    const providerPaymentId = deps.provider.pay(paid.paymentRequestId)
+    const paid = await aPendingPayment(deps, client)
 
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
-    await closePayment(deps, failed, { status: 'failed', source: 'callback' })
+    await applyProviderNews(deps, { providerPaymentId: deps.provider.pay(paid.paymentRequestId) }, 'callback')
 
-    const at = deps.now()
-    const began = { status: 'pending', at: paid.createdAt, source: 'create' }
-    expect(await findStoredPayment(deps, pending.paymentId)).toEqual(pending)
-    expect(await findStoredPayment(deps, paid.paymentId)).toEqual({
-      ...paid,
-      status: 'succeeded',
-      paidAt: at,
-      openAt: at,
-      creditedProviderPaymentId: providerPaymentId,
-      transitions: [began, { status: 'succeeded', at, source: 'callback' }],
-      dueAt: undefined,
-    })
-    expect(await listPaymentEvents(deps, failed.paymentId)).toMatchObject([
-      { type: 'payment.failed', paymentId: failed.paymentId, clientId: client.clientId, firedAt: at },
-    ])
-    const [row, event] = [
-      await deps.table.get(paymentKey(paid.paymentId)),
-      await deps.table.get(eventKey(paid.paymentId, 'payment.succeeded')),
-    ]
-    expect(kept(row, SAID_ANYHOW.payment)).toStrictEqual([])
+    const row = await deps.table.get(paymentKey(paid.paymentId))
+    const event = await deps.table.get(eventKey(paid.paymentId, 'payment.succeeded'))
+    expect([row?.['status'], kept(row, SAID_ANYHOW.payment)]).toStrictEqual(['succeeded', []])
     expect(kept(event, SAID_ANYHOW.event)).toStrictEqual([])
     await expectBalanced(deps, client.clientId)
   })
