@@ -136,20 +136,6 @@ describe('deliver-webhook: workers that die or sleep', () => {
     expect(deps.sent).toMatchObject([{ message: { body: { attempt: 2 }, delaySeconds: 1 } }])
   })
 
-  it('waits as after a failure when two workers in a row died, from the second one on', async ({ deps, delivery }) => {
-    deps.answerWebhooks(dies)
-    await deliverWebhook(deps, messageFor(delivery)).catch(() => {})
-    deps.clock.advance(15)
-    await deliverWebhook(deps, messageFor(delivery))
-    await deliverNextMessage(deps).catch(() => {})
-    const secondAt = deps.now()
-
-    deps.clock.advance(15)
-    await deliverWebhook(deps, messageFor(await rowOf(deps, delivery)))
-
-    expect(await rowOf(deps, delivery)).toMatchObject({ attempts: 2, nextAttemptAt: addMs(secondAt, 120_000) })
-  })
-
   it('claims nothing more than three seconds after it began', async ({ deps, delivery }) => {
     let slowMs = 0
     const slow = { ...deps, monotonicMs: () => (slowMs += 3_001) }
