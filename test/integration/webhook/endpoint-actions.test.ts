@@ -180,8 +180,8 @@ describe('register-endpoint (spec 2.4)', () => {
     const { status, body } = await register(deps, clientId, { event_types })
 
     const { signing_secret: signingSecret, ...after } = body as Record<string, unknown>
-    const [stored] = await liveEndpoints(deps, clientId)
-    const { endpointId = '' as EndpointId, ...endpoint } = stored ?? {}
+    const [registered] = await liveEndpoints(deps, clientId)
+    const { endpointId = '' as EndpointId, ...endpoint } = registered ?? {}
     const [url, createdAt] = [URL_OF_MERCHANT, deps.now()]
     expect(status).toBe(200)
     const shown = { client_id: clientId, url, event_types, enabled: true, created_at: createdAt }
