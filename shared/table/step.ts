@@ -58,7 +58,7 @@ export const guard = (key: Key, condition: Condition): Step => ({ kind: 'check',
 /** A condition as plain data: stores name and compose it, the table evaluates it. Fields are named as in code. */
 export type Condition =
   | {
-      readonly test: 'equals' | 'atMost' | 'below' | 'above' | 'contains'
+      readonly test: 'equals' | 'atMost' | 'below' | 'above'
       readonly field: string
       readonly value: unknown
     }
@@ -80,8 +80,6 @@ export const atMost = (field: string, value: unknown): Condition => ({ test: 'at
 export const below = (field: string, value: unknown): Condition => ({ test: 'below', field, value })
 
 export const above = (field: string, value: unknown): Condition => ({ test: 'above', field, value })
-
-export const contains = (field: string, value: unknown): Condition => ({ test: 'contains', field, value })
 
 export const all = (...conditions: readonly Condition[]): Condition => ({ test: 'all', of: conditions })
 

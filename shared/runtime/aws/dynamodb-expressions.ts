@@ -49,8 +49,6 @@ export const conditionExpression = (condition: Condition, p: Placeholders): stri
       return `attribute_not_exists(${p.name(condition.field)})`
     case 'present':
       return `attribute_exists(${p.name(condition.field)})`
-    case 'contains':
-      return `contains(${p.name(condition.field)}, ${p.value(condition.value)})`
     case 'equals':
     case 'atMost':
     case 'below':

@@ -70,8 +70,7 @@ const readCondition = (condition: Condition): Test => {
     case 'equals':
     case 'atMost':
     case 'below':
-    case 'above':
-    case 'contains': {
+    case 'above': {
       const [attribute, holds] = [attributeName(condition.field), COMPARISONS[condition.test]]
       const { value } = storedItem({ value: condition.value })
       if (value === undefined) throw new InvalidRequest('nothing to compare with')
@@ -83,19 +82,12 @@ const readCondition = (condition: Condition): Test => {
 
 const ORDERED: ReadonlySet<string> = new Set(['atMost', 'below', 'above'])
 
-const contains = (whole: unknown, part: unknown): boolean => {
-  if (typeof whole === 'string') return typeof part === 'string' && whole.includes(part)
-  if (Array.isArray(whole)) return whole.some((element) => isDeepStrictEqual(element, part))
-  return whole instanceof Set && whole.has(part)
-}
-
 /** A missing attribute equals nothing and has no order. */
 const COMPARISONS = {
   equals: isDeepStrictEqual,
   below: (actual, wanted) => (orderOf(actual, wanted) ?? 0) < 0,
   atMost: (actual, wanted) => (orderOf(actual, wanted) ?? 1) <= 0,
   above: (actual, wanted) => (orderOf(actual, wanted) ?? 0) > 0,
-  contains,
 } as const satisfies Record<string, (actual: unknown, wanted: unknown) => boolean>
 
 /** The new value of an attribute; undefined removes it. */
