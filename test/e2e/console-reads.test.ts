@@ -38,21 +38,21 @@ const NOW = { now: '2026-11-23T10:00:00.000Z' }
 type Script = {
   readonly port?: number
   readonly clientId?: string
-  /** What all four doors answer; undefined is 404. */
+  /** What all four ports answer; undefined is 404. */
   readonly answer: (request: LocalRequest) => object | undefined | Promise<object | undefined>
 }
 
 /** The console before a gateway that answers what a test says, when the test says it. */
 const startScriptedConsole = async ({ port = 0, clientId = 'client-1', answer }: Script) => {
   const listeners = new Set<(line: StoryLine) => void>()
-  const doors = await startLocalHttpServer({
+  const ports = await startLocalHttpServer({
     port: 0,
     answer: async (request): Promise<LocalAnswer> => {
       const body = await answer(request)
       return body ? jsonReply(200, body) : jsonReply(404, { code: 'not_found', message: 'not found' })
     },
   })
-  const { url } = doors
+  const { url } = ports
   const about: About = {
     urls: { api: url, lambda: url, provider: url, inbox: url },
     client: { client_id: clientId, api_key: `key-of-${clientId}`, endpoint_id: 'endpoint-1', endpoint_url: url },
@@ -68,7 +68,7 @@ const startScriptedConsole = async ({ port = 0, clientId = 'client-1', answer }:
   })
   const close = async () => {
     await server.close()
-    await doors.close()
+    await ports.close()
   }
   onTestFinished(close)
   return {

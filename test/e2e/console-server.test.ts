@@ -17,7 +17,7 @@ const send = async ({ urls }: World, path: string, { method = 'GET', headers = {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
-const LOOK = { door: 'lambda', method: 'GET', path: '/_local/clock' }
+const LOOK = { port: 'lambda', method: 'GET', path: '/_local/clock' }
 const relay = (world: World, body: unknown, headers: Record<string, string> = JSON_TYPE) =>
   send(world, '/console/call', { method: 'POST', headers, body })
 
@@ -37,7 +37,7 @@ describe('the console’s server', () => {
 
   it.for([
     ['another host in the path', { ...LOOK, path: '//evil.example/' }],
-    ['a fifth door', { ...LOOK, door: 'table' }],
+    ['a fifth port', { ...LOOK, port: 'table' }],
     ['another method', { ...LOOK, method: 'PUT' }],
     ['headers of its own', { ...LOOK, headers: { host: 'evil.example' } }],
   ] as const)('makes no call that names %s', async ([, call], { world }) => {

@@ -7,7 +7,7 @@ type Json = Record<string, unknown>
 type Answer = { readonly status: number; readonly body: Json }
 /** What a customer is given to pay at. */
 export type Shown = Pick<SeenPayment, 'id' | 'destination'>
-type Door = 'api' | 'lambda' | 'provider'
+type Port = 'api' | 'lambda' | 'provider'
 
 /** Above every deadline of the gateway's own. */
 const TIMEOUT_MS = 45_000
@@ -41,17 +41,17 @@ const unexpected = ({ status, body }: Answer): Outcome => ({
 
 /** The calls of merchants, customers and operators on a gateway that may die under each, with what became of them. */
 export const gatewayCalls = (gateway: KilledGateway, { record, clockJumps }: HistoryRecorder) => {
-  const send = async (door: Door, path: string, init: RequestInit = {}): Promise<Answer | undefined> => {
+  const send = async (port: Port, path: string, init: RequestInit = {}): Promise<Answer | undefined> => {
     const banner = await gateway.up()
     try {
-      const answer = await fetch(`${banner[door]}${path}`, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
+      const answer = await fetch(`${banner[port]}${path}`, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
       return { status: answer.status, body: JSON.parse((await answer.text()) || '{}') }
     } catch {
       return undefined
     }
   }
-  const post = (door: Door, path: string, body: unknown, headers: Record<string, string> = JSON_HEADERS) =>
-    send(door, path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const post = (port: Port, path: string, body: unknown, headers: Record<string, string> = JSON_HEADERS) =>
+    send(port, path, { method: 'POST', headers, body: JSON.stringify(body) })
   const authorized = ({ apiKey }: Client) => ({ ...JSON_HEADERS, authorization: `Bearer ${apiKey}` })
 
   /** Writes a call down that begins when the gateway runs. */

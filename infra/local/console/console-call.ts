@@ -2,11 +2,11 @@ import * as v from 'valibot'
 import { PROVIDER_HEADERS } from '../provider-simulator/simulator-keys.ts'
 
 /** The four servers of the local gateway, by their usual names. */
-const Door = v.picklist(['api', 'lambda', 'provider', 'inbox'])
+const Port = v.picklist(['api', 'lambda', 'provider', 'inbox'])
 
 /** One call of a public interface. The console has no other access, so a shell can do the same. */
 export const ConsoleCallSchema = v.strictObject({
-  door: Door,
+  port: Port,
   method: v.picklist(['GET', 'POST', 'DELETE']),
   /** The path with its query. */
   path: v.pipe(v.string(), v.regex(/^\/(?!\/)[\x21-\x7e]*$/), v.maxLength(2_000)),
@@ -27,14 +27,14 @@ export type About = v.InferOutput<typeof AboutSchema>
 
 /** The HTTP request of a call, with the merchant's key for the API or the provider's key for the provider. */
 export const toWire = ({ urls, client }: About, call: ConsoleCall) => {
-  const { door, method, path, body, idempotencyKey, apiKey = client.api_key } = call
+  const { port, method, path, body, idempotencyKey, apiKey = client.api_key } = call
   const headers: Readonly<Record<string, string>> = {
-    ...(door === 'api' && { authorization: `Bearer ${apiKey}` }),
-    ...(door === 'provider' && path.startsWith('/v3/') && PROVIDER_HEADERS),
+    ...(port === 'api' && { authorization: `Bearer ${apiKey}` }),
+    ...(port === 'provider' && path.startsWith('/v3/') && PROVIDER_HEADERS),
     ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
     ...(body !== undefined && { 'content-type': 'application/json' }),
   }
-  return { method, url: urls[door] + path, headers, body: body === undefined ? undefined : JSON.stringify(body) }
+  return { method, url: urls[port] + path, headers, body: body === undefined ? undefined : JSON.stringify(body) }
 }
 
 /** Within single quotes, a shell treats only the single quote as special. */

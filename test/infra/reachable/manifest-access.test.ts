@@ -12,7 +12,7 @@ import { allAccess, TABLE_ACTIONS } from '../../../shared/table/access.ts'
 import * as keys from '../../../shared/table/keys.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { PROJECT_ROOT, sourcesIn } from '../../support/source-file.ts'
-import { DOORS, KEY_BUILDERS, reachableTableAccess } from './reachable-table-access.ts'
+import { ACCESS_POINTS, KEY_BUILDERS, reachableTableAccess } from './reachable-table-access.ts'
 
 const SECRETS: readonly (readonly [SecretAccess, RegExp])[] = [
   // The adapter that reads the provider's secret is bound at run time; calling the port is what needs it.
@@ -147,9 +147,9 @@ describe('what the code of a bundle can reach', () => {
     expect(() => reached(code)).toThrow('is handed on')
   })
 
-  it('knows every door to the table: what takes a key or options, and no more', () => {
-    // Steps can only be made by the doors that build them, and looking at a key touches nothing.
-    const noDoors = ['transactWhileFresh', 'isSuspenseKey']
+  it('knows every access point to the table: what takes a key or options, and no more', () => {
+    // Steps can only be made by the access points that build them, and looking at a key touches nothing.
+    const noAccessPoints = ['transactWhileFresh', 'isSuspenseKey']
     const exported = sourcesIn('shared')
       .filter(({ path }) => path.startsWith('shared/table/'))
       .flatMap(({ text }) => [
@@ -158,7 +158,9 @@ describe('what the code of a bundle can reach', () => {
       .filter(([, , parameters = '']) => /\bKey\b|\b\w+Input\b|\bSteps?\b/.test(parameters))
       .map(([, name = '']) => name)
 
-    expect(exported.filter((name) => !noDoors.includes(name)).toSorted()).toStrictEqual(Object.keys(DOORS).toSorted())
+    expect(exported.filter((name) => !noAccessPoints.includes(name)).toSorted()).toStrictEqual(
+      Object.keys(ACCESS_POINTS).toSorted(),
+    )
   })
 
   it('knows every key builder by what it builds', () => {

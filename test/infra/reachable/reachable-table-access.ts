@@ -96,14 +96,14 @@ const literal = <Name extends string>(node: Expression, is: (text: unknown) => t
 }
 
 /** What leads to the table: what each call asks of it, by what its arguments say. */
-type Door = (bundle: Bundle, args: readonly Node[]) => TableAccess
+type AccessPoint = (bundle: Bundle, args: readonly Node[]) => TableAccess
 
 const byKey =
-  (action: TableAction): Door =>
+  (action: TableAction): AccessPoint =>
   (bundle, [key]) => ({ [action]: kindsOf(bundle, key) })
 /** `{index}` or, on the table itself, `{partition}`. */
 const byRange =
-  (argument: 0 | 1): Door =>
+  (argument: 0 | 1): AccessPoint =>
   (bundle, args) =>
     allAccess(
       ...shapesOf(bundle, args[argument]).map((shape): TableAccess => {
@@ -114,18 +114,18 @@ const byRange =
       }),
     )
 /** `{index, kind}`: keys from the index, items from the table. */
-const byList: Door = (bundle, [, options]) =>
+const byList: AccessPoint = (bundle, [, options]) =>
   allAccess(
     ...shapesOf(bundle, options).map((shape) => ({
       BatchGetItem: [literal(shape.get('kind'), isPartition)],
       indexes: [literal(shape.get('index'), isIndex)],
     })),
   )
-/** Steps, which only the doors that build them can make. */
-const bySteps: Door = () => ({})
+/** Steps, which only the access points that build them can make. */
+const bySteps: AccessPoint = () => ({})
 
 /** Functions, by their names. */
-export const DOORS: Readonly<Record<string, Door>> = {
+export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
   put: byKey('PutItem'),
   update: byKey('UpdateItem'),
   updateFields: byKey('UpdateFields'),
@@ -136,7 +136,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   mergedPages: byRange(1),
   queryPages: byRange(1),
 }
-const METHODS: Readonly<Record<keyof Table, Door>> = {
+const METHODS: Readonly<Record<keyof Table, AccessPoint>> = {
   get: (bundle, args) => byKey(args.length > 1 ? 'GetFields' : 'GetItem')(bundle, args),
   getFields: byKey('GetFields'),
   getMany: byKey('BatchGetItem'),
@@ -153,22 +153,22 @@ const isWeakKey = ({ calls, valueOf }: Bundle, node: Node): boolean =>
     return map?.type === 'NewExpression' && nameOf(map.callee) === 'WeakMap'
   })
 
-const accessBy = (bundle: Bundle, call: ESTree.CallExpression, door: Door): TableAccess => {
+const accessBy = (bundle: Bundle, call: ESTree.CallExpression, accessPoint: AccessPoint): TableAccess => {
   if (bundle.isOfTable(call)) return {}
   try {
-    return door(bundle, call.arguments)
+    return accessPoint(bundle, call.arguments)
   } catch (cause) {
     throw new Error(`${bundle.moduleAt(call)}: ${bundle.textOf(call)}: ${String(cause)}`, { cause })
   }
 }
 
-const throughDoor = (bundle: Bundle, name: string, door: Door): readonly TableAccess[] => {
+const throughAccessPoint = (bundle: Bundle, name: string, accessPoint: AccessPoint): readonly TableAccess[] => {
   if (!bundle.moduleOf(name)?.startsWith('shared/table/')) return []
   const calls = bundle.calls.filter(({ callee }) => callee.type === 'Identifier' && callee.name === name)
   const mentions = bundle.nodes.filter((node) => node.type === 'Identifier' && node.name === name)
   // Its own declaration mentions it once.
   if (mentions.length > calls.length + 1) throw new Error(`${name} is handed on as a value: its use cannot be followed`)
-  return calls.map((call) => accessBy(bundle, call, door))
+  return calls.map((call) => accessBy(bundle, call, accessPoint))
 }
 
 const throughPort = (bundle: Bundle): readonly TableAccess[] => {
@@ -198,6 +198,8 @@ const throughPort = (bundle: Bundle): readonly TableAccess[] => {
  */
 export const reachableTableAccess = (code: string): TableAccess => {
   const bundle = openBundle(code)
-  const throughDoors = Object.entries(DOORS).flatMap(([name, door]) => throughDoor(bundle, name, door))
-  return allAccess(...throughDoors, ...throughPort(bundle))
+  const throughAccessPoints = Object.entries(ACCESS_POINTS).flatMap(([name, accessPoint]) =>
+    throughAccessPoint(bundle, name, accessPoint),
+  )
+  return allAccess(...throughAccessPoints, ...throughPort(bundle))
 }

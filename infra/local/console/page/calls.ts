@@ -4,7 +4,7 @@ import { merchant } from './session.ts'
 /** The console's name as operator. */
 const OPERATOR = 'console'
 
-const asMerchant = () => ({ door: 'api', apiKey: merchant().api_key }) as const
+const asMerchant = () => ({ port: 'api', apiKey: merchant().api_key }) as const
 
 export const api = (path: string): ConsoleCall => ({ ...asMerchant(), method: 'GET', path: `/v1/${path}` })
 
@@ -18,7 +18,7 @@ export const apiPost = (path: string, body: object, idempotencyKey?: string): Co
 
 /** Invokes any function, as the AWS CLI does. */
 export const invoke = (name: string, payload: object = {}): ConsoleCall => ({
-  door: 'lambda',
+  port: 'lambda',
   method: 'POST',
   path: `/2015-03-31/functions/gateway-local-${name}/invocations`,
   body: payload,
@@ -31,14 +31,14 @@ export const operate = (action: string, payload: object): ConsoleCall =>
 export const ofClient = (payload: object = {}): object => ({ client_id: merchant().client_id, ...payload })
 
 export const jumpBy = (seconds: number): ConsoleCall => ({
-  door: 'lambda',
+  port: 'lambda',
   method: 'POST',
   path: '/_local/clock',
   body: { advance_seconds: seconds },
 })
 
 export const simulator = (path: string, body?: object, method: ConsoleCall['method'] = 'POST'): ConsoleCall => ({
-  door: 'provider',
+  port: 'provider',
   method,
   path: `/_simulator${path}`,
   ...(body !== undefined && { body }),
@@ -56,5 +56,5 @@ export const jsonOrText = (text: string): unknown => {
 /** The customer's action on the provider's request of a payment. */
 export const atProvider = (requestId: string, what: string, body: object = {}): ConsoleCall =>
   what === 'simulate'
-    ? { door: 'provider', method: 'POST', path: `/v3/payment_requests/${requestId}/simulate`, body }
+    ? { port: 'provider', method: 'POST', path: `/v3/payment_requests/${requestId}/simulate`, body }
     : simulator(`/payment_requests/${requestId}/${what}`, body)

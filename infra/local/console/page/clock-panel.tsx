@@ -14,7 +14,7 @@ const JUMPS = [
   ['2592000', '30 days'],
 ] as const
 
-const CALL = { door: 'lambda', method: 'GET', path: '/_local/clock' } as const
+const CALL = { port: 'lambda', method: 'GET', path: '/_local/clock' } as const
 
 /** The gateway's time. Between two answers it advances like the gateway's clock. */
 const useNow = (): string => {

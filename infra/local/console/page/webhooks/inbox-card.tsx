@@ -15,7 +15,7 @@ const BEHAVIOURS: Readonly<Record<string, readonly [label: string, body: object]
 
 const OPTIONS = Object.entries(BEHAVIOURS).map(([value, [label]]) => [value, label] as const)
 
-const RECEIVED: ConsoleCall = { door: 'inbox', method: 'GET', path: '/received' }
+const RECEIVED: ConsoleCall = { port: 'inbox', method: 'GET', path: '/received' }
 const SHOWN = 6
 
 /** The webhooks that the sample merchant's server has received. */
@@ -49,7 +49,7 @@ const Received = () => (
 export const InboxCard = () => {
   const [behaviour, setBehaviour] = useState('good')
   const [, body] = BEHAVIOURS[behaviour] ?? ['', {}]
-  const call: ConsoleCall = { door: 'inbox', method: 'POST', path: '/behaviour', body }
+  const call: ConsoleCall = { port: 'inbox', method: 'POST', path: '/behaviour', body }
   return (
     <Card
       title="The merchant’s server"
