@@ -7,7 +7,7 @@ import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
 import { worldIt as it, VA } from './gateway-world.ts'
 
 /** A path of each port, and what it answers to a caller that may ask. */
-const PORTS = [
+const SERVERS = [
   ['api', '/v1/balance', 401],
   ['lambda', '/_local/clock', 200],
   ['provider', '/_simulator/calls', 200],
@@ -23,10 +23,10 @@ const statusOf = async (url: string, headers: Record<string, string>): Promise<n
 }
 
 describe('the local gateway and pages on the web (design section 6)', () => {
-  it.for(PORTS)(
+  it.for(SERVERS)(
     'answer 403 on the port of the %s but to our own names and pages',
-    async ([port, path, served], { world }) => {
-      const url = world.urls[port] + path
+    async ([server, path, served], { world }) => {
+      const url = world.urls[server] + path
       const { port } = new URL(url)
       const hosts = [`evil.example:${port}`, 'evil.example', `127.0.0.1.evil.example:${port}`, '0.0.0.0', '']
       const origins = ['null', 'https://evil.example', 'http://127.0.0.1', 'http://localhost:1', 'http://[::1]:1x']
