@@ -48,7 +48,7 @@ export const readsOfPage = (deps: TableDeps): Required<AnnounceDeps>['endpointsO
     if (known && known.readAt <= now && now < addMs(known.readAt, SHARED_MS)) return known
     const read = { endpoints: liveEndpoints(deps, clientId), readAt: now }
     reads.set(clientId, read)
-    read.endpoints.catch(() => reads.delete(clientId))
+    read.endpoints.catch(() => reads.get(clientId) === read && reads.delete(clientId))
     return read
   }
 }
