@@ -138,19 +138,24 @@ const recreditedAlready = () =>
  */
 export const leftOutRecredit = ({ sweptFrom }: Pick<Settlement, 'sweptFrom'>, entry: Entry, postedAt: Timestamp) =>
   newEntry({
-    ...entry,
-    // What settled rows prove of the entry is in `provenMinor`.
-    paymentId: undefined,
-    providerTransactionId: undefined,
-    providerSettledAt: undefined,
-    provenEligibleAt: undefined,
     entryId: v.parse(UuidSchema, derivedUuid('recredit of an entry', entry.entryId)),
     type: 'recredit',
     eligibleAt: postedAt,
     postedAt,
+    grossMinor: entry.grossMinor,
+    feeMinor: entry.feeMinor,
+    markupMinor: entry.markupMinor,
+    netMinor: entry.netMinor,
+    providerMinor: entry.providerMinor,
+    bankMinor: entry.bankMinor,
+    suspenseMinor: entry.suspenseMinor,
     standsForEntryId: entry.entryId,
     standsForType: entry.type,
     standsForPostedAt: entry.postedAt,
     paymentCount: paymentsIn(entry),
     provenMinor: less(entry.netMinor, unprovenIn(entry, sweptFrom)),
+    externalReference: entry.externalReference,
+    method: entry.method,
+    channelCode: entry.channelCode,
+    paidAt: entry.paidAt,
   })
