@@ -1,6 +1,7 @@
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { openStateFile } from '../../../infra/local/provider-simulator/simulator-store.ts'
 import { CHANNEL_FACTS } from '../../support/provider-facts.ts'
 import { aCore, aRequestBody, aSimulator, FINAL, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
@@ -130,5 +131,12 @@ describe('the state of the provider simulator', () => {
 
     expect(await again.created()).toHaveLength(2)
     expect(readFileSync(stateFile, 'utf8').split('\n').length).toBeLessThanOrEqual(grown)
+  })
+
+  it('is not read from a file with a line that cannot be read', () => {
+    const stateFile = join(tempDirectory(), 'state.jsonl')
+    writeFileSync(stateFile, '[]\nnot json\n')
+
+    expect(() => openStateFile(stateFile)).toThrow(`${stateFile}:2 cannot be read`)
   })
 })
