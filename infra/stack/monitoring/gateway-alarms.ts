@@ -82,7 +82,7 @@ export class GatewayAlarms extends Construct {
   private page(stage: string, { id, summary }: Page, { alarms, quiet }: Suppressible): CompositeAlarm {
     return new CompositeAlarm(this, id, {
       compositeAlarmName: alarmName(stage, { id }),
-      alarmDescription: `${summary} Each alarm behind this page also sends a mail. docs/runbook.md#page`,
+      alarmDescription: `${summary} Each alarm of this page also sends a mail. docs/runbook.md#page`,
       alarmRule: AlarmRule.anyOf(...alarms.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
       actionsSuppressor: quiet,
       actionsSuppressorWaitPeriod: Duration.minutes(2),
