@@ -7,7 +7,6 @@ import { minor } from '../../shared/money.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { markSettlementPaid, toConfirm } from '../../shared/payout/mark-settlement-paid.ts'
-import { adjustLedger } from '../../shared/posting/adjust-ledger.ts'
 import type { AdjustmentKind } from '../../shared/posting/adjustment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { findAnySettlement } from '../../shared/settlement/close-store.ts'
@@ -19,6 +18,7 @@ import { LEDGER_SHARDS } from '../../shared/table/schema.ts'
 import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../shared/time.ts'
 import { settledRow } from '../support/fake-provider.ts'
 import { memoryDeps } from '../support/memory-deps.ts'
+import { adjusted } from '../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../support/paid-builders.ts'
 import { aDayLater, auditedNow, BANK, BY_OPERATOR, fail, sweptNow, withFloor } from '../support/settlement-builders.ts'
 import { type Base, baseOf } from './partial-table.ts'
@@ -146,17 +146,9 @@ export const pay =
 type Adjust = { readonly kind: AdjustmentKind; readonly amountMinor: number; readonly reference: string }
 
 export const adjust =
-  ({ clientId }: Client, { kind, amountMinor, reference }: Adjust): Act =>
+  (client: Client, { kind, amountMinor, reference }: Adjust): Act =>
   (deps) =>
-    adjustLedger(deps, {
-      clientId,
-      kind,
-      amountMinor: minor(amountMinor),
-      reference,
-      providerTransactionId: undefined,
-      notes: undefined,
-      operator: 'ana',
-    })
+    adjusted(deps, client, kind, amountMinor, reference)
 
 export const grow =
   ({ clientId }: Client, ledgerParts: number): Act =>

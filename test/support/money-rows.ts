@@ -1,4 +1,5 @@
 import type { Client } from '../../shared/client/client.ts'
+import type { Deps } from '../../shared/deps.ts'
 import type { MoneyRow } from '../../shared/journal/payment-money.ts'
 import { less, minor, ZERO } from '../../shared/money.ts'
 import { type AdjustmentInput, adjustLedger } from '../../shared/posting/adjust-ledger.ts'
@@ -50,7 +51,7 @@ export const aVoid = (deps: TestDeps, transactionId: string, amountMinor: number
 
 /** An operator adjusts a client's balance: `recovered` is a transfer of the client, `written_off` what the house gives up. */
 export const adjusted = (
-  deps: TestDeps,
+  deps: Deps,
   { clientId }: Pick<Client, 'clientId'>,
   kind: AdjustmentInput['kind'],
   amountMinor: number,
