@@ -2,10 +2,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /*
  * Receives the gateway's webhooks: one file without dependencies, to be copied. It takes the raw bytes, checks the
- * signatures before anything is parsed, and works once for each event. Servers are in webhook-servers.ts beside it.
+ * signatures before anything is parsed, and works once for each event. webhook-servers.ts has the servers.
  */
 
-/** What is told of a payment, as far as this file knows. There may be more: ignore what you do not use. */
+/** The fields of a payment that this file knows. There may be more: ignore what you do not use. */
 export type PaymentData = {
   readonly id: string
   readonly status: 'succeeded' | 'failed' | 'expired'
@@ -26,7 +26,7 @@ type StatusEvent = Told & {
   readonly data: PaymentData
 }
 
-/** Money of a succeeded payment went back, or came again. Sent only to endpoints that name this event. */
+/** Money of a succeeded payment was taken back, or returned after a dispute was won. Sent only to endpoints that name this event. */
 type ReversedEvent = Told & {
   readonly event: 'payment.reversed'
   readonly data: PaymentData & {
@@ -38,7 +38,7 @@ type ReversedEvent = Told & {
 
 export type PaymentEvent = StatusEvent | ReversedEvent
 
-/** The operator tries the endpoint. It is about no payment. */
+/** The operator tests the endpoint. No payment belongs to it. */
 export type TestEvent = Told & {
   readonly event: 'gateway.test'
   readonly data: { readonly client_id: string; readonly endpoint_id: string }
@@ -46,7 +46,7 @@ export type TestEvent = Told & {
 
 export type WebhookEvent = PaymentEvent | TestEvent
 
-/** Why a request was not taken. The code is for programs, the message for whoever sets the receiver up. */
+/** Why a request was refused. The code is for programs, the message for the developer of the receiver. */
 export class WebhookRefused extends Error {
   override readonly name = 'WebhookRefused'
   readonly code: 'missing_header' | 'changed_body' | 'changed_headers' | 'wrong_secret' | 'too_old'
@@ -58,9 +58,9 @@ export class WebhookRefused extends Error {
 }
 
 export type WebhookRequest = {
-  /** As a server has them; in capitals or not. */
+  /** In upper or lower case. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The bytes as they came, or their text. Whatever a JSON parser has touched is refused. */
+  /** The received bytes, or their text. A parsed body is refused. */
   readonly body: unknown
 }
 
@@ -72,13 +72,13 @@ export type Receiver = {
    * that inserts the id, does the work, and is rolled back when the work throws.
    */
   readonly once: (eventId: string, work: () => Promise<void>) => Promise<void>
-  /** Gets events of payments. A test is answered without it, and so is what the gateway may tell one day. */
+  /** Gets events of payments. Tests and events of unknown types are answered without it. */
   readonly handle: (event: PaymentEvent) => Promise<void>
-  /** Hears of what was refused and of what `handle` threw; standard error does if you give nothing. */
+  /** Gets refusals and what `handle` threw. Without it they go to standard error. */
   readonly report?: (error: unknown) => void
 }
 
-/** One request, from its bytes to the answer that the gateway gets: it sends again whatever is not answered 2xx. */
+/** Answers one request. The gateway sends it again unless the answer is 2xx. */
 export const receiveWebhook = async (
   { secrets, once, handle, report = print }: Receiver,
   request: WebhookRequest,

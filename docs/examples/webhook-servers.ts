@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Receiver, receiveWebhook } from './receive-webhooks.ts'
 
-/* The receiver behind the servers people use. What differs between them is only who holds the raw bytes. */
+/* The receiver in common servers. They differ only in how they give the raw bytes. */
 
-/** No webhook comes near it. */
+/** Far more than any webhook has. */
 const MOST_BYTES = 256 * 1024
 
 /** node:http, and Express where no body parser runs before it: `app.post('/hooks', forNode(receiver))`. */

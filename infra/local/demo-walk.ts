@@ -32,7 +32,7 @@ const Settlements = v.object({ data: v.array(Settlement) })
 type Tell = (line: string) => void
 
 /**
- * Takes one payment from its creation to the payout, by HTTP only, and tells each step. It acts as merchant, customer,
+ * Takes one payment from its creation to the payout, by HTTP only, and prints each step. It acts as merchant, customer,
  * provider and operator. Throws a readable message at the first wrong result; every wait is bounded.
  */
 export const demoWalk = async (cloud: Pick<LocalCloud, 'urls' | 'demoClient'>, tell: Tell): Promise<void> => {

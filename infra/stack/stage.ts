@@ -4,8 +4,8 @@ import { callsPerMinute } from '../../shared/provider/quota-store.ts'
 import type { StageSettings } from '../../shared/stage-settings.ts'
 import { readStageFile, type StageDomain, type StageFile } from './stage-file.ts'
 
-/** What the code is told of, under names of its own. */
-type ToldToCode =
+/** Settings that the functions' code reads too, under other names. */
+type SettingsOfCode =
   | 'payer'
   | 'providerFees'
   | 'clientRateLimit'
@@ -13,9 +13,9 @@ type ToldToCode =
   | 'providerCallsPerMinute'
   | 'keyLifetimeDays'
 
-/** A stage as its file says it (infra/stack/stage-file.ts), and by its name. */
-export type DeployedStage = Omit<StageFile, ToldToCode | 'removalPolicy'> & {
-  /** What the code is told about its stage. */
+/** A stage by its file (infra/stack/stage-file.ts) and its name. */
+export type DeployedStage = Omit<StageFile, SettingsOfCode | 'removalPolicy'> & {
+  /** The settings that the functions' code reads. */
   readonly settings: StageSettings
   readonly removalPolicy: RemovalPolicy
 }

@@ -25,7 +25,7 @@ export type ProviderSimulatorOptions = {
 
 /**
  * Starts the stand-in for the upstream provider on 127.0.0.1: its API, the control surface under `/_simulator` and the
- * checkout pages. It never pays unless told. With a state file, every change is on disk before its answer is sent.
+ * checkout pages. It pays only when a request to `/_simulator` says so. With a state file, every change is on disk before its answer is sent.
  * `close` cuts connections and callbacks under way and ends all timers.
  */
 export const startProviderSimulator = async (options: ProviderSimulatorOptions) => {

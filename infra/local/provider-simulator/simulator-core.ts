@@ -17,7 +17,7 @@ export type SimulatorDeps = {
   readonly callbackToken: string
   /** Posts one callback; resolves with the HTTP status, rejects when there was no answer. */
   readonly sendCallback: (callback: OutgoingCallback) => Promise<number>
-  /** Told of every change before the call that made it returns. */
+  /** Called with every change, before the call that made it returns. */
   readonly save?: (changes: readonly Change[]) => void
 }
 

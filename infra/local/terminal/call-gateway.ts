@@ -26,7 +26,7 @@ export const callGateway = async (url: string, init: RequestInit = {}): Promise<
   throw new GatewayRefusal(typeof message === 'string' ? message : `the gateway answered ${answer.status}`)
 }
 
-/** Runs a tool that needs a running gateway. Returns exit code 0, or 1 after it told the refusal. */
+/** Runs a tool that needs a running gateway. Returns exit code 0, or 1 after it printed the refusal. */
 export const whenRefused = async (run: () => Promise<void>, tell: (text: string) => void): Promise<number> => {
   try {
     await run()

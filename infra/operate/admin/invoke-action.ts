@@ -53,7 +53,7 @@ export const invokeAction = async (
   }
 }
 
-/** Tells the local gateway the caller's duty; on AWS the credentials say it. */
+/** The local gateway reads the caller's duty from a header; AWS reads it from the credentials. */
 const addHeader = ({ middlewareStack }: LambdaClient, name: string, value: string): void =>
   middlewareStack.add(
     (next) => (call) => {

@@ -48,7 +48,7 @@ const aligned = (given: readonly (readonly string[])[], names: readonly string[]
 
 const WIDEST_CELL = 40
 
-/** Ids are to be copied, and keys differ at the end of their prefix; of any other text the beginning tells enough. */
+/** Ids stay whole, because operators copy them. So do prefixes of keys, because they differ at their end. */
 const shortened = (column: string, text: string): string =>
   text.length <= WIDEST_CELL || /(^|_)id$|^prefix$/.test(column) ? text : `${text.slice(0, WIDEST_CELL - 1)}…`
 
@@ -67,7 +67,7 @@ const tableOf = (objects: readonly JsonObject[], chosen: readonly string[] | und
   return aligned(cells, columns)
 }
 
-/** A table for each list in some objects, and below it those of the lists in its rows: of attempts the row tells enough. */
+/** A table for each list in some objects, then the tables of lists in its rows. Attempts have none: the row counts them. */
 const blocksOf = (objects: readonly JsonObject[], columns: Columns, prefix = ''): readonly string[] => {
   const lists = objects.flatMap((object) => flattened(object, prefix)).filter(([name]) => !/\..*attempts$/.test(name))
   return [...Map.groupBy(lists, ([name]) => name)].flatMap(([name, same]) => {

@@ -15,7 +15,7 @@ const TIMEOUT_MS = 10_000
 export const listeningSecret = (apiKey: string): string =>
   `whsec_${createHmac('sha256', apiKey).update('signing secret of npm run listen').digest('base64')}`
 
-/** What a kept position belongs to; it tells nothing of the key. */
+/** A stored position has this name. It is a hash, so that it reveals nothing of the key. */
 export const followedName = (...parts: readonly string[]): string =>
   createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
 

@@ -100,15 +100,15 @@ const originOf = (stage: DeployedStage, domain: StageDomain): HttpOrigin =>
     },
   })
 
-/** Told while there is time to act, and again when the month will cost more than was named. */
-const TOLD_AT = [
+/** A mail while there is time to act, and one when the forecast for the month exceeds the amount. */
+const NOTIFICATIONS = [
   { notificationType: 'ACTUAL', threshold: 80 },
   { notificationType: 'FORECASTED', threshold: 100 },
 ] as const
 
 /**
- * What the account may cost a month, if the stage names an amount, told to those who read alarms. The whole account:
- * costs by tag would be none until a person activates the tag. The topic is in another region, so addresses are told.
+ * A monthly budget, if the stage names an amount. It mails the recipients of alarms directly, because their topic is in
+ * another region. It counts the whole account: a tag counts no costs until a person activates it.
  */
 const addMonthlyBudget = (stack: Stack, stage: DeployedStage): void => {
   const { monthlyBudgetUsd: amount, alarmRecipients } = stage
@@ -122,8 +122,8 @@ const addMonthlyBudget = (stack: Stack, stage: DeployedStage): void => {
       budgetLimit: { amount, unit: 'USD' },
     },
     ...(subscribers.length > 0 && {
-      notificationsWithSubscribers: TOLD_AT.map((told) => ({
-        notification: { ...told, comparisonOperator: 'GREATER_THAN', thresholdType: 'PERCENTAGE' },
+      notificationsWithSubscribers: NOTIFICATIONS.map((one) => ({
+        notification: { ...one, comparisonOperator: 'GREATER_THAN', thresholdType: 'PERCENTAGE' },
         subscribers,
       })),
     }),

@@ -32,7 +32,7 @@ type RateRule = {
   /** The counted routes. An address gets its share of the one with the lowest throttle. */
   readonly counts: (routeKey: string) => boolean
   readonly scope: () => Statement
-  /** Addresses that merchants have told us are not counted. */
+  /** Addresses that merchants have registered are not counted. */
   readonly exceptKnown: boolean
 }
 
@@ -76,7 +76,7 @@ const besides = (scope: Statement, known: string | undefined): Statement =>
 
 /**
  * Refuses an address that sends too many requests, in the envelope of spec section 7. `known`: addresses that merchants
- * have told us; their own limits apply.
+ * have registered; only their clients' limits apply.
  */
 export const rateRules = (stage: DeployedStage, known?: string): CfnWebACL.RuleProperty[] =>
   RATE_RULES.map((rule, at) => ({

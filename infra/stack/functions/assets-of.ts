@@ -136,7 +136,7 @@ const assetFrom = (stage: DeployedStage, name: string, bundles: () => ReadonlyMa
     assetHashType: AssetHashType.OUTPUT,
     bundling: {
       image: DockerImage.fromRegistry('never-pulled'),
-      // What CDK tells assets of one directory apart by.
+      // CDK distinguishes assets of one directory by their command.
       command: [stage.settings.name, name],
       local: { tryBundle },
     },

@@ -24,8 +24,8 @@ export const nodeRuntime = (
     applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
     // Lambda writes its own lines only for runs that failed.
     systemLogLevelV2: lambda.SystemLogLevel.WARN,
-    // X-Ray stays off: its SDK is 127 kB and 30 ms of every start, HTTP APIs take no part in a trace, and one log
-    // line per outcome, with the ids of payment, event and delivery on it, tells the same story.
+    // X-Ray stays off: its SDK costs 127 kB and 30 ms of every start, and HTTP APIs take no part in a trace. The log
+    // has one line per outcome with the ids of payment, event and delivery, so a payment can be followed there.
     tracing: lambda.Tracing.DISABLED,
   }
 }

@@ -67,7 +67,7 @@ export const gatewayTable = (parent: Construct, id: string, stage: DeployedStage
   return dynamodb.TableV2.fromTableName(scope, 'ByName', tableNameOf(stage))
 }
 
-/** By hand: the construct takes a key only in a stack that is told its region, and this one is told by its deployer. */
+/** An override, because the construct takes a key only in a stack with a fixed region, and this stack has none. */
 const encryptWith = (table: dynamodb.TableV2, keyArn: string): void => {
   const { defaultChild } = table.node
   if (!(defaultChild instanceof dynamodb.CfnGlobalTable)) throw new Error('the table has no resource to encrypt')

@@ -75,7 +75,7 @@ export class GatewayHttpApi extends Construct {
       stageName: '$default',
       autoDeploy: true,
       throttle: { rateLimit: stage.throttle.requestsPerSecond, burstLimit: stage.throttle.burst },
-      // Metrics by route are bought one by one, and no alarm or graph reads them: the access log tells routes apart.
+      // AWS charges for metrics by route, and no alarm or graph reads them. The access log has the route.
       detailedMetricsEnabled: false,
       accessLogSettings: {
         destination: new apigateway.LogGroupLogDestination(accessLog),

@@ -6,7 +6,7 @@ export const StoryLineSchema = v.object({
   at: v.string(),
   /** Shown as the line's first word. A reader shows also one that it does not know. */
   subject: v.string(),
-  /** Whether the line tells a success, a failure, or neither. */
+  /** Whether the line reports a success, a failure, or neither. */
   tone: v.picklist(['good', 'bad', 'plain']),
   /** The id of the payment or settlement. */
   id: v.optional(v.string()),

@@ -12,8 +12,8 @@ export type StorySources = {
 const KEPT_LINES = 1_000
 
 /**
- * Tells the activity of this gateway in words, from its log. It reads no line before the first listener comes. It then
- * starts with the oldest line that the log keeps.
+ * Describes the activity of this gateway in words, from its log. It reads no line before the first listener connects.
+ * It then starts with the oldest line that the log keeps.
  */
 export const startStory = ({ clock, log }: StorySources) => {
   const lines: StoryLine[] = []
@@ -75,7 +75,7 @@ const told = (subject: Told['subject'], tone: Told['tone'], text: string, id?: s
   text,
 })
 
-/** Actions that only read, by operators or by the console. They are not told. */
+/** Actions that only read, by operators or by the console. The story leaves them out. */
 const READS_ONLY = /^gateway-local-(get|list|find)-/
 
 const ofOperator = ({ action = '' }: Line, tone: Told['tone'], otherwise = ''): Told | undefined =>
@@ -110,7 +110,7 @@ const answered = (line: Line): string => {
 
 const CREATE_FAILED = (line: Line) => ofPayment(line, 'bad', `could not be created: ${line.reason ?? 'unknown'}`)
 
-/** Read-only actions of operators, and runs without work, are not told. */
+/** The story leaves out read-only actions of operators, and runs without work. */
 const TELLERS: ReadonlyMap<string, (line: Line) => Told | undefined> = new Map(
   Object.entries<(line: Line) => Told | undefined>({
     'payment.created': (line) => ofPayment(line, 'plain', `created, to be paid by ${channel(line)}`),
@@ -166,7 +166,7 @@ const TELLERS: ReadonlyMap<string, (line: Line) => Told | undefined> = new Map(
   }),
 )
 
-/** The story line of a log line; undefined for a log line that is not told. */
+/** The story line of a log line; undefined for a log line that the story leaves out. */
 export const tellLogLine = (json: string): StoryLine | undefined => {
   const line = v.parse(Line, JSON.parse(json))
   const one = TELLERS.get(line.message)?.(line)

@@ -103,24 +103,24 @@ export const createMemoryTable = (options: MemoryTableOptions = {}) => {
       }
     },
     write: (step) => {
-      if (step.kind === 'check') throw new OutsideModel('a condition check stands alone only inside a transaction')
+      if (step.kind === 'check') throw new OutsideModel('a condition check exists only inside a transaction')
       const { key, holds, result } = planStep(step)
       const was = table.item(key)
       // A put is validated completely before its condition is checked.
       if (step.kind === 'put') result(was)
-      const told = step.kind !== 'update' || step.returnsNothing !== true
+      const answersItem = step.kind !== 'update' || step.returnsNothing !== true
       const used = (after: StoredItem | undefined, applied: boolean) => () =>
         useOfWrites([{ key, before: was, after }], { applied, transactional: false })
       if (!holds(was)) {
         lastUse = used(was, false)
         options.onRefused?.(step, was)
-        return { applied: false, item: told ? outOf(was) : undefined }
+        return { applied: false, item: answersItem ? outOf(was) : undefined }
       }
       const item = result(was)
       lastUse = used(item, true)
       const changes = store(key, item)
       options.onWritten?.(changes)
-      return { applied: true, item: step.kind === 'update' && told ? outOf(item) : undefined }
+      return { applied: true, item: step.kind === 'update' && answersItem ? outOf(item) : undefined }
     },
     transact: (steps) => {
       const planned = steps.map(planStep)

@@ -149,7 +149,7 @@ const present = (descriptor: 'VIRTUAL_ACCOUNT_NUMBER' | 'QR_STRING', value: stri
   value,
 })
 
-// The tag holds 25 characters, fewer than an id has: its end tells more ids apart than its fixed beginning.
+// The tag holds 25 characters, fewer than an id has. The end of an id is used, because its beginning is fixed.
 const referenceLabel = (requestId: string) =>
   requestId
     .replaceAll(/[^0-9A-Za-z]/g, '')

@@ -14,7 +14,7 @@ const field = (tag: string, value: string) => `${tag}${String(value.length).padS
 
 /**
  * A dynamic QRIS code as a banking app would read it: EMVCo merchant-presented TLV with the amount and the checksum.
- * `reference` (at most 25 letters and digits) tells one code from another.
+ * `reference` (at most 25 letters and digits) makes each code different.
  */
 export const qrisString = (amount: number, reference: string) => {
   const account = field('00', 'ID.CO.XENDIT.WWW') + field('01', MERCHANT.pan) + field('02', MERCHANT.acquirerId)

@@ -6,7 +6,7 @@ import type { World } from '../world.ts'
 import { applyRowFaults } from './transaction-rows.ts'
 
 const DEFAULT_LIMIT = 10
-// The provider's own maximum is not published; a larger wish is cut, and `has_more` tells the rest.
+// The provider does not publish its maximum. A larger limit is cut, and `has_more` shows that rows are left.
 const MAX_LIMIT = 50
 
 const Count = v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'must be a whole number'), v.transform(Number))

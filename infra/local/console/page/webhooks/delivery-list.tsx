@@ -27,7 +27,7 @@ const Attempts = ({ attempts }: Pick<Sent, 'attempts'>) => (
 type DeliveryStateProps = {
   readonly id: string
   readonly of: Sent
-  /** Tells the delivery from others of the page. */
+  /** Names the delivery to screen readers, because a page has several. */
   readonly about: string
   readonly children?: ComponentChildren
 }
