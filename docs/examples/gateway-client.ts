@@ -15,19 +15,19 @@ import type {
   WebhookDeliveryList,
   WebhookEndpointList,
 } from './gateway-schemas.ts'
-import { GatewayRefused, type Question, type RetryOptions, retryingGateway } from './retrying-gateway.ts'
+import { GatewayRefused, type GatewayRequest, type RetryOptions, retryingGateway } from './retrying-gateway.ts'
 
 /*
- * A client for the gateway, to be copied with the two files it imports; nothing else is needed. Types are those of
- * docs/openapi.yaml. What may be tried again is, until a deadline: see retrying-gateway.ts.
+ * A client for the gateway. Copy it with the two files that it imports; it needs nothing else. Its types are those of
+ * docs/openapi.yaml. It retries a request until a deadline if a retry is safe: see retrying-gateway.ts.
  */
 
 export type ClientOptions = RetryOptions & { readonly baseUrl: string; readonly apiKey: string }
 
 type CreateOptions = {
   /**
-   * What makes the payment one: keep it with your order, and use it again whenever you ask again. A random one holds for
-   * the tries of this call alone; when they come to nothing, `GatewayRefused.idempotencyKey` says which it was.
+   * Identifies the payment. Store it with your order, and send it in every call for that payment. Without it, the call
+   * and its retries use a new random key. If the call fails, `GatewayRefused.idempotencyKey` has that key.
    */
   readonly idempotencyKey?: string
 }
@@ -44,55 +44,56 @@ type ListFilter = { readonly status?: Payment['status']; readonly external_refer
 
 const PER_PAGE = 100
 
-/** All that a merchant can ask. */
+/** Every call that a merchant can make. */
 export const gatewayClient = (options: ClientOptions) => {
-  const ask = retryingGateway(options)
+  const call = retryingGateway(options)
 
-  const get = <Answer>(path: string, query: Question['query'] = {}) => ask<Answer>({ method: 'GET', path, query })
+  const get = <Answer>(path: string, query: GatewayRequest['query'] = {}) =>
+    call<Answer>({ method: 'GET', path, query })
 
   const getPayment = (id: string) => get<Payment>(`/v1/payments/${encodeURIComponent(id)}`)
 
   return {
     createPayment: (body: CreatePayment, { idempotencyKey = randomUUID() }: CreateOptions = {}): Promise<Payment> =>
-      ask<Payment>({ method: 'POST', path: '/v1/payments', body, idempotencyKey }),
+      call<Payment>({ method: 'POST', path: '/v1/payments', body, idempotencyKey }),
 
     getPayment,
 
-    /** The payment as it is then: `cancelled`, also when another try of this call had done it. */
+    /** Returns the cancelled payment, even if an earlier try of this call cancelled it. */
     cancelPayment: async (id: string): Promise<Payment> => {
       try {
-        return await ask<Payment>({ method: 'POST', path: `/v1/payments/${encodeURIComponent(id)}/cancel` })
+        return await call<Payment>({ method: 'POST', path: `/v1/payments/${encodeURIComponent(id)}/cancel` })
       } catch (error) {
-        const payment = isOfState(error) ? await getPayment(id) : undefined
+        const payment = isStateConflict(error) ? await getPayment(id) : undefined
         if (payment?.status === 'cancelled') return payment
         throw error
       }
     },
 
-    /** Undefined means "not yet": create it with the same key, never with a new one. */
+    /** Undefined if the key has no payment yet. Then create it with the same key, never with a new one. */
     findPaymentOfKey: async (idempotencyKey: string): Promise<Payment | undefined> =>
       (await get<PaymentList>('/v1/payments', { idempotency_key: idempotencyKey })).data[0],
 
-    /** Every payment that fits, newest first. One that comes in meanwhile may be missing, and none is shown twice. */
+    /** All payments of the filter, newest first, each once. A payment created during the iteration may be missing. */
     listPayments: (filter: ListFilter = {}): AsyncGenerator<Payment, void> =>
-      everyItem((page) => get<PaymentList>('/v1/payments', { ...filter, page, per_page: PER_PAGE })),
+      everyItemByPage((page) => get<PaymentList>('/v1/payments', { ...filter, page, per_page: PER_PAGE })),
 
     getBalance: () => get<Balance>('/v1/balance', { include: 'settlements' }),
 
     getSettlement: (id: string) => get<Settlement>(`/v1/settlements/${encodeURIComponent(id)}`),
 
     listSettlements: (): AsyncGenerator<Settlement, void> =>
-      everyItem((page) => get<SettlementList>('/v1/settlements', { page, per_page: PER_PAGE })),
+      everyItemByPage((page) => get<SettlementList>('/v1/settlements', { page, per_page: PER_PAGE })),
 
-    /** The entries of a settlement: their sums are the settlement's. */
+    /** The entries of a settlement. Their sums are the sums of the settlement. */
     listSettlementEntries: (id: string): AsyncGenerator<Entry, void> =>
-      everyBehind((after) =>
+      everyItemByCursor((after) =>
         get<EntryList>(`/v1/settlements/${encodeURIComponent(id)}/payments`, { after, limit: 1_000 }),
       ),
 
     /**
-     * What happened since, oldest first, until there is no more for now. Handle a page, then keep its `next` and come
-     * back with it: young events are shown again, so each once by its `event_id`.
+     * Pages of events, oldest first, up to the newest event. Process a page, then store its `next`. Pass it as `after`
+     * in the next call. Recent events appear again, so process each `event_id` once.
      */
     eventPages: ({ after, since }: { readonly after?: string; readonly since?: string } = {}) =>
       eventPages((position) => get<EventList>('/v1/events', { ...position, limit: PER_PAGE }), { after, since }),
@@ -100,25 +101,27 @@ export const gatewayClient = (options: ClientOptions) => {
     listWebhookEndpoints: () => get<WebhookEndpointList>('/v1/webhook_endpoints'),
 
     listWebhookDeliveries: (filter: DeliveryFilter = {}): AsyncGenerator<WebhookDelivery, void> =>
-      everyItem((page) => get<WebhookDeliveryList>('/v1/webhook_deliveries', { ...filter, page, per_page: PER_PAGE })),
+      everyItemByPage((page) =>
+        get<WebhookDeliveryList>('/v1/webhook_deliveries', { ...filter, page, per_page: PER_PAGE }),
+      ),
 
     getWebhookDelivery: (id: string) => get<WebhookDelivery>(`/v1/webhook_deliveries/${encodeURIComponent(id)}`),
 
-    /** Begins a new round of attempts; refused while one is under way. */
+    /** Starts a new round of attempts. The gateway refuses it while a round is in progress. */
     redeliverWebhook: (id: string) =>
-      ask<WebhookDelivery>({
+      call<WebhookDelivery>({
         method: 'POST',
         path: `/v1/webhook_deliveries/${encodeURIComponent(id)}/redeliver`,
         once: true,
       }),
 
-    /** Sends an endpoint what it did not get since a time, until nothing is left. Safe to repeat. */
+    /** Sends an endpoint all events that it missed since a time. Safe to repeat. */
     redeliverToEndpoint: async (id: string, missed: Missed): Promise<Omit<Redelivered, 'next'>> => {
       const path = `/v1/webhook_endpoints/${encodeURIComponent(id)}/redeliver`
       const sums = { count: 0, passed_over: 0 }
       for (let cursor: string | null = null; ; ) {
         const body: RedeliverToEndpoint = { ...missed, cursor }
-        const { count, passed_over: passedOver = 0, next }: Redelivered = await ask({ method: 'POST', path, body })
+        const { count, passed_over: passedOver = 0, next }: Redelivered = await call({ method: 'POST', path, body })
         sums.count += count
         sums.passed_over += passedOver
         if (next === null) return sums
@@ -130,13 +133,15 @@ export const gatewayClient = (options: ClientOptions) => {
 
 export type GatewayClient = ReturnType<typeof gatewayClient>
 
-/** A 422 without fields: the request was right, and the thing is in another state. */
-const isOfState = (error: unknown): boolean =>
+/** A 422 without field errors: the request is valid, but the state of the item does not allow it. */
+const isStateConflict = (error: unknown): boolean =>
   error instanceof GatewayRefused && error.code === 'validation' && error.fieldErrors === undefined
 
 type CursorPage<Item> = { readonly data: readonly Item[]; readonly next: string | null; readonly has_more: boolean }
 
-async function* everyBehind<Item>(pageOf: (after?: string) => Promise<CursorPage<Item>>): AsyncGenerator<Item, void> {
+async function* everyItemByCursor<Item>(
+  pageOf: (after?: string) => Promise<CursorPage<Item>>,
+): AsyncGenerator<Item, void> {
   for (let after: string | undefined; ; ) {
     const { data, next, has_more: hasMore } = await pageOf(after)
     yield* data
@@ -159,10 +164,10 @@ async function* eventPages(
   }
 }
 
-/** What came in since the page before has moved rows on to this one. */
+/** A new item moves the last item of a page to the next page. The iteration skips items with one of the last ids. */
 const REMEMBERED = 1_000
 
-async function* everyItem<Item extends { readonly id: string }>(
+async function* everyItemByPage<Item extends { readonly id: string }>(
   pageOf: (page: number) => Promise<{ readonly data: readonly Item[] }>,
 ): AsyncGenerator<Item, void> {
   const seen = new Set<string>()

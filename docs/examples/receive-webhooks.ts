@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /*
- * Receives the gateway's webhooks: one file without dependencies, to be copied. It takes the raw bytes, checks the
- * signatures before anything is parsed, and works once for each event. webhook-servers.ts has the servers.
+ * Receives the gateway's webhooks. Copy this file; it has no dependencies. It takes the raw bytes, checks the
+ * signatures before it parses them, and processes each event once. webhook-servers.ts connects it to servers.
  */
 
-/** The fields of a payment that this file knows. There may be more: ignore what you do not use. */
+/** The fields of a payment that this file knows. A webhook may have more: ignore them. */
 export type PaymentData = {
   readonly id: string
   readonly status: 'succeeded' | 'failed' | 'expired'
@@ -19,15 +19,15 @@ export type PaymentData = {
   readonly paid_at?: string
 }
 
-type Told = { readonly event_id: string; readonly timestamp: string }
+type Envelope = { readonly event_id: string; readonly timestamp: string }
 
-type StatusEvent = Told & {
+type StatusEvent = Envelope & {
   readonly event: 'payment.succeeded' | 'payment.failed' | 'payment.expired'
   readonly data: PaymentData
 }
 
-/** Money of a succeeded payment was taken back, or returned after a dispute was won. Sent only to endpoints that name this event. */
-type ReversedEvent = Told & {
+/** The provider reversed money of a succeeded payment, or returned it. Only endpoints that name this event get it. */
+type ReversedEvent = Envelope & {
   readonly event: 'payment.reversed'
   readonly data: PaymentData & {
     readonly type: 'refund' | 'chargeback' | 'reversal' | 'dispute_won'
@@ -39,7 +39,7 @@ type ReversedEvent = Told & {
 export type PaymentEvent = StatusEvent | ReversedEvent
 
 /** The operator tests the endpoint. No payment belongs to it. */
-export type TestEvent = Told & {
+export type TestEvent = Envelope & {
   readonly event: 'gateway.test'
   readonly data: { readonly client_id: string; readonly endpoint_id: string }
 }
@@ -58,23 +58,23 @@ export class WebhookRefused extends Error {
 }
 
 export type WebhookRequest = {
-  /** In upper or lower case. */
+  /** Their names may be in upper or lower case. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>
   /** The received bytes, or their text. A parsed body is refused. */
   readonly body: unknown
 }
 
 export type Receiver = {
-  /** The endpoint's signing secret; several while you move from one endpoint to another. */
+  /** The endpoint's signing secret. Give both secrets while you replace one endpoint with another. */
   readonly secrets: readonly string[]
   /**
-   * Runs `work` unless it has already succeeded for this event: webhooks come at least once. Best is one transaction
-   * that inserts the id, does the work, and is rolled back when the work throws.
+   * Runs `work` unless it has already succeeded for this event, because a webhook may come more than once. Best is one
+   * transaction that inserts the id and does the work. Roll it back if the work throws.
    */
   readonly once: (eventId: string, work: () => Promise<void>) => Promise<void>
-  /** Gets events of payments. Tests and events of unknown types are answered without it. */
+  /** Processes an event of a payment. Test events and unknown events are answered without it. */
   readonly handle: (event: PaymentEvent) => Promise<void>
-  /** Gets refusals and what `handle` threw. Without it they go to standard error. */
+  /** Gets every refusal, and every error of `once` and `handle`. Default: prints it to standard error. */
   readonly report?: (error: unknown) => void
 }
 
@@ -85,7 +85,7 @@ export const receiveWebhook = async (
 ): Promise<{ readonly status: number; readonly body: string }> => {
   try {
     const event = verifyWebhook(request, secrets)
-    if (isOfPayment(event)) await once(event.event_id, () => handle(event))
+    if (isPaymentEvent(event)) await once(event.event_id, () => handle(event))
     return { status: 200, body: 'ok' }
   } catch (error) {
     report(error)
@@ -94,16 +94,16 @@ export const receiveWebhook = async (
   }
 }
 
-const isOfPayment = (event: WebhookEvent): event is PaymentEvent => event.event.startsWith('payment.')
+const isPaymentEvent = (event: WebhookEvent): event is PaymentEvent => event.event.startsWith('payment.')
 
-/** What strangers send is a line and no stack. */
+/** A refusal is one line without a stack, because strangers can cause many. */
 const print = (error: unknown): void =>
   console.error(error instanceof WebhookRefused ? `webhook refused: ${error.code}: ${error.message}` : error)
 
-/** For how long a signed timestamp is good, into the past and the future, as Standard Webhooks has it. */
+/** How far a signed timestamp may differ from this clock, as in Standard Webhooks. */
 const TOLERANCE_SECONDS = 300
 
-/** Checks a request against your secrets; answers its event, or throws `WebhookRefused`. */
+/** Checks the signatures of a request with your secrets. Returns its event, or throws `WebhookRefused`. */
 export const verifyWebhook = (
   { headers, body }: WebhookRequest,
   secrets: readonly string[],
@@ -113,20 +113,23 @@ export const verifyWebhook = (
   const bytes = rawBytes(body)
   const signature = header('x-gateway-signature')
   if (signature === undefined) {
-    throw new WebhookRefused('missing_header', 'no X-Gateway-Signature: not from the gateway, or a proxy took it off')
+    throw new WebhookRefused(
+      'missing_header',
+      'no X-Gateway-Signature: a proxy removed it, or the sender is not the gateway',
+    )
   }
   const secret = secrets.find((one) => isSame(signatureOf(one, bytes), signature))
-  if (secret === undefined) throw whyNot(bytes, signature, secrets, header('content-length'))
+  if (secret === undefined) throw diagnosed(bytes, signature, secrets, header('content-length'))
   const event: WebhookEvent = JSON.parse(bytes.toString('utf8'))
   const signatures = header('webhook-signature')
   if (signatures !== undefined) {
-    const stamped = { id: header('webhook-id') ?? '', seconds: header('webhook-timestamp') ?? '', signatures }
-    verifyStandard(stamped, { secret, bytes, event, nowSeconds })
+    const standard = { id: header('webhook-id') ?? '', seconds: header('webhook-timestamp') ?? '', signatures }
+    verifyStandard(standard, { secret, bytes, event, nowSeconds })
   }
   return event
 }
 
-/** Spec of the gateway: hex HMAC-SHA256 of the raw body, keyed with the secret's whole text, `whsec_` included. */
+/** The gateway's own signature: hex HMAC-SHA256 of the raw body, keyed with the whole secret, `whsec_` included. */
 const signatureOf = (secret: string, bytes: Buffer): string => createHmac('sha256', secret).update(bytes).digest('hex')
 
 const isSame = (one: string, other: string): boolean => {
@@ -134,7 +137,7 @@ const isSame = (one: string, other: string): boolean => {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-type Stamped = { readonly id: string; readonly seconds: string; readonly signatures: string }
+type StandardHeaders = { readonly id: string; readonly seconds: string; readonly signatures: string }
 
 type Signed = {
   readonly secret: string
@@ -143,24 +146,27 @@ type Signed = {
   readonly nowSeconds: number
 }
 
-/** Standard Webhooks: the same bytes once more, with an id and the time of this attempt, so that none can be replayed. */
-const verifyStandard = ({ id, seconds, signatures }: Stamped, { secret, bytes, event, nowSeconds }: Signed): void => {
+/** Checks the signature of Standard Webhooks. It also signs an id and the time, so that no request can be replayed. */
+const verifyStandard = (
+  { id, seconds, signatures }: StandardHeaders,
+  { secret, bytes, event, nowSeconds }: Signed,
+): void => {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   const expected = createHmac('sha256', key).update(`${id}.${seconds}.`).update(bytes).digest('base64')
   const isSigned = signatures.split(' ').some((one) => isSame(one, `v1,${expected}`))
   if (!isSigned || id !== event.event_id) {
-    throw new WebhookRefused('changed_headers', 'the webhook- headers were not signed together with this body')
+    throw new WebhookRefused('changed_headers', 'webhook-id or webhook-timestamp was changed: check your proxy')
   }
   const age = Math.round(nowSeconds - Number(seconds))
   if (!(Math.abs(age) <= TOLERANCE_SECONDS)) {
-    throw new WebhookRefused('too_old', `signed ${age} seconds ago by this clock: sent again by a stranger, or set it`)
+    throw new WebhookRefused('too_old', `signed ${age} seconds ago: set this server's clock, or it is a replay`)
   }
 }
 
 const rawBytes = (body: unknown): Buffer => {
   if (typeof body === 'string') return Buffer.from(body, 'utf8')
   if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  throw new WebhookRefused('changed_body', 'the body was parsed before it came here: take its raw bytes')
+  throw new WebhookRefused('changed_body', 'the body was already parsed: pass its raw bytes')
 }
 
 const headerOf = (headers: WebhookRequest['headers'], name: string): string | undefined => {
@@ -169,8 +175,8 @@ const headerOf = (headers: WebhookRequest['headers'], name: string): string | un
   return typeof value === 'string' ? value : value?.[0]
 }
 
-/** A signature that does not match is no proof of what is wrong; which change would make it match often is. */
-const whyNot = (
+/** The likely cause of a wrong signature. It makes common mistakes on purpose, and checks which one matches. */
+const diagnosed = (
   bytes: Buffer,
   signature: string,
   secrets: readonly string[],
@@ -179,23 +185,20 @@ const whyNot = (
   const matches = (secret: string, body: Buffer) => isSame(signatureOf(secret, body), signature)
   const misspelt = secrets.some((secret) => spellingsOf(secret).some((other) => matches(other, bytes)))
   if (misspelt) {
-    return new WebhookRefused('wrong_secret', 'the key is the whole text of the secret: whsec_ and no space or quote')
+    return new WebhookRefused('wrong_secret', 'take the whole secret, with whsec_ and without spaces or quotes')
   }
   const compact = compacted(bytes.toString('utf8'))
   if (compact !== undefined && secrets.some((secret) => matches(secret, compact))) {
-    return new WebhookRefused('changed_body', 'the secret is right, but the body was parsed and written anew')
+    return new WebhookRefused('changed_body', 'the secret is right, but the body was reformatted: take raw bytes')
   }
   if (contentLength !== undefined && Number(contentLength) !== bytes.length) {
-    const came = `Content-Length says ${contentLength} bytes and here are ${bytes.length}`
-    return new WebhookRefused('changed_body', `${came}: the body was changed on its way`)
+    const sizes = `Content-Length is ${contentLength}, but the body has ${bytes.length} bytes`
+    return new WebhookRefused('changed_body', `${sizes}: a proxy or parser changed it`)
   }
   if (compact?.equals(bytes) !== true) {
-    return new WebhookRefused(
-      'changed_body',
-      'the gateway writes no such JSON: it was written anew, or is a stranger’s',
-    )
+    return new WebhookRefused('changed_body', 'not compact JSON: it was reformatted, or the gateway did not send it')
   }
-  return new WebhookRefused('wrong_secret', 'signed with a secret that is not among yours, or not by the gateway')
+  return new WebhookRefused('wrong_secret', 'signed with another secret: check yours, or it is not from the gateway')
 }
 
 const spellingsOf = (secret: string): readonly string[] => {
@@ -203,7 +206,7 @@ const spellingsOf = (secret: string): readonly string[] => {
   return [bare, `whsec_${bare}`]
 }
 
-/** JSON as the gateway writes it; undefined when it is none. */
+/** Compact JSON, as the gateway writes it. Undefined if the text is not JSON. */
 const compacted = (text: string): Buffer | undefined => {
   try {
     return Buffer.from(JSON.stringify(JSON.parse(text)), 'utf8')
@@ -214,19 +217,19 @@ const compacted = (text: string): Buffer | undefined => {
 
 const REMEMBERED = 10_000
 
-/** `once` for trying things out: it forgets when the process ends. Keep the ids in your database instead. */
+/** `once` for experiments: it loses the ids when the process ends. In production, store them in your database. */
 export const onceInMemory = (): Receiver['once'] => {
   const works = new Map<string, Promise<void>>()
   return async (eventId, work) => {
-    const begun = works.get(eventId) ?? work()
-    works.set(eventId, begun)
+    const running = works.get(eventId) ?? work()
+    works.set(eventId, running)
     const [oldest] = works.keys()
     if (works.size > REMEMBERED && oldest !== undefined) works.delete(oldest)
     try {
-      await begun
+      await running
     } catch (error) {
-      // Not the one that was begun anew meanwhile.
-      if (works.get(eventId) === begun) works.delete(eventId)
+      // Another call may have started the work again. That one stays.
+      if (works.get(eventId) === running) works.delete(eventId)
       throw error
     }
   }

@@ -1,6 +1,6 @@
 /*
- * Asks the gateway until it has an answer that settles the matter, or until a deadline: what may be tried again, and
- * when, is the table of docs/merchants/errors.md.
+ * Sends a request to the gateway until the answer is final, or a deadline has passed. The table of
+ * docs/merchants/errors.md says which errors may be retried, and when.
  */
 
 export type RetryOptions = {
@@ -8,7 +8,7 @@ export type RetryOptions = {
   readonly apiKey: string
   /** For all tries of one call together. */
   readonly deadlineMs?: number
-  /** For one try; the gateway answers within 30 seconds. */
+  /** For one try. The gateway answers within 30 seconds. */
   readonly timeoutMs?: number
   /** For tests. */
   readonly fetch?: typeof fetch
@@ -22,27 +22,27 @@ type Clock = {
   readonly random: () => number
 }
 
-export type Question = {
+export type GatewayRequest = {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: object
   readonly idempotencyKey?: string
-  /** For a POST of which a second one would act twice: tried again only when the first was not let in. */
+  /** A second POST would have a second effect. So it is retried only after a 429, which has no effect. */
   readonly once?: boolean
 }
 
-/** The last answer that was no success, or that there was none. */
+/** The request failed: the gateway's last answer is an error, or there was no answer. */
 export class GatewayRefused extends Error {
   override readonly name = 'GatewayRefused'
-  /** 0 when nothing came back. */
+  /** 0 if there was no answer. */
   readonly status: number
-  /** One of docs/merchants/errors.md; undefined when what answered was not the gateway. */
+  /** One of docs/merchants/errors.md. Undefined if a proxy answered instead of the gateway. */
   readonly code: string | undefined
   readonly fieldErrors: Readonly<Record<string, readonly string[]>> | undefined
-  /** To be quoted to the operator. */
+  /** Quote it to the operator. */
   readonly requestId: string | undefined
-  /** Under which a create may still come to something: ask again with it, never with another. */
+  /** The key of a create that may still succeed. Retry with this key, never with another one. */
   readonly idempotencyKey: string | undefined
 
   constructor(message: string, facts: Omit<GatewayRefused, keyof Error>, cause?: unknown) {
@@ -55,7 +55,7 @@ export class GatewayRefused extends Error {
   }
 }
 
-/** The codes that may be tried again. */
+/** The error codes that allow a retry. */
 export const RETRIED_CODES: readonly string[] = ['rate_limit', 'internal_error', 'network', 'server_error']
 
 const FIRST_WAIT_MS = 1_000
@@ -70,47 +70,47 @@ const SYSTEM_CLOCK: Clock = {
   random: Math.random,
 }
 
-/** Answers the JSON of a success. Throws `GatewayRefused` for what cannot be tried again, or no longer. */
+/** Returns the JSON of a success. Throws `GatewayRefused` if no retry is allowed, or the deadline has passed. */
 export const retryingGateway = (options: RetryOptions) => {
   const { deadlineMs = 60_000, timeoutMs = 35_000, clock = SYSTEM_CLOCK } = options
 
-  return async <Answer>(question: Question): Promise<Answer> => {
+  return async <Answer>(request: GatewayRequest): Promise<Answer> => {
     const deadline = clock.nowMs() + deadlineMs
     for (let tries = 1; ; tries += 1) {
       const leftMs = deadline - clock.nowMs()
-      const outcome = await tryOnce(options, question, Math.max(1, Math.min(timeoutMs, leftMs)))
+      const outcome = await tryOnce(options, request, Math.max(1, Math.min(timeoutMs, leftMs)))
       if (outcome.ok) return outcome.answer
       const waitMs = Math.max(outcome.retryAfterMs, jittered(tries, clock))
-      if (!outcome.mayRetry || clock.nowMs() + waitMs >= deadline) throw outcome.refused
+      if (!outcome.mayRetry || clock.nowMs() + waitMs >= deadline) throw outcome.error
       await clock.wait(waitMs)
     }
   }
 }
 
-/** 1, 2, 4, 8, 16 seconds, each by a random part of up to a half shorter. */
+/** 1, 2, 4, 8, then 16 seconds, each shortened at random by up to half. */
 const jittered = (tries: number, { random }: Clock): number =>
   Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_WAIT_MS) * (1 - random() / 2)
 
-/** As the description of the API says; nothing checks it here. */
+/** The answer is assumed to have the type of the API's description. It is not checked. */
 type Answered = { readonly ok: true; readonly answer: ReturnType<JSON['parse']> }
 
 type Failed = {
   readonly ok: false
   readonly mayRetry: boolean
   readonly retryAfterMs: number
-  readonly refused: GatewayRefused
+  readonly error: GatewayRefused
 }
 
 const tryOnce = async (
   { baseUrl, apiKey, fetch: send = fetch }: RetryOptions,
-  { method, path, query = {}, body, idempotencyKey, once = false }: Question,
+  { method, path, query = {}, body, idempotencyKey, once = false }: GatewayRequest,
   timeoutMs: number,
 ): Promise<Failed | Answered> => {
   const url = new URL(path, baseUrl)
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(name, String(value))
   }
-  // Not every gateway reads a plus as a space.
+  // Not every server reads a plus as a space.
   url.search = url.search.replaceAll('+', '%20')
   try {
     const response = await send(url, {
@@ -134,14 +134,14 @@ const tryOnce = async (
       ok: false,
       mayRetry: !once,
       retryAfterMs: 0,
-      refused: new GatewayRefused(`no answer: ${reason}`, nothing, error),
+      error: new GatewayRefused(`no answer: ${reason}`, nothing, error),
     }
   }
 }
 
-type Asked = Pick<Question, 'idempotencyKey' | 'once'>
+type RetryRules = Pick<GatewayRequest, 'idempotencyKey' | 'once'>
 
-const refusal = ({ status, headers }: Response, text: string, { idempotencyKey, once }: Asked): Failed => {
+const refusal = ({ status, headers }: Response, text: string, { idempotencyKey, once }: RetryRules): Failed => {
   const envelope = envelopeIn(text)
   const facts = {
     status,
@@ -150,14 +150,15 @@ const refusal = ({ status, headers }: Response, text: string, { idempotencyKey, 
     requestId: headers.get('x-request-id') ?? undefined,
     idempotencyKey,
   }
-  const mayPass = envelope.code === undefined ? status === 429 || status >= 500 : RETRIED_CODES.includes(envelope.code)
+  const isTemporary =
+    envelope.code === undefined ? status === 429 || status >= 500 : RETRIED_CODES.includes(envelope.code)
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
   return {
     ok: false,
-    // A request over the rate was not let in: it has done nothing.
-    mayRetry: mayPass && (once !== true || status === 429),
+    // A 429 refuses the request before it has an effect.
+    mayRetry: isTemporary && (once !== true || status === 429),
     retryAfterMs: Number.isFinite(seconds) ? seconds * 1_000 : 0,
-    refused: new GatewayRefused(envelope.message ?? `it answered ${status}`, facts),
+    error: new GatewayRefused(envelope.message ?? `HTTP status ${status}`, facts),
   }
 }
 
@@ -167,7 +168,7 @@ type Envelope = {
   readonly field_errors?: Readonly<Record<string, readonly string[]>>
 }
 
-/** What answers in between the gateway and us may be no JSON. */
+/** The body of an error. Empty if it is not JSON, because a proxy may have answered. */
 const envelopeIn = (text: string): Envelope => {
   try {
     const body: unknown = JSON.parse(text)

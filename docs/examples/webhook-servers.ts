@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Receiver, receiveWebhook } from './receive-webhooks.ts'
 
-/* The receiver in common servers. They differ only in how they give the raw bytes. */
+/* The receiver for common servers. Each function only passes the raw bytes to it. */
 
-/** Far more than any webhook has. */
+/** Far above the size of any webhook. */
 const MOST_BYTES = 256 * 1024
 
 /** node:http, and Express where no body parser runs before it: `app.post('/hooks', forNode(receiver))`. */
 export const forNode =
   (receiver: Receiver) =>
   async (request: IncomingMessage & { readonly body?: unknown }, response: ServerResponse): Promise<void> => {
-    // Express leaves here what a parser made of the body; its `raw()` leaves the bytes.
+    // In Express, a parser puts its result here. Only `express.raw()` puts the bytes.
     const body = request.body ?? (await readBytes(request))
     if (body === undefined) {
       response.writeHead(413, { connection: 'close' }).end('too large')
@@ -20,7 +20,7 @@ export const forNode =
     response.writeHead(answer.status, { 'content-type': 'text/plain' }).end(answer.body)
   }
 
-/** Undefined when there are too many. */
+/** The whole body; undefined if it is too long. */
 const readBytes = async (request: IncomingMessage): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = []
   let length = 0
@@ -32,7 +32,7 @@ const readBytes = async (request: IncomingMessage): Promise<Buffer | undefined> 
   return Buffer.concat(chunks)
 }
 
-/** Whatever speaks Request and Response: Hono (`app.post('/hooks', (c) => receive(c.req.raw))`), Next.js, Deno, Bun. */
+/** Servers with the web's Request and Response: Hono (`app.post('/hooks', (c) => receive(c.req.raw))`), Next.js, Deno, Bun. */
 export const forFetch =
   (receiver: Receiver) =>
   async (request: Request): Promise<Response> => {

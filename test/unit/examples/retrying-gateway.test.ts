@@ -131,7 +131,7 @@ describe('the client', () => {
   it('does not wait for a Retry-After beyond its deadline', async () => {
     const { client, waits } = scripted([[429, { code: 'rate_limit' }, { 'retry-after': '61' }]])
 
-    expect(await reasonOf(client.getBalance())).toMatchObject({ status: 429, message: 'it answered 429' })
+    expect(await reasonOf(client.getBalance())).toMatchObject({ status: 429, message: 'HTTP status 429' })
     expect(waits).toStrictEqual([])
   })
 
