@@ -32,7 +32,10 @@ const readBytes = async (request: IncomingMessage): Promise<Buffer | undefined> 
   return Buffer.concat(chunks)
 }
 
-/** Servers with the web's Request and Response: Hono (`app.post('/hooks', (c) => receive(c.req.raw))`), Next.js, Deno, Bun. */
+/**
+ * Servers with the web's Request and Response: Hono (`app.post('/hooks', (c) => receive(c.req.raw))`), Next.js, Deno,
+ * Bun.
+ */
 export const forFetch =
   (receiver: Receiver) =>
   async (request: Request): Promise<Response> => {
@@ -49,7 +52,10 @@ type LambdaEvent = {
   readonly isBase64Encoded?: boolean
 }
 
-/** AWS Lambda behind API Gateway (both payload versions) or a function URL: `export const handler = forLambda(receiver)`. */
+/**
+ * AWS Lambda behind API Gateway (both payload versions) or a function URL: `export const handler =
+ * forLambda(receiver)`.
+ */
 export const forLambda =
   (receiver: Receiver) =>
   async ({ headers, body, isBase64Encoded }: LambdaEvent) => {

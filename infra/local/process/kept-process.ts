@@ -13,8 +13,8 @@ export type KeptCommand = {
 }
 
 /**
- * Shell code that runs the program, and a watcher that waits for the end of our pipe. The pipe ends when we close it and when we are
- * killed; the watcher then ends the program. When the program ends by itself, the watcher ends too.
+ * Shell code that runs the program, and a watcher that waits for the end of our pipe. The pipe ends when we close it
+ * and when we are killed; the watcher then ends the program. When the program ends by itself, the watcher ends too.
  */
 const WATCH = `
 exec 3<&0

@@ -10,8 +10,8 @@ type Timer = { readonly dueMs: number; readonly run: () => void; cancelled: bool
 const LONGEST_STEP_MS = 86_400_000
 
 /**
- * The clock of the local gateway, for functions, schedules, queue delays, leases and the provider simulator. It runs, and
- * jumps only forward.
+ * The clock of the local gateway, for functions, schedules, queue delays, leases and the provider simulator. It runs,
+ * and jumps only forward.
  */
 export const startLocalClock = (options: LocalClockOptions = {}) => {
   let offset = options.offsetMs ?? 0
@@ -80,7 +80,10 @@ export const startLocalClock = (options: LocalClockOptions = {}) => {
 
 export type LocalClock = ReturnType<typeof startLocalClock>
 
-/** Inserts into a list with the latest first. It goes before equal ones, so that equal ones are taken in order of arrival. */
+/**
+ * Inserts into a list with the latest first. It goes before equal ones, so that equal ones are taken in order of
+ * arrival.
+ */
 export const insertByDue = <T extends { readonly dueMs: number }>(list: T[], item: T): void => {
   let low = 0
   let high = list.length

@@ -4,8 +4,9 @@ const KILLED_BY_USER = 130
 const SAME_SIGNAL_MS = 1_000
 
 /**
- * The events that end a program: signals, uncaught errors, and the end of the npm that runs it. The first SIGINT, SIGTERM or SIGHUP starts a clean stop. Another one, at least a second later, ends the process at
- * once. Messages go to the error output.
+ * The events that end a program: signals, uncaught errors, and the end of the npm that runs it. The first SIGINT,
+ * SIGTERM or SIGHUP starts a clean stop. Another one, at least a second later, ends the process at once. Messages go to
+ * the error output.
  */
 export const watchProcess = () => {
   const aborting = new AbortController()

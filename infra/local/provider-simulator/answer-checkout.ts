@@ -3,13 +3,13 @@ import { ProviderError } from './provider-error.ts'
 import { isOpen, type PaymentRequest } from './provider-objects.ts'
 import type { SimulatorCore } from './simulator-core.ts'
 
-/** The wallet's page at a checkout URL: `GET /checkout/{id}` shows it, `POST` of the same path pays and returns. */
+/** The wallet's checkout page. `GET /checkout/{id}` shows it. `POST` to this path pays, then redirects to the shop. */
 export const answerCheckout = (core: SimulatorCore, request: LocalRequest): LocalReply => {
   const id = request.path.slice('/checkout/'.length)
   try {
     const paymentRequest = core.getPaymentRequest(id)
     if (request.method === 'GET') return page(200, checkoutHtml(paymentRequest))
-    if (request.method !== 'POST') return page(405, '<p>This page can be read or submitted.</p>')
+    if (request.method !== 'POST') return page(405, '<p>This page accepts only GET and POST.</p>')
     core.simulatePayment(id)
     const location = paymentRequest.channel_properties['success_return_url'] ?? request.path
     return { status: 303, headers: { location }, body: '' }

@@ -13,61 +13,61 @@ type ControlCall = {
 
 const bodyOf = (request: LocalRequest) => parseJson(request.body.toString('utf8'))
 
-/** By method and path; `{id}` is a payment request's. */
+/** The control calls by method and path. `{id}` is the id of a payment request. */
 const CONTROLS: Readonly<Record<string, ControlCall>> = {
   'GET /_simulator': {
     does: 'lists every control call and every fault, with an example of each',
-    run: () => menu(),
+    run: () => examples(),
   },
   'GET /_simulator/payment_requests': {
     query: 'reference_id=<payment id>',
-    does: 'finds payment requests by the start of their reference, oldest first',
+    does: 'finds payment requests whose reference starts with the text, oldest first',
     run: (core, request) => core.findPaymentRequests(request.query.get('reference_id') ?? ''),
   },
   'POST /_simulator/payment_requests/{id}/fail': {
     body: { failure_code: 'INSUFFICIENT_BALANCE' },
-    does: 'lets the customer fail to pay',
+    does: 'makes the payment fail',
     run: (core, request, id) => core.failPaymentRequest(id, bodyOf(request)),
   },
   'POST /_simulator/payment_requests/{id}/expire': {
-    does: 'ends the time to pay now',
+    does: 'expires the payment request now',
     run: (core, _request, id) => core.expirePaymentRequest(id),
   },
   'POST /_simulator/payment_requests/{id}/reverse': {
     body: { kind: 'chargeback', amount: 50_000, fee: 25_000 },
-    does: 'lets the money go back: voided or reversed, whole; refund, chargeback (`fee` beside the amount) or chargeback_reversal, of `amount` or whole',
+    does: 'reverses the payment. voided and reversed take the whole amount; refund, chargeback (with its `fee`) and chargeback_reversal take `amount`, by default the whole',
     run: (core, request, id) => core.reversePayment(id, bodyOf(request)),
   },
   'POST /_simulator/transactions': {
     body: { type: 'CHARGEBACK_REVERSAL', status: 'SUCCESS', amount: 100_000, reference_id: 'order 17' },
-    does: 'books a row that no payment makes, of any type, status and time',
+    does: 'adds a row without a payment, of any type, status and time',
     run: (core, request) => core.bookTransaction(bodyOf(request)),
   },
   'GET /_simulator/calls': {
-    does: 'counts the calls of the provider API, and the rows that its lists handed out',
+    does: 'shows how many calls the provider API received, and how many rows its lists returned',
     run: (core) => core.callCounts(),
   },
   'DELETE /_simulator/calls': {
-    does: 'counts from zero again',
+    does: 'resets the counts to zero',
     run: (core) => {
       core.resetCalls()
       return core.callCounts()
     },
   },
   'GET /_simulator/faults': {
-    does: 'shows the faults that have yet to strike',
+    does: 'shows the armed faults',
     run: (core) => core.armedFaults(),
   },
   'POST /_simulator/faults': {
     body: { target: 'create', fault: 'http_500', times: 2 },
-    does: 'arms a fault for the next `times` (1) occasions',
+    does: 'arms a fault for its next `times` uses (default: 1)',
     run: (core, request) => {
       core.orderFault(bodyOf(request))
       return core.armedFaults()
     },
   },
   'DELETE /_simulator/faults': {
-    does: 'clears all faults, or with `?target=` and `fault=` those alone',
+    does: 'clears all faults; with `?target=`, `?fault=` or both, only the matching ones',
     run: (core, { query }) => {
       core.clearFaults(Object.fromEntries(query))
       return core.armedFaults()
@@ -77,11 +77,11 @@ const CONTROLS: Readonly<Record<string, ControlCall>> = {
 
 const findControl = routeTable(CONTROLS)
 
-/** What `GET /_simulator` answers: each control call and each fault, as something to send. */
-const menu = () => ({
+/** The answer of `GET /_simulator`: an example request for each control call and each fault. */
+const examples = () => ({
   pay: {
     example: 'POST /v3/payment_requests/{id}/simulate',
-    does: 'lets the customer pay (a call of the provider API)',
+    does: 'pays the payment request (a call of the provider API)',
   },
   controls: Object.entries(CONTROLS).map(([name, { query, body, does }]) => ({
     example: `${name}${query === undefined ? '' : `?${query}`}`,
@@ -92,8 +92,8 @@ const menu = () => ({
 })
 
 /**
- * The simulator's control surface (design section 6), which the real provider does not have. Answers every call with
- * what the JSON body is to be; throws `ProviderError` for a refused one.
+ * Runs a control call of the simulator (design section 6); the real provider has none. Returns the JSON of the answer.
+ * Throws `ProviderError` if the call is refused.
  */
 export const answerControlCall = (core: SimulatorCore, request: LocalRequest): unknown => {
   const found = findControl(request.method, request.path.replace(/\/$/, ''))

@@ -5,7 +5,7 @@ import { type CallFaultName, type CallTarget, numberOf } from './faults.ts'
 import { ProviderError, parseJson } from './provider-error.ts'
 import type { SimulatorCore } from './simulator-core.ts'
 
-/** One call of the provider's API, already off the wire. Header names are lower case. */
+/** One HTTP request to the provider's API. Header names are in lower case. */
 export type ProviderCall = {
   readonly method: string
   readonly path: string
@@ -14,7 +14,7 @@ export type ProviderCall = {
   readonly body: string
 }
 
-/** `silence`: the caller never gets an answer. `delayMs` is how long a slow answer takes. */
+/** `silence`: the caller never gets an answer. `delayMs`: how long a slow answer takes. */
 export type ProviderAnswer =
   | {
       readonly kind: 'answer'
@@ -52,9 +52,9 @@ const findCall = routeTable<Call>({
 })
 
 /**
- * Answers one call as the provider would, or as the armed faults make it: `timeout`, `http_*` and `refuse` strike before
- * anything has happened, `timeout_after_commit` and `slow` after it. Undefined when the path is none of the provider's.
- * Every call that has a route is counted, also a refused one, and every row that a list hands out.
+ * Answers one call as the provider would, or with the effect of an armed fault. `timeout`, `http_*` and `refuse`
+ * prevent the effect of the call; `timeout_after_commit` and `slow` change only its answer. Undefined for an unknown
+ * path. It counts every other call, even a refused one, and every row that a list returns.
  */
 export const answerProviderCall = (
   core: SimulatorCore,
@@ -75,12 +75,12 @@ export const answerProviderCall = (
   const delayMs = fault?.fault === 'slow' ? (numberOf(fault) ?? 0) : 0
   if (result instanceof ProviderError) return { ...refused(result), delayMs }
   if (v.is(Rows, result)) core.countCall(`rows ${routeKey}`, result.data.length)
-  return { kind: 'answer', status: entry.status ?? 200, headers: ROOM, body: result, delayMs }
+  return { kind: 'answer', status: entry.status ?? 200, headers: WITHIN_LIMIT, body: result, delayMs }
 }
 
 const Rows = v.object({ data: v.pipe(v.array(v.unknown()), v.minLength(1)) })
 
-/** What a fault answers instead of doing anything; undefined for those that strike after the effect. */
+/** The answer of a fault that prevents the effect of the call; undefined for other faults. */
 const answerBeforeEffect = (fault: { fault: CallFaultName; value: unknown }): ProviderAnswer | undefined => {
   switch (fault.fault) {
     case 'timeout':
@@ -106,20 +106,20 @@ const answerBeforeEffect = (fault: { fault: CallFaultName; value: unknown }): Pr
 
 const CALLS_A_MINUTE = 600
 const WINDOW_SECONDS = 60
-/** A sliding window has room again soon; real waits of the gateway follow it, and no test should have to. */
+/** Short, because the gateway waits this long in real time, and the tests with it. */
 const SHORT_RESET_SECONDS = 0.5
 
-/** The live limit of one endpoint. It is shown and not enforced: the fault `http_429` plays that part. */
+/** The headers of the limit of one endpoint. The simulator does not enforce it; the fault `http_429` simulates that. */
 const rateLimit = (remaining: number, resetSeconds: number) => ({
   'Rate-Limit-Limit': String(CALLS_A_MINUTE),
   'Rate-Limit-Remaining': String(remaining),
   'Rate-Limit-Reset': resetSeconds.toFixed(3),
 })
 
-const ROOM = rateLimit(CALLS_A_MINUTE - 1, WINDOW_SECONDS)
+const WITHIN_LIMIT = rateLimit(CALLS_A_MINUTE - 1, WINDOW_SECONDS)
 
 const refused = (error: ProviderError) =>
-  ({ kind: 'answer', status: error.status, headers: ROOM, body: error.toBody(), delayMs: 0 }) as const
+  ({ kind: 'answer', status: error.status, headers: WITHIN_LIMIT, body: error.toBody(), delayMs: 0 }) as const
 
 const attempt = (step: () => unknown) => {
   try {

@@ -7,10 +7,10 @@ import { nextInSequence, paymentOf, timestampNow, type World } from './world.ts'
 type PaymentEvent = 'payment.capture' | 'payment.failure' | 'payment_request.expiry'
 export type CallbackEvent = PaymentEvent | 'refund.succeeded' | 'dispute.action_required' | 'dispute.won'
 
-/** What is posted to the merchant's callback address; the sender adds the address. */
+/** One request to the merchant's callback address. The sender adds the address. */
 export type OutgoingCallback = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
-// The names of the API before v3, and the one that v3 has been seen to send for an expiry.
+// The event names of the API before v3. Callbacks of v3 were observed with the old name of the expiry.
 const LEGACY_NAMES: ReadonlyMap<CallbackEvent, string> = new Map([
   ['payment.capture', 'payment.succeeded'],
   ['payment.failure', 'payment.failed'],
@@ -20,7 +20,7 @@ const LEGACY_NAMES: ReadonlyMap<CallbackEvent, string> = new Map([
 const RETRY_DELAYS_MS = [15, 45, 120, 180, 360, 720].map((minutes) => minutes * 60_000)
 const LONGEST_HOLD_MS = 5000
 
-/** Announces an event to the merchant from the next turn on, with whatever callback faults are armed. */
+/** Schedules the callback of an event, with the effects of the armed callback faults. */
 export const announce = (world: World, event: CallbackEvent, data: object) => {
   if (takeFault(world, 'callback', 'lost')) return
   const duplicate = takeFault(world, 'callback', 'duplicate')
@@ -37,8 +37,8 @@ export const announce = (world: World, event: CallbackEvent, data: object) => {
 }
 
 /**
- * Sends at once what someone who knows the callback token, but is not the provider, would send for a payment of the
- * gateway: a capture under a made-up payment id, for that payment's latest request. Throws `DATA_NOT_FOUND`.
+ * Sends a forged callback, as an attacker who knows the callback token. It reports a capture that never happened, for
+ * the latest request of the gateway's payment. Throws `DATA_NOT_FOUND` if the payment has no request.
  */
 export const forgeCapture = (world: World, gatewayPaymentId: string) => {
   const ownReference = (reference: string) =>
@@ -62,7 +62,7 @@ const enqueue = (world: World, callback: Omit<CallbackRecord, 'id' | 'attempts'>
   world.agenda.add({ kind: 'callback', id, dueMs: callback.dueMs })
 }
 
-/** The request as it goes over the wire; `created` is the time of this attempt, so it differs between attempts. */
+/** The HTTP request of one attempt. Its `created` is the time of the attempt, so it differs between attempts. */
 export const toOutgoing = (world: World, callback: CallbackRecord, callbackToken: string): OutgoingCallback => ({
   headers: {
     'content-type': 'application/json',
@@ -72,13 +72,13 @@ export const toOutgoing = (world: World, callback: CallbackRecord, callbackToken
   body: JSON.stringify(bodyOf(world, callback)),
 })
 
-/** One about a dispute says everything beside its event, as upstream. */
+/** As at the real provider, the fields of a dispute are beside `event`, not inside `data`. */
 const bodyOf = (world: World, { event, data }: CallbackRecord): object =>
   event.startsWith('dispute.')
     ? { event, ...data }
     : { created: timestampNow(world), business_id: BUSINESS_ID, event, api_version: 'v3', data }
 
-/** Records the outcome of one attempt: done, tried again on the provider's schedule, or given up after the seventh. */
+/** Records the result of one attempt. The provider retries a failed callback up to six times; a forger never does. */
 export const recordAttempt = (world: World, id: string, delivered: boolean) => {
   const callback = world.store.callbacks.get(id)
   if (!callback) return
@@ -92,7 +92,7 @@ export const recordAttempt = (world: World, id: string, delivered: boolean) => {
   releaseHeld(world, callback.webhookId)
 }
 
-// A held callback goes out once another one has been sent: that is what changes their order.
+// A held callback is sent after another one. So the two arrive in reverse order.
 const releaseHeld = (world: World, sentWebhookId: string) => {
   const dueMs = world.nowMs()
   for (const callback of world.store.callbacks.all()) {

@@ -1,20 +1,20 @@
 import { ProviderError } from './provider-error.ts'
 
-/** When the provider pays a captured amount out to the merchant's balance; only then is its fee final. */
+/** When the provider settles a captured amount to the merchant's balance. Before that, its fee is not final. */
 export type SettlementRule = { readonly afterSeconds: number } | { readonly businessDays: number }
 
-/** What the provider's own pages say of one channel (Indonesia, payments API v3). Amounts in IDR. */
+/** The facts of one channel, by the provider's documentation (Indonesia, payments API v3). Amounts in IDR. */
 export type Channel = {
   readonly category: 'VIRTUAL_ACCOUNT' | 'EWALLET' | 'QR_CODE'
-  /** The name the channel has in `/transactions`, which is older than the v3 codes. */
+  /** The channel's name in `/transactions`. It is older than the v3 code. */
   readonly transactionCode: string
   readonly lifetimeSeconds: number
   readonly feeBps: number
   readonly feeFlat: number
   readonly settlement: SettlementRule
-  /** Least and most of one payment; not known of a wallet without facts of its own. */
+  /** The minimum and the maximum of one payment. Unknown for a wallet that is not in the table below. */
   readonly amounts?: readonly [number, number]
-  /** A `push` channel calls the payer's phone and has nothing to show; the others present or redirect. */
+  /** A `push` channel asks on the payer's phone. The others give the payer something to use, or a page to visit. */
   readonly destination: 'virtual_account_number' | 'qr_string' | 'checkout_url' | 'push'
   readonly virtualAccount?: { readonly prefix: string; readonly length: number }
 }
@@ -63,7 +63,7 @@ const BRI = { virtualAccount: { prefix: '13282', length: 18 }, ...UP_TO_50_BN }
 const MANDIRI = { virtualAccount: { prefix: '88608', length: 16 }, ...UP_TO_50_BN }
 const PERMATA = { virtualAccount: { prefix: '7293', length: 16 }, amounts: [1, 9_999_999_999] } as const
 
-/** Every channel with facts of its own, by its v3 code. */
+/** Every known channel, by its v3 code. */
 const CHANNELS: ReadonlyMap<string, Channel> = new Map<string, Channel>([
   ['BCA_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BCA, ...T_PLUS_1, transactionCode: 'BCA' }],
   ['BNI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BNI, ...INSTANT, transactionCode: 'BNI' }],
@@ -78,7 +78,7 @@ const CHANNELS: ReadonlyMap<string, Channel> = new Map<string, Channel>([
   ['QRIS', { ...QR_CODE, ...UP_TO_20_M, ...T_PLUS_2, transactionCode: 'QRIS' }],
 ])
 
-/** A bank's plain name is what the older API took; v3 refuses it. */
+/** The bank names of the older API. v3 refuses them. */
 const PLAIN_BANKS: ReadonlySet<string> = new Set(
   [...CHANNELS.values()].flatMap(({ category, transactionCode }) =>
     category === 'VIRTUAL_ACCOUNT' ? [transactionCode] : [],
@@ -86,8 +86,8 @@ const PLAIN_BANKS: ReadonlySet<string> = new Set(
 )
 
 /**
- * A code that is no bank's counts as a wallet that the provider has added since, without known limits, because the
- * gateway passes such codes on.
+ * The channel of a v3 code. Undefined for an unknown bank. Any other unknown code counts as a new wallet without known
+ * limits, because the gateway forwards unknown wallet codes.
  */
 export const channelOf = (code: string): Channel | undefined => {
   const known = CHANNELS.get(code)
@@ -95,7 +95,7 @@ export const channelOf = (code: string): Channel | undefined => {
   return { ...WALLET, ...T_PLUS_2, transactionCode: `ID_${code}`, feeFlat: 500 }
 }
 
-/** The channel of a method and of the gateway's name for it; empty for QRIS. */
+/** The channel of a method and the gateway's `channel_code`, which is empty for QRIS. */
 export const channelNamed = (method: string, name: string): Channel | undefined =>
   channelOf(method === 'virtual_account' ? `${name}_VIRTUAL_ACCOUNT` : name || 'QRIS')
 

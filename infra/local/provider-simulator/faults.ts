@@ -24,13 +24,13 @@ export const ForgedValue = v.pipe(
 
 export type CallTarget = 'create' | 'get' | 'cancel' | 'transactions'
 
-/** Faults of a call by itself, whatever it is about. */
+/** The faults that every provider call can have. */
 const CALL_FAULTS = {
   timeout_after_commit: NoValue,
   timeout: NoValue,
   http_500: NoValue,
   http_503: NoValue,
-  /** Seconds until the window has room again, as its header says. */
+  /** The seconds in the header `Rate-Limit-Reset`. */
   http_429: v.nullish(Seconds),
   slow: Milliseconds,
   refuse: v.pipe(
@@ -43,8 +43,8 @@ export type CallFaultName = keyof typeof CALL_FAULTS
 
 const isCallFault = (name: string): name is CallFaultName => Object.hasOwn(CALL_FAULTS, name)
 
-/** Every fault there is, by target, with what its `value` must be (design section 6). */
-const MENU = {
+/** Every fault by target, with the schema of its `value` (design section 6). */
+const FAULTS = {
   create: CALL_FAULTS,
   get: CALL_FAULTS,
   cancel: CALL_FAULTS,
@@ -70,12 +70,12 @@ const MENU = {
   payment: { wrong_amount: Amount, after_expiry: NoValue },
 } satisfies Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>>
 
-type FaultTarget = keyof typeof MENU
-type FaultName<Target extends FaultTarget> = Extract<keyof (typeof MENU)[Target], string>
+type FaultTarget = keyof typeof FAULTS
+type FaultName<Target extends FaultTarget> = Extract<keyof (typeof FAULTS)[Target], string>
 
-/** An order for every fault there is, by target: `{"target", "fault", "value"?}`, to be sent as it is. */
+/** An example order for every fault: `{"target", "fault", "value"?}`. It can be sent unchanged. */
 export const faultExamples = (): readonly object[] =>
-  Object.entries(MENU).flatMap(([target, faults]) =>
+  Object.entries(FAULTS).flatMap(([target, faults]) =>
     Object.entries<v.GenericSchema>(faults).map(([fault, schema]) => {
       const [value]: readonly unknown[] = v.getExamples(schema)
       return { target, fault, ...(value !== undefined && { value }) }
@@ -90,19 +90,21 @@ const FaultOrder = v.strictObject({
 })
 export type FaultOrder = Readonly<v.InferOutput<typeof FaultOrder>>
 
-/** Reads an order for a fault. Throws `API_VALIDATION_ERROR` that lists what may be ordered instead. */
+/**
+ * Parses an order for a fault. Throws `API_VALIDATION_ERROR` with the valid choices if its target or fault is unknown.
+ */
 export const parseFaultOrder = (input: unknown): FaultOrder => {
   const { target, fault, times, value } = parseInput(FaultOrder, input)
-  const menu: Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>> = MENU
-  const faults = Object.hasOwn(menu, target) ? menu[target] : undefined
-  if (!faults) throw unknownChoice('target', target, Object.keys(menu))
+  const byTarget: Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>> = FAULTS
+  const faults = Object.hasOwn(byTarget, target) ? byTarget[target] : undefined
+  if (!faults) throw unknownChoice('target', target, Object.keys(byTarget))
   const schema = Object.hasOwn(faults, fault) ? faults[fault] : undefined
   if (!schema) throw unknownChoice(`fault for target ${target}`, fault, Object.keys(faults))
   return { target, fault, times, value: parseValue(schema, fault, value) }
 }
 
 const unknownChoice = (what: string, chosen: string, choices: readonly string[]) =>
-  new ProviderError('API_VALIDATION_ERROR', `unknown ${what}: ${chosen}; one of ${choices.join(', ')}`)
+  new ProviderError('API_VALIDATION_ERROR', `unknown ${what}: ${chosen}; choose one of ${choices.join(', ')}`)
 
 const parseValue = (schema: v.GenericSchema, fault: string, value: unknown) => {
   const result = v.safeParse(schema, value)
@@ -110,16 +112,16 @@ const parseValue = (schema: v.GenericSchema, fault: string, value: unknown) => {
   throw new ProviderError('API_VALIDATION_ERROR', `value of ${fault}: ${result.issues[0].message}`)
 }
 
-/** Arms a fault for the next `times` occasions. Faults of the same name strike in the order they were armed. */
+/** Arms a fault for its next `times` uses. Faults with the same name are used in the order in which they were armed. */
 export const armFault = (world: World, order: FaultOrder) => {
   world.store.faults.put({ id: String(nextInSequence(world, 'fault')), ...order })
 }
 
-/** Takes the earliest armed fault of the target that is `wanted`, and uses up one of its times. */
-const take = <Name extends string>(world: World, target: FaultTarget, wanted: (name: string) => name is Name) => {
+/** Uses once the earliest armed fault of the target with a wanted name. Returns it, or undefined if there is none. */
+const take = <Name extends string>(world: World, target: FaultTarget, isWanted: (name: string) => name is Name) => {
   for (const armed of world.store.faults.all()) {
     const { id, fault, times, value } = armed
-    if (armed.target !== target || !wanted(fault)) continue
+    if (armed.target !== target || !isWanted(fault)) continue
     if (times > 1) world.store.faults.put({ ...armed, times: times - 1 })
     else world.store.faults.delete(id)
     return { fault, value }
@@ -132,15 +134,15 @@ export const takeFault = <T extends FaultTarget>(world: World, target: T, wanted
 
 export const takeCallFault = (world: World, target: CallTarget) => take(world, target, isCallFault)
 
-/** The number a fault carries, where its value is one. */
+/** The value of a fault; undefined if it is not a number. */
 export const numberOf = (fault: { readonly value: unknown } | undefined) =>
   typeof fault?.value === 'number' ? fault.value : undefined
 
-/** The faults still armed, earliest first. */
+/** The armed faults, earliest first. */
 export const armedFaults = (world: World): FaultOrder[] =>
   world.store.faults.all().map(({ target, fault, times, value }) => ({ target, fault, times, value }))
 
-/** Clears all faults, or those of a target, or of a name. */
+/** Clears all faults, or only those with the target and the name of `only`. */
 export const clearFaults = (world: World, only: { readonly target?: string; readonly fault?: string } = {}) => {
   for (const { id, target, fault } of world.store.faults.all()) {
     if (target === (only.target ?? target) && fault === (only.fault ?? fault)) world.store.faults.delete(id)

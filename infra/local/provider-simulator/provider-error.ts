@@ -14,7 +14,7 @@ const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map([
   ['ISSUER_UNAVAILABLE', 503],
 ])
 
-/** A refusal in the provider's own form; its HTTP status follows from its code, 400 when the code is not a special one. */
+/** A refusal in the provider's format. The HTTP status of a code that is not in the table is 400. */
 export class ProviderError extends Error {
   readonly errorCode: string
   readonly status: number
@@ -33,7 +33,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** Parses what a caller sent. Throws `API_VALIDATION_ERROR` that names every field in question. */
+/** Parses a caller's input. Throws `API_VALIDATION_ERROR` with every invalid field. */
 export const parseInput = <S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> => {
   const result = v.safeParse(schema, input)
   if (result.success) return result.output
@@ -44,7 +44,7 @@ export const parseInput = <S extends v.GenericSchema>(schema: S, input: unknown)
   throw new ProviderError('API_VALIDATION_ERROR', errors.join('; '), errors)
 }
 
-/** Reads a JSON body; an empty one counts as absent. Throws `API_VALIDATION_ERROR` when it is not JSON. */
+/** Parses a JSON body; undefined if it is empty. Throws `API_VALIDATION_ERROR` if it is not JSON. */
 export const parseJson = (body: string): unknown => {
   if (body.trim() === '') return undefined
   try {

@@ -1,4 +1,4 @@
-/** The provider's own objects, under the provider's own names, as its API and its callbacks show them. */
+/** The objects of the provider's API and callbacks, with the provider's field names. */
 
 export type RequestStatus = 'REQUIRES_ACTION' | 'PENDING' | 'SUCCEEDED' | 'FAILED' | 'CANCELED' | 'EXPIRED'
 
@@ -29,7 +29,7 @@ export type Action = {
   readonly value: string
 }
 
-/** What a payment shows of its request. */
+/** The fields of a request that its payments show too. */
 type OfRequest = Omit<
   PaymentRequest,
   'channel_properties' | 'actions' | 'status' | 'latest_payment_id' | 'failure_code' | 'description'
@@ -49,7 +49,7 @@ export type Capture = {
   readonly capture_timestamp: string
 }
 
-/** A row of `/transactions`. Captures are booked as payments; rows of any other kind are made by `POST /_simulator/transactions`. */
+/** A row of `/transactions`. A capture adds a row of type PAYMENT. Control calls add rows of other types. */
 export type Transaction = {
   readonly id: string
   readonly product_id: string

@@ -16,17 +16,17 @@ export type ProviderSimulatorOptions = {
   readonly port: number
   readonly family?: Set<number>
   readonly secretKey: string
-  /** Asked at every callback, so the receiver may start later. */
+  /** Called for each callback, so the receiver may start later. */
   readonly callbackUrl: () => string
   readonly callbackToken: string
-  /** Keeps the state across a SIGKILL; without it the state is gone with the process. */
+  /** Keeps the state, even after a SIGKILL. Without it, the state is only in memory. */
   readonly stateFile?: string | undefined
 }
 
 /**
- * Starts the stand-in for the upstream provider on 127.0.0.1: its API, the control surface under `/_simulator` and the
- * checkout pages. It pays only when a request to `/_simulator` says so. With a state file, every change is on disk before its answer is sent.
- * `close` cuts connections and callbacks under way and ends all timers.
+ * Starts the provider's simulator on 127.0.0.1: its API, the control calls under `/_simulator`, and the checkout pages.
+ * A payment request is paid only by its `simulate` call or its checkout page. With a state file, every change is on
+ * disk before its answer is sent. `close` aborts connections and callbacks in progress, and cancels all timers.
  */
 export const startProviderSimulator = async (options: ProviderSimulatorOptions) => {
   const file = options.stateFile === undefined ? undefined : openStateFile(options.stateFile)
@@ -88,12 +88,12 @@ const answer = (core: SimulatorCore, secretKey: string, request: LocalRequest): 
   }
 }
 
-// What the provider waits for an answer, in real time.
+// How long the provider waits for an answer, in real time.
 const ATTEMPT_TIMEOUT_MS = 30_000
 
 /**
- * Posts callbacks over HTTP, a bounded number at a time. `send` resolves with the status, and rejects on a network error
- * or when the answer is not there within the timeout. Closing it rejects what is under way.
+ * Posts callbacks by HTTP, a bounded number at a time. `send` resolves with the status. It rejects after a network
+ * error or the timeout. `close` rejects the requests in progress.
  */
 const createCallbackSender = (url: () => string) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 100 })
@@ -110,7 +110,7 @@ const createCallbackSender = (url: () => string) => {
         headers: { ...headers, 'content-length': Buffer.byteLength(body) },
       }
       const call = httpRequest(url(), options, (response) => {
-        // The status is the answer; the rest is read only to free the connection.
+        // Only the status matters. The body is read to free the connection.
         response.on('error', reject).resume()
         resolve(response.statusCode ?? 0)
       })

@@ -15,18 +15,18 @@ export type SimulatorDeps = {
   readonly newUuid: () => string
   readonly baseUrl: () => string
   readonly callbackToken: string
-  /** Posts one callback; resolves with the HTTP status, rejects when there was no answer. */
+  /** Posts one callback. Resolves with the HTTP status; rejects if there was no answer. */
   readonly sendCallback: (callback: OutgoingCallback) => Promise<number>
-  /** Called with every change, before the call that made it returns. */
+  /** Called with the changes of a step, before the step returns. */
   readonly save?: (changes: readonly Change[]) => void
 }
 
 export type SimulatorCore = ReturnType<typeof createSimulatorCore>
 
 /**
- * The provider without its HTTP face: requests, payments, transactions, callbacks and faults on one clock.
- * Every call first does what has come due, so a caller never sees a request open past its expiry.
- * `restored` is an earlier `snapshot()`; callbacks that were still to be sent are sent again.
+ * The provider without HTTP: requests, payments, transactions, callbacks and faults on one clock. Every call first runs
+ * the due tasks, so a caller never sees an open request after its expiry. `restored` is an earlier `snapshot()`. Its
+ * callbacks without a result are sent again.
  */
 export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Change[] = []) => {
   const { world, run, close } = createEngine(deps, restored)
@@ -37,18 +37,18 @@ export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Chan
     simulatePayment: (id: string, body?: unknown) => run(() => simulatePayment(world, id, body)),
     getPayment: (id: string) => run(() => requirePayment(world, id)),
     listTransactions: (search: URLSearchParams) => run(() => listTransactions(world, search)),
-    /** A row that no capture makes, such as a withdrawal or one of a type of tomorrow. */
+    /** Adds a row without a capture, for example a withdrawal or a row of an unknown type. */
     bookTransaction: (body: unknown) => run(() => bookRow(world, body)),
     getTransaction: (id: string) => run(() => getTransaction(world, id)),
     getBalance: (search: URLSearchParams) => run(() => getBalance(world, search)),
-    /** What the payer or the channel does, as opposed to the merchant: decline, or let the time pass. */
+    /** These two are actions of the payer or the channel, not of the merchant. */
     failPaymentRequest: (id: string, body?: unknown) => run(() => failRequest(world, id, body)),
     expirePaymentRequest: (id: string) => run(() => expireRequest(world, id)),
-    /** What becomes of the money afterwards: voided, reversed, refunded, charged back, won back. */
+    /** Changes a captured payment: voided, reversed, refunded, charged back, or dispute won. */
     reversePayment: (id: string, body: unknown) => run(() => reversePayment(world, id, body)),
-    /** The requests whose reference begins with `prefix`, oldest first. */
+    /** The requests whose reference starts with `prefix`, oldest first. */
     findPaymentRequests: (prefix: string) => run(() => requestsOf(world, prefix)),
-    /** Every capture there has been, with the money received. */
+    /** All captured payments, with their amounts. */
     capturedPayments: () =>
       world.store.payments
         .all()
@@ -57,26 +57,26 @@ export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Chan
           id,
           amount: (payment.captures ?? []).reduce((sum, { capture_amount: amount }) => sum + amount, 0),
         })),
-    /** The captures whose own row has turned since. */
-    turnedPayments: () =>
+    /** The captured payments whose own row was voided or reversed later. */
+    reversedPayments: () =>
       world.store.transactions
         .all()
         .filter(({ row }) => row.type === 'PAYMENT' && row.status !== 'SUCCESS')
         .map(({ row }) => row.product_id),
-    /** Requests and rows as they stand: nothing that has come due is done first. */
-    requestAsItStands: (id: string) => world.store.requests.get(id),
-    requestsAsTheyStand: () => world.store.requests.all(),
-    rowsAsTheyStand: () => world.store.transactions.all(),
+    /** The stored requests and rows. These reads run no due task. */
+    storedRequest: (id: string) => world.store.requests.get(id),
+    storedRequests: () => world.store.requests.all(),
+    storedRows: () => world.store.transactions.all(),
     countCall: (name: string, times = 1) =>
       run(() => world.store.calls.put({ id: name, count: (world.store.calls.get(name)?.count ?? 0) + times })),
     callCounts: () => Object.fromEntries(world.store.calls.all().map(({ id, count }) => [id, count])),
     resetCalls: () => run(() => world.store.calls.all().forEach(({ id }) => world.store.calls.delete(id))),
-    /** Arms a fault; `forged` strikes at once. Throws `API_VALIDATION_ERROR`, or `DATA_NOT_FOUND` for a forgery. */
+    /** Arms a fault; `forged` sends its callback at once. Throws `API_VALIDATION_ERROR`, or that of `forgeCapture`. */
     orderFault: (input: unknown) => run(() => orderFault(world, input)),
     takeCallFault: (target: faults.CallTarget) => run(() => faults.takeCallFault(world, target)),
     armedFaults: () => faults.armedFaults(world),
     clearFaults: (only?: Parameters<typeof faults.clearFaults>[1]) => run(() => faults.clearFaults(world, only)),
-    /** The whole state as JSON-ready data; give it to a new core to go on from there. */
+    /** The whole state as JSON data. A new core continues from it. */
     snapshot: () => world.store.snapshot(),
     close,
   }
@@ -101,12 +101,12 @@ const requestsOf = (world: World, prefix: string) =>
     .map(({ request }) => request)
     .filter((request) => request.reference_id.startsWith(prefix))
 
-// The receiver of the callbacks is restarted too.
+// After a restart, callbacks wait until their receiver has started too.
 const RESTART_GRACE_MS = 3000
 
 /**
- * What makes the simulator go: every step passes through `run`, which first does what has come due on the clock, and
- * saves what has changed before it returns. `close` ends all timers; callbacks under way are no longer waited for.
+ * Runs the steps of the simulator. `run` first runs the due tasks, then the step, and saves all changes before it
+ * returns. `close` cancels all timers, and ignores the results of callbacks in progress.
  */
 const createEngine = (deps: SimulatorDeps, restored: readonly Change[]) => {
   const store = createStore(restored)
@@ -139,7 +139,7 @@ const createEngine = (deps: SimulatorDeps, restored: readonly Change[]) => {
     inFlight.add(id)
     const finish = (delivered: boolean) => {
       inFlight.delete(id)
-      // After close the outcome is unknown to the saved state, so a restart sends the callback again.
+      // After `close` the result is not saved, so a restart sends the callback again.
       if (!closed) run(() => recordAttempt(world, id, delivered))
     }
     deps.sendCallback(toOutgoing(world, callback, deps.callbackToken)).then(

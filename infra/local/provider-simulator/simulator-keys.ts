@@ -1,4 +1,4 @@
-/** What the simulator expects of us, and what it shows us. */
+/** The simulator accepts calls with this key, and sends this token in its callbacks. */
 export const PROVIDER_KEY = 'xnd_development_local'
 export const CALLBACK_TOKEN = 'local-callback-token'
 

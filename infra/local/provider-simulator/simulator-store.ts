@@ -9,10 +9,10 @@ export type RequestRecord = { readonly id: string; readonly expiresAtMs: number;
 export type TransactionRecord = {
   readonly id: string
   readonly row: Transaction
-  /** The fee as it will be once the row is settled at `settleAtMs`; both absent on a settled row. */
+  /** When the row settles, and its fee after that. A settled row has neither field. */
   readonly settleAtMs?: number
   readonly finalFee?: TransactionFee
-  /** Faults that took hold of this row: it is not shown, or shown a second time under another id. */
+  /** Faults of this row: lists leave it out, or show it a second time with another id. */
   readonly missing?: true
   readonly duplicateId?: string
 }
@@ -24,9 +24,9 @@ export type CallbackRecord = {
   readonly event: string
   readonly data: object
   readonly wrongToken: boolean
-  /** A forger tries once; the provider retries. */
+  /** A forged callback is sent once. It is never retried. */
   readonly forged: boolean
-  /** Held back until another callback has been sent, or `dueMs`. */
+  /** Held until another callback was sent, or until `dueMs`. */
   readonly held: boolean
   readonly attempts: number
   readonly dueMs: number
@@ -50,7 +50,7 @@ type ChangeOf<N extends TableName> = {
   [K in N]: { readonly table: K; readonly id: string; readonly record: Records[K] | null }
 }[N]
 
-/** One record written, or removed (null). A list of these is both the journal and, from an empty start, a snapshot. */
+/** One record after a write, or null after a delete. Both the journal and a snapshot are lists of changes. */
 export type Change = ChangeOf<TableName>
 
 const TABLE_NAMES = [
@@ -65,7 +65,7 @@ const TABLE_NAMES = [
 
 const isOf = <N extends TableName>(table: N, change: Change): change is Change & ChangeOf<N> => change.table === table
 
-/** All state of the simulator: a few tables of immutable records that are replaced, never changed in place. */
+/** The state of the simulator: tables of records. A record is replaced, never changed in place. */
 export const createStore = (from: readonly Change[] = []) => {
   let touched: { readonly table: TableName; readonly id: string }[] = []
 
@@ -78,7 +78,7 @@ export const createStore = (from: readonly Change[] = []) => {
     }
     return {
       get: (id: string) => rows.get(id),
-      /** Oldest first: a record keeps its place when it is replaced. */
+      /** Oldest first. A record keeps its place when it is replaced. */
       all: () => [...rows.values()],
       put: (record: Records[N]): void => {
         rows.set(record.id, record)
@@ -87,7 +87,7 @@ export const createStore = (from: readonly Change[] = []) => {
       delete: (id: string): void => {
         if (rows.delete(id)) touched.push({ table, id })
       },
-      /** The record as it is now, as a change. */
+      /** The change that writes the current record. */
       changeOf: (id: string): ChangeOf<N> => ({ table, id, record: rows.get(id) ?? null }),
     }
   }
@@ -124,23 +124,23 @@ const ChangeSchema = v.object({
   id: v.string(),
   record: v.nullable(v.looseObject({ id: v.string() })),
 })
-// Only this file writes the journal, so what names a table and has an id is taken for a record of that table.
+// Only this file writes the journal, so the schema checks no more than the table's name and the id.
 const Step = v.array(v.custom<Change>((change) => v.is(ChangeSchema, change)))
 
 const REWRITE_AFTER_BYTES = 64 * 1024 * 1024
 
 /**
- * The simulator's memory on disk: a journal with one line per step, so that saving costs the same however much there is.
- * `loaded` is what was in the file; call `rewrite` once with the state made of it, then `append` every step.
- * A last line without its end was never answered for, and is dropped. Throws when another line cannot be read: to go on
- * without it would lose money silently.
+ * The simulator's state file: a journal with one line for each step. So the cost of a save does not grow with the
+ * state. `loaded` is the content of the file. Call `rewrite` once with the state of it, then `append` for each step. A
+ * last line without its end is dropped, because the step was never answered. Throws if another line cannot be read,
+ * because the simulator would lose money silently without it.
  */
 export const openStateFile = (path: string) => {
   const loaded = readJsonLines(path, Step).flat()
   let descriptor: number | undefined
   let bytes = 0
 
-  /** Replaces the file by this state alone; a crash leaves either the old file or the new one. */
+  /** Replaces the content by this state. After a crash, the file has either the old or the new content. */
   const rewrite = (state: readonly Change[]) => {
     if (descriptor !== undefined) closeSync(descriptor)
     writeJsonLines(
@@ -154,9 +154,9 @@ export const openStateFile = (path: string) => {
   return {
     loaded,
     rewrite,
-    /** Whether so much has been appended that a rewrite is worth its while. */
+    /** Whether the file should be rewritten, because much was appended since the last rewrite. */
     isLong: () => bytes > REWRITE_AFTER_BYTES,
-    /** Writes the changes of one step as one line. Once this returns, they outlive the process. */
+    /** Writes the changes of one step as one line. After this returns, the line survives the process. */
     append: (changes: readonly Change[]) => {
       if (descriptor === undefined) throw new Error('the state file is closed')
       const line = `${JSON.stringify(changes)}\n`

@@ -3,14 +3,14 @@ import { ProviderError } from './provider-error.ts'
 import type { PaymentRequest } from './provider-objects.ts'
 import type { RequestRecord, Store } from './simulator-store.ts'
 
-/** What every step of the simulator works on. All that varies (time, ids, addresses) comes in through it. */
+/** The state that every step of the simulator changes, and its sources of time, ids and addresses. */
 export type World = {
   readonly store: Store
   readonly agenda: Agenda
   readonly nowMs: () => number
   /** A fresh lowercase UUID. */
   readonly newUuid: () => string
-  /** Where the simulator is reached; checkout pages live there. */
+  /** The simulator's own address, for the links to checkout pages. */
   readonly baseUrl: () => string
 }
 
@@ -19,7 +19,7 @@ export const timestampNow = (world: World) => toTimestamp(world.nowMs())
 
 export const toTimestamp = (ms: number) => new Date(ms).toISOString()
 
-/** The next number of a named sequence, from 1; kept with the state. */
+/** The next number of a named sequence, from 1. The state contains the sequence. */
 export const nextInSequence = (world: World, name: string) => {
   const count = (world.store.sequences.get(name)?.count ?? 0) + 1
   world.store.sequences.put({ id: name, count })
@@ -33,7 +33,7 @@ export const requireRequest = (world: World, id: string): RequestRecord => {
   return record
 }
 
-/** A payment made on a request, without its outcome. */
+/** A new payment of a request, without its result. */
 export const paymentOf = (world: World, request: PaymentRequest) => {
   const { channel_properties: _properties, actions: _actions, description: _description, ...rest } = request
   const { status: _status, latest_payment_id: _latest, failure_code: _failure, ...shown } = rest
@@ -41,46 +41,46 @@ export const paymentOf = (world: World, request: PaymentRequest) => {
   return { ...shown, payment_id: `py-${world.newUuid()}`, payment_details: {}, created: now, updated: now }
 }
 
-/** Something the provider will do by itself at a given time. `id` names the record it is about. */
+/** The provider runs a task by itself at a given time. `id` is the id of its record. */
 export type Task = { readonly kind: 'expire' | 'settle' | 'callback'; readonly id: string; readonly dueMs: number }
 
-/** The part of the local clock the simulator needs; a simulation may bring its own. */
+/** The part of the local clock that the simulator needs. A simulation passes its own clock. */
 export type SimulatorClock = {
   nowMs(): number
   at(dueMs: number, run: () => void): () => void
 }
 
 /**
- * The provider's own calendar: any number of tasks on one alarm of the clock.
- * It is not part of the saved state; every task follows from a record, and one that no longer applies does nothing.
+ * The provider's scheduled tasks, with one timer of the clock. They are not saved, because a restart derives them from
+ * the records. A task that no longer applies does nothing.
  */
 export const createAgenda = (clock: SimulatorClock, wake: () => void) => {
   // Latest first, so that the next task is taken from the end without moving the others.
   const tasks: Task[] = []
-  let alarm: { readonly dueMs: number; readonly cancel: () => void } | undefined
+  let timer: { readonly dueMs: number; readonly cancel: () => void } | undefined
 
   return {
     add: (task: Task): void => insertByDue(tasks, task),
-    /** Takes the earliest task that is due by `nowMs`; tasks of the same time come in the order they were added. */
+    /** Takes the earliest task that is due at `nowMs`. Tasks of the same time are taken in the order of `add`. */
     takeDue: (nowMs: number): Task | undefined => {
       const next = tasks.at(-1)
       return next && next.dueMs <= nowMs ? tasks.pop() : undefined
     },
-    /** Sets the one alarm on the clock to the earliest task. */
+    /** Sets the timer to the earliest task. */
     arm: (): void => {
       const next = tasks.at(-1)
-      if (alarm && alarm.dueMs === next?.dueMs) return
-      alarm?.cancel()
-      alarm = undefined
+      if (timer && timer.dueMs === next?.dueMs) return
+      timer?.cancel()
+      timer = undefined
       if (!next) return
       const cancel = clock.at(next.dueMs, () => {
-        alarm = undefined
+        timer = undefined
         wake()
       })
-      alarm = { dueMs: next.dueMs, cancel }
+      timer = { dueMs: next.dueMs, cancel }
     },
     close: () => {
-      alarm?.cancel()
+      timer?.cancel()
       tasks.length = 0
     },
   }

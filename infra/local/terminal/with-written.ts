@@ -1,8 +1,8 @@
 const END = '<!-- end of what is written -->'
 
 /**
- * A document with what `npm run <script> -- [<suite>] --write` puts there in its place, up to the next end. Throws when it
- * has no place for it.
+ * A document with what `npm run <script> -- [<suite>] --write` puts there in its place, up to the next end. Throws when
+ * it has no place for it.
  */
 export const withWritten = (document: string, script: string, text: string, suite?: string): string => {
   const begin = `<!-- written by \`npm run ${[script, '--', ...(suite === undefined ? [] : [suite]), '--write'].join(' ')}\` -->`

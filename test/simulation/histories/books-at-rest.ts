@@ -64,7 +64,7 @@ export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
   webhooks: world.merchants.received,
   secretOfUrl: new Map(tenants.flatMap(({ endpoints }) => endpoints.map(({ url, secret }) => [url, secret] as const))),
   captured: captured(world),
-  turned: world.provider.turnedPayments(),
+  turned: world.provider.reversedPayments(),
   bookedBack: world.bookedBack,
   endpointsOfClient: new Map(
     tenants.map(({ clientId, endpoints }) => [clientId, endpoints.map(({ endpointId }) => endpointId)]),

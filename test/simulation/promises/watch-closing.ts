@@ -13,13 +13,13 @@ const CLOSED = ['failed', 'expired', 'cancelled']
 
 /** Whether it can be paid at this moment, by the provider's own books. */
 export const isPayable = ({ provider, scheduler }: World, requestId: string): boolean => {
-  const record = provider.requestAsItStands(requestId)
+  const record = provider.storedRequest(requestId)
   return record !== undefined && OPEN.includes(record.request.status) && record.expiresAtMs > scheduler.nowMs()
 }
 
 /** Whether it was paid, with the amount asked for, while it could be. */
 const isPaid = ({ provider }: World, requestId: string): boolean => {
-  const request = provider.requestAsItStands(requestId)?.request
+  const request = provider.storedRequest(requestId)?.request
   const captured = provider.capturedPayments().find(({ id }) => id === request?.latest_payment_id)
   return request?.status === 'SUCCEEDED' && captured?.amount === request.request_amount
 }
@@ -28,7 +28,7 @@ const isPaid = ({ provider }: World, requestId: string): boolean => {
 const requestOf = ({ provider, faults }: World, payment: RawItem) =>
   faults.providerStale > 0 || faults.providerBehind > 0
     ? undefined
-    : provider.requestAsItStands(text(payment, 'payment_request_id'))?.request
+    : provider.storedRequest(text(payment, 'payment_request_id'))?.request
 
 /** It was paid after its end: money that is not what was asked for fails it all the same. */
 const hasMoney = (world: World, payment: RawItem): boolean =>
@@ -68,7 +68,7 @@ export const watchClosing = (world: World, seen: Observations): void => {
 
   world.onAsked.push((_, method, path) => {
     const id = cancelledRequest(method, path)
-    const request = id === undefined ? undefined : world.provider.requestAsItStands(id)?.request
+    const request = id === undefined ? undefined : world.provider.storedRequest(id)?.request
     const payment = paymentOfReference(world, request?.reference_id)
     if (payment?.['status'] !== 'pending' || payment['payment_request_id'] !== id) return
     if (payment['cancel_requested_at'] === undefined && payment['expiry_started_at'] === undefined)

@@ -78,7 +78,7 @@ const SWEEP_MS = 25 * 3_600_000
 const keptBy = ({ provider }: World): ReadonlyMap<string, number> =>
   new Map(
     provider
-      .rowsAsTheyStand()
+      .storedRows()
       // Rows that are about another amount or currency say nothing of it; they are not captures of the provider's.
       .filter(({ row }) => row.type === 'PAYMENT' && row.settlement_status === 'SETTLED' && row.product_data !== null)
       .map(({ row }) => [row.product_id, row.amount - row.net_amount]),
@@ -88,7 +88,7 @@ const keptBy = ({ provider }: World): ReadonlyMap<string, number> =>
 const isShown = ({ provider, unshownRows }: World, { credited_provider_payment_id: id }: RawItem): boolean =>
   !unshownRows.has(String(id)) &&
   provider
-    .rowsAsTheyStand()
+    .storedRows()
     .some(
       ({ row, settleAtMs }) =>
         row.product_id === id &&

@@ -90,7 +90,7 @@ export const watchOrphans = (world: World, seen: Observations): (() => readonly 
   })
 
   return () =>
-    world.provider.requestsAsTheyStand().flatMap(({ id, request }) => {
+    world.provider.storedRequests().flatMap(({ id, request }) => {
       // By now every request that the gateway did not close has expired.
       if (![...OPEN, 'EXPIRED'].includes(request.status) || asked.has(id)) return []
       const [, paymentId = '', attempt] = REFERENCE.exec(request.reference_id) ?? []
@@ -207,7 +207,7 @@ export const watchPushes = (world: World): (() => readonly string[]) => {
     const shown = world.provider.capturedPayments().filter(({ id }) => !world.unshownRows.has(id))
     const paid = new Map(shown.map(({ id, amount }) => [id, amount]))
     const pushes = new Map<string, Push[]>()
-    for (const { id, request, expiresAtMs } of world.provider.requestsAsTheyStand()) {
+    for (const { id, request, expiresAtMs } of world.provider.storedRequests()) {
       const [, paymentId] = REFERENCE.exec(request.reference_id) ?? []
       if (paymentId === undefined || request.channel_code !== PUSHED) continue
       const isClosed = !['PENDING', 'EXPIRED'].includes(request.status)

@@ -55,7 +55,7 @@ const bookBeside = (world: World, paid: PaymentRequest): void => {
   const { oddities, provider, scheduler, conflictingRows, tally } = world
   const { latest_payment_id: id = '', reference_id } = paid
   const [what, row, cause] = drawConflictingRow(world, reference_id, paid.request_amount)
-  const own = provider.rowsAsTheyStand().find((record) => record.row.product_id === id)
+  const own = provider.storedRows().find((record) => record.row.product_id === id)
   // Often in the same moment in which its own row is settled.
   const settlesInMs = (own?.settleAtMs ?? 0) - scheduler.nowMs()
   const book = () => {
@@ -146,7 +146,7 @@ const pay = (world: World, request: ReturnType<typeof open>[number], isLate: boo
   }
   const untilMs = scheduler.nowMs() + oddities.int(HOUR_MS, 4 * HOUR_MS)
   const says = oddities.pick(['nothing', 'nothing', 'not found', 'too often'] as const)
-  world.withheld.set(String(provider.requestAsItStands(id)?.request.latest_payment_id), { untilMs, says })
+  world.withheld.set(String(provider.storedRequest(id)?.request.latest_payment_id), { untilMs, says })
   if (says !== 'not found') world.withheld.set(id, { untilMs, says })
   if (oddities.chance(0.2)) {
     const turn = () => void provider.reversePayment(id, { kind: oddities.pick(['voided', 'reversed']) })

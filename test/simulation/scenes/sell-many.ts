@@ -48,7 +48,7 @@ export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): 
     const { payment_request_id: requestId } = made
     scheduler.after(prng.int(1, withinMs), () => {
       // It may have ended meanwhile.
-      if (provider.requestAsItStands(requestId)?.request.status !== 'REQUIRES_ACTION') return
+      if (provider.storedRequest(requestId)?.request.status !== 'REQUIRES_ACTION') return
       if (isUnheard) provider.orderFault({ target: 'callback', fault: 'lost' })
       payOddly(world, made, () => provider.simulatePayment(requestId) !== undefined)
       count(world.tally, 'sold to several at once')

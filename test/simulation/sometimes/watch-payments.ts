@@ -40,7 +40,7 @@ export const watchCreates = (world: World): void => {
 
   world.onAsked.push((_, method, path) => {
     const id = cancelledRequest(method, path)
-    const request = id === undefined ? undefined : world.provider.requestAsItStands(id)?.request
+    const request = id === undefined ? undefined : world.provider.storedRequest(id)?.request
     const payment = paymentOfReference(world, request?.reference_id)
     const isNeeded = payment?.['payment_request_id'] === id && payment?.['status'] !== 'succeeded'
     if (payment && !isNeeded) meet(world, 'an orphan is cancelled')
@@ -139,7 +139,7 @@ export const watchNews = (world: World): void => {
 const watchAnswers = (world: World): void => {
   world.onAnswered.push((_, { method, path, outcome }) => {
     const cancelled = cancelledRequest(method, path)
-    const request = cancelled === undefined ? undefined : world.provider.requestAsItStands(cancelled)?.request
+    const request = cancelled === undefined ? undefined : world.provider.storedRequest(cancelled)?.request
     if (outcome.kind === 'lost' && request?.status === 'CANCELED') meet(world, 'a cancel is done and its answer lost')
     if (outcome.kind !== 'answered' || outcome.status !== 404 || !path.startsWith(PAYMENTS)) return
     const isThere = world.provider.capturedPayments().some(({ id }) => path === `${PAYMENTS}${id}`)

@@ -36,7 +36,7 @@ const wasRefused = (item: RawItem) => attemptsOf(item).at(-1)?.outcome === 'refu
 const isUnderLease = ({ before, nowMs }: Write) => ms(before, 'lease_until') > nowMs + APART_MS
 
 const referenceOf = ({ world, after }: Write) =>
-  world.provider.requestAsItStands(text(after, 'payment_request_id'))?.request.reference_id
+  world.provider.storedRequest(text(after, 'payment_request_id'))?.request.reference_id
 
 /** A payment may be due at any time until it ends; a create while a worker must check it. */
 const isDue = (item: RawItem) => item['work'] === 'payment' && item['due_at'] !== undefined

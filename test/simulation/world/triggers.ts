@@ -213,7 +213,7 @@ const watchSync = (world: World): (() => boolean) => {
     if ([...jobs.values()].some((due) => due <= now)) return true
     const position = text(world.table.item(syncJobKey('head')) ?? {}, 'position')
     // A reversed row is updated in its old place among newer rows.
-    return world.provider.rowsAsTheyStand().some(({ missing, row }) => !missing && row.updated >= position)
+    return world.provider.storedRows().some(({ missing, row }) => !missing && row.updated >= position)
   }
 }
 

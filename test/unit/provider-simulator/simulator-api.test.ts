@@ -91,8 +91,8 @@ describe('the control API of the provider simulator (design section 6)', () => {
   })
 
   it.each([
-    [{ target: 'creat', fault: 'timeout' }, 'unknown target: creat; one of create, get, cancel'],
-    [{ target: 'create', fault: 'lost' }, 'unknown fault for target create: lost; one of timeout_after_commit'],
+    [{ target: 'creat', fault: 'timeout' }, 'unknown target: creat; choose one of create, get, cancel'],
+    [{ target: 'create', fault: 'lost' }, 'unknown fault for target create: lost; choose one of timeout_after_commit'],
     [{ target: 'create', fault: 'slow' }, 'value of slow'],
     [{ target: 'create', fault: 'timeout', times: 0 }, 'times'],
   ])('refuses the order %j', (order, message) => {

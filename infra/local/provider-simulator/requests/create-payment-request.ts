@@ -13,7 +13,7 @@ const Instant = v.pipe(
   v.check((value) => !Number.isNaN(Date.parse(value)), 'must be an ISO 8601 UTC time'),
 )
 
-/** The body of `POST /v3/payment_requests` as far as all channels share it; other fields are ignored. */
+/** The fields of `POST /v3/payment_requests` that all channels share. Other fields are ignored. */
 const CreateRequestBody = v.object({
   reference_id: text(255),
   type: v.literal('PAY'),
@@ -32,7 +32,7 @@ const CreateRequestBody = v.object({
   ),
   customer: v.optional(
     v.object({
-      // The documented trap: dashes, as in a UUID, are refused here.
+      // As the provider documents, it refuses dashes, and so every UUID.
       reference_id: v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,255}$/, 'must be alphanumeric')),
       email: v.optional(v.string()),
       mobile_number: v.optional(v.string()),
@@ -62,7 +62,7 @@ const QrProperties = v.strictObject({
   qr_string_type: v.optional(v.literal('DYNAMIC')),
 })
 
-/** What `channel_properties` must be, by the kind of destination. A property of another kind is refused. */
+/** The schema of `channel_properties` by the kind of destination. It refuses the properties of other kinds. */
 const CHANNEL_PROPERTIES = {
   virtual_account_number: VirtualAccountProperties,
   push: PushProperties,
@@ -71,8 +71,8 @@ const CHANNEL_PROPERTIES = {
 } satisfies Record<Channel['destination'], v.GenericSchema>
 
 /**
- * `POST /v3/payment_requests`. Like the provider, it neither minds a `reference_id` it has seen before nor reads an
- * idempotency key: every call makes another payable request.
+ * `POST /v3/payment_requests`. As at the real provider, every call creates a new payable request. A `reference_id` may
+ * repeat, and an idempotency key has no effect.
  */
 export const createPaymentRequest = (world: World, input: unknown): PaymentRequest => {
   const { customer: _customer, ...body } = parseInput(CreateRequestBody, input)
@@ -99,7 +99,7 @@ export const createPaymentRequest = (world: World, input: unknown): PaymentReque
   return request
 }
 
-/** The provider prints the limits, and not which of its two codes for a wrong value it answers beyond them. */
+/** The provider documents the limits, but not which of two possible error codes it answers. This code is a guess. */
 const requireAmount = ({ amounts }: Channel, amount: number): void => {
   if (amounts === undefined) return
   const [least, most] = amounts
@@ -126,7 +126,7 @@ type DestinationInput = {
   readonly channelProperties: Readonly<Record<string, string>>
 }
 
-/** What the payer is shown or sent to; none for a push channel. */
+/** What the payer gets: a number or text to use, or a page to visit. A push channel gives nothing. */
 const destinationActions = (world: World, channel: Channel, input: DestinationInput): Action[] => {
   const { requestId, amount, channelProperties } = input
   switch (channel.destination) {
@@ -149,7 +149,7 @@ const present = (descriptor: 'VIRTUAL_ACCOUNT_NUMBER' | 'QR_STRING', value: stri
   value,
 })
 
-// The tag holds 25 characters, fewer than an id has. The end of an id is used, because its beginning is fixed.
+// The tag holds 25 characters, fewer than an id has. It gets the end of the id, because all ids begin alike.
 const referenceLabel = (requestId: string) =>
   requestId
     .replaceAll(/[^0-9A-Za-z]/g, '')
@@ -161,13 +161,13 @@ const accountNumber = (world: World, channel: Channel, properties: DestinationIn
   const wanted = properties['virtual_account_number']
   if (wanted === undefined) return prefix + scattered(nextInSequence(world, 'virtual_account'), length - prefix.length)
   if (wanted.length !== length || !wanted.startsWith(prefix) || !/^\d+$/.test(wanted)) {
-    const message = `${prefix} and ${length} digits in all are required`
+    const message = `virtual_account_number must be ${length} digits that start with ${prefix}`
     throw new ProviderError('VIRTUAL_ACCOUNT_NUMBER_OUTSIDE_RANGE', message)
   }
   return wanted
 }
 
-// Multiplying by a number that shares no factor with 10 walks through every value of `digits` digits exactly once:
-// the numbers look unrelated, and two requests never get the same one.
+// The factor is coprime to 10, so different ordinals give different numbers until all numbers of `digits` digits are
+// used. The numbers look random.
 const scattered = (ordinal: number, digits: number) =>
   String((BigInt(ordinal) * 6_180_339_887n + 1_234_567n) % 10n ** BigInt(digits)).padStart(digits, '0')

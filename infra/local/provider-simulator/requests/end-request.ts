@@ -14,9 +14,9 @@ const SimulateBody = v.nullish(
 )
 
 /**
- * `POST /v3/payment_requests/{id}/simulate`: the payer pays. Everything but the callback has happened when this returns.
- * The amount is the `wrong_amount` fault's, else the body's, else the one asked for, and is captured whatever it is.
- * A final request is refused unless `after_expiry` is armed: then the money arrives, and the request stays as it is.
+ * `POST /v3/payment_requests/{id}/simulate`: the payer pays. Only the callback is sent later. The captured amount is
+ * that of the fault `wrong_amount`, else that of the body, else the requested amount. It refuses a final request,
+ * unless the fault `after_expiry` is armed. Then the money arrives, but the request keeps its status.
  */
 export const simulatePayment = (world: World, id: string, body: unknown) => {
   const record = requireRequest(world, id)
@@ -49,8 +49,8 @@ export const simulatePayment = (world: World, id: string, body: unknown) => {
 }
 
 /**
- * `POST /v3/payment_requests/{id}/cancel`. No callback follows, as upstream. Throws `INACTIVE_PAYMENT_REQUEST`, and for a
- * push that the payer can still answer `INELIGIBLE_TRANSACTION_STATUS`: only what waits for an action can be cancelled.
+ * `POST /v3/payment_requests/{id}/cancel`. As at the real provider, it sends no callback. Throws
+ * `INACTIVE_PAYMENT_REQUEST` for a final request, and `INELIGIBLE_TRANSACTION_STATUS` for an open push request.
  */
 export const cancelRequest = (world: World, id: string): PaymentRequest => {
   const record = requireOpen(world, id)
@@ -61,14 +61,14 @@ export const cancelRequest = (world: World, id: string): PaymentRequest => {
   return close(world, record, { status: 'CANCELED' })
 }
 
-/** Ends an unpaid request, and announces it. Throws `INACTIVE_PAYMENT_REQUEST`. */
+/** Expires an open request, and announces it. Throws `INACTIVE_PAYMENT_REQUEST` for a final one. */
 export const expireRequest = (world: World, id: string): PaymentRequest => {
   const expired = close(world, requireOpen(world, id), { status: 'EXPIRED' })
   announce(world, 'payment_request.expiry', expired)
   return expired
 }
 
-/** Expires a request whose time has come; one that is already final stays as it is. */
+/** Expires a request at its expiry time. A final request stays unchanged. */
 export const expireWhenDue = (world: World, id: string) => {
   const record = world.store.requests.get(id)
   if (record && isOpen(record.request)) expireRequest(world, id)
@@ -76,7 +76,7 @@ export const expireWhenDue = (world: World, id: string) => {
 
 const FailBody = v.nullish(v.object({ failure_code: v.optional(v.pipe(v.string(), v.regex(/^[A-Z0-9_]{1,64}$/))) }))
 
-/** Lets the payer's attempt fail: a FAILED payment, a FAILED request, and their callback. */
+/** Makes the payer's attempt fail. Records a FAILED payment and a FAILED request, and announces the failure. */
 export const failRequest = (world: World, id: string, body: unknown): PaymentRequest => {
   const record = requireOpen(world, id)
   const failureCode = parseInput(FailBody, body)?.failure_code ?? 'USER_DECLINED_PAYMENT'
@@ -97,10 +97,10 @@ const requireOpen = (world: World, id: string): RequestRecord => {
   throw new ProviderError('INACTIVE_PAYMENT_REQUEST', `Payment request is already ${record.request.status}`)
 }
 
-type Closing = Pick<PaymentRequest, 'status' | 'failure_code' | 'latest_payment_id'>
+type FinalFields = Pick<PaymentRequest, 'status' | 'failure_code' | 'latest_payment_id'>
 
-const close = (world: World, record: RequestRecord, closing: Closing): PaymentRequest => {
-  const request = { ...record.request, ...closing, updated: timestampNow(world) }
+const close = (world: World, record: RequestRecord, fields: FinalFields): PaymentRequest => {
+  const request = { ...record.request, ...fields, updated: timestampNow(world) }
   world.store.requests.put({ ...record, request })
   return request
 }

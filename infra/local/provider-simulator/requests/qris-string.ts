@@ -1,4 +1,4 @@
-// A merchant as the national QRIS register has them: a PAN of 18 digits with its Luhn check digit, an id, a size class.
+// A merchant in the format of the national QRIS register: a PAN with a Luhn check digit, an id, and a size class.
 const MERCHANT = {
   pan: '9360091500066123454',
   acquirerId: '006612345',
@@ -13,7 +13,7 @@ const MERCHANT = {
 const field = (tag: string, value: string) => `${tag}${String(value.length).padStart(2, '0')}${value}`
 
 /**
- * A dynamic QRIS code as a banking app would read it: EMVCo merchant-presented TLV with the amount and the checksum.
+ * The text of a dynamic QRIS code, which banking apps can read: EMVCo merchant-presented TLV with amount and checksum.
  * `reference` (at most 25 letters and digits) makes each code different.
  */
 export const qrisString = (amount: number, reference: string) => {

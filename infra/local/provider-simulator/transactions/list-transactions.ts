@@ -35,7 +35,7 @@ const Query = v.object({
 
 type Query = v.InferOutput<typeof Query>
 
-/** `GET /transactions`: newest first, filtered, one page. An unknown cursor is refused. */
+/** `GET /transactions`: one page of the matching rows, newest first. Refuses an unknown cursor. */
 export const listTransactions = (world: World, search: URLSearchParams) => {
   const query = parseInput(Query, {
     ...Object.fromEntries(search),
@@ -88,7 +88,7 @@ const within = (timestamp: string, fromMs: number | undefined, toMs: number | un
   return ms >= (fromMs ?? ms) && ms <= (toMs ?? ms)
 }
 
-// The cursor is looked up before the filter: a row may have moved out of an `updated` window between two pages.
+// The cursor is applied before the filter, because its row may have left an `updated` window since the last page.
 const rowsBeyondCursor = (world: World, query: Query) => {
   const rows = world.store.transactions.all().toReversed().flatMap(shownRows)
   if (query.before_id !== undefined) return rows.slice(0, positionOf(rows, query.before_id))
@@ -110,14 +110,14 @@ const nextLink = (search: URLSearchParams, data: readonly Transaction[]) => {
 
 const BalanceQuery = v.object({ account_type: v.optional(v.literal('CASH', 'account_type must be CASH here'), 'CASH') })
 
-/** A payment reaches the account when it settles, everything else when it succeeds. A row that turned moves nothing. */
-const movedBy = ({ type, status, settlement_status: settlement, net_amount: net, cashflow }: Transaction): number => {
+/** What a row adds to the account. A payment counts after settlement, other rows after success; reversed rows never. */
+const amountOf = ({ type, status, settlement_status: settlement, net_amount: net, cashflow }: Transaction): number => {
   if (status !== 'SUCCESS' || (type === 'PAYMENT' && settlement !== 'SETTLED')) return 0
   return cashflow === 'MONEY_OUT' ? -Math.abs(net) : net
 }
 
-/** `GET /balance`: what the account holds now, by its rows. */
+/** `GET /balance`: the current balance of the account, from its rows. */
 export const getBalance = (world: World, search: URLSearchParams): { readonly balance: number } => {
   parseInput(BalanceQuery, Object.fromEntries(search))
-  return { balance: world.store.transactions.all().reduce((sum, { row }) => sum + movedBy(row), 0) }
+  return { balance: world.store.transactions.all().reduce((sum, { row }) => sum + amountOf(row), 0) }
 }

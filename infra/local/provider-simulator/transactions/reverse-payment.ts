@@ -9,34 +9,34 @@ import { bookRow } from './transaction-rows.ts'
 const Whole = v.pipe(v.number(), v.safeInteger(), v.maxValue(1_000_000_000_000))
 const Amount = v.pipe(Whole, v.minValue(1))
 
-/** The payment's own row turns, whole; or, by its id, a row that moved its money. */
-const Turn = v.strictObject({ kind: v.picklist(['voided', 'reversed']), transaction_id: v.optional(v.string()) })
-/** The money moves in a row of its own, whole or in part. */
-const OwnRow = v.strictObject({ kind: v.picklist(['refund', 'chargeback_reversal']), amount: v.optional(Amount) })
-/** The provider takes a fee for a dispute, beside the amount. */
+/** Voids or reverses one whole row: the row of `transaction_id`, or else the payment's own row. */
+const RowReversal = v.strictObject({ kind: v.picklist(['voided', 'reversed']), transaction_id: v.optional(v.string()) })
+/** Adds a row that moves the whole amount or a part of it. */
+const Movement = v.strictObject({ kind: v.picklist(['refund', 'chargeback_reversal']), amount: v.optional(Amount) })
+/** The provider also takes a fee for a dispute. */
 const Chargeback = v.strictObject({
   kind: v.literal('chargeback'),
   amount: v.optional(Amount),
   fee: v.optional(v.pipe(Whole, v.minValue(0)), 0),
 })
-const ReverseOrder = v.variant('kind', [Turn, OwnRow, Chargeback])
+const ReverseOrder = v.variant('kind', [RowReversal, Movement, Chargeback])
 
 /**
- * Lets the money of a request's last capture go back, or come again after a dispute that was won (design section 10).
- * Answers the row that says so. A void or a reversal has no callback, as upstream; the others have one.
- * Throws `INELIGIBLE_TRANSACTION_STATUS` where there is no such money.
+ * Reverses the last capture of a request, or returns its money after a won dispute (design section 10). Returns the
+ * changed or new row. As at the real provider, a void or a reversal has no callback; the others have one. Throws
+ * `INELIGIBLE_TRANSACTION_STATUS` if the request has no money that can be reversed or returned.
  */
 export const reversePayment = (world: World, id: string, body: unknown): Transaction => {
   const { request } = requireRequest(world, id)
   const order = parseInput(ReverseOrder, body)
   const captured = rowsOf(world, request.latest_payment_id).find(({ row }) => row.type === 'PAYMENT')
-  if (!captured) throw ineligible('nothing was paid on this payment request')
-  if (!v.is(Turn, order)) return bookOwnRow(world, captured.row, order)
+  if (!captured) throw ineligible('this payment request was not paid; pay it first')
+  if (!v.is(RowReversal, order)) return bookMovement(world, captured.row, order)
   const { kind, transaction_id: rowId } = order
-  const meant =
+  const target =
     rowId === undefined ? captured : rowsOf(world, request.latest_payment_id).find(({ id: of }) => of === rowId)
-  if (!meant) throw ineligible('no such row of this payment request')
-  return turnRow(world, meant, kind)
+  if (!target) throw ineligible('transaction_id is not the id of a row of this payment request')
+  return reverseRow(world, target, kind)
 }
 
 const ineligible = (message: string) => new ProviderError('INELIGIBLE_TRANSACTION_STATUS', message)
@@ -44,9 +44,9 @@ const ineligible = (message: string) => new ProviderError('INELIGIBLE_TRANSACTIO
 const rowsOf = (world: World, paymentId: string | undefined): TransactionRecord[] =>
   world.store.transactions.all().filter(({ row }) => paymentId !== undefined && row.product_id === paymentId)
 
-/** A row that is not settled yet never will be. */
-const turnRow = (world: World, record: TransactionRecord, kind: 'voided' | 'reversed'): Transaction => {
-  if (record.row.status !== 'SUCCESS') throw ineligible(`the row is ${record.row.status} already`)
+/** If the row is not settled yet, it never settles. */
+const reverseRow = (world: World, record: TransactionRecord, kind: 'voided' | 'reversed'): Transaction => {
+  if (record.row.status !== 'SUCCESS') throw ineligible(`the row is already ${record.row.status}`)
   const { settleAtMs, finalFee: _fee, ...rest } = record
   const row: Transaction = {
     ...record.row,
@@ -69,15 +69,15 @@ const MOVEMENTS = {
 /** The amount of a dispute, without the fee that its row includes. */
 const disputedBy = ({ amount, fee }: Transaction): number => amount - fee.xendit_fee - fee.value_added_tax
 
-const bookOwnRow = (
+const bookMovement = (
   world: World,
   captured: Transaction,
-  order: v.InferOutput<typeof OwnRow> | v.InferOutput<typeof Chargeback>,
+  order: v.InferOutput<typeof Movement> | v.InferOutput<typeof Chargeback>,
 ): Transaction => {
   const { kind, amount: ordered } = order
   const [type, event] = MOVEMENTS[kind]
   const disputed = rowsOf(world, captured.product_id).find(({ row }) => row.type === 'CHARGEBACK')
-  if (kind === 'chargeback_reversal' && !disputed) throw ineligible('there is no chargeback to be won back')
+  if (kind === 'chargeback_reversal' && !disputed) throw ineligible('this payment has no chargeback; make one first')
   const amount = ordered ?? (kind === 'chargeback_reversal' && disputed ? disputedBy(disputed.row) : captured.amount)
   const fee = order.kind === 'chargeback' ? order.fee : 0
   const row = bookRow(world, {

@@ -16,12 +16,12 @@ const feeShown = (fee: number, tax: number, status: string): TransactionFee => (
 
 const NO_FEE = feeShown(0, 0, 'PENDING')
 
-/** Under a contract that bills fees after the month, a settled row shows none. */
+/** If the contract bills the fees monthly, a settled row has no fee. */
 const INVOICED_FEE = feeShown(0, 0, 'NOT_APPLICABLE')
 
 /**
- * Books a capture as one row of `/transactions`. The fee is in the row only from settlement on, as upstream: until then
- * it reads zero and PENDING, which a reader must not take for a fee.
+ * Books a capture as one row of `/transactions`. As at the real provider, the row has its fee only after settlement.
+ * Before that, the fee is zero and PENDING; a reader must not take it for the real fee.
  */
 export const bookCapture = (world: World, payment: Payment, captured: { captureId: string; amount: number }) => {
   const channel = requireChannel(payment.channel_code)
@@ -72,13 +72,13 @@ const Instant = v.pipe(
 )
 const Amount = v.pipe(v.number(), v.finite(), v.minValue(-1e12), v.maxValue(1e12))
 
-/** What an order may say of the row; the rest is as in a withdrawal of 100,000 that has just been made. */
+/** The fields of a row that an order may set. The defaults are those of a new withdrawal of 100,000. */
 const RowOrder = v.strictObject({
   type: v.optional(text, 'WITHDRAWAL'),
   status: v.optional(text, 'SUCCESS'),
   settlement_status: v.optional(v.nullable(text), null),
   fee_status: v.optional(text, 'COMPLETED'),
-  /** What the row shows beside its amounts; it changes none of them. */
+  /** The row shows this fee. It does not change the amounts. */
   fee: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1e12)), 0),
   reference_id: v.optional(text, 'withdrawal-1'),
   product_id: v.optional(text, ''),
@@ -94,8 +94,8 @@ const RowOrder = v.strictObject({
 })
 
 /**
- * Books a row that no capture makes: of any type, status and settlement status, those of no document included, and with
- * any times. Nothing else happens, and no callback follows.
+ * Books a row without a capture: with any type, status, settlement status and times, even undocumented ones. It sends
+ * no callback.
  */
 export const bookRow = (world: World, input: unknown): Transaction => {
   const { fee_status: feeStatus, fee, ...order } = parseInput(RowOrder, input)
@@ -116,7 +116,7 @@ export const bookRow = (world: World, input: unknown): Transaction => {
   return row
 }
 
-/** Makes the fee of a row final. Does nothing for a row that is settled, or not due. */
+/** Settles a row with its final fee. Does nothing if the row is already settled, or not due. */
 export const settleTransaction = (world: World, id: string) => {
   const record = world.store.transactions.get(id)
   if (record?.settleAtMs === undefined || record.finalFee === undefined || record.settleAtMs > world.nowMs()) return
@@ -132,25 +132,25 @@ export const settleTransaction = (world: World, id: string) => {
 }
 
 /**
- * Lets the armed row faults take hold of a row, for good: of the next row booked or, when one is armed after the
- * payment, of the next row shown.
+ * Applies the armed row faults to a row, permanently: to the next booked row, or to the newest row of the next list if
+ * that comes first.
  */
 export const applyRowFaults = (world: World, id: string) => {
   const record = world.store.transactions.get(id)
   if (!record) return
-  let struck: TransactionRecord = record
-  if (takeFault(world, 'transactions', 'missing')) struck = { ...struck, missing: true }
-  if (takeFault(world, 'transactions', 'duplicate')) struck = { ...struck, duplicateId: `txn_${world.newUuid()}` }
+  let changed: TransactionRecord = record
+  if (takeFault(world, 'transactions', 'missing')) changed = { ...changed, missing: true }
+  if (takeFault(world, 'transactions', 'duplicate')) changed = { ...changed, duplicateId: `txn_${world.newUuid()}` }
   const wrongAmount = takeFault(world, 'transactions', 'wrong_amount')
   if (wrongAmount) {
-    const amount = numberOf(wrongAmount) ?? struck.row.amount + 1
-    const netAmount = struck.row.net_amount + amount - struck.row.amount
-    struck = { ...struck, row: { ...struck.row, amount, net_amount: netAmount, updated: timestampNow(world) } }
+    const amount = numberOf(wrongAmount) ?? changed.row.amount + 1
+    const netAmount = changed.row.net_amount + amount - changed.row.amount
+    changed = { ...changed, row: { ...changed.row, amount, net_amount: netAmount, updated: timestampNow(world) } }
   }
-  const isOpen = struck.settleAtMs !== undefined && struck.settleAtMs > world.nowMs()
+  const isOpen = changed.settleAtMs !== undefined && changed.settleAtMs > world.nowMs()
   const settlesNow = isOpen && takeFault(world, 'transactions', 'settle_now') !== undefined
-  if (settlesNow) struck = { ...struck, settleAtMs: world.nowMs() }
-  if (struck !== record) world.store.transactions.put(struck)
+  if (settlesNow) changed = { ...changed, settleAtMs: world.nowMs() }
+  if (changed !== record) world.store.transactions.put(changed)
   if (settlesNow) settleTransaction(world, id)
 }
 
@@ -159,25 +159,25 @@ const settlementOf = (world: World, channel: Channel, fee: { known: boolean; lat
   return fee.known ? world.nowMs() : settlementTime(channel.settlement, world.nowMs())
 }
 
-/** The tariff's fee, rounded down, and 11 % value added tax on it, truncated: what has been seen upstream. */
+/** The tariff's fee, and 11 % value added tax on it. Both are rounded down, as observed at the real provider. */
 const tariffFee = (channel: Channel, amount: number) => {
   const fee = Math.floor((amount * channel.feeBps) / 10_000) + channel.feeFlat
   return feeShown(fee, Math.floor((fee * 11) / 100), 'COMPLETED')
 }
 
-/** An ordered total is shown as fee and tax too, so that a reader who takes only one of them is found out. */
+/** Splits an ordered total into fee and tax, so that tests notice a reader that ignores one of them. */
 const splitFee = (total: number) => {
   const tax = Math.floor((total * 11) / 111)
   return feeShown(total - tax, tax, 'COMPLETED')
 }
 
 const DAY_MS = 86_400_000
-// Indonesia's west keeps UTC+7 all year.
+// Jakarta has no summer time.
 const JAKARTA_OFFSET_MS = 7 * 3_600_000
 
 /**
- * When a capture of `capturedMs` is settled, in milliseconds since the epoch.
- * Business days are counted at the same time of day, Saturdays and Sundays in Jakarta passed over; holidays are not known.
+ * When a capture of `capturedMs` settles, in milliseconds since the epoch. After business days it settles at the same
+ * time of day. Saturdays and Sundays in Jakarta are no business days; holidays are not considered.
  */
 const settlementTime = (rule: SettlementRule, capturedMs: number) => {
   if ('afterSeconds' in rule) return capturedMs + rule.afterSeconds * 1000
