@@ -25,29 +25,6 @@ const event = ({ search = '', ...changes }: Partial<LocalRequest>) =>
   )
 
 describe('the event of an HTTP request, payload format 2.0', () => {
-  it('has nothing that the request does not have', () => {
-    expect(event({ rawHeaders: ['User-Agent', 'curl'] })).toStrictEqual({
-      version: '2.0',
-      routeKey: ROUTE,
-      rawPath: PATH,
-      rawQueryString: '',
-      headers: { 'user-agent': 'curl' },
-      requestContext: {
-        accountId: '000000000000',
-        apiId: 'local',
-        domainName: '127.0.0.1:3000',
-        domainPrefix: 'local',
-        http: { method: METHOD, path: PATH, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'curl' },
-        requestId: 'r-1',
-        routeKey: ROUTE,
-        stage: '$default',
-        time: '2026-11-20T04:00:00.000Z',
-        timeEpoch: NOW_MS,
-      },
-      isBase64Encoded: false,
-    })
-  })
-
   it('joins repeated headers by commas, dropping none, names them in lower case, and takes cookies out of them', () => {
     const repeated = ['Authorization', 'Bearer a', 'AUTHORIZATION', 'Bearer b', 'Idempotency-Key', 'k']
 

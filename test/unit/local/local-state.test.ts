@@ -52,22 +52,14 @@ describe('the operators’ alerts', () => {
 })
 
 describe('a data directory', () => {
-  it('is free when the pid of a dead gateway belongs to another program now', async () => {
-    const path = tempDirectory()
-    writeProcessRecord(join(path, 'gateway.pid'), { pid: process.pid, command: 'node infra/local/main.ts' })
-
-    const opened = await openDataDirectory(path)
-
-    opened.close()
-  })
-
-  it('ends the DynamoDB Local a killed gateway left, and no other program', async () => {
+  it('ends the DynamoDB Local a killed gateway left, and no program that has one of its pids now', async () => {
     const path = tempDirectory()
     const record = join(path, 'dynamodb.pid')
     const orphan = spawn('sh', ['-c', 'sleep 100; true', 'DynamoDBLocal.jar'], { stdio: 'ignore' })
     const innocent = spawn('sleep', ['100'], { stdio: 'ignore' })
     await eventually(() => expect(commandOf(orphan.pid ?? 0)).toContain('DynamoDBLocal.jar'))
     const gone = once(orphan, 'exit')
+    writeProcessRecord(join(path, 'gateway.pid'), { pid: process.pid, command: 'node infra/local/main.ts' })
 
     for (const { pid = 0 } of [innocent, orphan]) {
       writeProcessRecord(record, { pid, command: `${commandOf(pid)}` })
