@@ -21,8 +21,8 @@ const uncalled = async (...argv: string[]) => {
 }
 
 describe('npm run admin', () => {
-  it('invokes the function of the action and prints its answer', async () => {
-    const { run, called } = await cli(CLIENT)
+  it('invokes the function of the action with the caller’s duty, and prints its answer', async () => {
+    const { run, called, server } = await cli(CLIENT, { GATEWAY_DUTY: 'support' })
 
     const result = await run('create-client', '--name', 'Warung', '--settlement-floor-minor', '5', '--operator', 'sari')
 
@@ -33,13 +33,6 @@ describe('npm run admin', () => {
         body: { name: 'Warung', settlement_floor_minor: 5, operator: 'sari' },
       },
     ])
-  })
-
-  it('tells the gateway on this machine the caller’s duty', async () => {
-    const { run, server } = await cli(CLIENT, { GATEWAY_DUTY: 'support' })
-
-    await run('get-client', 'c1')
-
     expect(server.requests[0]?.headers['x-local-duty']).toBe('support')
   })
 

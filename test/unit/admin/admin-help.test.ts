@@ -43,11 +43,20 @@ describe('the help of npm run admin', () => {
   })
 
   it.each([
+    ['create-client', '--operator <text> required; must name who requests the change'],
+    [
+      'create-client',
+      '--enabled [true|false] default true --settlement_floor_minor <whole number> default 10000; must be',
+    ],
+    ['create-client', '--bank <null> null clears it --bank.bank_name <text> with the others; must not be empty'],
     ['list-settlements', 'Together: give client_id, status, from or to.'],
     ['register-endpoint', 'repeat it, or separate with commas'],
     ['get-settlement-statement', 'default json; one of json, csv'],
     ['get-payment', 'Usage: npm run admin -- get-payment [options] [payment_id]'],
-  ])('shows what holds between fields, how lists are given and which id needs no name: %s', async (action, text) => {
-    expect((await helpOf(action, '--help')).replace(/\s+/g, ' ')).toContain(text)
-  })
+  ])(
+    'shows kind, need, default, choices and rules of fields, what holds between them, and which id needs no name: %s',
+    async (action, text) => {
+      expect((await helpOf(action, '--help')).replace(/\s+/g, ' ')).toContain(text)
+    },
+  )
 })

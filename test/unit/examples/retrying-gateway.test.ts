@@ -100,14 +100,6 @@ describe('the client', () => {
     expect(new Set(requests.map(({ auth }) => auth))).toStrictEqual(new Set(['Bearer gk_1']))
   })
 
-  it('says under which key a create that came to nothing may be asked again', async () => {
-    const { client } = scripted([refusedWith('internal_error')])
-
-    const reason = await reasonOf(client.createPayment(BODY, { idempotencyKey: 'order-1' }))
-
-    expect(reason).toMatchObject({ code: 'internal_error', idempotencyKey: 'order-1', message: 'no' })
-  })
-
   const FAR = [refusedWith('network')]
   const after = (seconds: string): readonly Scripted[] => [
     [429, { code: 'rate_limit', message: 'slower' }, { 'retry-after': seconds }],
