@@ -7,7 +7,7 @@ type Graph = ReadonlyMap<string, readonly string[]>
 const folderOf = (path: string) => path.split('/').slice(0, -1).slice(0, 2).join('/')
 
 /** Who imports from whom. What imports only types loads nothing, and is told apart. */
-export const importsOf = (sources: readonly SourceFile[], kind: 'values' | 'types'): Graph => {
+const importsOf = (sources: readonly SourceFile[], kind: 'values' | 'types'): Graph => {
   const folders = [...new Set(sources.map(({ path }) => folderOf(path)))].toSorted()
   const usedBy = (folder: string, typeOnly: boolean) =>
     sources
@@ -61,7 +61,7 @@ const topOf = (folder: string) => folder.split('/')[0] ?? folder
 const nameOf = (folder: string) => folder.split('/')[1] ?? `${folder}/*.ts`
 
 /** The picture as mermaid, users above what they use. */
-export const mermaidOf = (graph: Graph): string => {
+const mermaidOf = (graph: Graph): string => {
   const { firsts, knots, arrows } = drawn(graph)
   const boxes = [...new Set(firsts.map(topOf))].flatMap((top) => [
     `  subgraph ${top}_[${top}]`,

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { apiKeyText, keyIdOf } from '../../shared/client/api-key.ts'
 import { revokeApiKey } from '../../shared/client/api-key-store.ts'
 import { authenticate } from '../../shared/client/authenticate.ts'
-import type { Client } from '../../shared/client/client.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import { apiKeyKey } from '../../shared/table/keys.ts'
@@ -16,9 +15,9 @@ import { type TestDeps, testDeps } from '../support/test-deps.ts'
 const refused = { code: 'auth', message: 'invalid credentials' }
 
 /** A client with a key, as two environments on one table see them: they share no cache. */
-const withKey = async (fields: Partial<Client> = {}, expiresInSeconds?: number) => {
+const withKey = async (expiresInSeconds?: number) => {
   const deps = testDeps()
-  const client = await aStoredClient(deps, fields)
+  const client = await aStoredClient(deps)
   const { text, key, header } = await issueKey(deps, client.clientId, expiresInSeconds)
   return {
     deps,
@@ -101,7 +100,7 @@ describe('authenticate (spec 5)', () => {
   })
 
   it('refuses a key from the millisecond of its expiry on, also one that is cached', async () => {
-    const { deps, client, ask } = await withKey({}, 10)
+    const { deps, client, ask } = await withKey(10)
     deps.clock.advance(9.999)
     expect(await ask()).toStrictEqual(client)
 
@@ -154,18 +153,5 @@ describe('authenticate (spec 5)', () => {
     const reads = [await readsAfter(texts), await readsAfter(texts.slice(1)), await readsAfter(texts.slice(0, 1))]
 
     expect(reads).toStrictEqual([1_001, 1_001, 1_002])
-  })
-})
-
-describe('the rate limit of a client (design section 5)', () => {
-  it('lets exactly the limit through when many requests come at once to several environments', async () => {
-    const { deps, another, ask } = await withKey({ rateLimitPerSecond: 5 })
-
-    const answers = await Promise.allSettled(Array.from({ length: 20 }, (_, at) => ask(at % 2 === 0 ? deps : another)))
-
-    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
-    expect(answers.find(({ status }) => status === 'rejected')).toMatchObject({
-      reason: { code: 'rate_limit', retryAfterSeconds: 1 },
-    })
   })
 })

@@ -2,7 +2,6 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   isLosslessNumber,
-  isWellFormedDeep,
   jsonText,
   memberText,
   parseOwnJson,
@@ -159,19 +158,6 @@ describe('toInteger', () => {
     ['9007199254740993', 2 ** 53],
   ])('of %s is %d', (digits, expected) => {
     expect(integerOf(digits)).toBe(expected)
-  })
-})
-
-describe('isWellFormedDeep', () => {
-  it.each([
-    ['"\\ud800"', false],
-    ['"\\udc00\\ud800"', false],
-    ['{"\\ud800":1}', false],
-    ['{"a":{"b":["x\\udfffy"]}}', false],
-    ['"\\ud83d\\ude00"', true],
-    ['{"👍🏽":["é",1,null,true]}', true],
-  ])('of %s is %s', (text, expected) => {
-    expect(isWellFormedDeep(valueOf(text))).toBe(expected)
   })
 })
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { limitParamOf, pageFields, pageOf, pageParams, pagination, paginationWithTotal } from '../../shared/page.ts'
+import { pageFields, pageOf, pageParams, pagination, paginationWithTotal } from '../../shared/page.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
@@ -25,17 +25,6 @@ describe('pageParams (spec 4.2, 8)', () => {
 
   itHoldsFor(fc.oneof(fc.string(), fc.double().map(String)))('refuse every text that is no integer', (text) => {
     expect(v.is(params, { page: text })).toBe(isInteger(text))
-  })
-})
-
-describe('limitParamOf', () => {
-  it.each([
-    [undefined, 25],
-    ['0', 1],
-    ['100', 100],
-    ['101', 100],
-  ])('of %s is %i where the most is 100', (sent, limit) => {
-    expect(v.parse(limitParamOf(25, 100), sent)).toBe(limit)
   })
 })
 

@@ -16,17 +16,50 @@ const START = 1_000
 /** A client's counter, and environments that each know what they heard last. */
 const aCounter = () => {
   const name = { clientId: aClientId(), of: 'requests' } as const
-  const watched = recordTable(testDeps())
-  const environment = () => {
-    let known: Awaited<ReturnType<typeof countPoints>>['counter']
-    return async (points: number, second: number, most?: number) => {
-      const counting = { second, points, limit: LIMIT, ...(most !== undefined && { most }) }
-      const { is, counter } = await countPoints(watched.deps, name, counting, known)
-      known = counter
-      return [is, counter?.second, counter?.points]
-    }
+  const { deps, calls } = recordTable(testDeps())
+  const known = new Map<string, Awaited<ReturnType<typeof countPoints>>['counter']>()
+  const count = async (environment: string, points: number, later = 0, most?: number) => {
+    const before = calls.length
+    const counting = { second: START + later, points, limit: LIMIT, ...(most !== undefined && { most }) }
+    const { is, counter } = await countPoints(deps, name, counting, known.get(environment))
+    known.set(environment, counter)
+    const second = Number(counter?.second) - START
+    return `${is}: ${counter?.points} in second ${second}, by ${calls.length - before} requests`
   }
-  return { name, environment, calls: watched.calls, deps: watched.deps }
+  return { name, count, deps }
+}
+
+type Step = readonly [environment: string, points: number, later: number, most: number | undefined, answer: string]
+
+/** Who counts how many points in which second, and is refused at how many; then what is answered. */
+const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
+  'is counted on by an environment that did not know of it': [
+    ['one', 3, 0, undefined, 'counted: 3 in second 0, by 1 requests'],
+    ['two', 4, 0, undefined, 'counted: 7 in second 0, by 2 requests'],
+  ],
+  'refuses by the stored count, not by a cached one, and what it knows without a requests': [
+    ['one', 1, 0, LIMIT, 'counted: 1 in second 0, by 1 requests'],
+    ['two', 9, 0, LIMIT, 'counted: 10 in second 0, by 2 requests'],
+    ['one', 1, 0, LIMIT, 'refused: 10 in second 0, by 1 requests'],
+    ['one', 1, 0, LIMIT, 'refused: 10 in second 0, by 0 requests'],
+    ['one', 1, 0, undefined, 'counted: 11 in second 0, by 1 requests'],
+  ],
+  'is paid off once for each second, by the first requests': [
+    ['one', 20, 0, undefined, 'counted: 20 in second 0, by 1 requests'],
+    ['two', 5, 0, undefined, 'counted: 25 in second 0, by 2 requests'],
+    ['one', 1, 1, undefined, 'counted: 16 in second 1, by 2 requests'],
+    ['two', 1, 1, undefined, 'counted: 17 in second 1, by 2 requests'],
+    ['two', 1, 2, LIMIT, 'counted: 8 in second 2, by 1 requests'],
+  ],
+  'joins the second of a clock that is a little ahead': [
+    ['ahead', 5, 2, undefined, 'counted: 5 in second 2, by 1 requests'],
+    ['right', 1, 0, undefined, 'counted: 6 in second 2, by 2 requests'],
+  ],
+  'makes no points of a clock that is wrong: it is set back, and nothing is paid off': [
+    ['ahead', 5, 10, undefined, 'counted: 5 in second 10, by 1 requests'],
+    ['right', 1, 0, undefined, 'counted: 6 in second 0, by 2 requests'],
+    ['ahead', 1, 10, undefined, 'counted: 1 in second 10, by 2 requests'],
+  ],
 }
 
 describe('the counter of a limit', () => {
@@ -37,63 +70,22 @@ describe('the counter of a limit', () => {
   })
 
   it('is one item of its client, which the creates have beside it, and is kept for an hour', async () => {
-    const { name, environment, deps } = aCounter()
+    const { name, count, deps } = aCounter()
     const key = rateKey(name.clientId, name.of)
 
-    await environment()(3, START)
+    await count('one', 3)
 
     expect(key.pk).toMatch(/^RATE#[0-9a-f-]{36}$/)
     expect(rateKey(name.clientId, 'creates').pk).toMatch(/^RATE#[0-9a-f-]{36}#create$/)
     expect(await deps.requests.get(key)).toMatchObject({ second: START, points: 3, ttl: START + 3_600 })
   })
 
-  it('is counted on by an environment that did not know of it', async () => {
-    const { environment } = aCounter()
+  it.each(Object.entries(HISTORIES))('%s', async (_, steps) => {
+    const { count } = aCounter()
 
-    await environment()(3, START)
-
-    expect(await environment()(4, START)).toStrictEqual(['counted', START, 7])
-  })
-
-  it('refuses by the stored count, not by a cached one', async () => {
-    const { environment, calls } = aCounter()
-    const [one, another] = [environment(), environment()]
-    await one(1, START, LIMIT)
-    await another(9, START, LIMIT)
-
-    expect(await one(1, START, LIMIT)).toStrictEqual(['refused', START, 10])
-    const before = calls.length
-    expect(await one(1, START, LIMIT)).toStrictEqual(['refused', START, 10])
-    expect(calls).toHaveLength(before)
-    expect(await one(1, START)).toStrictEqual(['counted', START, 11])
-  })
-
-  it('is paid off once for each second, by the first request', async () => {
-    const { environment } = aCounter()
-    const [one, another] = [environment(), environment()]
-    await one(20, START)
-    await another(5, START)
-
-    expect(await one(1, START + 1)).toStrictEqual(['counted', START + 1, 16])
-    expect(await another(1, START + 1)).toStrictEqual(['counted', START + 1, 17])
-    expect(await another(1, START + 2, LIMIT)).toStrictEqual(['counted', START + 2, 8])
-  })
-
-  it('joins the second of a clock that is a little ahead', async () => {
-    const { environment } = aCounter()
-    const [right, ahead] = [environment(), environment()]
-    await ahead(5, START + 2)
-
-    expect(await right(1, START)).toStrictEqual(['counted', START + 2, 6])
-  })
-
-  it('makes no points of a clock that is wrong: it is set back, and nothing is paid off', async () => {
-    const { environment } = aCounter()
-    const [right, ahead] = [environment(), environment()]
-    await ahead(5, START + 10)
-
-    expect(await right(1, START)).toStrictEqual(['counted', START, 6])
-    expect(await ahead(1, START + 10)).toStrictEqual(['counted', START + 10, 1])
+    for (const [environment, points, later, most, answer] of steps) {
+      expect(await count(environment, points, later, most)).toBe(answer)
+    }
   })
 
   it('counts nothing where others are first every time', async () => {

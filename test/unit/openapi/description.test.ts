@@ -56,16 +56,6 @@ describe('docs/openapi.yaml', () => {
     expect(read('CHANGELOG.md').match(/API description \S+ \(contract `\w+`\)/)?.[0]).toBe(line)
   })
 
-  it('has another digest for another contract, not for other words', () => {
-    const changed = (from: RegExp, to: string) => JSON.parse(JSON.stringify(DESCRIPTION).replace(from, to)) as unknown
-
-    expect(digestOf(changed(/"summary":"Read the balance"/, '"summary":"Balance"'))).toBe(digestOf(DESCRIPTION))
-    expect(digestOf(changed(/"paid_out_minor":\{"type":"integer"/, '"paid_out_minor":{"type":"string"'))).not.toBe(
-      digestOf(DESCRIPTION),
-    )
-    expect(digestOf(changed(/"description":\{"type"/, '"note":{"type"'))).not.toBe(digestOf(DESCRIPTION))
-  })
-
   it.each(Object.entries(DESCRIPTION.webhooks))('shows %s with signatures that verify', (event, webhook) => {
     const { parameters, requestBody } = Object(webhook['post'])
     const headers = Object.fromEntries(
@@ -94,21 +84,17 @@ describe('what is deployed', () => {
   })
 })
 
-describe('an answer held against the description', () => {
-  const answer = {
-    method: 'GET',
-    path: '/v1/balance',
-    status: 401,
-    headers: new Headers({ 'content-type': 'application/json', 'x-request-id': 'one' }),
-    text: '{"message":"invalid credentials","code":"auth"}',
-  }
+it('an answer is held against the description by its status, its fields and its type', () => {
+  const headers = new Headers({ 'content-type': 'application/json', 'x-request-id': 'one' })
+  const right = { method: 'GET', path: '/v1/balance', status: 401, headers, text: '{"message":"no","code":"auth"}' }
+  const faultsWith = (other: object) => undescribed({ ...right, ...other })
 
-  it.each([
-    ['as described', {}, []],
-    ['with another status', { status: 418 }, ['GET /v1/balance answers 418, which is not described']],
-    ['with an odd field', { text: '{"message":"","code":"auth","odd":1}' }, [' must NOT have additional properties']],
-    ['of another type', { headers: new Headers({ 'content-type': 'text/html' }) }, ['text/html is not described']],
-  ])('%s has the faults it has', (_, other, faults) => {
-    expect(undescribed({ ...answer, ...other })).toStrictEqual(faults)
-  })
+  expect(faultsWith({})).toStrictEqual([])
+  expect(faultsWith({ status: 418 })).toStrictEqual(['GET /v1/balance answers 418, which is not described'])
+  expect(faultsWith({ text: '{"message":"","code":"auth","odd":1}' })).toStrictEqual([
+    ' must NOT have additional properties',
+  ])
+  expect(faultsWith({ headers: new Headers({ 'content-type': 'text/html' }) })).toStrictEqual([
+    'text/html is not described',
+  ])
 })

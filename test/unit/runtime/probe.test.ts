@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { answeringProbes } from '../../../shared/runtime/injectable.ts'
 import { PROBE, PROVEN } from '../../../shared/runtime/release/probe.ts'
 import { probeEvent } from '../../../shared/runtime/release/prove-versions.ts'
+import { warmTable } from '../../../shared/runtime/warm-table.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
 import { API } from '../../support/api-event.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'
@@ -104,5 +105,38 @@ describe('a probe of a route', () => {
 
   it.each([undefined, 'short'])('shows that the origin secret can be read: %j', async (secret) => {
     expect(await probed('getBalance', behindFront(secret))).toMatchObject({ statusCode: 500 })
+  })
+})
+
+describe('the warm read', () => {
+  const NOTHING = { pk: 'PAYMENT#', sk: 'NOTHING' }
+  const forEver = () => new Promise<void>(() => {})
+
+  it.each([
+    ['NONE', '', []],
+    ['WARM_BATCH_GET', 'PAYMENT#', [{ name: 'batchGet', keys: [NOTHING] }]],
+    ['WARM_GET', 'PAYMENT#', [{ name: 'get', keys: [NOTHING] }]],
+    [
+      'WARM_QUERY',
+      'PAYMENT#',
+      [{ name: 'query', query: { partition: ['PAYMENT#'], limit: 1, fields: ['pk', 'ttl'] } }],
+    ],
+    ['WARM_INDEX', 'by-due', [{ query: { index: 'by-due', partition: ['NOTHING', -1], limit: 1 } }]],
+  ])('is the one that the bundler put in: %s %s', async (name, value, reads) => {
+    vi.stubEnv(name, value)
+    const { deps, calls } = recordTable(testDeps())
+
+    await warmTable({ table: deps.table, sleep: forEver })
+
+    expect(calls).toMatchObject(reads)
+  })
+
+  it('never stops a start: a table that refuses or hangs is left to the first request', async () => {
+    vi.stubEnv('WARM_GET', 'PAYMENT#')
+    const refusing = interceptTable(testDeps(), { before: () => Promise.reject(new Error('refused')) })
+    const hanging = interceptTable(testDeps(), { before: forEver })
+
+    await expect(warmTable({ table: refusing.table, sleep: forEver })).resolves.toBeUndefined()
+    await expect(warmTable({ table: hanging.table, sleep: async () => {} })).resolves.toBeUndefined()
   })
 })
