@@ -57,16 +57,6 @@ const totalOf = (stage: Parameters<typeof reservedIn>[0]) =>
   Object.values(reservedIn(stage)).reduce((sum, runs) => sum + runs, 0)
 
 describe('reserved concurrency', () => {
-  it('in production is the stage’s, else the manifest’s, such as one for what must not overlap', () => {
-    const { reservedConcurrency: own = {} } = deployedStage('prod')
-    const runs = MANIFEST.flatMap(({ name, reservedConcurrency: by }) => {
-      const number = own[name] ?? by
-      return number === undefined ? [] : [[`gateway-prod-${name}`, number]]
-    })
-
-    expect(reservedIn('prod')).toStrictEqual(Object.fromEntries(runs))
-  })
-
   it('of production covers every queue’s function, and leaves room for everything that has none', () => {
     const queued = MANIFEST.flatMap((spec) => (spec.trigger.kind === 'queue' ? [functionName('prod', spec)] : []))
 

@@ -196,15 +196,6 @@ describe('policies for people', () => {
     expect(invokedBy('deploy')).toStrictEqual(expected.toSorted())
   })
 
-  it('reach no function of another, name each whole, and each action is in one', () => {
-    const all = (['look', 'support', 'finance', 'admin', 'deploy'] as const).flatMap(invokedBy)
-    const started = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator' || trigger.kind === 'schedule')
-
-    expect(new Set(all).size).toBe(all.length)
-    const expected = [...started.map((spec) => arnOf(functionName('prod', spec))), PROVER]
-    expect(all.toSorted()).toStrictEqual(expected.toSorted())
-  })
-
   it('fit into what IAM takes, account and region written out', () => {
     for (const { statements } of policies) {
       const text = JSON.stringify(statements).replaceAll(/<AWS::\w+>/g, 'ap-southeast-3')
