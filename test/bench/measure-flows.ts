@@ -1,31 +1,18 @@
 import * as v from 'valibot'
 import { DAY_MS, MINUTE_MS } from '../../shared/time.ts'
 import { NO_FAULTS } from '../simulation/world/faults.ts'
-import { operate } from '../simulation/world/lambda.ts'
+import { type HttpRequest, operate, requestAs } from '../simulation/world/lambda.ts'
+import { addTenant } from '../simulation/world/tenants.ts'
 import { drive } from '../simulation/world/world.ts'
-import { ASSUMPTIONS } from './assumptions.ts'
+import { ASSUMPTIONS, PAYMENT_BODY } from './assumptions.ts'
 import { storedBytes } from './meter-table.ts'
 import { type Flow, type MeteredWorld, startMeteredWorld } from './metered-world.ts'
-import { deliverNext, type MeteredMerchant, startMerchant, walkPayment } from './walk-payment.ts'
-
-export type Measured = {
-  /** For one payment: created, paid, announced to one endpoint, fetched once, its fee made final, settled. */
-  readonly perPayment: readonly Flow[]
-  /** For one delivery to an endpoint that always fails: eight attempts and the hops between them. */
-  readonly abandoned: Flow
-  /** For one run while nothing is due. */
-  readonly idleRuns: readonly Flow[]
-  readonly storedBytesPerPayment: number
-  /** For one payment that is not paid: created, expired, announced to one endpoint. */
-  readonly perUnpaid: readonly Flow[]
-  readonly storedBytesPerUnpaid: number
-}
 
 /** Runs that serve many payments are measured with so many, and divided. */
 const MANY = 200
 
 /** Walks payments through their life on the real handlers and counts what every step uses. */
-export const measureFlows = async (): Promise<Measured> => {
+export const measureFlows = async () => {
   const metered = await startMeteredWorld()
   const { world, measure, run, pass } = metered
   // The second run: the first one looks back over a week.
@@ -51,18 +38,23 @@ export const measureFlows = async (): Promise<Measured> => {
   // A run that found nothing to settle writes nothing, and would be no measurement.
   if (settle.writes === 0) throw new Error('nothing was settled')
   return {
+    /** For one payment: created, paid, announced to one endpoint, fetched once, its fee made final, settled. */
     perPayment: [
       ...steps,
       times(share(beyond(idleSync, looked)), ASSUMPTIONS.syncLooks),
       share(beyond(idleSync, sync)),
       share(settle),
     ],
+    /** For one delivery to an endpoint that always fails: eight attempts and the hops between them. */
     abandoned: await abandonOne(walked),
+    /** For one run while nothing is due. */
     idleRuns,
     storedBytesPerPayment,
     ...(await measureUnpaid()),
   }
 }
+
+export type Measured = Awaited<ReturnType<typeof measureFlows>>
 
 const syncRun = ({ measure, run }: MeteredWorld, name: string): Promise<Flow> =>
   measure('sync-provider-transactions', name, async () => {
@@ -115,6 +107,7 @@ const measureUnpaid = async () => {
   const delivered = await measure('deliver-webhook', 'delivered', () => deliverNext(started))
   while (await deliverNext(started));
   return {
+    /** For one payment that is not paid: created, expired, announced to one endpoint. */
     perUnpaid: [created, share({ ...expired, invocations }), delivered],
     storedBytesPerUnpaid: Math.round((storedBytes(world.table) - before) / MANY),
   }
@@ -136,4 +129,56 @@ const abandonOne = async (walked: MeteredMerchant): Promise<Flow> => {
     }
   })
   return { ...flow, invocations, messages: flow.messages + 1 }
+}
+
+type Body = Readonly<Record<string, unknown>>
+
+/** A metered world with a merchant, and what the merchant asks. */
+export const startMerchant = async (metered?: MeteredWorld) => {
+  const started = metered ?? (await startMeteredWorld())
+  const { world } = started
+  const merchant = await drive(world, addTenant(world, 0, 1))
+  /** The body of an answer with this status and these fields. Any other is refused: a failed flow costs too little. */
+  const ask = async (name: string, asked: HttpRequest, status = 200, says: Body = {}): Promise<Body> => {
+    const reply = await drive(world, requestAs(world, merchant, name, asked))
+    const isOther = Object.entries(says).some(([field, value]) => reply?.body[field] !== value)
+    if (reply?.status !== status || isOther) throw new Error(`${name} answered ${reply?.text ?? 'nothing'}`)
+    return reply.body
+  }
+  /** Answers the payment's id. */
+  const create = async (key: string, body: string = PAYMENT_BODY, status = 201): Promise<string> => {
+    const asked = { headers: { 'idempotency-key': key }, body }
+    return String((await ask('api-create-payment', asked, status, { status: 'pending' }))['id'])
+  }
+  return { ...started, merchant, ask, create }
+}
+
+export type MeteredMerchant = Awaited<ReturnType<typeof startMerchant>>
+
+/** One payment: created, paid, delivered, fetched. */
+export const walkPayment = async (walked: MeteredMerchant, key: string): Promise<readonly Flow[]> => {
+  const { world, callbacks, measure, pass, ask, create } = walked
+  let id = ''
+  const created = await measure('api-create-payment', 'created', async () => {
+    id = await create(key)
+  })
+  const [upstream] = world.provider.findPaymentRequests(id)
+  world.provider.simulatePayment(upstream?.payment_request_id ?? '')
+  await pass(1_000)
+  const paid = await measure('receive-provider-callback', 'paid, credited, announced', () =>
+    ask('receive-provider-callback', { ...callbacks.at(-1) }, 200, { outcome: 'applied' }),
+  )
+  const delivered = await measure('deliver-webhook', 'delivered', () => deliverNext(walked))
+  const fetched = await measure('api-get-payment', 'fetched once', () =>
+    ask('api-get-payment', { id }, 200, { status: 'succeeded' }),
+  )
+  return [created, paid, delivered, fetched]
+}
+
+/** Waits for the next message of the webhooks' queue and hands it to its function. False when there is none. */
+export const deliverNext = async ({ world, serve }: MeteredWorld): Promise<boolean> => {
+  const dueMs = world.queues.webhooks.nextDueMs()
+  if (dueMs === undefined) return false
+  await world.scheduler.runUntil(Math.max(dueMs, world.scheduler.nowMs()))
+  return serve('webhooks', 1)
 }

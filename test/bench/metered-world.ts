@@ -12,27 +12,10 @@ import { sqsEvent } from '../simulation/world/sim-queue.ts'
 import { createWorld, drive, MOST_ROWS_A_PAGE } from '../simulation/world/world.ts'
 import { emittedBy } from '../support/emitted-by.ts'
 import type { ASSUMPTIONS } from './assumptions.ts'
-import { type Detail, meterTable, type Units } from './meter-table.ts'
+import { type Detail, meterTable } from './meter-table.ts'
 import { specOf } from './monthly-activity.ts'
 
 export type FunctionName = keyof typeof ASSUMPTIONS.billedMs
-
-/** What one step of a payment's life uses, counted while it runs. */
-export type Flow = Units & {
-  readonly name: string
-  readonly functionName: FunctionName
-  /** Of the function, for one payment; below one where a run serves many. */
-  readonly invocations: number
-  readonly messages: number
-  /** Readings of secrets by a function that begins without any, and of sealed ones. */
-  readonly secrets: number
-  readonly unseals: number
-  readonly logBytes: number
-  /** Metrics of our own that it writes to, as CloudWatch bills them: a name with the values of one set of dimensions. */
-  readonly metrics: readonly string[]
-  /** Of what the units are, the calls of the table, and those of the provider. */
-  readonly detail: Detail
-}
 
 const SOURCES = MANIFEST.flatMap(({ name, trigger }) => queuesOf(trigger).map((source) => ({ name, ...source })))
 const NoFailures = v.optional(v.object({ batchItemFailures: v.optional(v.strictTuple([])) }))
@@ -59,6 +42,7 @@ export const startMeteredWorld = async () => {
   const units = meterTable(world.table)
   const callbacks: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] = []
   const remembered = new Map<string, number>()
+  /** Secrets are read by a function that begins without any. */
   const counted = { messages: 0, secrets: 0, unseals: 0 }
   world.onChange.push((change) => world.table.applyToIndexes(change))
   world.onSent.push(() => {
@@ -82,7 +66,7 @@ export const startMeteredWorld = async () => {
   countReadings(world.secrets, 'secrets', CACHE_MS)
   countReadings(world.seals, 'unseals', UNSEALED_MS)
 
-  const measure = async (functionName: FunctionName, name: string, run: () => Promise<unknown>): Promise<Flow> => {
+  const measure = async (functionName: FunctionName, name: string, run: () => Promise<unknown>) => {
     units.take()
     world.provider.resetCalls()
     remembered.clear()
@@ -94,11 +78,14 @@ export const startMeteredWorld = async () => {
     return {
       name,
       functionName,
+      /** Of the function, for one payment; below one where a run serves many. */
       invocations: 1,
       ...used,
       ...counted,
+      /** Of what the units are, the calls of the table, and those of the provider. */
       detail: { ...used.detail, ...providerCalls(world.provider.callCounts()) },
       logBytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),
+      /** Metrics of our own, as CloudWatch bills them: a name with the values of one set of dimensions. */
       metrics: [...new Set(lines.flatMap(({ metrics }) => metrics))],
     }
   }
@@ -137,6 +124,8 @@ const providerCalls = (counts: Readonly<Record<string, number>>): Detail =>
   )
 
 export type MeteredWorld = Awaited<ReturnType<typeof startMeteredWorld>>
+/** What one step of a payment's life uses, counted while it runs. */
+export type Flow = Awaited<ReturnType<MeteredWorld['measure']>>
 
 const SimLine = v.looseObject({
   level: v.picklist(['info', 'warn', 'error']),

@@ -1,4 +1,5 @@
-import { BASIC, CALLBACK_HEADERS } from '../bench/local/merchants-and-customers.ts'
+import { PROVIDER_HEADERS } from '../../infra/local/provider-simulator/simulator-keys.ts'
+import { CALLBACK_HEADERS } from '../bench/local/merchants-and-customers.ts'
 import type { Asked, HistoryRecorder, Outcome, SeenPayment } from './history-record.ts'
 import type { Client, PlannedPayment } from './plan-payments.ts'
 import type { KilledGateway } from './run-history.ts'
@@ -123,7 +124,10 @@ export const gatewayCalls = (gateway: KilledGateway, { record, clockJumps }: His
       return recorded({ op, client: client.id, payment: shown.id }, async () => {
         const answer =
           op === 'pay'
-            ? await post('provider', `/v3/payment_requests/${request}/simulate`, null, { ...JSON_HEADERS, ...BASIC })
+            ? await post('provider', `/v3/payment_requests/${request}/simulate`, null, {
+                ...JSON_HEADERS,
+                ...PROVIDER_HEADERS,
+              })
             : await post('provider', `/_simulator/payment_requests/${request}/fail`, {})
         if (isLost(answer)) return { outcome: 'unknown' }
         if (answer.status === 400) return { outcome: 'refused' }

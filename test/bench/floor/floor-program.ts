@@ -14,11 +14,14 @@ import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulato
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { startProviderSimulator } from '../../../infra/local/provider-simulator/provider-simulator.ts'
-import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import {
+  CALLBACK_TOKEN,
+  PROVIDER_HEADERS,
+  PROVIDER_KEY,
+} from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { absent, equals, isNew, put, update } from '../../../shared/table/step.ts'
-import { BASIC } from '../local/merchants-and-customers.ts'
 import { type HttpCaller, httpCaller } from '../local/start-bench.ts'
 
 type FloorMeans = {
@@ -44,7 +47,7 @@ const Upstream = v.object({
 const Callback = v.object({ data: v.object({ payment_id: v.string(), reference_id: v.string() }) })
 const Capture = v.object({ captures: v.array(v.object({ capture_amount: v.number() })) })
 
-const PROVIDER_HEADERS = { ...BASIC, 'content-type': 'application/json' }
+const JSON_TO_PROVIDER = { ...PROVIDER_HEADERS, 'content-type': 'application/json' }
 
 const paymentKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
 const eventKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' })
@@ -54,7 +57,7 @@ const shardOf = (id: string) => String(Number.parseInt(id.slice(0, 2), 16) % SHA
 
 const ask = async ({ call, providerUrl }: FloorMeans, path: string, body?: object): Promise<unknown> => {
   const sent = body ? { method: 'POST', body: JSON.stringify(body), wanted: 201 } : { method: 'GET', wanted: 200 }
-  const { text } = await call({ url: providerUrl + path, headers: PROVIDER_HEADERS, ...sent })
+  const { text } = await call({ url: providerUrl + path, headers: JSON_TO_PROVIDER, ...sent })
   return JSON.parse(text)
 }
 

@@ -1,7 +1,5 @@
 import { join } from 'node:path'
-import * as v from 'valibot'
 import { markdownTable } from '../../support/markdown-table.ts'
-import { PAYMENT_BODY } from '../assumptions.ts'
 import {
   during,
   type Latencies,
@@ -14,14 +12,13 @@ import {
 import {
   addMerchant,
   CALLBACK_HEADERS,
+  createPayment,
   keepCallbacks,
   payAtProvider,
   startWebhookReceiver,
   type WebhookReceiver,
 } from '../local/merchants-and-customers.ts'
-import type { HttpCaller } from '../local/start-bench.ts'
-import { type Program, startBench, startProgram } from '../local/start-bench.ts'
-import type { SuiteReport } from '../suites.ts'
+import { type HttpCaller, type Program, startBench, startProgram } from '../local/start-bench.ts'
 
 const REQUESTS = ['create', 'get', 'list', 'callback', 'callback to webhook'] as const
 type FloorRequest = (typeof REQUESTS)[number]
@@ -33,14 +30,6 @@ type Side = Readonly<Record<FloorRequest, Latencies>>
 /** Every kind of request at one concurrency, on both. */
 type FloorFigures = { readonly concurrency: number; readonly gateway: Side; readonly floor: Side }
 
-/** Payments by callers who pay flat out, and the webhooks of these payments. */
-type PaceFigure = {
-  readonly paid: Latencies
-  /** Webhooks that came until the last payment was answered. */
-  readonly told: number
-  /** From the last payment to the last webhook. */
-  readonly restMs: number
-}
 const PAYING = 16
 
 type Measured = {
@@ -63,12 +52,8 @@ const CALLBACKS: Readonly<Record<number, number>> = { 1: 10, 8: 40, 32: 96 }
 /** Far above what is asked here, so that no request is counted: both figures are those of a client far below its limit. */
 const NO_LIMIT = 10_000
 
-const Made = v.object({ id: v.string() })
-
-const create = async ({ call, program, headers, made }: Measured): Promise<string> => {
-  const url = `${program.api}/v1/payments`
-  const { text } = await call({ method: 'POST', url, headers, body: PAYMENT_BODY, wanted: 201 })
-  const { id } = v.parse(Made, JSON.parse(text))
+const create = async ({ call, program: { api }, headers, made }: Measured): Promise<string> => {
+  const id = await createPayment({ call, api }, headers)
   made.push(id)
   return id
 }
@@ -120,18 +105,20 @@ const SLICES: readonly Slice[] = [creates, gets, lists, callbacks]
 const noFigures = () => Object.fromEntries(REQUESTS.map((request) => [request, noLatencies()])) as Side
 
 /** Callers who create, pay and send the callback, each the next payment at once. Webhooks are waited for at the end. */
-const measurePace = async (gateway: Measured): Promise<PaceFigure> => {
+const measurePace = async (gateway: Measured) => {
   const [paid, ids]: [Latencies, string[]] = [noLatencies(), []]
   await measureLoop(paid, PAYING, during(PACE_MS), async () => {
     const id = await create(gateway)
     await sendCallback(gateway, await payAtProvider(gateway.call, gateway.program, id))
     ids.push(id)
   })
+  /** Webhooks that came until the last payment was answered. */
   const told = ids.filter((id) => gateway.receiver.came.has(id)).length
   const from = performance.now()
   await Promise.all(ids.map(gateway.receiver.arrivalOf))
-  return { paid, told, restMs: performance.now() - from }
+  return { paid, told, /** From the last payment to the last webhook. */ restMs: performance.now() - from }
 }
+type PaceFigure = Awaited<ReturnType<typeof measurePace>>
 
 /** The first requests of a process are those of code that has not been compiled yet. */
 const warmUp = async (side: Measured): Promise<void> => {
@@ -218,7 +205,7 @@ const tooSlow = ({ paid, told, restMs }: PaceFigure): readonly string[] => [
  * Throughput, p50 and p99 of every request on the gateway and on the floor program, with the ratio of each. Fails when
  * the webhooks of a flat-out load are late.
  */
-export const floorReport = async (): Promise<SuiteReport> => {
+export const floorReport = async () => {
   const { figures, pace } = await measureFloor()
   const text = [measuredOn('npm run bench -- floor'), markdownTable(HEADING, figures.flatMap(rowsOf)), paceText(pace)]
   return { text: text.join('\n\n'), failures: tooSlow(pace) }

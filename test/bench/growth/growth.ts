@@ -14,7 +14,6 @@ import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { meteredDeps } from '../meter-table.ts'
-import type { SuiteReport } from '../suites.ts'
 
 /** What one action costs a client that has made so many payments. */
 type Cost = { readonly action: string; readonly reads: number; readonly writes: number }
@@ -160,7 +159,7 @@ const failuresIn = ([smallest, ...larger]: readonly Growth[]): readonly string[]
   })
 
 /** Read and write units by action and size; the time of a model in memory would say nothing of a table. */
-export const growthReport = async (sizes: readonly number[] = SIZES): Promise<SuiteReport> => {
+export const growthReport = async (sizes: readonly number[] = SIZES) => {
   const measured: Growth[] = []
   for (const payments of sizes) measured.push(await measureGrowth(payments))
   const [smallest] = measured

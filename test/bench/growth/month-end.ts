@@ -8,7 +8,6 @@ import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import type { SuiteReport } from '../suites.ts'
 import { makePayments, meteredGateway } from './growth.ts'
 
 /** One command of the month end: how many lines it wrote, in how long, by how many runs of its function. */
@@ -82,7 +81,7 @@ const rowOf = ({ command, lines, runs, seconds, reads }: Command) => [
 ]
 
 /** The commands of the month end on a year of made data, on the table in memory. */
-export const monthEndReport = async (clients = CLIENTS): Promise<SuiteReport> => {
+export const monthEndReport = async (clients = CLIENTS) => {
   const commands = await measureMonthEnd(clients)
   const seconds = commands.reduce((sum, command) => sum + command.seconds, 0)
   const text = [

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
-import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import { CALLBACK_TOKEN, PROVIDER_HEADERS } from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import { PAYMENT_BODY } from '../assumptions.ts'
 import type { Bench, HttpCaller, Program } from './start-bench.ts'
 
 const Acted = v.object({ status: v.literal(200), body: v.looseObject({}) })
@@ -35,10 +36,17 @@ export const addMerchant = async (
   }
 }
 
-export const BASIC = {
-  authorization: `Basic ${Buffer.from(`${PROVIDER_KEY}:`).toString('base64')}`,
-  'api-version': '2024-11-11',
+const Made = v.object({ id: v.string() })
+
+/** Creates a payment at a program. Answers its id. */
+export const createPayment = async (
+  { call, api }: Pick<HttpCaller, 'call'> & Pick<Program, 'api'>,
+  headers: BenchMerchant['headers'],
+): Promise<string> => {
+  const asked = { method: 'POST', url: `${api}/v1/payments`, headers, body: PAYMENT_BODY, wanted: 201 }
+  return v.parse(Made, JSON.parse((await call(asked)).text)).id
 }
+
 const Requests = v.array(
   v.object({ payment_request_id: v.string(), reference_id: v.string(), latest_payment_id: v.optional(v.string()) }),
 )
@@ -60,7 +68,7 @@ export const payAtProvider = async (call: HttpCaller['call'], { provider }: Prog
   }
   const { payment_request_id: requestId } = await find()
   const url = `${provider}/v3/payment_requests/${requestId}/simulate`
-  await call({ method: 'POST', url, headers: BASIC, wanted: 200 })
+  await call({ method: 'POST', url, headers: PROVIDER_HEADERS, wanted: 200 })
   const { latest_payment_id: payment_id, ...said } = await find()
   return JSON.stringify({ event: 'payment.capture', data: { ...said, payment_id } })
 }

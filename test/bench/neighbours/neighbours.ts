@@ -1,17 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
-import { PAYMENT_BODY } from '../assumptions.ts'
 import { type Latencies, measuredOn, measureRate, noLatencies, percentile } from '../local/latencies.ts'
 import {
   act,
   addMerchant,
   type BenchMerchant,
+  createPayment,
   startWebhookReceiver,
   type WebhookReceiver,
 } from '../local/merchants-and-customers.ts'
 import { type Bench, startBench } from '../local/start-bench.ts'
-import type { SuiteReport } from '../suites.ts'
 
 const HEALTHY = 4
 /** Of every endpoint, the hanging one too. */
@@ -94,10 +93,7 @@ const ROUNDS = 4
 /** A client, and a payment of its own to ask for. */
 type Asking = { readonly merchant: BenchMerchant; readonly id: string }
 
-const create = async ({ call, gateway }: Bench, { headers }: BenchMerchant): Promise<string> => {
-  const url = `${gateway.api}/v1/payments`
-  return JSON.parse((await call({ method: 'POST', url, headers, body: PAYMENT_BODY, wanted: 201 })).text).id
-}
+const create = ({ call, gateway: { api } }: Bench, { headers }: BenchMerchant) => createPayment({ call, api }, headers)
 
 const get = ({ call, gateway }: Bench, { merchant: { headers }, id }: Asking, wanted?: number) =>
   call({ method: 'GET', url: `${gateway.api}/v1/payments/${id}`, headers, wanted })
@@ -160,7 +156,7 @@ const floodRows = (floods: readonly FloodFigures[]): readonly (readonly string[]
 }
 
 /** p50 and p99 of those who do nothing wrong, beside one that does, as a multiple of those without. */
-export const neighboursReport = async (): Promise<SuiteReport> => {
+export const neighboursReport = async () => {
   await using started = new AsyncDisposableStack()
   const bench = await startBench(started)
   const floods = await measureFlood(bench)

@@ -13,7 +13,6 @@ import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts
 import { type BundledFunction, bundledStage } from '../../infra/assets/bundled-stage.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
-import type { SuiteReport } from '../suites.ts'
 
 /** What a bundle's start takes at most of its bare handler's (design section 9). */
 const LIMIT = 1.15
@@ -201,7 +200,7 @@ const assertRead = async (functions: readonly Measured[], reads: () => number): 
  * Bytes and start of every bundle of `prod`, in the stage's environment, beside those of the bare handler with the same
  * clients (design section 9). A bundle that surely starts in more than 1.15 times is a failure.
  */
-export const startReport = async (): Promise<SuiteReport> => {
+export const startReport = async () => {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-start-'))
   let reads = 0
   const table = await startLocalHttpServer({

@@ -1,8 +1,7 @@
 import { DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
-import { measureFlows } from '../measure-flows.ts'
+import { measureFlows, startMerchant } from '../measure-flows.ts'
 import { type Detail, unitsIn } from '../meter-table.ts'
-import { startMerchant } from '../walk-payment.ts'
 
 /** What one flow uses, by the names of `Detail`. */
 export type FlowUnits = { readonly flow: string; readonly detail: Detail }
@@ -165,10 +164,14 @@ export const PAID = [
   'settled',
 ]
 
-const together = (flow: string, flows: readonly FlowUnits[]): readonly string[] => {
-  const sum = (sort: string) => shown(flows.reduce((all, { detail }) => all + unitsIn(detail, sort), 0))
-  return [flow, sum('writes'), sum('reads'), sum('provider')]
-}
+/** Of all these flows together. */
+export const sumOf = (flows: readonly FlowUnits[], sort: string): number =>
+  flows.reduce((all, { detail }) => all + unitsIn(detail, sort), 0)
+
+const together = (flow: string, flows: readonly FlowUnits[]): readonly string[] => [
+  flow,
+  ...['writes', 'reads', 'provider'].map((sort) => shown(sumOf(flows, sort))),
+]
 
 /** What each flow uses, by item and index, and calls; and each payment from its create to its end. */
 export const unitsReport = (flows: readonly FlowUnits[]): string => {

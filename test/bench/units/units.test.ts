@@ -6,18 +6,15 @@ import { operate } from '../../simulation/world/lambda.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { drive } from '../../simulation/world/world.ts'
 import { projectText } from '../../support/source-file.ts'
+import { startMerchant, walkPayment } from '../measure-flows.ts'
 import { unitsIn } from '../meter-table.ts'
-import { startMerchant, walkPayment } from '../walk-payment.ts'
-import { type FlowUnits, measureUnits, PAID, unitsReport } from './measure-units.ts'
+import { type FlowUnits, measureUnits, PAID, sumOf, unitsReport } from './measure-units.ts'
 
 let flows: readonly FlowUnits[]
 
 beforeAll(async () => {
   flows = await measureUnits()
 })
-
-const sum = (some: readonly FlowUnits[], sort: string) =>
-  some.reduce((all, { detail }) => all + unitsIn(detail, sort), 0)
 
 it('docs/performance.md says what every flow uses; otherwise: npm run bench -- units --write', () => {
   const document = projectText('docs/performance.md')
@@ -30,8 +27,8 @@ describe('a payment (design section 9)', () => {
     const paid = flows.filter(({ flow }) => PAID.includes(flow))
 
     expect(paid).toHaveLength(PAID.length)
-    expect(sum(paid, 'writes')).toBeLessThanOrEqual(45)
-    expect(sum(paid, 'reads')).toBeLessThanOrEqual(11)
+    expect(sumOf(paid, 'writes')).toBeLessThanOrEqual(45)
+    expect(sumOf(paid, 'reads')).toBeLessThanOrEqual(11)
   })
 
   it.each([
@@ -45,7 +42,7 @@ describe('a payment (design section 9)', () => {
       const unpaid = flows.filter(({ flow }) => flow.startsWith(`unpaid ${channel}:`))
       const [created = 0, ended = 0] = unpaid.map(({ detail }) => unitsIn(detail, 'provider'))
 
-      expect(sum(unpaid, 'writes')).toBeLessThanOrEqual(most)
+      expect(sumOf(unpaid, 'writes')).toBeLessThanOrEqual(most)
       expect([unpaid.length, created, Math.max(ended, 3)]).toStrictEqual([2, 1, 3])
     },
   )

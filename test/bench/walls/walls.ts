@@ -1,13 +1,20 @@
 import { queuesOf } from '../../../functions/function-spec.ts'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import { type Station, stationsOf } from '../../../infra/stack/capacity/stations.ts'
 import { type DeployedStage, loadOf } from '../../../infra/stack/stage.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { QUOTA_STAGES } from '../../support/stage-options.ts'
 import { measuredOn } from '../local/latencies.ts'
-import type { SuiteReport } from '../suites.ts'
-import { type Kind, measureUse, measureWorkers, type Use, type WorkerSpeeds } from './measure-use.ts'
-import { type Load, runSingles, type SinglesFigures } from './single-payments.ts'
+import { specOf } from '../monthly-activity.ts'
+import {
+  type Kind,
+  type Load,
+  measureUse,
+  measureWorkers,
+  runSingles,
+  type SinglesFigures,
+  type Use,
+  type WorkerSpeeds,
+} from './walls-world.ts'
 
 /** A quota of the provider, or the workers that ask it: what it does, and what one payment asks of it in its life. */
 type Bounded = {
@@ -22,8 +29,7 @@ type FlowModel = { readonly paid: Use; readonly unpaid: Use; readonly speeds: Wo
 const ROWS_A_PAGE = 50
 
 const workersOf = (name: string, stage: DeployedStage): number => {
-  const spec = MANIFEST.find((candidate) => candidate.name === name)
-  const [source] = spec ? queuesOf(spec.trigger, loadOf(stage)) : []
+  const [source] = queuesOf(specOf(name).trigger, loadOf(stage))
   if (!source) throw new Error(`${name} has no queue`)
   return source.maxConcurrency
 }
@@ -190,7 +196,7 @@ const speedText = ({ dueItems, pages }: WorkerSpeeds): string =>
   `One worker brings ${shown(dueItems)} unpaid payments a second to their end, and there are ${workersAtEach(dueWorkers)}; one lists ${shown(pages)} pages a second for 220 s of 300, and there are ${workersAtEach(listingWorkers)}.`
 
 /** The highest lasting rates by the model, what it is made of, and single payments held against it. */
-export const wallsReport = async (): Promise<SuiteReport> => {
+export const wallsReport = async () => {
   const uses: (readonly [string, Use])[] = []
   for (const [name, kind] of KINDS) uses.push([name, await measureUse(kind)])
   const [paid, paidLost, unpaid, unpaidLost] = uses.map(([, use]) => use)

@@ -1,5 +1,5 @@
 import { WORK_SLOTS } from '../../../shared/table/schema.ts'
-import { HOUR_MS } from '../../../shared/time.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { connectCallbacks, invoke, requestAs } from '../../simulation/world/lambda.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { addTenant } from '../../simulation/world/tenants.ts'
@@ -14,7 +14,7 @@ const PROVIDER_MS = 200
 const BODY = { method: 'virtual_account', channel_code: 'BCA', amount: 150_000, currency: 'IDR' }
 
 /** The real handlers with everything that starts them, a provider that takes 200 ms a call, and no faults. */
-export const startWallsWorld = async (callsPerMinute: number) => {
+const startWallsWorld = async (callsPerMinute: number) => {
   const world = await faultlessWorld()
   Object.assign(world, { callsPerMinute, providerMs: PROVIDER_MS })
   connectSources(world)
@@ -36,20 +36,11 @@ export const startWallsWorld = async (callsPerMinute: number) => {
   return { world, create, pay, pass }
 }
 
-export type WallsWorld = Awaited<ReturnType<typeof startWallsWorld>>
+type WallsWorld = Awaited<ReturnType<typeof startWallsWorld>>
 
 /** The statuses of all payments. */
-export const statusesIn = ({ table }: WallsWorld['world']): readonly unknown[] =>
+const statusesIn = ({ table }: WallsWorld['world']): readonly unknown[] =>
   table.items('PAYMENT#').flatMap(({ sk, status }) => (sk === 'PAYMENT' ? [status] : []))
-
-/** What one payment costs of the provider in its whole life. */
-export type Use = {
-  /** Calls of each operation, listing apart. */
-  readonly calls: Readonly<Record<string, number>>
-  /** Rows of transactions that are read of it, in all and within its first hour. */
-  readonly rows: number
-  readonly earlyRows: number
-}
 
 export type Kind = { readonly paid: boolean; readonly callbacks: boolean }
 
@@ -60,7 +51,7 @@ const LIFE_MS = 5 * 24 * HOUR_MS
 const LISTING = 'GET /transactions'
 
 /** A payment's whole life, counted on so many that runs which serve many are shared. */
-export const measureUse = async ({ paid, callbacks }: Kind): Promise<Use> => {
+export const measureUse = async ({ paid, callbacks }: Kind) => {
   const { world, create, pay, pass } = await startWallsWorld(NO_QUOTA)
   if (!callbacks) world.provider.orderFault({ target: 'callback', fault: 'lost', times: PAYMENTS })
   world.provider.resetCalls()
@@ -75,17 +66,15 @@ export const measureUse = async ({ paid, callbacks }: Kind): Promise<Use> => {
   const unfinished = statusesIn(world).filter((status) => status !== (paid ? 'succeeded' : 'expired')).length
   if (unfinished > 0) throw new Error(`${unfinished} payments have not ended as they should`)
   const counts = Object.entries(world.provider.callCounts())
+  /** Of each operation, listing apart. */
   const calls = counts.filter(([name]) => !name.endsWith(LISTING)).map(([name, count]) => [name, count / PAYMENTS])
-  return { calls: Object.fromEntries(calls), rows: rowsSoFar(), earlyRows }
+  /** Rows of transactions that are read of it, in all and within its first hour. */
+  const rows = { rows: rowsSoFar(), earlyRows }
+  return { calls: Object.fromEntries(calls) as Readonly<Record<string, number>>, ...rows }
 }
 
-/** What one worker does in a second of its time, with a quota that never ends and a provider of 200 ms. */
-export type WorkerSpeeds = {
-  /** Unpaid payments brought to their end. */
-  readonly dueItems: number
-  /** Pages of transactions that are known already. */
-  readonly pages: number
-}
+/** What one payment costs of the provider in its whole life. */
+export type Use = Awaited<ReturnType<typeof measureUse>>
 
 /** Of a worker's speed. */
 const MANY = 800
@@ -129,7 +118,88 @@ const measurePages = async (): Promise<number> => {
   return (rows / ROWS_A_PAGE / ms) * 1_000
 }
 
-export const measureWorkers = async (): Promise<WorkerSpeeds> => ({
+/** What one worker does in a second of its time, with a quota that never ends and a provider of 200 ms. */
+export const measureWorkers = async () => ({
+  /** Unpaid payments brought to their end. */
   dueItems: await measureDue(),
+  /** Pages of transactions that are known already. */
   pages: await measurePages(),
 })
+export type WorkerSpeeds = Awaited<ReturnType<typeof measureWorkers>>
+
+export type Load = {
+  readonly callsPerMinute: number
+  readonly perSecond: number
+  /** Of all payments. */
+  readonly paidPart: number
+  readonly minutes: number
+  /** Without callbacks the head alone hears of what was paid. */
+  readonly callbacks: boolean
+}
+
+const PAYS_AFTER_MS = 5_000
+/** Due work is looked at every minute and done within the next. */
+const LATE_MS = 2 * MINUTE_MS
+/** The head reads a payment within so long, with or without its callback. */
+const UNHEARD_MS = 10 * MINUTE_MS
+
+const lateWork = ({ world }: WallsWorld): number => {
+  const before = new Date(world.scheduler.nowMs() - LATE_MS).toISOString()
+  const isLate = (due: unknown, work: unknown) =>
+    typeof due === 'string' && due < before && (work === 'payment' || work === 'event')
+  return world.table.items().filter(({ due_at, work }) => isLate(due_at, work)).length
+}
+
+/** Paid for longer than the head may take, and still pending here. */
+const unheard = ({ world }: WallsWorld, paid: Map<string, number>): number => {
+  const before = world.scheduler.nowMs() - UNHEARD_MS
+  for (const id of paid.keys()) {
+    if (world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })?.['status'] === 'succeeded') paid.delete(id)
+  }
+  return [...paid.values()].filter((at) => at < before).length
+}
+
+/** Payments one by one at a steady rate on the real handlers, with what waits too long at the end of every minute. */
+export const runSingles = async (load: Load) => {
+  const walls = await startWallsWorld(load.callsPerMinute)
+  const { world, create, pay, pass } = walls
+  if (!load.callbacks) world.provider.orderFault({ target: 'callback', fault: 'lost', times: Number.MAX_SAFE_INTEGER })
+  const paid = new Map<string, number>()
+  let [payments, refused] = [0, 0]
+  const one = async (number: number): Promise<void> => {
+    const id = await create()
+    if (id === undefined) {
+      refused++
+      return
+    }
+    payments++
+    // Paid and unpaid ones in turn, as evenly as the part allows.
+    const isPaid = Math.floor((number + 1) * load.paidPart) > Math.floor(number * load.paidPart)
+    if (!isPaid) return
+    world.scheduler.after(PAYS_AFTER_MS, () => {
+      pay(id)
+      paid.set(id, world.scheduler.nowMs())
+    })
+  }
+  /** What was overdue or waited for longer than it may, minute by minute. */
+  const backlog: number[] = []
+  /** Most calls of one operation in any minute, and which. */
+  let mostCalls: readonly [string, number] = ['', 0]
+  let number = 0
+  for (let minute = 0; minute < load.minutes; minute++) {
+    world.provider.resetCalls()
+    const due = Math.round((minute + 1) * load.perSecond * 60) - number
+    for (let at = 0; at < due; at++) {
+      const own = number++
+      world.scheduler.after((at * MINUTE_MS) / due, () => void one(own))
+    }
+    await pass(MINUTE_MS)
+    backlog.push(lateWork(walls) + unheard(walls, paid))
+    for (const [name, calls] of Object.entries(world.provider.callCounts())) {
+      if (!name.startsWith('rows') && calls > mostCalls[1]) mostCalls = [name, calls]
+    }
+  }
+  return { ...load, payments, refused, backlog, mostCalls }
+}
+
+export type SinglesFigures = Awaited<ReturnType<typeof runSingles>>
