@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 import { describeOnDynamoDb } from '../support/dynamodb.ts'
 import { eventually } from '../support/eventually.ts'
+import { startScriptedServer } from '../support/scripted-server.ts'
 import { startGatewayProcess } from '../support/start-gateway-process.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { VA, worldAt } from './gateway-world.ts'
@@ -30,19 +30,14 @@ const startGateway = async (directory: string) => {
   return { gateway, world: worldAt(await gateway.ready()) }
 }
 
-/** Notes the delivery of every request. Answers with the status, or not at all while there is none. */
+/** A server with the deliveries that it got. It answers with the status, or not at all while there is none. */
 const startMerchantServer = async () => {
-  const merchant = { got: [] as string[], status: 500 as number | undefined, url: '' }
-  const { url, close } = await startLocalHttpServer({
-    port: 0,
-    answer: ({ headers }) => {
-      merchant.got.push(String(headers['x-gateway-delivery-id']))
-      return merchant.status === undefined ? { hang: true } : { status: merchant.status, body: '' }
-    },
+  const merchant: { got: string[]; status?: number | undefined } = { got: [], status: 500 }
+  const { url } = await startScriptedServer((response, { headers }) => {
+    merchant.got.push(String(headers['x-gateway-delivery-id']))
+    if (merchant.status !== undefined) response.writeHead(merchant.status).end()
   })
-  onTestFinished(() => close())
-  merchant.url = `${url}/hooks`
-  return merchant
+  return Object.assign(merchant, { url: `${url}/hooks` })
 }
 
 /** How many deliveries have which attempts and state. */

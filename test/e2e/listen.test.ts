@@ -1,26 +1,16 @@
 import { Webhook } from 'standardwebhooks'
 import * as v from 'valibot'
 import { describe, expect, it as plainIt, vi } from 'vitest'
-import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 import { postEvent } from '../../infra/operate/listen/post-event.ts'
 import { type ListenIo, runListen } from '../../infra/operate/listen/run-listen.ts'
 import { EventIdSchema } from '../../shared/ids.ts'
 import { eventually } from '../support/eventually.ts'
+import { json, type ReceivedRequest, startScriptedServer } from '../support/scripted-server.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { worldIt as it, QRIS, type World } from './gateway-world.ts'
 
-/** A merchant's server that knows nothing of this project: what it takes is signed with the secret that was printed. */
-const aServer = async (status = 200, port = 0) => {
-  const got: { readonly body: string; readonly headers: Record<string, string> }[] = []
-  const server = await startLocalHttpServer({
-    port,
-    answer: ({ body, headers }) => {
-      got.push({ body: body.toString('utf8'), headers: headers as Record<string, string> })
-      return jsonReply(status, {})
-    },
-  })
-  return { ...server, got }
-}
+/** A merchant's server that knows nothing of this project. */
+const aServer = (status = 200) => startScriptedServer(json(status, {}))
 
 type Run = { readonly env: ListenIo['env']; readonly directory?: string; readonly input?: string }
 
@@ -70,23 +60,25 @@ describe('npm run listen', () => {
 
     const first = listening([...argv, '--since', '2026-01-01T00:00:00Z'], run)
     const one = await paid(world, merchant)
-    await eventually(() => expect(server.got).toHaveLength(1))
+    await eventually(() => expect(server.requests).toHaveLength(1))
     expect(await first.stop()).toBe(0)
     const two = await paid(world, merchant)
     const second = listening(argv, run)
-    await eventually(() => expect(server.got).toHaveLength(2))
+    await eventually(() => expect(server.requests).toHaveLength(2))
     // It has asked again meanwhile: the feed shows a young event twice.
     await eventually(() => expect(second.waits.length).toBeGreaterThan(3))
     expect(await second.stop()).toBe(0)
 
     const secret = /Signing secret: (whsec_\S+)/.exec(first.said.join('\n'))?.[1] ?? ''
-    const told = server.got.map(({ body, headers }) => Object(new Webhook(secret).verify(body, headers)).data.id)
+    // What it takes is signed with the secret that was printed.
+    const verified = ({ body, headers }: ReceivedRequest) =>
+      Object(new Webhook(secret).verify(body, headers as Record<string, string>))
+    const told = server.requests.map((request) => verified(request).data.id)
     expect(told).toStrictEqual([one, two])
     expect(second.said.join('\n')).toContain(secret)
     const { text } = await merchant.get('/v1/events')
-    for (const { body } of server.got) expect(text).toContain(body)
+    for (const { body } of server.requests) expect(text).toContain(body)
     expect([...first.said, ...second.said].join('\n')).not.toContain(merchant.key)
-    await server.close()
   })
 
   it('keeps an event for a server that is not there, and says so', async ({ world }) => {
@@ -116,7 +108,6 @@ describe('npm run listen', () => {
     )
 
     expect(await run.stop()).toBe(0)
-    await server.close()
   })
 })
 
@@ -133,7 +124,7 @@ describe('npm run listen, refused', () => {
   })
 
   plainIt('says where it looked, after twelve tries', async () => {
-    const gone = await startLocalHttpServer({ port: 0, answer: () => jsonReply(200, {}) })
+    const gone = await aServer()
     await gone.close()
     const env = { GATEWAY_API_KEY: 'k', PORT: portOf(gone.url) }
 
