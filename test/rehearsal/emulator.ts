@@ -1,17 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { openSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { makePythonEnvironment, runTool } from '../support/run-tool.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import type { Certificates } from './certificates.ts'
-import { runTool } from './run-tool.ts'
 
 export const MINISTACK = '1.5.33'
 const FAKETIME = '3.0.1'
 
-/** Kept between runs: making it takes longer than fetching it. */
 const ENVIRONMENT = join(tmpdir(), `gateway-ministack-${MINISTACK}`)
 const PYTHON = join(ENVIRONMENT, 'bin/python')
 
@@ -23,25 +22,9 @@ export const ENDPOINT = `https://127.0.0.1:${PORT}`
 const START_TRIES = 300
 const POLL_MS = 100
 
-/** Makes the virtual environment where it is missing: the one thing that needs the internet, so it comes first. */
-export const installMinistack = async (): Promise<void> => {
-  const packages = [`ministack==${MINISTACK}`, `libfaketime==${FAKETIME}`]
-  const isThere = existsSync(PYTHON) && (await runTool(PYTHON, ['-c', 'import ministack, libfaketime'], {})).code === 0
-  if (isThere) return
-  const made = await runTool('python3', ['-m', 'venv', ENVIRONMENT], {})
-  const pip = ['-m', 'pip', '-q', '--disable-pip-version-check', 'install', ...packages]
-  const installed = made.code === 0 ? await runTool(PYTHON, pip, {}) : made
-  if (installed.code !== 0) throw new Error(`MiniStack was not installed: ${installed.errors}`)
-}
-
-/** The one clock of emulator, functions and tools: that of this machine, and how far it was put on. */
-export type RehearsalClock = {
-  /** What a process needs in its environment to live by this clock. */
-  readonly env: NodeJS.ProcessEnv
-  /** Comes back when every process knows it. */
-  advance(seconds: number): void
-  offsetSeconds(): number
-}
+/** The one thing that needs the internet, so it comes first. */
+export const installMinistack = (): Promise<void> =>
+  makePythonEnvironment(ENVIRONMENT, [`ministack==${MINISTACK}`, `libfaketime==${FAKETIME}`])
 
 /**
  * How long a process keeps the time it has read. Without a cache each question for the time reads the file, and two
@@ -49,14 +32,16 @@ export type RehearsalClock = {
  */
 const CACHED_SECONDS = 1
 
-export const rehearsalClock = async (directory: string): Promise<RehearsalClock> => {
+/** The one clock of emulator, functions and tools: that of this machine, and how far it was put on. */
+export const rehearsalClock = async (directory: string) => {
   const where = ['-c', 'import libfaketime; print(libfaketime.__path__[0])']
-  const library = join((await runTool(PYTHON, where, {})).output.trim(), 'vendor/libfaketime/src/libfaketime.so.1')
+  const library = join((await runTool(PYTHON, where)).output.trim(), 'vendor/libfaketime/src/libfaketime.so.1')
   const file = join(directory, 'clock')
   let offset = 0
   const save = () => writeFileSync(file, `+${offset}\n`)
   save()
   return {
+    /** What a process needs in its environment to live by this clock. */
     env: {
       LD_PRELOAD: library,
       FAKETIME_TIMESTAMP_FILE: file,
@@ -64,13 +49,16 @@ export const rehearsalClock = async (directory: string): Promise<RehearsalClock>
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     },
     offsetSeconds: () => offset,
-    advance: (seconds) => {
+    /** Comes back when every process knows it. */
+    advance: (seconds: number) => {
       offset += seconds
       save()
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, (CACHED_SECONDS + 1) * 1_000)
     },
   }
 }
+
+export type RehearsalClock = Awaited<ReturnType<typeof rehearsalClock>>
 
 /** As whom tools ask: the account itself, as at a first deployment. */
 export const toolEnvironment = ({ authority }: Certificates, clock: RehearsalClock): NodeJS.ProcessEnv => ({

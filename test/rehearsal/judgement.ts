@@ -35,35 +35,29 @@ const functionOf = ({ principal }: Verdict): string | undefined => {
 const describeVerdict = ({ principal, action, resource, kinds, denied }: Verdict): string =>
   `${principal.split('/').at(-1)} ${action} ${resource}${kinds.length > 0 ? ` of ${kinds.join(', ')}` : ''}${denied === null ? '' : `: ${denied}`}`
 
-export type Judgement = {
-  /** How many calls of each function were judged, by its name. */
-  readonly calls: ReadonlyMap<string, number>
-  /** Calls of functions, operators and tools that were refused. */
-  readonly denied: readonly string[]
-  /** Functions that may ask AWS something and were never heard. */
-  readonly silent: readonly string[]
-  /** Functions whose role lets them ask nothing. */
-  readonly askNothing: readonly string[]
-}
-
 /** What the judge said of the rehearsal, besides the calls that were made to be refused. */
-export const judgementOn = (verdicts: readonly Verdict[]): Judgement => {
-  const calls = new Map<string, number>()
-  for (const verdict of verdicts) {
-    const name = functionOf(verdict)
-    if (name !== undefined) calls.set(name, (calls.get(name) ?? 0) + 1)
-  }
+export const judgementOn = (verdicts: readonly Verdict[]) => {
+  const byFunction = [...Map.groupBy(verdicts, functionOf)]
+  const calls = new Map(
+    byFunction.flatMap(([name, some]) => (name === undefined ? [] : [[name, some.length] as const])),
+  )
   const askNothing = MANIFEST.filter(
     ({ table, sends, alerts, secrets }) =>
       Object.keys(table).length === 0 && sends.length === 0 && !alerts && secrets.length === 0,
   ).map(({ name }) => name)
   return {
+    /** How many calls of each function were judged, by its name. */
     calls,
+    /** Calls of functions, operators and tools that were refused. */
     denied: verdicts.filter(({ denied }) => denied !== null).map(describeVerdict),
+    /** Functions that may ask AWS something and were never heard. */
     silent: MANIFEST.map(({ name }) => name).filter((name) => !calls.has(name) && !askNothing.includes(name)),
+    /** Functions whose role lets them ask nothing. */
     askNothing,
   }
 }
+
+export type Judgement = ReturnType<typeof judgementOn>
 
 /** What MiniStack is not, or not as AWS is. What a run finds itself it adds to these. */
 const NOT_EMULATED: readonly string[] = [

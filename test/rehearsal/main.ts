@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readOptions, runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
-import { makeCertificates } from './certificates.ts'
+import { certificatesIn, makeCertificates } from './certificates.ts'
 import { hireDutyHolders } from './duty-holders.ts'
 import {
   installMinistack,
@@ -48,8 +48,7 @@ type Part = (typeof PARTS)[number]
 
 /** Inside the namespaces: the whole life of a stage, or some parts of it. Answers the exit code. */
 const rehearse = async (directory: string, only: readonly Part[]): Promise<number> => {
-  const at = (file: string) => join(directory, file)
-  const certificates = { authority: at('ca.pem'), certificate: at('world.pem'), key: at('world.key') }
+  const certificates = certificatesIn(directory)
   await furnishNamespace(directory)
   const clock = await rehearsalClock(directory)
   const env = toolEnvironment(certificates, clock)
@@ -61,7 +60,7 @@ const rehearse = async (directory: string, only: readonly Part[]): Promise<numbe
   const emulator = await startEmulator({ directory, certificates, clock })
   started.defer(() => emulator.close())
   let envOf = (_action: string): NodeJS.ProcessEnv => ({})
-  const verdicts = () => readVerdicts(at(VERDICTS))
+  const verdicts = () => readVerdicts(join(directory, VERDICTS))
   const rehearsal = startRehearsal({ directory, env, clock, world, verdicts, envOf: (action) => envOf(action) })
   try {
     const apiUrl = await deployStage(rehearsal)

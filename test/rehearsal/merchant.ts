@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import * as v from 'valibot'
-import { BASIC } from '../bench/local/merchants-and-customers.ts'
+import { PROVIDER_HEADERS } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { call, eventually, expect, HOOKS_URL, OPERATOR, type Rehearsal } from './rehearsal.ts'
 
 const ClientSchema = v.object({ client_id: v.string() })
@@ -17,33 +17,8 @@ export const PaymentSchema = v.object({
 export type Payment = v.InferOutput<typeof PaymentSchema>
 
 const ReceivedSchema = v.array(v.object({ headers: v.record(v.string(), v.unknown()), body: v.string() }))
-export type Received = v.InferOutput<typeof ReceivedSchema>[number]
 
 const RequestsSchema = v.array(v.object({ payment_request_id: v.string() }))
-
-/** A merchant of the stage: its ids, and what it does by HTTP alone. */
-export type Merchant = {
-  readonly clientId: string
-  readonly keyId: string
-  readonly endpointId: string
-  get<const Schema extends v.GenericSchema>(schema: Schema, path: string): Promise<v.InferOutput<Schema>>
-  post<const Schema extends v.GenericSchema>(
-    schema: Schema,
-    path: string,
-    body?: object,
-    headers?: Readonly<Record<string, string>>,
-    status?: number,
-  ): Promise<v.InferOutput<Schema>>
-  /** 201; 200 where the key is known. */
-  create(idempotencyKey: string, status?: number): Promise<Payment>
-  /** Its customer pays: the provider calls back, and it is credited. Another amount than asked fails it. */
-  pay(payment: Payment, anotherAmountMinor?: number): Promise<Payment>
-  hasStatus(payment: Payment, status: string): Promise<Payment>
-  /** The same merchant at another address of the API. */
-  at(apiUrl: string): Merchant
-  /** The webhooks about a payment so far, each with a right signature. */
-  webhooksOf(payment: Payment): Promise<readonly Received[]>
-}
 
 /** More than a step of the rehearsal asks for on a machine that is fast. */
 const POINTS_A_SECOND = 50
@@ -59,25 +34,29 @@ export const takeOnMerchant = async (rehearsal: Rehearsal, apiUrl: string, name:
   const { key_id: keyId, api_key } = v.parse(KeySchema, await admin('issue-api-key', owned))
   const wanted = { ...owned, url: HOOKS_URL, event_types: ['*'] }
   const endpoint = v.parse(EndpointSchema, await admin('register-endpoint', wanted))
-  const ids = { clientId, keyId, endpointId: endpoint.endpoint_id }
-  return merchantAt(rehearsal, apiUrl, { ids, apiKey: api_key, signingSecret: endpoint.signing_secret })
+  const { endpoint_id: endpointId, signing_secret: signingSecret } = endpoint
+  return merchantAt(rehearsal, apiUrl, { clientId, keyId, endpointId, apiKey: api_key, signingSecret })
 }
 
-type Known = {
-  readonly ids: Pick<Merchant, 'clientId' | 'keyId' | 'endpointId'>
-  readonly apiKey: string
-  readonly signingSecret: string
-}
+type Known = Readonly<Record<'clientId' | 'keyId' | 'endpointId' | 'apiKey' | 'signingSecret', string>>
+export type Merchant = ReturnType<typeof merchantAt>
 
-const merchantAt = (rehearsal: Rehearsal, apiUrl: string, known: Known): Merchant => {
-  const { world } = rehearsal
+/** A merchant of the stage at an address of the API: what it does by HTTP alone. */
+export const merchantAt = ({ world }: Rehearsal, apiUrl: string, known: Known) => {
   const headers = { authorization: `Bearer ${known.apiKey}`, 'content-type': 'application/json' }
-
-  const get: Merchant['get'] = (schema, path) => call(schema, `${apiUrl}/v1/${path}`, { headers })
-  const post: Merchant['post'] = (schema, path, body = {}, more = {}, status = 200) => {
+  const get = <const Schema extends v.GenericSchema>(schema: Schema, path: string) =>
+    call(schema, `${apiUrl}/v1/${path}`, { headers })
+  const post = <const Schema extends v.GenericSchema>(
+    schema: Schema,
+    path: string,
+    body: object = {},
+    more: Readonly<Record<string, string>> = {},
+    status = 200,
+  ) => {
     const init = { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) }
     return call(schema, `${apiUrl}/v1/${path}`, init, status)
   }
+  /** 201; 200 where the key is known. */
   const create = (idempotencyKey: string, status = 201) => {
     const request = { method: 'virtual_account', channel_code: 'BCA', amount: 150_000, currency: 'IDR' }
     return post(PaymentSchema, 'payments', request, { 'idempotency-key': idempotencyKey }, status)
@@ -88,17 +67,18 @@ const merchantAt = (rehearsal: Rehearsal, apiUrl: string, known: Known): Merchan
       return payment.status === status ? payment : undefined
     })
   return {
-    ...known.ids,
-    at: (elsewhere) => merchantAt(rehearsal, elsewhere, known),
+    ...known,
     get,
     post,
     create,
     hasStatus,
-    pay: async (payment, anotherAmountMinor) => {
+    /** Its customer pays: the provider calls back, and it is credited. Another amount than asked fails it. */
+    pay: async (payment: Payment, anotherAmountMinor?: number) => {
       await payAtProvider(world, payment, anotherAmountMinor)
       return hasStatus(payment, anotherAmountMinor === undefined ? 'succeeded' : 'failed')
     },
-    webhooksOf: async ({ id }) => {
+    /** The webhooks about a payment so far, each with a right signature. */
+    webhooksOf: async ({ id }: Payment) => {
       const received = await call(ReceivedSchema, `${world.inbox}/received`)
       const about = received.filter(({ body }) => body.includes(id))
       for (const { headers: said, body } of about) {
@@ -118,7 +98,7 @@ export const requestOf = async (provider: string, { id }: Payment): Promise<stri
 }
 
 const payAtProvider = async ({ provider }: Rehearsal['world'], payment: Payment, amount: number | undefined) => {
-  const headers = { ...BASIC, 'content-type': 'application/json' }
+  const headers = { ...PROVIDER_HEADERS, 'content-type': 'application/json' }
   const path = `/v3/payment_requests/${await requestOf(provider, payment)}/simulate`
   await call(v.unknown(), `${provider}${path}`, { method: 'POST', headers, body: JSON.stringify({ amount }) })
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runTool } from './run-tool.ts'
+import { runTool } from '../support/run-tool.ts'
 
 /** 6bone's, given back in 2006 and nobody's since: public to the gateway, and no host on the internet has it. */
 export const MERCHANT_ADDRESS = '3ffe::1'
@@ -18,7 +18,7 @@ const NAME_SERVER = '127.0.0.1'
 export const runInNamespace = async (program: string, args: readonly string[], env: NodeJS.ProcessEnv) => {
   const asRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']
   const unshare = [...asRoot, '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc']
-  if ((await runTool('unshare', [...unshare, 'true'], {})).code !== 0) return undefined
+  if ((await runTool('unshare', [...unshare, 'true'])).code !== 0) return undefined
   const child = spawn('unshare', [...unshare, program, ...args], { env, stdio: 'inherit' })
   // Nothing else would end it: unshare waits whatever it is sent, and the first process of a namespace has no signals.
   const end = () => child.kill('SIGKILL')
@@ -30,7 +30,7 @@ export const runInNamespace = async (program: string, args: readonly string[], e
 /** Inside: a loopback interface with an address that counts as public, and names that only we answer. */
 export const furnishNamespace = async (directory: string): Promise<void> => {
   const must = async (program: string, ...args: readonly string[]) => {
-    const { code, output } = await runTool(program, args, {})
+    const { code, output } = await runTool(program, args)
     if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${output}`)
   }
   await must('ip', 'link', 'set', 'lo', 'up')

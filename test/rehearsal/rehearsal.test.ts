@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { runTool } from '../support/run-tool.ts'
 import { type Rehearsal, startRehearsal } from './rehearsal.ts'
-import { runTool } from './run-tool.ts'
 
 const never = new Promise<never>(() => undefined)
 const fails = async (): Promise<{ readonly id: string }> => {

@@ -1,58 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import { eventually as lookEventually } from '../../infra/local/process/eventually.ts'
+import { runTool } from '../support/run-tool.ts'
 import type { RehearsalClock } from './emulator.ts'
 import type { Verdict } from './judgement.ts'
-import { runTool, type ToolRun } from './run-tool.ts'
 import { MERCHANT_HOST, type OutsideWorld } from './world.ts'
 
 export const STAGE = 'dev'
 export const STACK = `gateway-${STAGE}`
 export const OPERATOR = 'rehearsal'
 
-export type Rehearsal = {
+type Made<Needs extends readonly unknown[]> = { -readonly [At in keyof Needs]: NonNullable<Needs[At]> }
+
+type NpmRun = { readonly codes?: readonly number[]; readonly env?: NodeJS.ProcessEnv; readonly cwd?: string }
+
+type Parts = {
   readonly directory: string
   /** As whom tools ask, unless they are told otherwise. */
   readonly env: NodeJS.ProcessEnv
   readonly clock: RehearsalClock
   readonly world: OutsideWorld
   readonly verdicts: () => readonly Verdict[]
-  /** One step of the report, with its seconds. What fails, or takes too long, is reported and thrown. */
-  step<T>(what: string, run: () => Promise<T>): Promise<T>
-  /** Steps that belong together, with what they need. Undefined where one failed, or where a need was not made. */
-  part<T, const Needs extends readonly unknown[]>(
-    what: string,
-    needs: Needs,
-    run: (...made: Made<Needs>) => Promise<T>,
-  ): Promise<T | undefined>
-  /** Steps that failed or were not run. */
-  readonly failures: () => readonly string[]
-  /** What the emulator cannot do, so that it is listed and not passed over. */
-  cannot(what: string): void
-  readonly limits: () => readonly string[]
-  /** A script of package.json about the stage; throws with what it printed unless it ends with one of these codes. */
-  npm(words: readonly string[], how?: NpmRun): Promise<ToolRun>
-  /** `npm run deploy` of a release, without a question. */
-  deploy(cwd: string, how?: NpmRun): Promise<ToolRun>
-  /** An operator's action by the operators' command; answers its body, undefined where it failed and was allowed to. */
-  admin(action: string, payload?: object, codes?: readonly number[]): Promise<unknown>
-}
-
-type Made<Needs extends readonly unknown[]> = { -readonly [At in keyof Needs]: NonNullable<Needs[At]> }
-
-type NpmRun = { readonly codes?: readonly number[]; readonly env?: NodeJS.ProcessEnv; readonly cwd?: string }
-
-type Parts = Pick<Rehearsal, 'directory' | 'env' | 'clock' | 'world' | 'verdicts'> & {
   readonly stepMs?: number
   /** As whom an action is invoked: who holds its duty. */
   readonly envOf: (action: string) => NodeJS.ProcessEnv
 }
 
-export const startRehearsal = (parts: Parts): Rehearsal => {
+export const startRehearsal = (parts: Parts) => {
   const { env, envOf, stepMs = STEP_MS } = parts
   const limits: string[] = []
   const failures: string[] = []
-  const npm: Rehearsal['npm'] = async ([script = '', ...args], { codes = [0], env: more, cwd } = {}) => {
+  /** A script of package.json about the stage; throws with what it printed unless it ends with one of these codes. */
+  const npm = async ([script = '', ...args]: readonly string[], { codes = [0], env: more, cwd }: NpmRun = {}) => {
     const words = [script, '--', ...args, '--stage', STAGE]
     const ran = await runTool('npm', ['run', '-s', ...words], { env: { ...env, ...more }, ...(cwd && { cwd }) })
     if (codes.includes(ran.code)) return ran
@@ -60,7 +39,8 @@ export const startRehearsal = (parts: Parts): Rehearsal => {
   }
   return {
     ...parts,
-    step: async (what, run) => {
+    /** One step of the report, with its seconds. What fails, or takes too long, is reported and thrown. */
+    step: async <T>(what: string, run: () => Promise<T>): Promise<T> => {
       const begun = performance.now()
       const tell = (said: string) =>
         console.log(`${((performance.now() - begun) / 1_000).toFixed(1).padStart(6)} s  ${said}`)
@@ -74,23 +54,28 @@ export const startRehearsal = (parts: Parts): Rehearsal => {
         throw error
       }
     },
+    /** Steps that belong together, with what they need. Undefined where one failed, or where a need was not made. */
     part: async <T, const Needs extends readonly unknown[]>(
       what: string,
       needs: Needs,
       run: (...made: Made<Needs>) => Promise<T>,
-    ) => {
+    ): Promise<T | undefined> => {
       const isMade = (made: readonly unknown[]): made is Made<Needs> => made.every((one) => one !== undefined)
       if (isMade(needs)) return run(...needs).catch(() => undefined)
       failures.push(`NOT RUN  ${what}`)
       console.log(`NOT RUN  ${what}: what it needs was not made`)
       return undefined
     },
+    /** Steps that failed or were not run. */
     failures: () => failures,
-    cannot: (what) => void limits.push(what),
+    /** What the emulator cannot do is listed in the report. */
+    cannot: (what: string) => void limits.push(what),
     limits: () => limits,
     npm,
-    deploy: (cwd, how) => npm(['deploy', '--require-approval', 'never'], { ...how, cwd }),
-    admin: async (action, payload = {}, codes = [0]) => {
+    /** `npm run deploy` of a release, without a question. */
+    deploy: (cwd: string, how?: NpmRun) => npm(['deploy', '--require-approval', 'never'], { ...how, cwd }),
+    /** An operator's action by the operators' command. Answers its body; undefined where it failed and was allowed to. */
+    admin: async (action: string, payload: object = {}, codes: readonly number[] = [0]): Promise<unknown> => {
       const fields = Object.keys(payload).length > 0 ? ['--payload', JSON.stringify(payload)] : []
       const { code, output } = await npm(['admin', action, '--json', ...fields], { codes, env: envOf(action) })
       return code === 0 ? JSON.parse(output) : undefined
@@ -98,7 +83,9 @@ export const startRehearsal = (parts: Parts): Rehearsal => {
   }
 }
 
-/** More than a program is given: run-tool.ts. */
+export type Rehearsal = ReturnType<typeof startRehearsal>
+
+/** More than a program is given: support/run-tool.ts. */
 const STEP_MS = 1_200_000
 
 /** What still runs then is left behind: its calls may fail, and nobody waits for them. */

@@ -6,7 +6,7 @@ import { startWebhookInbox } from '../../infra/local/emulators/start-webhook-inb
 import { startLocalClock } from '../../infra/local/process/local-clock.ts'
 import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 import { startProviderSimulator } from '../../infra/local/provider-simulator/provider-simulator.ts'
-import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../infra/local/provider-simulator/simulator-keys.ts'
+import { CALLBACK_TOKEN, PROVIDER_HEADERS, PROVIDER_KEY } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import type { Certificates } from './certificates.ts'
 import { MERCHANT_ADDRESS } from './namespace.ts'
 import { startNameServer } from './start-name-server.ts'
@@ -37,29 +37,8 @@ const leads = (name: string) => {
   return name === 'localhost' || name.endsWith(`.${API_HOSTS}`) ? ipv4('127.0.0.1') : undefined
 }
 
-/** What the provider takes and shows, as a merchant has set it in its dashboard. */
-export type Dashboard = {
-  keys: readonly string[]
-  token: string
-  /** The key of the last call. */
-  lastKey: string
-}
-
-export type OutsideWorld = {
-  readonly provider: string
-  readonly inbox: string
-  /** The simulator's clock goes with everybody's. */
-  advance(seconds: number): void
-  /** Where the provider's callbacks go from now on. */
-  callBack(apiUrl: string): void
-  readonly dashboard: Dashboard
-  close(): Promise<void>
-}
-
-const basicAuth = (key: string): string => `Basic ${Buffer.from(`${key}:`).toString('base64')}`
-
 /** Everybody outside of AWS: name server, provider and merchant, each at its own address, the last two over TLS. */
-export const startWorld = async (certificates: Certificates): Promise<OutsideWorld> => {
+export const startWorld = async (certificates: Certificates) => {
   await using started = new AsyncDisposableStack()
   const clock = startLocalClock()
   started.defer(() => clock.close())
@@ -67,15 +46,16 @@ export const startWorld = async (certificates: Certificates): Promise<OutsideWor
   started.defer(() => names.close())
 
   let apiUrl = ''
-  const dashboard: Dashboard = { keys: [PROVIDER_KEY], token: CALLBACK_TOKEN, lastKey: '' }
+  /** What the provider takes and shows, as a merchant has set it in its dashboard, and the key of the last call. */
+  const dashboard = { keys: [PROVIDER_KEY], token: CALLBACK_TOKEN, lastKey: '' }
   // The simulator speaks plain HTTP to what is on its own machine.
   const relay = await startLocalHttpServer({
     port: 0,
-    answer: async ({ method, path, headers, body }) => {
+    answer: async ({ path, headers, body }) => {
       const shown = { ...headers, 'x-callback-token': dashboard.token }
       const sent = Object.entries(shown).filter(([name]) => /^(content-type|x-|webhook-)/.test(name))
-      const init = { method, body: new Uint8Array(body), headers: sent.map(([name, value]) => [name, String(value)]) }
-      const answer = await fetch(`${apiUrl}${path}`, { ...init, headers: Object.fromEntries(init.headers) })
+      const passed = Object.fromEntries(sent.map(([name, value]) => [name, String(value)]))
+      const answer = await fetch(`${apiUrl}${path}`, { method: 'POST', body: new Uint8Array(body), headers: passed })
       return jsonReply(answer.status, await answer.json())
     },
   })
@@ -95,7 +75,7 @@ export const startWorld = async (certificates: Certificates): Promise<OutsideWor
     dashboard.lastKey = Buffer.from(authorization.replace(/^Basic /, ''), 'base64')
       .toString()
       .replace(/:$/, '')
-    return basicAuth(dashboard.keys.includes(dashboard.lastKey) ? PROVIDER_KEY : 'none')
+    return dashboard.keys.includes(dashboard.lastKey) ? PROVIDER_HEADERS.authorization : 'none'
   }
   const behind = { ...certificates, address: PROVIDER_ADDRESS, behind: provider.url, authorized: byKey }
   for (const options of [behind, { ...certificates, address: MERCHANT_ADDRESS, behind: inbox.url }]) {
@@ -106,14 +86,18 @@ export const startWorld = async (certificates: Certificates): Promise<OutsideWor
   return {
     provider: provider.url,
     inbox: inbox.url,
-    advance: (seconds) => clock.advance(seconds),
-    callBack: (url) => {
+    /** The simulator's clock goes with everybody's. */
+    advance: (seconds: number) => clock.advance(seconds),
+    /** Where the provider's callbacks go from now on. */
+    callBack: (url: string) => {
       apiUrl = url
     },
     dashboard,
     close: () => running.disposeAsync(),
   }
 }
+
+export type OutsideWorld = Awaited<ReturnType<typeof startWorld>>
 
 type Options = Certificates & {
   /** Where it listens, on port 443. */
@@ -125,13 +109,7 @@ type Options = Certificates & {
 }
 
 /** TLS before a server of this machine, on the address at which the world looks for it. */
-const startTlsFront = async ({
-  address,
-  behind,
-  authorized,
-  certificate,
-  key,
-}: Options): Promise<{ close(): void }> => {
+const startTlsFront = async ({ address, behind, authorized, certificate, key }: Options) => {
   const tls = { cert: readFileSync(certificate), key: readFileSync(key) }
   const { host } = new URL(behind)
   const server = createServer(tls, (incoming, response) => {

@@ -3,12 +3,12 @@ import { ListFunctionsCommand } from '@aws-sdk/client-lambda'
 import { ListSecretsCommand } from '@aws-sdk/client-secrets-manager'
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
+import { runTool } from '../../support/run-tool.ts'
 import { removeDutyPolicies } from '../duty-holders.ts'
 import { ACCOUNT, REGION } from '../emulator.ts'
-import { type Merchant, type Payment, PaymentSchema } from '../merchant.ts'
+import { type Merchant, merchantAt, type Payment, PaymentSchema } from '../merchant.ts'
 import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
 import { releaseOf } from '../release.ts'
-import { runTool } from '../run-tool.ts'
 import { connectProvider } from './deploy-stage.ts'
 import { RESTORED } from './restore-stage.ts'
 
@@ -82,7 +82,7 @@ export const loseRegion = async (rehearsal: Rehearsal, merchant: Merchant, known
   }
   await step('npm run restore --finish completes the copy, and the stage is deployed open on it', finish)
   const goOn = async () => {
-    const moved = merchant.at(await connectProvider(rehearsal, OTHER_REGION))
+    const moved = merchantAt(rehearsal, await connectProvider(rehearsal, OTHER_REGION), merchant)
     const { status } = await moved.get(PaymentSchema, `payments/${known.id}`)
     expect(status === known.status, `the payment is ${status}`)
     await moved.pay(await moved.create('order-7'))

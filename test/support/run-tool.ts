@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { PROJECT_ROOT } from '../support/source-file.ts'
+import { PROJECT_ROOT } from './source-file.ts'
 
 export type ToolRun = { readonly code: number; readonly output: string; readonly errors: string }
 
@@ -11,7 +13,7 @@ type Options = {
   readonly deadlineMs?: number
 }
 
-/** A quarter of an hour: a deployment takes two minutes, and nothing may wait for ever. */
+/** A quarter of an hour: many times what a deployment or a model takes, and nothing may wait for ever. */
 const DEADLINE_MS = 900_000
 
 const NOT_FOUND = 127
@@ -20,7 +22,7 @@ const NOT_FOUND = 127
 export const runTool = async (
   program: string,
   args: readonly string[],
-  { env, cwd, deadlineMs = DEADLINE_MS }: Options,
+  { env, cwd, deadlineMs = DEADLINE_MS }: Options = {},
 ): Promise<ToolRun> => {
   const child = spawn(program, args, {
     cwd: cwd ?? PROJECT_ROOT,
@@ -39,4 +41,13 @@ export const runTool = async (
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended])
   clearTimeout(deadline)
   return { code: Number(code ?? 1), output, errors: isLate ? `${errors}\nended after ${deadlineMs / 1_000} s` : errors }
+}
+
+/** A virtual environment of Python with these packages. It is kept between runs: only the first one needs PyPI. */
+export const makePythonEnvironment = async (directory: string, packages: readonly string[]): Promise<void> => {
+  const python = join(directory, 'bin/python')
+  const made = existsSync(python) ? { code: 0, errors: '' } : await runTool('python3', ['-m', 'venv', directory])
+  const pip = ['-m', 'pip', '-q', '--disable-pip-version-check', 'install', ...packages]
+  const { code, errors } = made.code === 0 ? await runTool(python, pip) : made
+  if (code !== 0) throw new Error(`${packages.join(', ')}: not installed: ${errors}`)
 }
