@@ -1,14 +1,3 @@
-export type ErrorCode =
-  | 'auth'
-  | 'forbidden'
-  | 'not_found'
-  | 'conflict'
-  | 'validation'
-  | 'rate_limit'
-  | 'network'
-  | 'server_error'
-  | 'internal_error'
-
 /** Spec section 7, "Status to code mapping". */
 export const HTTP_STATUS = {
   auth: 401,
@@ -20,7 +9,8 @@ export const HTTP_STATUS = {
   network: 502,
   server_error: 502,
   internal_error: 500,
-} as const satisfies Record<ErrorCode, number>
+} as const
+export type ErrorCode = keyof typeof HTTP_STATUS
 
 export type FieldErrors = Readonly<Record<string, readonly string[]>>
 
@@ -32,8 +22,8 @@ type PayoutRefusal = {
 }
 
 type GatewayErrorDetails = {
-  readonly fieldErrors?: FieldErrors
-  readonly actionHint?: string
+  readonly fieldErrors?: FieldErrors | undefined
+  readonly actionHint?: string | undefined
   readonly retryAfterSeconds?: number
   readonly cause?: unknown
 } & PayoutRefusal
@@ -46,16 +36,14 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined
   readonly payout: PayoutRefusal
 
-  constructor(code: ErrorCode, message: string, details: GatewayErrorDetails = {}) {
-    super(message, { cause: details.cause })
+  constructor(code: ErrorCode, message: string, { cause, ...details }: GatewayErrorDetails = {}) {
+    const { fieldErrors, actionHint, retryAfterSeconds, ...payout } = details
+    super(message, { cause })
     this.code = code
-    this.fieldErrors = details.fieldErrors
-    this.actionHint = details.actionHint
-    this.retryAfterSeconds = details.retryAfterSeconds
-    this.payout = {
-      ...(details.confirm && { confirm: details.confirm }),
-      ...(details.retryAt && { retryAt: details.retryAt }),
-    }
+    this.fieldErrors = fieldErrors
+    this.actionHint = actionHint
+    this.retryAfterSeconds = retryAfterSeconds
+    this.payout = payout
   }
 }
 
@@ -74,11 +62,7 @@ export const notFound = (
 ) => new GatewayError('not_found', `${what} not found`)
 
 export const invalid = (message: string, fieldErrors?: FieldErrors, actionHint?: string, payout: PayoutRefusal = {}) =>
-  new GatewayError('validation', message, {
-    ...(fieldErrors && { fieldErrors }),
-    ...(actionHint !== undefined && { actionHint }),
-    ...payout,
-  })
+  new GatewayError('validation', message, { fieldErrors, actionHint, ...payout })
 
 /** The error envelope of spec section 7, for the public API and operators' actions. */
 export type Envelope = {
@@ -90,37 +74,25 @@ export type Envelope = {
   readonly retry_at?: string
 }
 
-type ErrorReply = {
-  readonly status: number
-  readonly body: Envelope
-  readonly retryAfterSeconds: number | undefined
-  /** False for an internal failure, which is logged with its cause. */
-  readonly expected: boolean
-}
+const UNKNOWN = new GatewayError('internal_error', 'internal error; retry, or quote the request id to support')
 
-/** Makes the reply to any thrown error. Details of unknown errors go only to the log. */
-export const toErrorReply = (error: unknown): ErrorReply => {
-  if (!(error instanceof GatewayError)) {
-    return {
-      status: HTTP_STATUS.internal_error,
-      body: { message: 'internal error; retry, or quote the request id to support', code: 'internal_error' },
-      retryAfterSeconds: undefined,
-      expected: false,
-    }
+/**
+ * Makes the reply to any thrown error. Details of unknown errors go only to the log. `expected`: false for an internal
+ * failure, which is logged with its cause.
+ */
+export const toErrorReply = (error: unknown) => {
+  const { message, code, fieldErrors, actionHint, payout, retryAfterSeconds } =
+    error instanceof GatewayError ? error : UNKNOWN
+  const status: number = HTTP_STATUS[code]
+  const body: Envelope = {
+    message,
+    code,
+    ...(fieldErrors && { field_errors: fieldErrors }),
+    ...(actionHint !== undefined && { action_hint: actionHint }),
+    ...(payout.confirm && { confirm: payout.confirm }),
+    ...(payout.retryAt !== undefined && { retry_at: payout.retryAt }),
   }
-  return {
-    status: HTTP_STATUS[error.code],
-    body: {
-      message: error.message,
-      code: error.code,
-      ...(error.fieldErrors && { field_errors: error.fieldErrors }),
-      ...(error.actionHint !== undefined && { action_hint: error.actionHint }),
-      ...(error.payout.confirm && { confirm: error.payout.confirm }),
-      ...(error.payout.retryAt !== undefined && { retry_at: error.payout.retryAt }),
-    },
-    retryAfterSeconds: error.retryAfterSeconds,
-    expected: HTTP_STATUS[error.code] < 500,
-  }
+  return { status, body, retryAfterSeconds, expected: status < 500 }
 }
 
 /** A state that must not occur. It is a bug; the code stops, because guessing with money is worse. */
