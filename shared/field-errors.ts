@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type FieldErrors, invalid, notFound } from './errors.ts'
+import { ifValid } from './if-valid.ts'
 
 const MAX_FIELDS = 20
 
@@ -46,7 +47,7 @@ export const parseId = <const Schema extends v.GenericSchema>(
   id: string,
   what: Parameters<typeof notFound>[0],
 ): v.InferOutput<Schema> => {
-  const parsed = v.safeParse(schema, id)
-  if (!parsed.success) throw notFound(what)
-  return parsed.output
+  const parsed = ifValid(schema, id)
+  if (parsed === undefined) throw notFound(what)
+  return parsed
 }

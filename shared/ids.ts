@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
+import { ifValid } from './if-valid.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -77,7 +78,5 @@ export const referenceOf = (paymentId: PaymentId, attempt: number): string => `$
 const REFERENCE = /^([0-9a-f-]{36})-\d{1,9}$/
 
 /** The payment that a reference names; undefined when it is not one of ours. */
-export const paymentIdOf = (reference: string): PaymentId | undefined => {
-  const parsed = v.safeParse(PaymentIdSchema, REFERENCE.exec(reference)?.[1])
-  return parsed.success ? parsed.output : undefined
-}
+export const paymentIdOf = (reference: string): PaymentId | undefined =>
+  ifValid(PaymentIdSchema, REFERENCE.exec(reference)?.[1])

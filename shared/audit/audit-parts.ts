@@ -98,17 +98,17 @@ const thatStand = async (deps: AuditDeps, judged: readonly JudgedPayment[]): Pro
  */
 const paymentsPart = (
   deps: AuditDeps,
-  { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
+  books: Pick<ClientBooks, 'clientId' | 'parts'>,
   { name, between }: { readonly name: string; readonly between: readonly [string, string] },
 ): Part => ({
   key: `payments ${name}`,
   judge: async () => {
     const found: Difference[] = []
     let hasMoved = false
-    for await (const page of ownedItems(deps, clientId, 'payment', { parts, between })) {
-      const judged = await judgePayments(deps, { clientId }, page)
+    for await (const page of ownedItems(deps, books, 'payment', between)) {
+      const judged = await judgePayments(deps, books, page)
       const ids = judged.flatMap(({ id, differences }) => (differences.length > 0 ? [id] : []))
-      const again = ids.length > 0 ? await judgeById(deps, { clientId }, ids) : []
+      const again = ids.length > 0 ? await judgeById(deps, books, ids) : []
       const standing = await thatStand(deps, again)
       hasMoved ||= standing.length < again.length
       found.push(...standing.flatMap(({ differences }) => differences))

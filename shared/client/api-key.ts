@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { TimestampSchema } from '../time.ts'
 
 const KEY_HASH = /^[0-9a-f]{64}$/
@@ -51,6 +52,5 @@ export const bearerPattern = (stage: string): string =>
 /** The client that a key of this stage names. Undefined for any other text. */
 export const claimedClient = (stage: string, text: string): ClientId | undefined => {
   const [, keyStage, clientId] = KEY_TEXT.exec(text) ?? []
-  const claimed = v.safeParse(ClientIdSchema, clientId)
-  return keyStage === stage && claimed.success ? claimed.output : undefined
+  return keyStage === stage ? ifValid(ClientIdSchema, clientId) : undefined
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { EventIdSchema, PaymentIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import { END_OF_TIME, type Timestamp, TimestampSchema } from '../time.ts'
 import { EventNameSchema, type EventPosition } from './event.ts'
@@ -59,14 +60,9 @@ export const isAfter = (one: FeedPosition, other: FeedPosition): boolean =>
 
 export const eventCursorOf = (position: EventPosition): string => encodeCursor(textOf(position))
 
-export const parseEventCursor = (text: string): EventPosition | undefined => parsed(EventCursor, text)
+export const parseEventCursor = (text: string): EventPosition | undefined => ifValid(EventCursor, text)
 
 export const feedCursorOf = ({ settled, young }: FeedCursor): string =>
   encodeCursor({ settled: textOf(settled), young: textOf(young) })
 
-export const parseFeedCursor = (text: string): FeedCursor | undefined => parsed(FeedCursorText, text)
-
-const parsed = <Output>(schema: v.GenericSchema<unknown, Output>, text: string): Output | undefined => {
-  const { success, output } = v.safeParse(schema, text)
-  return success ? output : undefined
-}
+export const parseFeedCursor = (text: string): FeedCursor | undefined => ifValid(FeedCursorText, text)

@@ -3,6 +3,7 @@ import { requireClient } from '../client/client-store.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { type ClientId, PaymentIdSchema, paymentIdOf } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
 import { readParts } from '../ledger/window-store.ts'
 import { CURSOR_JSON, encodeCursor, firstOfPage, type Page, pageFields } from '../page.ts'
@@ -154,9 +155,9 @@ type AmountSearch = {
 const Cursor = v.pipe(CURSOR_JSON, v.strictObject({ payment_id: PaymentIdSchema, listed_at: TimestampSchema }))
 
 const positionOf = (cursor: string): Item => {
-  const { success, output } = v.safeParse(Cursor, cursor)
-  if (!success) throw invalid('cursor must be the cursor of an earlier find-payments answer')
-  return { ...paymentKey(output.payment_id), listed_at: output.listed_at, id: output.payment_id }
+  const position = ifValid(Cursor, cursor)
+  if (position === undefined) throw invalid('cursor must be the cursor of an earlier find-payments answer')
+  return { ...paymentKey(position.payment_id), listed_at: position.listed_at, id: position.payment_id }
 }
 
 const cursorAfter = (row: Item | undefined): string | undefined =>

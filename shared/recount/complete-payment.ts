@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import { eventNamesOf } from '../audit/judged/audit-event.ts'
 import { estimateOf } from '../audit/judged/audit-payment.ts'
 import type { JudgedPayment } from '../audit/judged/audit-payments.ts'
@@ -7,6 +6,7 @@ import { type Event, reversedEventName } from '../event/event.ts'
 import { eventIsThere } from '../event/event-store.ts'
 import { EventSchema } from '../event/read-events.ts'
 import { deliveryIdFor, type EndpointId } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import type { Movement } from '../journal/payment-money.ts'
 import { plus, ZERO } from '../money.ts'
@@ -14,7 +14,6 @@ import { announcementOf, announcementOfMovement } from '../payment/announcement.
 import type { Payment } from '../payment/payment.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { moneyStands } from '../posting/posting-store.ts'
-import type { Item } from '../table/attributes.ts'
 import { eventKey } from '../table/keys.ts'
 import type { Step } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
@@ -132,12 +131,8 @@ export const rebuiltEvent = async (deps: RecountDeps, payment: Payment, name: st
 /** The stored event of this name; undefined if it is missing or unreadable. */
 export const storedEvent = async (deps: RecountDeps, payment: Pick<Payment, 'paymentId'>, name: string) => {
   const [item] = await deps.table.getMany([eventKey(payment.paymentId, name)])
-  return readEvent(item)
-}
-
-const readEvent = (item: Item | undefined): { readonly event: Event; readonly item: Item } | undefined => {
-  const parsed = v.safeParse(EventSchema, item)
-  return parsed.success && item ? { event: parsed.output, item } : undefined
+  const event = ifValid(EventSchema, item)
+  return event && item && { event, item }
 }
 
 /** Rebuilds one delivery of a stored event, due immediately; undefined if its endpoint is unknown. */

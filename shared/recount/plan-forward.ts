@@ -4,6 +4,7 @@ import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { mapInChunks } from '../chunks.ts'
 import { typeOfEvent } from '../event/event.ts'
 import { type PaymentId, paymentIdOf, referenceOf } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { countTransition, credit } from '../ledger/count-store.ts'
 import { commitSucceeded, putPointers } from '../payment/creating-store.ts'
 import { newPayment } from '../payment/new-payment.ts'
@@ -39,10 +40,7 @@ const EventDetails = v.object({
 })
 
 /** The payment fields that only the event has. */
-const detailsOf = ({ event }: StrayEvent) => {
-  const details = v.safeParse(EventDetails, JSON.parse(event.body))
-  return details.success ? details.output.data : {}
-}
+const detailsOf = ({ event }: StrayEvent) => ifValid(EventDetails, JSON.parse(event.body))?.data ?? {}
 
 type Forward = { readonly after: Payment; readonly steps: Steps<string>; readonly pointers?: boolean }
 

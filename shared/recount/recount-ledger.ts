@@ -6,6 +6,7 @@ import { mapInChunks } from '../chunks.ts'
 import { requireClient } from '../client/client-store.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { entryPages } from '../journal/read-entries.ts'
 import { parseStored } from '../payment/payment-store.ts'
 import { paymentKey } from '../table/keys.ts'
@@ -182,8 +183,7 @@ const PAYMENT_NAMED = /\bpayment ([0-9a-f-]{36})$/
 /** The payment of a difference: by the difference's id, or by the name in its expected value. */
 export const paymentNamedBy = ({ what, id, expected }: Difference): PaymentId | undefined => {
   const named = OF_PAYMENT.test(what) ? id : PAYMENT_NAMED.exec(String(expected))?.[1]
-  const parsed = v.safeParse(PaymentIdSchema, named)
-  return parsed.success ? parsed.output : undefined
+  return ifValid(PaymentIdSchema, named)
 }
 
 /** The wait before the second judgement, because a payment may change while it is read. */

@@ -1,6 +1,6 @@
-import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import type { PaymentId } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
 import { ENTRY_SIDES, type Entry, fieldsText, isBalanced } from '../../journal/entry.ts'
 import { findEntry } from '../../journal/entry-store.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
@@ -18,10 +18,9 @@ const paymentsOf = async (deps: StoreDeps, entries: readonly Entry[]): Promise<R
   const ids = [...new Set(entries.flatMap(({ paymentId }) => (paymentId === undefined ? [] : [paymentId])))]
   const items = await deps.table.getMany(ids.map(paymentKey))
   return new Map(
-    items.flatMap((item, at) => {
-      const parsed = v.safeParse(PaymentSchema, item)
-      const id = ids[at]
-      return parsed.success && id !== undefined ? [[id, parsed.output] as const] : []
+    ids.flatMap((id, at) => {
+      const payment = ifValid(PaymentSchema, items[at])
+      return payment ? [[id, payment] as const] : []
     }),
   )
 }

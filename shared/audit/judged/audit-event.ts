@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import {
   type Event,
@@ -9,6 +8,7 @@ import {
   type StatusEventType,
 } from '../../event/event.ts'
 import { EventSchema, eventPositionPages } from '../../event/read-events.ts'
+import { ifValid } from '../../if-valid.ts'
 import type { Movement } from '../../journal/payment-money.ts'
 import { isJsonObject, readJson, writeJson } from '../../json.ts'
 import type { Payment } from '../../payment/payment.ts'
@@ -135,17 +135,17 @@ export const auditEvent = (
 ): readonly Difference[] => {
   const { paymentId: id } = payment
   if (item === undefined) return mayBeGone(payment, now) ? [] : differs('event', id, name, undefined)
-  const parsed = v.safeParse(EventSchema, item)
-  if (!parsed.success) return differs('event', id, 'readable', 'unreadable')
-  return [...auditRow(payment, parsed.output, item), ...auditBody(payment, parsed.output)]
+  const event = ifValid(EventSchema, item)
+  if (event === undefined) return differs('event', id, 'readable', 'unreadable')
+  return [...auditRow(payment, event, item), ...auditBody(payment, event)]
 }
 
 export const STRAY_EVENT = 'none that its payment does not tell'
 
 /** Whether a payment has this event. A payment that is being created or absent has none. */
 export const tellsOf = (item: Item | undefined, name: string): boolean => {
-  const payment = v.safeParse(PaymentSchema, item)
-  return payment.success && eventNamesOf(payment.output).includes(name)
+  const payment = ifValid(PaymentSchema, item)
+  return payment !== undefined && eventNamesOf(payment).includes(name)
 }
 
 const judge = ({ paymentId, name }: EventPosition, item: Item | undefined): readonly Difference[] =>

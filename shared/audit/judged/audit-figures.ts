@@ -4,17 +4,15 @@ import { type Entry, standingFigures } from '../../journal/entry.ts'
 import { entryPages } from '../../journal/read-entries.ts'
 import { countOf, creditedOf, type Ledger } from '../../ledger/ledger-store.ts'
 import type { Payment } from '../../payment/payment.ts'
-import { PaymentSchema } from '../../payment/payment-store.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../payment-status.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
-import { foundKey, idOf, ownersOf, paymentKey } from '../../table/keys.ts'
-import { mergedPages, shareOf } from '../../table/list-items.ts'
+import { idOf, ownersOf } from '../../table/keys.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { addMs, DAY_MS, END_OF_TIME, later, MINUTE_MS, type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Difference, differs, when } from '../../verdict/difference.ts'
 import { auditAdjustments, auditEntries } from './audit-entries.ts'
-import type { ClientBooks } from './client-books.ts'
+import { type ClientBooks, ownedItems, storedPayment } from './client-books.ts'
 
 /** Plain numbers: a tampered figure can exceed the range of money, and must be named anyway. */
 type Sums = { netMinor: number; recreditedMinor: number; writtenOffMinor: number }
@@ -127,25 +125,15 @@ export const auditCounts = async (deps: StoreDeps, { clientId, parts, ledger }: 
   return counted.flat()
 }
 
-const PAYMENTS_READ = 500
-
-/** A client's open payments, as they are now. A payment that was posted since the index was read is not open. */
-const auditOpenPayments = async (deps: StoreDeps, { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>) => {
-  const partitions = ownersOf(clientId, parts).map((owner) => [owner])
+/** A client's open payments, as they are now. A payment that was posted after the index was read is not open. */
+const auditOpenPayments = async (deps: StoreDeps, books: ClientBooks) => {
   const payments: Payment[] = []
   const differences: Difference[] = []
-  for await (const { items: rows } of mergedPages(deps, {
-    index: 'by-open',
-    partitions,
-    limit: shareOf(PAYMENTS_READ, partitions),
-  })) {
-    const keys = rows.map((row) => foundKey('PAYMENT', row))
-    for (const [at, item] of (await deps.table.getMany(keys)).entries()) {
-      const parsed = v.safeParse(PaymentSchema, item)
-      const pk = keys[at]?.pk ?? ''
-      if (parsed.success && paymentKey(parsed.output.paymentId).pk === pk) {
-        if (parsed.output.openAt !== undefined) payments.push(parsed.output)
-      } else differences.push(...differs('payment', idOf(pk), 'readable', 'unreadable'))
+  for await (const page of ownedItems(deps, books, 'openPayment')) {
+    for (const one of page) {
+      const payment = storedPayment(one)
+      if (payment === undefined) differences.push(...differs('payment', idOf(one.key.pk), 'readable', 'unreadable'))
+      else if (payment.openAt !== undefined) payments.push(payment)
     }
   }
   return { payments, differences }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
 import type { StoreDeps } from '../../deps.ts'
+import { ifValid } from '../../if-valid.ts'
 import { bookDay } from '../../journal/day-totals.ts'
 import { houseOf } from '../../journal/entry.ts'
 import { type HouseEntry, type HouseTotal, houseEntriesOf, houseTotals } from '../../journal/house-store.ts'
@@ -107,11 +108,10 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
     const keys = rows.map((row) => foundKey('SUSPENSE', row))
     const items = await deps.table.getMany(keys)
     const judged = await mapInChunks([...items.entries()], SIDE_BY_SIDE, async ([at, stored]) => {
-      const parsed = v.safeParse(SuspenseSchema, stored)
+      const item = ifValid(SuspenseSchema, stored)
       const id = idOf(keys[at]?.pk ?? '')
       found.add(id)
-      if (!parsed.success) return ofClient(undefined, differs('suspense', id, 'readable', 'unreadable'))
-      const item = parsed.output
+      if (item === undefined) return ofClient(undefined, differs('suspense', id, 'readable', 'unreadable'))
       return ofClient(item.clientId, [...auditHeld(item, of.get(id) ?? []), ...(await auditResolution(deps, item))])
     })
     differences.push(...judged.flat())

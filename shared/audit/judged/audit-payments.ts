@@ -10,9 +10,9 @@ import {
   type PaymentId,
   PaymentIdSchema,
 } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
 import { parseEntry } from '../../journal/entry-store.ts'
 import type { Payment } from '../../payment/payment.ts'
-import { PaymentSchema } from '../../payment/payment-store.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
 import { type Item, toItem } from '../../table/attributes.ts'
 import { deliveryKey, endpointsPk, entryKey, eventKey, idOf, paymentKey } from '../../table/keys.ts'
@@ -24,39 +24,28 @@ import { DELIVERY_ENTITY } from '../../webhook/delivery/delivery-store.ts'
 import { compareEntries } from './audit-entries.ts'
 import { auditEvent, eventNamesOf } from './audit-event.ts'
 import { auditMoney, auditPayment } from './audit-payment.ts'
-import type { ClientBooks, OwnedItem } from './client-books.ts'
+import { type ClientBooks, type OwnedItem, storedPayment } from './client-books.ts'
 
-const parsedPayment = ({ key, item }: OwnedItem): Payment | undefined => {
-  const parsed = v.safeParse(PaymentSchema, item)
-  return parsed.success && paymentKey(parsed.output.paymentId).pk === key.pk ? parsed.output : undefined
-}
+type OfPayment = { readonly paymentId: PaymentId; readonly differences: readonly Difference[] }
 
 /** Every event that the payments must have written, with its item. */
 const eventsOf = async (deps: StoreDeps, payments: readonly Payment[]) => {
   const named = payments.flatMap((payment) => eventNamesOf(payment).map((name) => ({ payment, name })))
   const items = await deps.table.getMany(named.map(({ payment, name }) => eventKey(payment.paymentId, name)))
-  return Map.groupBy(
-    named.map((one, at) => ({ ...one, item: items[at] })),
-    ({ payment }) => payment.paymentId,
-  )
+  return named.map((one, at) => ({ ...one, item: items[at] }))
 }
 
-/** Each entry that a payment must have, as it is stored under its key. */
-const entryDifferences = async (deps: StoreDeps, payments: readonly Payment[]) => {
+/** Compares each entry that a payment must have with the one under its key. */
+const auditExpectedEntries = async (deps: StoreDeps, payments: readonly Payment[]): Promise<readonly OfPayment[]> => {
   const wanted = payments.flatMap((payment) => expectedEntries(payment).map((entry) => ({ payment, entry })))
   const items = await deps.table.getMany(wanted.map(({ payment, entry }) => entryKey(payment, entry)))
-  const found = new Map<PaymentId, readonly Difference[]>()
-  for (const [at, { payment, entry }] of wanted.entries()) {
+  return wanted.map(({ payment: { paymentId }, entry }, at) => {
     const item = items[at]
     const stored = item && madeOf(() => parseEntry(item))
-    const differences = stored
-      ? compareEntries(entry, stored)
-      : item === undefined
-        ? differs('entry', entry.entryId, `a ${entry.type} of payment ${payment.paymentId}`, 'not there')
-        : differs('entry', entry.entryId, 'readable', 'unreadable')
-    found.set(payment.paymentId, [...(found.get(payment.paymentId) ?? []), ...differences])
-  }
-  return found
+    if (stored) return { paymentId, differences: compareEntries(entry, stored) }
+    const expected = item ? 'readable' : `a ${entry.type} of payment ${paymentId}`
+    return { paymentId, differences: differs('entry', entry.entryId, expected, item ? 'unreadable' : 'not there') }
+  })
 }
 
 /** Altered figures may form no valid entry; `auditMoney` reports that. */
@@ -77,12 +66,16 @@ export const judgePayments = async (
   { clientId }: Pick<ClientBooks, 'clientId'>,
   found: readonly OwnedItem[],
 ): Promise<readonly JudgedPayment[]> => {
-  const read = found.map((one) => ({ ...one, payment: parsedPayment(one) }))
+  const read = found.map((one) => ({ ...one, payment: storedPayment(one) }))
   const payments = read.flatMap(({ payment }) => (payment ? [payment] : []))
-  const [events, entries] = await Promise.all([eventsOf(deps, payments), entryDifferences(deps, payments)])
-  const eventItems = [...events.values()].flat().flatMap(({ item }) => (item ? [item] : []))
-  const deliveries = await auditDeliveries(deps, clientId, eventItems)
+  const [events, entries] = await Promise.all([eventsOf(deps, payments), auditExpectedEntries(deps, payments)])
+  const deliveries = await auditDeliveries(deps, clientId, events)
   const now = deps.now()
+  const judgedEvents = events.map(({ payment, ...event }) => ({
+    paymentId: payment.paymentId,
+    differences: auditEvent(payment, event, now),
+  }))
+  const parts = Map.groupBy([...judgedEvents, ...entries, ...deliveries], ({ paymentId }) => paymentId)
   return read.map(({ key, item, payment }) => ({
     id: v.parse(PaymentIdSchema, idOf(key.pk)),
     item,
@@ -92,9 +85,7 @@ export const judgePayments = async (
         ? [
             ...auditPayment(payment, item, { clientId, now }),
             ...auditMoney(payment),
-            ...(events.get(payment.paymentId) ?? []).flatMap((event) => auditEvent(payment, event, now)),
-            ...(entries.get(payment.paymentId) ?? []),
-            ...(deliveries.get(payment.paymentId) ?? []),
+            ...(parts.get(payment.paymentId) ?? []).flatMap(({ differences }) => differences),
           ]
         : differs('payment', idOf(key.pk), 'readable', 'unreadable'),
   }))
@@ -113,14 +104,12 @@ export const judgeById = async (deps: StoreDeps, books: Pick<ClientBooks, 'clien
 type Told = { readonly event: Event; readonly endpointId: EndpointId; readonly deliveryId: DeliveryId }
 
 /** The endpoints that these events' transactions told. An unreadable event is reported separately. */
-const toldBy = (items: readonly Item[]): readonly Told[] =>
-  items.flatMap((item) => {
-    const { success, output: event } = v.safeParse(EventSchema, item)
-    if (!success) return []
-    return event.endpointIds.map((endpointId) => {
-      const deliveryId = deliveryIdFor(event.eventId, endpointId)
-      return { event, endpointId, deliveryId }
-    })
+const toldBy = (events: readonly { readonly item: Item | undefined }[]): readonly Told[] =>
+  events.flatMap(({ item }) => {
+    const event = ifValid(EventSchema, item)
+    if (event === undefined) return []
+    const { eventId, endpointIds } = event
+    return endpointIds.map((endpointId) => ({ event, endpointId, deliveryId: deliveryIdFor(eventId, endpointId) }))
   })
 
 const ENDPOINTS_PAGE = 100
@@ -171,30 +160,30 @@ const auditState = ({ deliveryId: id, ...delivery }: Delivery): readonly Differe
   return rules.flatMap(([name, isBroken, rule, found]) => when(isBroken, differs(`delivery.${name}`, id, rule, found)))
 }
 
-/**
- * Compares each delivery that these events' transactions wrote with its event and its endpoint, by payment. Strongly
- * consistent. Deliveries that a redelivery made later are not included.
- */
-export const auditDeliveries = async (deps: StoreDeps, clientId: ClientId, events: readonly Item[]) => {
+/** Compares a delivery that its event's transaction wrote with the event and the endpoint. */
+const auditDelivery = (told: Told, item: Item | undefined, url: ReturnType<typeof shown>): readonly Difference[] => {
+  const { event, deliveryId: id } = told
+  if (item === undefined) return differs('delivery', id, `of ${event.name} of payment ${event.paymentId}`, undefined)
+  const delivery = ifValid(DeliverySchema, item)
+  if (delivery === undefined) return differs('delivery', id, 'readable', 'unreadable')
+  return [...auditFixed(told, item), ...auditState(delivery), ...differs('delivery.url', id, url, delivery.url)]
+}
+
+/** Reads the deliveries strongly consistently. Those that a redelivery made later are not included. */
+const auditDeliveries = async (
+  deps: StoreDeps,
+  clientId: ClientId,
+  events: Parameters<typeof toldBy>[0],
+): Promise<readonly OfPayment[]> => {
   const told = toldBy(events)
   const [items, urls] = await Promise.all([
     deps.table.getMany(told.map(({ deliveryId }) => deliveryKey(deliveryId))),
     told.length === 0 ? new Map() : urlsOf(deps, clientId),
   ])
   const now = deps.now()
-  const judged = told.map((one, at) => {
-    const { event, endpointId, deliveryId: id } = one
-    const item = items[at]
-    if (mayBeAnother(event, now)) return []
-    if (item === undefined) return differs('delivery', id, `of ${event.name} of payment ${event.paymentId}`, undefined)
-    const { success, output } = v.safeParse(DeliverySchema, item)
-    if (!success) return differs('delivery', id, 'readable', 'unreadable')
-    const url = shown(urls.get(endpointId))
-    return [...auditFixed(one, item), ...auditState(output), ...differs('delivery.url', id, url, output.url)]
+  return told.map((one, at) => {
+    const { event, endpointId } = one
+    const differences = mayBeAnother(event, now) ? [] : auditDelivery(one, items[at], shown(urls.get(endpointId)))
+    return { paymentId: event.paymentId, differences }
   })
-  const found = new Map<PaymentId, readonly Difference[]>()
-  for (const [at, { event }] of told.entries()) {
-    found.set(event.paymentId, [...(found.get(event.paymentId) ?? []), ...(judged[at] ?? [])])
-  }
-  return found
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import { timeOfUuid } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
 import { type Entry, fieldsText } from '../../journal/entry.ts'
 import { entryPages } from '../../journal/read-entries.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
@@ -159,9 +160,9 @@ const accountOf = ({ bank }: Settlement): string =>
 export const registeredAccounts = (records: readonly AuditRecord[]): readonly Registration[] => {
   const registered: Registration[] = []
   for (const { at: written, after } of records.toSorted((a, b) => a.number - b.number)) {
-    const record = v.safeParse(BankRecord, after)
-    if (!record.success) continue
-    const { bank, bank_since: since, bank_is_change: isChange } = record.output
+    const record = ifValid(BankRecord, after)
+    if (record === undefined) continue
+    const { bank, bank_since: since, bank_is_change: isChange } = record
     const account = bank
       ? accountText(bank.bank_name, bank.bank_account_no, bank.bank_account_name, { since, isChange })
       : NO_ACCOUNT

@@ -6,6 +6,7 @@ import { toClientDto } from '../../client/client-dto.ts'
 import { findClient } from '../../client/client-store.ts'
 import type { StoreDeps, TableDeps } from '../../deps.ts'
 import type { ClientId, SettlementId } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
 import { type Ledger, readLedger } from '../../ledger/ledger-store.ts'
 import {
   AUDIT_RECORD_ENTITY,
@@ -14,10 +15,12 @@ import {
   findAuditHead,
   readAuditRecords,
 } from '../../operator/audit-record-store.ts'
+import type { Payment } from '../../payment/payment.ts'
+import { PaymentSchema } from '../../payment/payment-store.ts'
 import { type Adjustment, listAdjustments } from '../../posting/adjustment-store.ts'
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
-import { foundKey, idOf, type Key, ownersOf, settlementKey } from '../../table/keys.ts'
+import { foundKey, idOf, type Key, ownersOf, paymentKey, settlementKey } from '../../table/keys.ts'
 import { mergedPages, queryPages, shareOf } from '../../table/list-items.ts'
 import { addMs, DAY_MS } from '../../time.ts'
 import { type Difference, differs, shown, when } from '../../verdict/difference.ts'
@@ -54,12 +57,12 @@ const readSettlements = async (deps: StoreDeps, clientId: ClientId, lastId: Sett
   const stored: StoredSettlement[] = []
   const unreadable: Difference[] = []
   const take = (key: Key, item: Item | undefined): void => {
-    const parsed = v.safeParse(SettlementSchema, item)
-    const isWhole = parsed.success && settlementKey(parsed.output.settlementId).pk === key.pk
-    if (isWhole && item) stored.push({ settlement: parsed.output, item })
+    const settlement = ifValid(SettlementSchema, item)
+    const isWhole = settlement && settlementKey(settlement.settlementId).pk === key.pk
+    if (isWhole && item) stored.push({ settlement, item })
     else unreadable.push(...differs('settlement', idOf(key.pk), 'readable', 'unreadable'))
   }
-  for await (const page of ownedItems(deps, clientId, 'settlement', { parts: 1 })) {
+  for await (const page of ownedItems(deps, { clientId, parts: 1 }, 'settlement')) {
     for (const { key, item } of page) take(key, item)
   }
   // Settlements that others name as their predecessor and that the index does not list: it lags or lost them.
@@ -143,30 +146,36 @@ export type OwnedItem = {
   readonly item: Item | undefined
 }
 
-type OwnedRange = {
-  readonly parts: number
-  /** Their list times: from the first time to the second, both included. */
-  readonly between?: readonly [string, string] | undefined
-}
+const LISTS = {
+  payment: { index: 'by-owner', kind: 'PAYMENT', entity: ['payment'] },
+  openPayment: { index: 'by-open', kind: 'PAYMENT', entity: [] },
+  settlement: { index: 'by-owner', kind: 'SETTLEMENT', entity: ['settlement'] },
+} as const
 
 /**
- * All items of one kind that a client owns, oldest first, page by page: memory does not grow with their number. Items
- * are raw, because an audit must also report an unreadable one.
+ * All items of a client in one list, oldest first, page by page: memory does not grow with their number. Items are raw,
+ * because an audit must also report an unreadable one. `between`: list times, both included.
  */
 export const ownedItems = async function* (
   deps: TableDeps,
-  clientId: ClientId,
-  entity: 'payment' | 'settlement',
-  { parts, between }: OwnedRange,
+  { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
+  name: keyof typeof LISTS,
+  between?: readonly [string, string],
 ): AsyncGenerator<readonly OwnedItem[]> {
-  const partitions = ownersOf(clientId, parts).map((owner) => [owner, entity])
-  const limit = shareOf(PAGE, partitions)
-  const range = between && { between }
-  for await (const { items: page } of mergedPages(deps, { index: 'by-owner', partitions, limit, range })) {
-    const keys = page.map((item) => (entity === 'payment' ? foundKey('PAYMENT', item) : foundKey('SETTLEMENT', item)))
+  const { index, kind, entity } = LISTS[name]
+  const partitions = ownersOf(clientId, parts).map((owner) => [owner, ...entity])
+  const list = { index, partitions, limit: shareOf(PAGE, partitions), range: between && { between } }
+  for await (const { items: rows } of mergedPages(deps, list)) {
+    const keys = rows.map((row) => foundKey(kind, row))
     const items = await deps.table.getMany(keys)
     yield keys.map((key, at) => ({ key, item: items[at] }))
   }
+}
+
+/** Undefined if the item cannot be read as the payment of its key. */
+export const storedPayment = ({ key, item }: OwnedItem): Payment | undefined => {
+  const payment = ifValid(PaymentSchema, item)
+  return payment && paymentKey(payment.paymentId).pk === key.pk ? payment : undefined
 }
 
 type Trail = { readonly records: readonly AuditRecord[]; readonly differences: readonly Difference[] }
