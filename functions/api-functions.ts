@@ -9,19 +9,16 @@ import {
   ONLY_WAITS,
 } from './function-spec.ts'
 import {
-  AUTHENTICATION,
   BALANCE,
-  BALANCE_ENTRIES,
   FOUND_PAYMENTS,
+  JOURNAL_READ,
   listed,
   NEWS,
   NEWS_OF_VISIBLE,
   OWN_DELIVERIES,
   OWN_DELIVERY,
-  PAYMENT_LISTS,
   REDELIVERING_SINCE,
   ROUNDS,
-  SETTLED_ENTRIES,
 } from './table-access.ts'
 
 const api = (
@@ -36,7 +33,8 @@ const api = (
     name: `api-${file}`,
     entry: `functions/api/${file}.ts`,
     trigger: { kind: 'http', method: method === 'GET' ? 'GET' : 'POST', path },
-    table: allAccess(AUTHENTICATION, table),
+    // Every request reads its key and its client once, and counts against the rate limit.
+    table: allAccess({ BatchGetItem: ['APIKEY', 'CLIENT'], UpdateItem: ['RATE'] }, table),
     ...access,
   }
 }
@@ -52,7 +50,11 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     payerDefaults: true,
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
-  api('list-payments', 'GET /v1/payments', allAccess(PAYMENT_LISTS, FOUND_PAYMENTS)),
+  api(
+    'list-payments',
+    'GET /v1/payments',
+    allAccess(BALANCE, FOUND_PAYMENTS, listed('PAYMENT', 'by-owner', 'by-status')),
+  ),
   api('get-payment', 'GET /v1/payments/{id}', { GetItem: ['PAYMENT'] }),
   api('cancel-payment', 'POST /v1/payments/{id}/cancel', NEWS_OF_VISIBLE, {
     ...ASKS_PROVIDER,
@@ -60,10 +62,20 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
   api('get-balance', 'GET /v1/balance', BALANCE),
-  api('list-balance-entries', 'GET /v1/balance/entries', BALANCE_ENTRIES, LOOKUP),
+  api(
+    'list-balance-entries',
+    'GET /v1/balance/entries',
+    allAccess(JOURNAL_READ, listed('SETTLEMENT', 'by-owner')),
+    LOOKUP,
+  ),
   api('list-settlements', 'GET /v1/settlements', listed('SETTLEMENT', 'by-owner')),
   api('get-settlement', 'GET /v1/settlements/{id}', { GetItem: ['SETTLEMENT'] }),
-  api('list-settlement-payments', 'GET /v1/settlements/{id}/payments', SETTLED_ENTRIES, LOOKUP),
+  api(
+    'list-settlement-payments',
+    'GET /v1/settlements/{id}/payments',
+    allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] }),
+    LOOKUP,
+  ),
   api('list-webhook-endpoints', 'GET /v1/webhook_endpoints', { QueryFields: ['ENDPOINTS'] }, LOOKUP),
   api('list-webhook-deliveries', 'GET /v1/webhook_deliveries', OWN_DELIVERIES, LOOKUP),
   api('get-webhook-delivery', 'GET /v1/webhook_deliveries/{id}', OWN_DELIVERY, LOOKUP),

@@ -2,9 +2,6 @@ import { allAccess, type TableAccess } from '../shared/table/access.ts'
 import type { Partition } from '../shared/table/keys.ts'
 import type { IndexName } from '../shared/table/schema.ts'
 
-/** Every request reads its key and its client once, and counts against the rate limit. */
-export const AUTHENTICATION: TableAccess = { BatchGetItem: ['APIKEY', 'CLIENT'], UpdateItem: ['RATE'] }
-
 /** For news of a visible payment: its money, its event with the deliveries, suspense and its alert. */
 export const NEWS_OF_VISIBLE: TableAccess = {
   GetItem: ['PAYMENT'],
@@ -47,7 +44,7 @@ export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   indexes: ['by-open'],
 })
 
-/** Sums and one window. */
+/** Sums and one window: a balance, and the totals of lists of payments. */
 export const BALANCE: TableAccess = { Query: ['LEDGER'] }
 
 /** A payment with its events, deliveries and settlements. */
@@ -67,9 +64,6 @@ export const listed = (kind: Partition, ...indexes: readonly IndexName[]): Table
 
 /** An operator's change of one item, and its record. */
 export const changed = (kind: Partition): TableAccess => allAccess(RECORDED, { GetItem: [kind], UpdateItem: [kind] })
-
-/** The total of a list is the ledger's count. */
-export const PAYMENT_LISTS: TableAccess = allAccess({ Query: ['LEDGER'] }, listed('PAYMENT', 'by-owner', 'by-status'))
 
 /** A payment by its idempotency key, or by the merchant's order reference. */
 export const FOUND_PAYMENTS: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Query: ['REFERENCE'] }
@@ -91,12 +85,6 @@ export const PAYOUT_LISTS: TableAccess = allAccess(
   { GetItem: ['CLIENT', 'PAYMENT', 'VERDICT'] },
 )
 
-/** The entries of a settlement. */
-export const SETTLED_ENTRIES: TableAccess = allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })
-
-/** A client's entries, with their settlements. */
-export const BALANCE_ENTRIES: TableAccess = allAccess(JOURNAL_READ, listed('SETTLEMENT', 'by-owner'))
-
 /** One delivery with its attempts. */
 export const OWN_DELIVERY: TableAccess = { GetItem: ['DELIVERY'], Query: ['DELIVERY'] }
 
@@ -105,7 +93,6 @@ export const OWN_DELIVERIES: TableAccess = allAccess(
   { GetFields: ['ENDPOINTS'], Query: ['DELIVERY'], QueryFields: ['ENDPOINTS'] },
   listed('DELIVERY', 'by-owner', 'by-status'),
 )
-export const DELIVERY_LISTS: TableAccess = allAccess({ GetItem: ['CLIENT'] }, OWN_DELIVERIES)
 
 /** Alerts the operators about abandoned deliveries of an endpoint. */
 const ALERTING: TableAccess = {
@@ -126,7 +113,6 @@ export const REDELIVERING_SINCE: TableAccess = allAccess(ROUNDS, {
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
   PutItem: ['DELIVERY'],
 })
-export const REDELIVERING: TableAccess = allAccess(REDELIVERING_SINCE, RECORDED, { GetItem: ['DELIVERY'] })
 
 /** Reads and sets the pause of provider calls. */
 export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
@@ -188,12 +174,4 @@ export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, changed('SETT
   UpdateItem: ['LEDGER'],
   ConditionCheckItem: ['CLIENT', 'VERDICT'],
   indexes: ['by-status'],
-})
-
-/** Entries of clients and of the house, and the sums that settlements keep. */
-export const BOOKS: TableAccess = allAccess(JOURNAL_READ, {
-  GetItem: ['CLIENT'],
-  BatchGetItem: ['SETTLEMENT'],
-  Query: ['HOUSE'],
-  indexes: ['by-owner'],
 })

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
-import type { Client } from '../../shared/client/client.ts'
+import { type Client, initialParts } from '../../shared/client/client.ts'
 import { CLIENT_FIELDS, DEFAULT_SETTLEMENT_FLOOR, toClientDto } from '../../shared/client/client-dto.ts'
 import { insertClient } from '../../shared/client/client-store.ts'
-import { initialParts } from '../../shared/client/ledger-parts.ts'
 import { ClientIdSchema } from '../../shared/ids.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 

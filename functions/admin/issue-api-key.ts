@@ -1,7 +1,5 @@
 import * as v from 'valibot'
-import { KEY_PERMISSIONS } from '../../shared/client/api-key.ts'
-import { issueApiKey } from '../../shared/client/api-key-store.ts'
-import { toApiKeyDto } from '../../shared/client/client-dto.ts'
+import { issueApiKey, KEY_PERMISSIONS, toApiKeyDto } from '../../shared/client/api-key-store.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const TEN_YEARS_SECONDS = 10 * 365 * 24 * 3_600

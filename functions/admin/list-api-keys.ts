@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { lastUses, listApiKeys } from '../../shared/client/api-key-store.ts'
-import { toApiKeyDto } from '../../shared/client/client-dto.ts'
+import { lastUses, listApiKeys, toApiKeyDto } from '../../shared/client/api-key-store.ts'
 import { requireClient } from '../../shared/client/client-store.ts'
 import { pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'

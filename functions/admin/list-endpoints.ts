@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
-import { listEndpoints } from '../../shared/webhook/endpoint/find-endpoints.ts'
+import { listEndpoints } from '../../shared/webhook/endpoint/endpoint-store.ts'
 
 const summary = "A merchant's endpoints, disabled ones too, newest first, without their secrets."
 const input = v.strictObject({ client_id: v.string(), ...pageFields })

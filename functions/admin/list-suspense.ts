@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { firstOfPage, pageFields, pagination } from '../../shared/page.ts'
+import { ofPage, pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { listSuspense, suspenseAbout } from '../../shared/suspense/list-suspense.ts'
 import { SUSPENSE_STATUSES, toSuspenseDto } from '../../shared/suspense/suspense.ts'
@@ -21,6 +21,5 @@ export const handler = adminHandler({ summary, input }, async ({ status, clientI
   }
   const paymentIds = paymentId === undefined ? undefined : [paymentId]
   const { items, complete } = await suspenseAbout(deps, { status, clientId, paymentIds })
-  const shown = items.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
-  return { data: shown.map(toSuspenseDto), pagination: pagination(page), complete }
+  return { data: ofPage(items, page).map(toSuspenseDto), pagination: pagination(page), complete }
 })

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { lastUses, revokeApiKey } from '../../shared/client/api-key-store.ts'
-import { parseKeyId, toApiKeyDto } from '../../shared/client/client-dto.ts'
+import { lastUses, parseKeyId, revokeApiKey, toApiKeyDto } from '../../shared/client/api-key-store.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary = 'Revokes a key permanently; every request with it is refused within 15 s. Safe to repeat.'

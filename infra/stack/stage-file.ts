@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
-import { MOST_ENDPOINTS } from '../../shared/webhook/endpoint/find-endpoints.ts'
+import { MOST_ENDPOINTS } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { PROJECT_ROOT } from './project-root.ts'
 
 const between = (least: number, most: number) =>

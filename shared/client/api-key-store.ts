@@ -1,24 +1,80 @@
+import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { assertInvariant, notFound } from '../errors.ts'
-import type { ClientId } from '../ids.ts'
+import { parseId } from '../field-errors.ts'
+import { type ClientId, ClientIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Page } from '../page.ts'
 import { apiKeyKey, clientKey, keyUseKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { absent, all, any, below, equals, exists, guard, isNew, put, update } from '../table/step.ts'
-import { addMs, DAY_MS, SECOND_MS } from '../time.ts'
-import {
-  type ApiKey,
-  ApiKeySchema,
-  apiKeyText,
-  KEY_RANDOM_BYTES,
-  type KeyId,
-  type KeyPermissions,
-  keyIdOf,
-  shownPrefix,
-} from './api-key.ts'
-import { toApiKeyDto } from './client-dto.ts'
+import { addMs, DAY_MS, SECOND_MS, TimestampSchema } from '../time.ts'
+
+const KEY_HASH = /^[0-9a-f]{64}$/
+
+/** The id of a key: the SHA-256 of its text. Key items are found by it without an index, so none is missed. */
+export const KeyIdSchema = v.pipe(v.string(), v.regex(KEY_HASH, 'must be a key_id'), v.brand('KeyId'))
+export type KeyId = v.InferOutput<typeof KeyIdSchema>
+
+export const parseKeyId = (id: string): KeyId => parseId(KeyIdSchema, id, 'api key')
+
+/** `read_only` keys get 403 for every request that is no GET. */
+export const KEY_PERMISSIONS = ['full', 'read_only'] as const
+export type KeyPermissions = (typeof KEY_PERMISSIONS)[number]
+
+/** A stored API key. The key itself is shown once, when it is issued, and never stored. */
+export const ApiKeySchema = v.object({
+  keyId: KeyIdSchema,
+  clientId: ClientIdSchema,
+  /** The key's beginning, which identifies it to people. */
+  prefix: v.string(),
+  permissions: v.picklist(KEY_PERMISSIONS),
+  createdAt: TimestampSchema,
+  expiresAt: v.optional(TimestampSchema),
+  revokedAt: v.optional(TimestampSchema),
+})
+export type ApiKey = v.InferOutput<typeof ApiKeySchema>
+
+/** A key as operators see it: everything but the key. */
+export const toApiKeyDto = (key: ApiKey) => ({
+  key_id: key.keyId,
+  client_id: key.clientId,
+  prefix: key.prefix,
+  permissions: key.permissions,
+  created_at: key.createdAt,
+  expires_at: key.expiresAt ?? null,
+  revoked_at: key.revokedAt ?? null,
+})
+
+/** Length of the random part in bytes: 43 characters of base64url. */
+export const KEY_RANDOM_BYTES = 32
+const SHOWN_CHARACTERS = 4
+
+const keyStart = (stage: string, clientId: ClientId) => `gk_${stage}_${clientId}_`
+
+/** A key's text. It names its stage and its client, so a key of another stage is refused without a read. */
+export const apiKeyText = (stage: string, clientId: ClientId, random: Buffer): string =>
+  keyStart(stage, clientId) + random.toString('base64url')
+
+/** The part of a key's text that may be shown: its public part and four characters of the secret. */
+export const shownPrefix = (stage: string, clientId: ClientId, text: string): string =>
+  text.slice(0, keyStart(stage, clientId).length + SHOWN_CHARACTERS)
+
+export const keyIdOf = (text: string): KeyId => v.parse(KeyIdSchema, createHash('sha256').update(text).digest('hex'))
+
+const KEY_TEXT = /^gk_([a-z0-9-]{1,20})_([0-9a-f-]{36})_[A-Za-z0-9_-]{43}$/
+
+/** A pattern of `Authorization` headers with a key of the stage, for a firewall without flags. */
+export const bearerPattern = (stage: string): string =>
+  `^[Bb][Ee][Aa][Rr][Ee][Rr] +gk_${stage}_[0-9a-f-]{36}_[A-Za-z0-9_-]{43}$`
+
+/** The client that a key of this stage names. Undefined for any other text. */
+export const claimedClient = (stage: string, text: string): ClientId | undefined => {
+  const [, keyStage, clientId] = KEY_TEXT.exec(text) ?? []
+  return keyStage === stage ? ifValid(ClientIdSchema, clientId) : undefined
+}
 
 const ENTITY = 'api_key'
 

@@ -4,9 +4,7 @@ import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { type Minor, MinorSchema, minor, ZERO } from '../money.ts'
 import { MOST_LEDGER_PARTS } from '../table/schema.ts'
 import { textField, URL_LENGTH } from '../text-field.ts'
-import { type ApiKey, type KeyId, KeyIdSchema } from './api-key.ts'
-import type { BankAccount, Client } from './client.ts'
-import { ledgerPartsOf } from './ledger-parts.ts'
+import { type BankAccount, type Client, ledgerPartsOf } from './client.ts'
 
 const MAX_RATE_PER_SECOND = 10_000
 
@@ -57,8 +55,6 @@ export const CLIENT_FIELDS = {
 
 export const parseClientId = (id: string): ClientId => parseId(ClientIdSchema, id, 'client')
 
-export const parseKeyId = (id: string): KeyId => parseId(KeyIdSchema, id, 'api key')
-
 export const toClientDto = (client: Client) => ({
   client_id: client.clientId,
   name: client.name,
@@ -79,15 +75,4 @@ export const toClientDto = (client: Client) => ({
   payout_hold: client.payoutHold ?? null,
   ledger_parts: ledgerPartsOf(client),
   created_at: client.createdAt,
-})
-
-/** A key as operators see it: everything but the key. */
-export const toApiKeyDto = (key: ApiKey) => ({
-  key_id: key.keyId,
-  client_id: key.clientId,
-  prefix: key.prefix,
-  permissions: key.permissions,
-  created_at: key.createdAt,
-  expires_at: key.expiresAt ?? null,
-  revoked_at: key.revokedAt ?? null,
 })

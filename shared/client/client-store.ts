@@ -13,9 +13,16 @@ import { GATEWAY_OWNER } from '../table/schema.ts'
 import { absent, all, exists, guard, isNew, put, type Step, unchanged, update } from '../table/step.ts'
 import { StaleSteps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
-import { type Bank, type BankAccount, type Client, ClientSchema } from './client.ts'
+import {
+  type Bank,
+  type BankAccount,
+  type Client,
+  ClientSchema,
+  ledgerPartsOf,
+  partsFreshUntil,
+  raisedParts,
+} from './client.ts'
 import { toClientDto } from './client-dto.ts'
-import { ledgerPartsOf, partsFreshUntil, raisedParts } from './ledger-parts.ts'
 
 const ENTITY = 'client'
 

@@ -1,8 +1,60 @@
 import * as v from 'valibot'
-import { ClientIdSchema } from '../ids.ts'
+import type { Deps } from '../deps.ts'
+import { invalid } from '../errors.ts'
+import { ClientIdSchema, type PaymentId, partOf } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
-import { TimestampSchema } from '../time.ts'
-import { LedgerPartsSchema } from './ledger-parts.ts'
+import { addMs, MINUTE_MS, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
+
+/** The number of table partitions for a client's payments. The window says the same to its readers. */
+export const LedgerPartsSchema = v.object({
+  number: v.number(),
+  /** In force until `from`. */
+  before: v.number(),
+  from: TimestampSchema,
+})
+type LedgerParts = v.InferOutput<typeof LedgerPartsSchema>
+
+type Parted = { readonly ledgerParts?: LedgerParts | undefined }
+
+/**
+ * A reader that began before the number was written asks too few parts, so no new part is used before every such reader
+ * has ended: a request takes half a minute, and clocks differ by some seconds. Longer readers read older data.
+ */
+const IN_FORCE_AFTER_MS = MINUTE_MS
+/** If the number is not written by then, it is computed again: the rest of the minute is for those readers. */
+const FRESH_MS = 5 * SECOND_MS
+
+export const ledgerPartsOf = ({ ledgerParts }: Parted): number => ledgerParts?.number ?? 1
+
+const inForce = ({ ledgerParts }: Parted, now: Timestamp): number =>
+  ledgerParts && now < ledgerParts.from ? ledgerParts.before : (ledgerParts?.number ?? 1)
+
+/** The part of a payment that is claimed now, for ever; undefined for the first. Readers ask all parts. */
+export const partForClaim = (client: Parted, paymentId: PaymentId, now: Timestamp): number | undefined =>
+  partOf(paymentId, inForce(client, now)) || undefined
+
+/** The parts of a client that is created with several: no reader can have asked fewer. */
+export const initialParts = (number: number | undefined, createdAt: Timestamp): LedgerParts | undefined =>
+  number === undefined || number === 1 ? undefined : { number, before: number, from: createdAt }
+
+/** A client's parts after a change: the same, or more from a minute on. Throws 422 for fewer. */
+export const raisedParts = (
+  deps: Pick<Deps, 'now'>,
+  client: Parted,
+  number: number | undefined,
+): LedgerParts | undefined => {
+  const current = ledgerPartsOf(client)
+  if (number === undefined || number === current) return client.ledgerParts
+  if (number < current) {
+    const reason = `can only grow: it is ${current}`
+    throw invalid(`ledger_parts ${reason}`, { ledger_parts: [reason] }, 'Payments stay in the part they were made in.')
+  }
+  const now = deps.now()
+  return { number, before: inForce(client, now), from: addMs(now, IN_FORCE_AFTER_MS) }
+}
+
+/** Until when a raised number may be written. */
+export const partsFreshUntil = ({ now }: Pick<Deps, 'now'>): Timestamp => addMs(now(), FRESH_MS)
 
 export const BankSchema = v.object({
   bankName: v.string(),

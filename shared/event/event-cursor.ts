@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { EventIdSchema, PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
+import { fromItem, toItem } from '../table/attributes.ts'
 import { END_OF_TIME, type Timestamp, TimestampSchema } from '../time.ts'
 import { EventNameSchema, type EventPosition } from './event.ts'
 
@@ -24,15 +25,9 @@ const Time = v.pipe(
 
 /** The cursor does not name the client: it must not lead to another client's events. */
 const EventPositionText = v.pipe(
-  v.strictObject({ event_id: EventIdSchema, payment_id: PaymentIdSchema, name: EventNameSchema, fired_at: Time }),
-  v.transform(
-    ({ event_id: eventId, payment_id: paymentId, name, fired_at: firedAt }): EventPosition => ({
-      eventId,
-      paymentId,
-      name,
-      firedAt,
-    }),
-  ),
+  v.record(v.string(), v.unknown()),
+  v.transform(fromItem),
+  v.strictObject({ eventId: EventIdSchema, paymentId: PaymentIdSchema, name: EventNameSchema, firedAt: Time }),
 )
 const FeedPositionText = v.union([EventPositionText, v.strictObject({ since: Time })])
 
@@ -43,12 +38,6 @@ const FeedCursorText = v.pipe(
   v.check(({ settled, young }) => !isAfter(settled, young)),
 )
 
-const textOf = (position: FeedPosition): object => {
-  if ('since' in position) return { since: position.since }
-  const { eventId, paymentId, name, firedAt } = position
-  return { event_id: eventId, payment_id: paymentId, name, fired_at: firedAt }
-}
-
 /** The time of a position: no event after it fired earlier. */
 export const timeOf = (position: FeedPosition): Timestamp => ('since' in position ? position.since : position.firedAt)
 
@@ -58,11 +47,11 @@ const idOf = (position: FeedPosition): string => ('since' in position ? '' : pos
 export const isAfter = (one: FeedPosition, other: FeedPosition): boolean =>
   timeOf(one) === timeOf(other) ? idOf(one) > idOf(other) : timeOf(one) > timeOf(other)
 
-export const eventCursorOf = (position: EventPosition): string => encodeCursor(textOf(position))
+export const eventCursorOf = (position: EventPosition): string => encodeCursor(toItem(position))
 
 export const parseEventCursor = (text: string): EventPosition | undefined => ifValid(EventCursor, text)
 
 export const feedCursorOf = ({ settled, young }: FeedCursor): string =>
-  encodeCursor({ settled: textOf(settled), young: textOf(young) })
+  encodeCursor({ settled: toItem(settled), young: toItem(young) })
 
 export const parseFeedCursor = (text: string): FeedCursor | undefined => ifValid(FeedCursorText, text)

@@ -6,7 +6,7 @@ import { type ClientId, PaymentIdSchema, paymentIdOf } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
 import { readParts } from '../ledger/window-store.ts'
-import { CURSOR_JSON, encodeCursor, firstOfPage, type Page, pageFields } from '../page.ts'
+import { CURSOR_JSON, encodeCursor, firstOfPage, ofPage, type Page, pageFields } from '../page.ts'
 import { idsOfReference, MOST_OF_REFERENCE, paymentsCalled } from '../payment/list-payments.ts'
 import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
@@ -93,9 +93,6 @@ export const withSuspense = async (deps: TableDeps, payments: readonly Payment[]
     return { ...toPaymentDto(payment), ...(own.length > 0 && { suspense: own.map(toSuspenseDto) }) }
   })
 }
-
-const ofPage = <One>(all: readonly One[], page: Page): readonly One[] =>
-  all.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
 
 const isLast = (all: readonly unknown[], page: Page): boolean => all.length <= firstOfPage(page) + page.perPage
 

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { Deps, TableDeps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import { firstOfPage, type Page } from '../page.ts'
+import { ofPage, type Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
 import { auditHeadKey, auditRecordKey, auditRecordPk } from '../table/keys.ts'
 import { listItems, queryPages } from '../table/list-items.ts'
@@ -163,10 +163,8 @@ export const brokenLink = (records: readonly Chained[], head: AuditHead | undefi
 }
 
 /** The audit records of one subject, newest first. */
-export const findAuditRecordsOf = async (deps: TableDeps, subject: string, page: Page) => {
-  const first = firstOfPage(page)
-  return (await listAuditRecords(deps, subject)).toReversed().slice(first, first + page.perPage)
-}
+export const findAuditRecordsOf = async (deps: TableDeps, subject: string, page: Page) =>
+  ofPage((await listAuditRecords(deps, subject)).toReversed(), page)
 
 /** The audit records of a client and of all its resources, newest first. */
 export const findAuditRecordsOfClient = async (deps: TableDeps, clientId: ClientId, page: Page) => {

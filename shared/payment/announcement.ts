@@ -9,7 +9,7 @@ import type { Steps } from '../table/table.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
 import { type InLane, newDelivery, putDelivery, sendDeliveryMessages } from '../webhook/delivery/delivery-store.ts'
 import { type Endpoint, laneOf, subscribes } from '../webhook/endpoint/endpoint.ts'
-import { liveEndpoints } from '../webhook/endpoint/find-endpoints.ts'
+import { liveEndpoints } from '../webhook/endpoint/endpoint-store.ts'
 import type { Payment } from './payment.ts'
 import { movementData, toWebhookData } from './payment-dto.ts'
 

@@ -20,7 +20,7 @@ import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
 import { announced, findDeliveries, insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
-import { findEndpointEver } from '../webhook/endpoint/find-endpoints.ts'
+import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
 import { type RecountBy, type RecountDeps, type Repair, repairOf, type StrayEvent, shiftedBy } from './repair.ts'
 
 type Completion = { readonly of: readonly Difference[]; readonly steps: Steps<string> }

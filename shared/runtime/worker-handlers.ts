@@ -6,7 +6,7 @@ import { type InjectableHandler, injectable } from './injectable.ts'
 /** Wraps a queue's worker. A failed message returns alone; an unreadable one ends in the dead-letter queue. */
 export const queueHandler = <const Schema extends v.GenericSchema>(
   message: Schema,
-  run: (message: v.InferOutput<Schema>, deps: Deps) => Promise<void>,
+  run: (message: v.InferOutput<Schema>, deps: Deps) => Promise<unknown>,
 ): InjectableHandler<SQSEvent, SQSBatchResponse> =>
   injectable((deps) => async ({ Records: records }, { functionName }) => {
     const results = await Promise.allSettled(

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { ApiKeySchema } from '../../shared/client/api-key.ts'
-import { issueApiKey } from '../../shared/client/api-key-store.ts'
+import { ApiKeySchema, issueApiKey } from '../../shared/client/api-key-store.ts'
 import { type Client, ClientSchema } from '../../shared/client/client.ts'
 import { type ClientId, ClientIdSchema } from '../../shared/ids.ts'
 import type { TestDeps } from './test-deps.ts'

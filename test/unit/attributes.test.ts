@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { ApiKeySchema } from '../../shared/client/api-key.ts'
+import { ApiKeySchema } from '../../shared/client/api-key-store.ts'
 import { ClientSchema } from '../../shared/client/client.ts'
 import { EventFields } from '../../shared/event/event.ts'
 import { WindowSchema } from '../../shared/ledger/window-store.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { apiKeyText, keyIdOf } from '../../shared/client/api-key.ts'
-import { revokeApiKey } from '../../shared/client/api-key-store.ts'
+import { apiKeyText, keyIdOf, revokeApiKey } from '../../shared/client/api-key-store.ts'
 import { authenticate } from '../../shared/client/authenticate.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
 import type { ClientId } from '../../shared/ids.ts'

@@ -1,7 +1,7 @@
 import type { CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
 import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { bearerPattern } from '../../../shared/client/api-key.ts'
+import { bearerPattern } from '../../../shared/client/api-key-store.ts'
 import type { DeployedStage } from '../stage.ts'
 import { CREATE_ROUTE, throttleOf } from '../triggers/route-settings.ts'
 

@@ -7,12 +7,13 @@ import type { Payment } from '../../payment/payment.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../payment-status.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
-import { idOf, ownersOf } from '../../table/keys.ts'
+import { foundKey, idOf, ownersOf } from '../../table/keys.ts'
+import { mergedPages, shareOf } from '../../table/list-items.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { addMs, DAY_MS, END_OF_TIME, later, MINUTE_MS, type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Difference, differs, when } from '../../verdict/difference.ts'
 import { auditAdjustments, auditEntries } from './audit-entries.ts'
-import { type ClientBooks, ownedItems, storedPayment } from './client-books.ts'
+import { type ClientBooks, storedPayment } from './client-books.ts'
 
 /** Plain numbers: a tampered figure can exceed the range of money, and must be named anyway. */
 type Sums = { netMinor: number; recreditedMinor: number; writtenOffMinor: number }
@@ -125,14 +126,20 @@ export const auditCounts = async (deps: StoreDeps, { clientId, parts, ledger }: 
   return counted.flat()
 }
 
+const PAYMENTS_READ = 500
+
 /** A client's open payments, as they are now. A payment that was posted after the index was read is not open. */
-const auditOpenPayments = async (deps: StoreDeps, books: ClientBooks) => {
+const auditOpenPayments = async (deps: StoreDeps, { clientId, parts }: ClientBooks) => {
+  const partitions = ownersOf(clientId, parts).map((owner) => [owner])
+  const limit = shareOf(PAYMENTS_READ, partitions)
   const payments: Payment[] = []
   const differences: Difference[] = []
-  for await (const page of ownedItems(deps, books, 'openPayment')) {
-    for (const one of page) {
-      const payment = storedPayment(one)
-      if (payment === undefined) differences.push(...differs('payment', idOf(one.key.pk), 'readable', 'unreadable'))
+  for await (const { items: rows } of mergedPages(deps, { index: 'by-open', partitions, limit })) {
+    const keys = rows.map((row) => foundKey('PAYMENT', row))
+    const items = await deps.table.getMany(keys)
+    for (const [at, key] of keys.entries()) {
+      const payment = storedPayment({ key, item: items[at] })
+      if (payment === undefined) differences.push(...differs('payment', idOf(key.pk), 'readable', 'unreadable'))
       else if (payment.openAt !== undefined) payments.push(payment)
     }
   }

@@ -146,27 +146,21 @@ export type OwnedItem = {
   readonly item: Item | undefined
 }
 
-const LISTS = {
-  payment: { index: 'by-owner', kind: 'PAYMENT', entity: ['payment'] },
-  openPayment: { index: 'by-open', kind: 'PAYMENT', entity: [] },
-  settlement: { index: 'by-owner', kind: 'SETTLEMENT', entity: ['settlement'] },
-} as const
-
 /**
- * All items of a client in one list, oldest first, page by page: memory does not grow with their number. Items are raw,
+ * All items of one kind that a client owns, oldest first, page by page: memory does not grow with their number. Items are raw,
  * because an audit must also report an unreadable one. `between`: list times, both included.
  */
 export const ownedItems = async function* (
   deps: TableDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
-  name: keyof typeof LISTS,
+  entity: 'payment' | 'settlement',
   between?: readonly [string, string],
 ): AsyncGenerator<readonly OwnedItem[]> {
-  const { index, kind, entity } = LISTS[name]
-  const partitions = ownersOf(clientId, parts).map((owner) => [owner, ...entity])
-  const list = { index, partitions, limit: shareOf(PAGE, partitions), range: between && { between } }
-  for await (const { items: rows } of mergedPages(deps, list)) {
-    const keys = rows.map((row) => foundKey(kind, row))
+  const partitions = ownersOf(clientId, parts).map((owner) => [owner, entity])
+  const limit = shareOf(PAGE, partitions)
+  const range = between && { between }
+  for await (const { items: rows } of mergedPages(deps, { index: 'by-owner', partitions, limit, range })) {
+    const keys = rows.map((row) => (entity === 'payment' ? foundKey('PAYMENT', row) : foundKey('SETTLEMENT', row)))
     const items = await deps.table.getMany(keys)
     yield keys.map((key, at) => ({ key, item: items[at] }))
   }

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import type { Client } from '../../client/client.ts'
-import { partForClaim } from '../../client/ledger-parts.ts'
+import { type Client, partForClaim } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import { type PaymentId, PaymentIdSchema, paymentIdForKey } from '../../ids.ts'

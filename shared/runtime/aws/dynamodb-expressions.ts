@@ -3,29 +3,25 @@ import { TABLE_SCHEMA } from '../../table/schema.ts'
 import type { Changes, Condition } from '../../table/step.ts'
 import type { QueryInput } from '../../table/table.ts'
 
-/** Collects the #names and :values of one request. */
-export type Placeholders = {
-  name(field: string): string
-  value(value: unknown): string
-  /** The two maps in the SDK's form; empty maps are left out, because DynamoDB refuses them. */
-  maps(): { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Record<string, unknown> }
-}
+export type Placeholders = ReturnType<typeof placeholders>
 
-export const placeholders = (): Placeholders => {
+/** Collects the #names and :values of one request. */
+export const placeholders = () => {
   const names: Record<string, string> = {}
   const values: Record<string, unknown> = {}
   return {
-    name: (field) => {
+    name: (field: string) => {
       const attribute = attributeName(field)
       const placeholder = `#${attribute}`
       names[placeholder] = attribute
       return placeholder
     },
-    value: (value) => {
+    value: (value: unknown) => {
       const placeholder = `:v${Object.keys(values).length}`
       values[placeholder] = value
       return placeholder
     },
+    /** The two maps in the SDK's form; empty maps are left out, because DynamoDB refuses them. */
     maps: () => ({
       ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
       ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),

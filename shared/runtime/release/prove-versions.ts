@@ -1,7 +1,7 @@
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda'
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
-import { apiKeyText, KEY_RANDOM_BYTES } from '../../client/api-key.ts'
+import { apiKeyText, KEY_RANDOM_BYTES } from '../../client/api-key-store.ts'
 import { ClientIdSchema } from '../../ids.ts'
 import { isProven, PROBE, ROUTE_PROBE } from './probe.ts'
 

@@ -10,10 +10,10 @@ import {
   type EndpointId,
   type EventId,
 } from '../../ids.ts'
-import { firstOfPage, type Page } from '../../page.ts'
+import { firstOfPage, ofPage, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
 import { addMs, END_OF_TIME, MINUTE_MS, type Timestamp } from '../../time.ts'
-import { findEndpointEver, listEndpointsEver } from '../endpoint/find-endpoints.ts'
+import { findEndpointEver, listEndpointsEver } from '../endpoint/endpoint-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
 import { attemptsOf, DELIVERY_ENTITY, findDeliveries } from './delivery-store.ts'
 
@@ -52,8 +52,7 @@ export const listDeliveries = async (deps: StoreDeps, listing: Listing): Promise
       ? await newestDeliveries(deps, owners, listing)
       : await eventsDeliveries(deps, owners, filter.eventId)
   const matching = deliveries.filter(({ status }) => filter.status === undefined || status === filter.status)
-  const first = filter.eventId === undefined ? 0 : firstOfPage(page)
-  return withAttempts(deps, matching.slice(first, first + page.perPage))
+  return withAttempts(deps, filter.eventId === undefined ? matching : ofPage(matching, page))
 }
 
 /** The deliveries of an event with their attempts, to every endpoint of the client, newest first. */

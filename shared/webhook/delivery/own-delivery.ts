@@ -3,7 +3,7 @@ import { invalid, notFound } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { laneOf } from '../endpoint/endpoint.ts'
 import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
-import { findEndpoint } from '../endpoint/find-endpoints.ts'
+import { findEndpoint, requireEndpoint } from '../endpoint/endpoint-store.ts'
 import { parseDeliveryId } from './delivery-dto.ts'
 import { attemptsOf, findDelivery } from './delivery-store.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
@@ -44,8 +44,7 @@ export const redeliverOwnSince = async (
   deps: RoundDeps,
   { clientId, id, rawBody }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },
 ): Promise<Redelivered> => {
-  const endpoint = await findEndpoint(deps, clientId, parseEndpointId(id))
-  if (!endpoint) throw notFound('endpoint')
+  const endpoint = await requireEndpoint(deps, { clientId, endpointId: parseEndpointId(id) })
   const asked = parseRedeliverBody(rawBody)
   if (!endpoint.enabled) throw disabled()
   const redelivered = await redeliverSince(deps, endpoint, asked, (_, steps) => deps.table.transact(steps))

@@ -9,7 +9,7 @@ import { recordChange } from '../../operator/audit-record-store.ts'
 import type { TransactOutcome } from '../../table/table.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Endpoint, laneOf, subscribes } from '../endpoint/endpoint.ts'
-import { findEndpointEver } from '../endpoint/find-endpoints.ts'
+import { findEndpointEver } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
 import {
   announced,

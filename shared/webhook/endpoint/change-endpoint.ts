@@ -1,14 +1,21 @@
 import * as v from 'valibot'
-import { findClient } from '../../client/client-store.ts'
-import type { Deps, TableDeps } from '../../deps.ts'
+import { requireClient } from '../../client/client-store.ts'
+import type { Deps } from '../../deps.ts'
 import { assertInvariant, GatewayError, invalid, notFound } from '../../errors.ts'
-import { type ClientId, type EndpointId, EndpointIdSchema } from '../../ids.ts'
+import { type ClientId, EndpointIdSchema } from '../../ids.ts'
 import { type RecordDeps, recordChange } from '../../operator/audit-record-store.ts'
 import type { Steps } from '../../table/table.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
-import { changeEndpoint, insertEndpoint, moveToGone } from './endpoint-store.ts'
-import { findEndpoint, findEndpointEver, liveEndpoints, MOST_ENDPOINTS } from './find-endpoints.ts'
+import {
+  changeEndpoint,
+  findEndpointEver,
+  insertEndpoint,
+  liveEndpoints,
+  MOST_ENDPOINTS,
+  moveToGone,
+  requireEndpoint,
+} from './endpoint-store.ts'
 import { assertSafeUrl, urlRulesOf } from './safe-url.ts'
 
 type RegisterDeps = Pick<
@@ -18,12 +25,7 @@ type RegisterDeps = Pick<
 
 const SECRET_BYTES = 32
 
-type Registration = {
-  readonly clientId: ClientId
-  readonly operator: string
-  readonly url: string
-  readonly eventTypes: Endpoint['eventTypes']
-}
+type Registration = Pick<Endpoint, 'clientId' | 'url' | 'eventTypes'> & { readonly operator: string }
 
 /**
  * Registers an endpoint, enabled, and answers its signing secret this one time (spec 2.4). The row keeps the secret
@@ -34,7 +36,7 @@ export const registerEndpoint = async (
   deps: RegisterDeps,
   { clientId, operator, url, eventTypes }: Registration,
 ): Promise<{ readonly endpoint: Endpoint; readonly signingSecret: string }> => {
-  if (!(await findClient(deps, clientId))) throw notFound('client')
+  await requireClient(deps, clientId)
   await assertSafeUrl(url, urlRulesOf(deps.stage), deps.resolveHost)
   await assertRoomForOneMore(deps, clientId)
   const endpointId = v.parse(EndpointIdSchema, deps.newId())
@@ -62,14 +64,7 @@ const assertRoomForOneMore = async (deps: RegisterDeps, clientId: ClientId): Pro
   throw invalid(`a client has at most ${MOST_ENDPOINTS} endpoints`, undefined, 'Delete one that is not used.')
 }
 
-type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId }
-
-/** An endpoint of this client that is not deleted. Throws 404 otherwise, also for another client's. */
-export const requireEndpoint = async (deps: TableDeps, { clientId, endpointId }: Target): Promise<Endpoint> => {
-  const endpoint = await findEndpoint(deps, clientId, endpointId)
-  if (!endpoint) throw notFound('endpoint')
-  return endpoint
-}
+type Target = Pick<Endpoint, 'clientId' | 'endpointId'>
 
 type Update = Target & {
   readonly operator: string

@@ -1,5 +1,11 @@
+import * as v from 'valibot'
+import { requireClient } from '../../client/client-store.ts'
 import type { TableDeps } from '../../deps.ts'
-import { endpointKey, goneEndpointKey } from '../../table/keys.ts'
+import { notFound } from '../../errors.ts'
+import type { ClientId, EndpointId } from '../../ids.ts'
+import { ofPage, type Page } from '../../page.ts'
+import { ENDPOINT_SK_PREFIX, endpointKey, endpointsPk, goneEndpointKey } from '../../table/keys.ts'
+import { queryPages } from '../../table/list-items.ts'
 import {
   absent,
   all,
@@ -15,7 +21,80 @@ import {
   updateFields,
 } from '../../table/step.ts'
 import type { Timestamp } from '../../time.ts'
-import type { Endpoint, SealedEndpoint } from './endpoint.ts'
+import { type Endpoint, EndpointSchema, type SealedEndpoint } from './endpoint.ts'
+
+/** The most endpoints of one client, enabled or not: each costs every event of that client a delivery. */
+export const MOST_ENDPOINTS = 20
+
+/** Two concurrent registrations may each have seen room for one. */
+const MOST_READ = 2 * MOST_ENDPOINTS
+const READ_PAGE = 100
+
+/** Fields that are read of an endpoint: all but its sealed secret. */
+const FIELDS = Object.keys(EndpointSchema.entries)
+
+export const findEndpoint = async (
+  deps: TableDeps,
+  clientId: ClientId,
+  endpointId: EndpointId,
+): Promise<Endpoint | undefined> => {
+  const item = await deps.table.get(endpointKey(clientId, endpointId), FIELDS)
+  return item && v.parse(EndpointSchema, item)
+}
+
+/** An endpoint of this client that is not deleted. Throws 404 otherwise, also for another client's. */
+export const requireEndpoint = async (
+  deps: TableDeps,
+  { clientId, endpointId }: Pick<Endpoint, 'clientId' | 'endpointId'>,
+): Promise<Endpoint> => {
+  const endpoint = await findEndpoint(deps, clientId, endpointId)
+  if (!endpoint) throw notFound('endpoint')
+  return endpoint
+}
+
+/** An endpoint, or a deleted one. One read after the other: a batch could miss a deletion in between. */
+export const findEndpointEver = async (
+  deps: TableDeps,
+  clientId: ClientId,
+  endpointId: EndpointId,
+): Promise<Endpoint | undefined> => {
+  const live = await findEndpoint(deps, clientId, endpointId)
+  if (live) return live
+  const item = await deps.table.get(goneEndpointKey(clientId, endpointId), FIELDS)
+  return item && v.parse(EndpointSchema, item)
+}
+
+type EndpointsRead = { readonly range?: { readonly beginsWith: string }; readonly limit: number; readonly most: number }
+
+const readEndpoints = async (deps: TableDeps, clientId: ClientId, { range, limit, most }: EndpointsRead) => {
+  const found: Endpoint[] = []
+  // A page may end before its limit.
+  for await (const items of queryPages(deps, { partition: [endpointsPk(clientId)], range, limit, fields: FIELDS })) {
+    found.push(...items.map((item) => v.parse(EndpointSchema, item)))
+    if (found.length >= most) break
+  }
+  return found.slice(0, most)
+}
+
+/** The endpoints of a client, strongly consistent, up to the limit. */
+export const liveEndpoints = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
+  readEndpoints(deps, clientId, { range: { beginsWith: ENDPOINT_SK_PREFIX }, limit: MOST_READ, most: MOST_READ })
+
+export const listEndpointsEver = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
+  readEndpoints(deps, clientId, { limit: READ_PAGE, most: Infinity })
+
+/** A client's endpoints that are not deleted, newest first. Throws 404 for an unknown client. */
+export const listEndpoints = async (deps: TableDeps, clientId: ClientId, page: Page): Promise<readonly Endpoint[]> => {
+  await requireClient(deps, clientId)
+  return ofPage(await newestEndpoints(deps, clientId), page)
+}
+
+/** All of them: registration limits their number to what one answer holds. */
+export const newestEndpoints = async (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
+  (await liveEndpoints(deps, clientId)).toSorted(newestFirst)
+
+const sortKey = ({ createdAt, endpointId }: Endpoint) => `${createdAt} ${endpointId}`
+const newestFirst = (a: Endpoint, b: Endpoint) => (sortKey(a) < sortKey(b) ? 1 : -1)
 
 export const insertEndpoint = (endpoint: SealedEndpoint): Step =>
   put(endpointKey(endpoint.clientId, endpoint.endpointId), endpoint, isNew)
@@ -41,18 +120,19 @@ export const markSlow = ({ clientId, endpointId }: Endpoint, slowSince: Timestam
 export const unmarkSlow = ({ clientId, endpointId, slowSince }: Endpoint): Step =>
   updateFields(endpointKey(clientId, endpointId), { remove: ['slowSince'] }, equals('slowSince', slowSince))
 
+/** The key of an endpoint, or of a deleted one. */
+const keyOf = ({ clientId, endpointId, deletedAt }: Endpoint) =>
+  deletedAt === undefined ? endpointKey(clientId, endpointId) : goneEndpointKey(clientId, endpointId)
+
 /** Claims the endpoint's next alert. False when another worker has claimed it since it was read. */
 export const noteAlert = async (deps: TableDeps, endpoint: Endpoint, now: Timestamp): Promise<boolean> => {
-  const { clientId, endpointId, deletedAt, lastAlertAt } = endpoint
-  const key = deletedAt === undefined ? endpointKey(clientId, endpointId) : goneEndpointKey(clientId, endpointId)
-  const step = updateFields(key, { set: { lastAlertAt: now } }, all(exists, unchanged('lastAlertAt', lastAlertAt)))
-  return (await deps.table.write(step)).applied
+  const isAsRead = all(exists, unchanged('lastAlertAt', endpoint.lastAlertAt))
+  return (await deps.table.write(updateFields(keyOf(endpoint), { set: { lastAlertAt: now } }, isAsRead))).applied
 }
 
 /** The alert at `at` failed: the time of the previous one counts again, unless another worker has claimed the next. */
 export const takeBackAlert = async (deps: TableDeps, endpoint: Endpoint, at: Timestamp): Promise<void> => {
-  const { clientId, endpointId, deletedAt, lastAlertAt } = endpoint
-  const key = deletedAt === undefined ? endpointKey(clientId, endpointId) : goneEndpointKey(clientId, endpointId)
+  const { lastAlertAt } = endpoint
   const change = lastAlertAt === undefined ? { remove: ['lastAlertAt'] } : { set: { lastAlertAt } }
-  await deps.table.write(updateFields(key, change, equals('lastAlertAt', at)))
+  await deps.table.write(updateFields(keyOf(endpoint), change, equals('lastAlertAt', at)))
 }

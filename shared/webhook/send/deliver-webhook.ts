@@ -11,8 +11,7 @@ import { type Delivery, type DeliveryAttempt, type DeliveryMessage, DeliverySche
 import { sendDeliveryMessage } from '../delivery/delivery-store.ts'
 import { type Endpoint, type Lane, laneOf, type SealedEndpoint, SealedEndpointSchema } from '../endpoint/endpoint.ts'
 import { claimAttempt, skipDelivery } from './attempt-store.ts'
-import { type AttemptResultDeps, noteAnswer, recordAttemptResult } from './record-attempt-result.ts'
-import { hopSeconds } from './retry-schedule.ts'
+import { type AttemptResultDeps, hopSeconds, noteAnswer, recordAttemptResult } from './record-attempt-result.ts'
 import { webhookHeaders } from './webhook-headers.ts'
 
 type DeliverDeps = AttemptResultDeps &

@@ -1,12 +1,12 @@
 import type { Deps, StoreDeps } from '../../deps.ts'
-import { addMs, later, msBetween, SECOND_MS, type Timestamp } from '../../time.ts'
+import { MAX_DELAY_SECONDS } from '../../queues.ts'
+import { addMs, HOUR_MS, later, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../../time.ts'
 import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
 import { sendDeliveryMessage } from '../delivery/delivery-store.ts'
 import { alertDueAt } from '../delivery/tell-abandoned.ts'
 import { type Endpoint, type Lane, laneOf } from '../endpoint/endpoint.ts'
 import { markSlow, unmarkSlow } from '../endpoint/endpoint-store.ts'
 import { type AfterAttempt, storeAttemptResult } from './attempt-store.ts'
-import { hopSeconds, waitAfterFailureMs } from './retry-schedule.ts'
 
 export type AttemptResultDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
 
@@ -113,3 +113,29 @@ const laneAfter = (endpoint: Endpoint, { durationMs, httpStatus }: DeliveryAttem
   // An attempt that fails at once without an answer holds no worker, and says nothing about the endpoint's speed.
   return httpStatus === undefined ? laneOf(endpoint) : 'normal'
 }
+
+/** Waits after the first, second, ... failure of a round (spec 6.4). */
+const WAITS_MS = [
+  60 * SECOND_MS,
+  2 * MINUTE_MS,
+  4 * MINUTE_MS,
+  8 * MINUTE_MS,
+  16 * MINUTE_MS,
+  32 * MINUTE_MS,
+  64 * MINUTE_MS,
+] as const
+
+/** Spec 6.4: no wait is longer, even if the table above changes. */
+const LONGEST_WAIT_MS = 6 * HOUR_MS
+
+export const ATTEMPTS_PER_ROUND = WAITS_MS.length + 1
+
+/** The wait after the given number of failures in a round; undefined when the round is over. */
+export const waitAfterFailureMs = (failures: number): number | undefined => {
+  const waitMs = WAITS_MS[failures - 1]
+  return waitMs === undefined ? undefined : Math.min(waitMs, LONGEST_WAIT_MS)
+}
+
+/** The delay of a message for work that is due in `waitMs`: rounded up, in hops when SQS cannot hold it that long. */
+export const hopSeconds = (waitMs: number): number =>
+  Math.min(Math.max(Math.ceil(waitMs / SECOND_MS), 1), MAX_DELAY_SECONDS)

@@ -1,7 +1,3 @@
-/**
- * Goal: every abandoned delivery is named in one alert, and alerts about one endpoint are fifteen minutes apart (design
- * section 11). Method: whole runs of due work on a table in memory.
- */
 import { describe, expect, it } from 'vitest'
 import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
 import { DUE_ALERTS } from '../../../shared/due-work/due-kinds.ts'
@@ -12,8 +8,7 @@ import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import { checkAbandoned } from '../../../shared/webhook/delivery/tell-abandoned.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { moveToGone, noteAlert } from '../../../shared/webhook/endpoint/endpoint-store.ts'
-import { findEndpoint } from '../../../shared/webhook/endpoint/find-endpoints.ts'
+import { findEndpoint, moveToGone, noteAlert } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -27,6 +22,11 @@ import {
   storedEndpoint,
 } from '../../support/webhook-builders.ts'
 import { withoutTopic } from './webhook-test.ts'
+
+/**
+ * Goal: every abandoned delivery is named in one alert, and alerts about one endpoint are fifteen minutes apart (design
+ * section 11). Method: whole runs of due work on a table in memory.
+ */
 
 /** So many deliveries whose eighth attempt fails. */
 const abandon = async (deps: TestDeps, endpoint: Endpoint, times = 1): Promise<readonly Delivery[]> => {

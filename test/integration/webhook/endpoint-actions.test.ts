@@ -7,8 +7,12 @@ import type { ClientId, EndpointId } from '../../../shared/ids.ts'
 import { endpointKey, goneEndpointKey } from '../../../shared/table/keys.ts'
 import { updateEndpoint as changeIt } from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { insertEndpoint, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
-import { findEndpointEver, liveEndpoints } from '../../../shared/webhook/endpoint/find-endpoints.ts'
+import {
+  findEndpointEver,
+  insertEndpoint,
+  liveEndpoints,
+  moveToGone,
+} from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { beforeFirst, failingOn } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'

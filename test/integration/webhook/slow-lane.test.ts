@@ -1,19 +1,19 @@
-/**
- * Goal: an endpoint that hangs goes to the slow lane and comes back. Its deliveries keep their schedule, and no worker of
- * the fast lane waits for it. Method: each message is handled in the lane that it was sent to, and each condition of the
- * mark refuses once. outages.test.ts tests both lanes under load.
- */
 import { describe, expect } from 'vitest'
 import type { WebhookResult } from '../../../shared/send-webhook.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { markSlow, unmarkSlow } from '../../../shared/webhook/endpoint/endpoint-store.ts'
-import { findEndpoint } from '../../../shared/webhook/endpoint/find-endpoints.ts'
+import { findEndpoint, markSlow, unmarkSlow } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { interceptTable, recordTable, type TableCall, writtenKeys } from '../../support/intercept-table.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { codes, dueDelivery, FAILED, messageFor, rowOf } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
+
+/**
+ * Goal: an endpoint that hangs goes to the slow lane and comes back. Its deliveries keep their schedule, and no worker of
+ * the fast lane waits for it. Method: each message is handled in the lane that it was sent to, and each condition of the
+ * mark refuses once. outages.test.ts tests both lanes under load.
+ */
 
 const DELIVERED: WebhookResult = { ...FAILED, delivered: true, httpStatus: 200, error: undefined }
 /** The result of a merchant that does not answer. */

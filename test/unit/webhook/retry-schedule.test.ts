@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { overdueAfterMs } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { ATTEMPTS_PER_ROUND, hopSeconds, waitAfterFailureMs } from '../../../shared/webhook/send/retry-schedule.ts'
+import {
+  ATTEMPTS_PER_ROUND,
+  hopSeconds,
+  waitAfterFailureMs,
+} from '../../../shared/webhook/send/record-attempt-result.ts'
 
 describe('retry schedule (spec 6.4)', () => {
   it('waits as the specification lists, never longer than six hours, and ends after the eighth failure', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { ResolveHost } from '../../../shared/send-webhook.ts'
-import { isPublicAddress } from '../../../shared/webhook/endpoint/is-public-address.ts'
 import {
   assertSafeUrl,
   inspectAddresses,
   inspectUrl,
+  isPublicAddress,
   type UrlRules,
 } from '../../../shared/webhook/endpoint/safe-url.ts'
 
