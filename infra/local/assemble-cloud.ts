@@ -36,13 +36,13 @@ type Assembly = LocalCloudOptions & {
   readonly tableOpening: Promise<LocalTable>
 }
 
-/** Assembles the local gateway. Each part that it starts is registered in `started`, which ends it. */
+/** Assembles the local gateway. It registers every started part in `started`, which ends them. */
 export const assembleCloud = async (started: AsyncDisposableStack, { data, tableOpening, ...options }: Assembly) => {
   const clock = openClock(data)
   started.defer(() => clock.close())
   const log = localLog(clock, options.writeLog)
 
-  // The servers start first: a port in use then ends the start at once, and callbacks of an earlier run get through.
+  // The servers start first. So a port in use ends the start at once, and callbacks of an earlier run are received.
   const { promise: ready, resolve: open } = Promise.withResolvers<Ready>()
   let demoClient: DemoClient | undefined
   const signingSecret = () => demoClient?.signing_secret
@@ -79,8 +79,8 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
   open({ host, alerts: queueing.alerts, attemptsEnded: sources.attemptsEnded, story, about })
 
   const running = started.move()
-  void table.exited.then((lastWords) => {
-    if (!running.disposed) options.onFailure?.(tableEnded(lastWords))
+  void table.exited.then((errorOutput) => {
+    if (!running.disposed) options.onFailure?.(tableEnded(errorOutput))
   })
   return {
     urls,
@@ -92,7 +92,8 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
   }
 }
 
-const tableEnded = (lastWords: string) => new Error(`DynamoDB Local ended unexpectedly: ${lastWords.trim()}`)
+const tableEnded = (errorOutput: string) =>
+  new Error(`DynamoDB Local ended unexpectedly; start the gateway again. Its last output: ${errorOutput.trim()}`)
 
 type Ready = {
   readonly host: FunctionHost

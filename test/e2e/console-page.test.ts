@@ -119,7 +119,8 @@ describeInChromium(() => {
       for (const name of VIEWS) {
         await view(page, name)
         if (name === 'Payments') await createByKeyboard(page, 'qris', '60000')
-        if (name === 'Provider') await page.getByRole('switch', { name: 'lost when it calls us back' }).waitFor()
+        if (name === 'Provider')
+          await page.getByRole('switch', { name: 'lost when the provider sends a callback' }).waitFor()
         faults.push(...(await accessibilityFaults(page)), ...(await unreachedControls(page)))
       }
       if (scheme === 'dark') {

@@ -135,6 +135,6 @@ describeInChromium(() => {
     await eventually(async () => expect(await shown()).toStrictEqual([0, 1, 0]))
     await gateway.close()
     await eventually(async () => expect(await shown()).toStrictEqual([0, 1, 1]))
-    await payments.getByText('What follows is its last answer.').waitFor()
+    await payments.getByText('The last answer is shown below.').waitFor()
   })
 })

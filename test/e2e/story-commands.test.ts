@@ -48,7 +48,7 @@ describe('npm run pay and npm run watch', () => {
     expect(paid).toMatchObject({ code: 0, output: expect.stringMatching(/^The customer paid/) })
 
     const own = new RegExp(
-      `^\\S+ \\S+  payment +${id.slice(0, 8)}  paid by BCA \\(heard by callback\\); 1 webhook to send$`,
+      `^\\S+ \\S+  payment +${id.slice(0, 8)}  paid by BCA \\(reported by callback\\); 1 webhook to send$`,
       'm',
     )
     await eventually(() => expect(watch.out()).toMatch(own))

@@ -19,7 +19,10 @@ const ROOT = '/console'
 /** The allowed values of `Sec-Fetch-Site`. Others mean that a page of another site or port caused the request. */
 const OWN_SITES: readonly unknown[] = [undefined, 'none', 'same-origin']
 
-const FORBIDDEN = jsonReply(403, { code: 'forbidden', message: 'only the console’s own page may call it' })
+const FORBIDDEN = jsonReply(403, {
+  code: 'forbidden',
+  message: 'only the console’s own page may call it: open /console in a browser',
+})
 
 /**
  * Serves the console on the local API's port; no deployed stage has it. `isForeignRequest` has refused requests with
@@ -74,7 +77,7 @@ const TIMEOUT_MS = 30_000
 const relayCall = async (about: About, request: LocalRequest): Promise<LocalReply> => {
   // A form of another page cannot send this type, and the CORS preflight refuses that page's scripts.
   if (request.headers['content-type'] !== 'application/json')
-    return jsonReply(415, { message: 'send application/json' })
+    return jsonReply(415, { message: 'send the content type application/json' })
   const call = v.safeParse(ConsoleCallSchema, parsedJson(request.body))
   if (!call.success) return jsonReply(400, { message: v.flatten(call.issues) })
   const { url, ...init } = toWire(about, call.output)
@@ -88,7 +91,7 @@ const relayCall = async (about: About, request: LocalRequest): Promise<LocalRepl
     const text = await called.text()
     return jsonReply(200, { status: called.status, body: parsedJson(text) ?? text })
   } catch {
-    return jsonReply(200, { status: 0, body: { message: 'no answer within 30 seconds' } })
+    return jsonReply(200, { status: 0, body: { message: 'no answer within 30 seconds; is the gateway running?' } })
   }
 }
 

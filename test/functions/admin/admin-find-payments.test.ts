@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
 import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
-import { lifeOf } from '../../../infra/local/console/page/payments/life.ts'
+import { timelineSteps } from '../../../infra/local/console/page/payments/timeline-steps.ts'
 import type { Timeline } from '../../../infra/local/console/page/shapes.ts'
 import { minor } from '../../../shared/money.ts'
 import { putPointers } from '../../../shared/payment/creating-store.ts'
@@ -214,7 +214,7 @@ describe('get-payment', () => {
       { status: 'failed', source: 'callback', failure_reason: 'declined' },
     ])
     expect(timeline.timeline.transitions[0]).not.toHaveProperty('failure_reason')
-    expect(lifeOf(timeline).map(({ text }) => text)).toContain('Ended: failed, declined')
+    expect(timelineSteps(timeline).map(({ text }) => text)).toContain('Ended: failed, declined')
     const said = deps.lines.filter(({ code }) => code === 'payment.failed')
     expect(said).toMatchObject([{ fields: { failure_reason: 'declined' } }])
   })
@@ -238,7 +238,7 @@ describe('get-payment', () => {
 
     const timeline = body as unknown as Timeline
     expect(timeline.timeline.suspense).toMatchObject([{ suspense_id: own, kind: 'money', cause: 'wrong_amount' }])
-    expect(lifeOf(timeline).map(({ text }) => text)).toContain('In suspense: money, wrong amount')
+    expect(timelineSteps(timeline).map(({ text }) => text)).toContain('In suspense: money, wrong amount')
     expect(await listed({ payment_id: payment.paymentId })).toStrictEqual([own])
     expect((await listed({ client_id: client.clientId })).toSorted()).toStrictEqual([own, others].toSorted())
     expect(await listed({ client_id: client.clientId, status: 'resolved' })).toStrictEqual([])

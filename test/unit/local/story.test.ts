@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { startStory, tellLogLine } from '../../../infra/local/console/story/story.ts'
+import { describeLogLine, startStory } from '../../../infra/local/console/story/story.ts'
 import type { StoryLine } from '../../../infra/local/console/story/story-line.ts'
 import { localLog } from '../../../infra/local/functions/local-log.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
@@ -10,8 +10,8 @@ describe('the story by the log', () => {
   const attempt = { endpoint_id: '1a2b3c4d-0000', attempt: 8, duration_ms: 5 }
 
   it.each<[string, object, string | undefined]>([
-    ['payment.succeeded', paid, 'payment good: paid by qris (heard by callback); 1 webhook to send'],
-    ['payment.failed', wrong, 'payment bad: failed: wrong amount (heard by us); 0 webhooks to send'],
+    ['payment.succeeded', paid, 'payment good: paid by qris (reported by callback); 1 webhook to send'],
+    ['payment.failed', wrong, 'payment bad: failed: wrong amount (reported by the gateway); 0 webhooks to send'],
     ['delivery.failed', { ...attempt, error: 'dns' }, 'webhook bad: endpoint 1a2b3c4d: dns in 5 ms (attempt 8)'],
     ['settlement.closed', { status: 'failed' }, 'settlement bad: its payout failed'],
     ['operator.refused', { action: 'gateway-local-redeliver', code: 'no' }, 'operator bad: redeliver was refused: no'],
@@ -22,7 +22,7 @@ describe('the story by the log', () => {
     ['request.completed', { route: 'GET /v1/payments', status: 200 }, undefined],
     ['constructor', {}, undefined],
   ])('tells of %s %j: %s', (message, fields, told) => {
-    const line = tellLogLine(JSON.stringify({ timestamp: '2026-01-01T00:00:00.000Z', message, ...fields }))
+    const line = describeLogLine(JSON.stringify({ timestamp: '2026-01-01T00:00:00.000Z', message, ...fields }))
 
     expect(line && `${line.subject} ${line.tone}: ${line.text}`).toBe(told)
   })

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useContext, useRef, useState } from 'preact/hooks'
 import type { ConsoleCall } from '../console-call.ts'
 import { type Answer, curlOf, doCall } from './gateway.ts'
-import { Telling } from './notice.tsx'
+import { NoticeContext } from './notice.tsx'
 
 type CopyProps = {
   readonly what: string
@@ -13,11 +13,11 @@ type CopyProps = {
 
 /** Copies a text, such as an account number. */
 export const CopyButton = ({ what, text, kind = 'copy', name = `Copy ${what}` }: CopyProps) => {
-  const tell = useContext(Telling)
+  const showNotice = useContext(NoticeContext)
   const copy = () =>
     navigator.clipboard.writeText(text).then(
-      () => tell({ text: `${what} copied`, ok: true }),
-      () => tell({ text: `${what} could not be copied: the browser refused`, ok: false }),
+      () => showNotice({ text: `${what} copied`, ok: true }),
+      () => showNotice({ text: `${what} not copied: allow this page to use the clipboard`, ok: false }),
     )
   return (
     <button type="button" class={kind} aria-label={name} onClick={() => void copy()}>
@@ -39,19 +39,19 @@ type Action = {
 
 /** Makes one call at a time, and shows its result in place. A second press during the call has no effect. */
 export const useAction = ({ label, call, after }: Action) => {
-  const tell = useContext(Telling)
-  const isUnderWay = useRef(false)
+  const showNotice = useContext(NoticeContext)
+  const isRunning = useRef(false)
   const [isBusy, setBusy] = useState(false)
   const run = async () => {
-    if (isUnderWay.current) return
-    isUnderWay.current = true
+    if (isRunning.current) return
+    isRunning.current = true
     setBusy(true)
-    tell(undefined)
+    showNotice(undefined)
     const answer = await doCall(call)
-    isUnderWay.current = false
+    isRunning.current = false
     setBusy(false)
     const { ok, message, status } = answer
-    tell({ ok, text: ok ? `${label}: done` : `${label}: ${message || `answered ${status}`}` })
+    showNotice({ ok, text: ok ? `${label}: done` : `${label}: ${message || `HTTP status ${status}`}` })
     after?.(answer)
   }
   return { isBusy, run: () => void run() }

@@ -57,7 +57,7 @@ const App = () => {
         <StoryPane />
       </div>
       <footer>
-        Merchant {merchant.client_id} · nothing here is part of a deployed gateway, and no request leaves this machine
+        Merchant {merchant.client_id} · a deployed gateway has no console, and no request leaves this machine
       </footer>
     </>
   )

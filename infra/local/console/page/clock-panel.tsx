@@ -18,12 +18,12 @@ const CALL = { port: 'lambda', method: 'GET', path: '/_local/clock' } as const
 
 /** The gateway's time. Between two answers it advances like the gateway's clock. */
 const useNow = (): string => {
-  const { value: told } = useRead(ClockSchema, CALL)
+  const { value: answer } = useRead(ClockSchema, CALL)
   const [aheadMs, setAhead] = useState(0)
   const [, render] = useState(0)
   useEffect(() => {
-    if (told) setAhead(Date.parse(told.now) - Date.now())
-  }, [told])
+    if (answer) setAhead(Date.parse(answer.now) - Date.now())
+  }, [answer])
   useEffect(() => {
     const timer = setInterval(() => render((times) => times + 1), 1_000)
     return () => clearInterval(timer)
@@ -36,7 +36,7 @@ export const ClockPanel = () => {
   const now = useNow()
   const [seconds, setSeconds] = useState('432000')
   return (
-    <section class="clock" aria-label="The one clock">
+    <section class="clock" aria-label="Local clock">
       <Noticed>
         <span class="now">{now} UTC</span>
         <Select aria-label="How far the clock jumps" value={seconds} options={JUMPS} onChoose={setSeconds} />

@@ -13,14 +13,14 @@ const Refusal = v.object({
 /** The answer of an operator action, within the answer of Lambda. */
 const Action = v.strictObject({ status: v.number(), body: v.unknown() })
 
-const UNREACHABLE = 'The gateway does not answer. npm start starts it; this page continues by itself.'
-const UNKNOWN_ANSWER = 'The gateway answered something that this page cannot show.'
+const UNREACHABLE = 'The gateway does not answer. Start it with npm start; this page then continues.'
+const UNKNOWN_ANSWER = 'This page cannot show the answer. Reload the page.'
 
 export type Answer = { readonly ok: boolean; readonly status: number; readonly body: unknown; readonly message: string }
 
 /** Counts changes of the gateway. Each part of the page reads its data again when the count changes. */
 const changes = store(0)
-export const somethingChanged = () => changes.set(changes.get() + 1)
+export const readAllAgain = () => changes.set(changes.get() + 1)
 
 export const curlOf = (call: ConsoleCall): string => asCurl(about(), call)
 
@@ -43,18 +43,18 @@ const reasonIn = (body: unknown): string => {
   return [message, ...fields, hint].filter((text) => text !== '').join(' · ')
 }
 
-/** Makes a call that changes something. */
+/** Makes a call that changes data. All parts of the page then read again. */
 export const doCall = async (call: ConsoleCall): Promise<Answer> => {
   const answer = await makeCall(call)
-  somethingChanged()
+  readAllAgain()
   return answer
 }
 
 /** The last answer, and the error of a newer read. Both are missing until the first answer. */
 export type Read<T> = { readonly value?: T; readonly trouble?: string }
 
-/** A temporary error: the page still shows the previous answer. */
-const mayPass = (status: number) => status === 0 || status === 429 || status >= 500
+/** After a temporary error, the page still shows the previous answer. */
+const isTemporary = (status: number) => status === 0 || status === 429 || status >= 500
 
 /**
  * The answer of a call, read again after each change. At most one read is in progress and one queued, so each answer is
@@ -71,10 +71,10 @@ export const useRead = <const Schema extends v.GenericSchema>(
     const state = { isReading: false, isQueued: false, hasEnded: false }
     let last: Read<v.InferOutput<Schema>> = {}
     const show = (answer: Answer) => {
-      const trouble = answer.message || `It answered ${answer.status}.`
+      const trouble = answer.message || `The answer has the HTTP status ${answer.status}.`
       const parsed = v.safeParse(schema, answer.body)
       if (answer.ok) last = parsed.success ? { value: parsed.output } : { trouble: UNKNOWN_ANSWER }
-      else last = mayPass(answer.status) ? { ...last, trouble } : { trouble }
+      else last = isTemporary(answer.status) ? { ...last, trouble } : { trouble }
       setRead({ ...last, key })
     }
     const readAgain = async () => {

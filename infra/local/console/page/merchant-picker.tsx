@@ -2,7 +2,7 @@ import { useContext } from 'preact/hooks'
 import * as v from 'valibot'
 import { invoke, operate } from './calls.ts'
 import { doCall, useRead } from './gateway.ts'
-import { Noticed, Telling } from './notice.tsx'
+import { NoticeContext, Noticed } from './notice.tsx'
 import { Select } from './parts.tsx'
 import { about, actFor, useSession } from './session.ts'
 import { ClientsSchema } from './shapes.ts'
@@ -15,7 +15,7 @@ const SHORT_ID = 8
 const keys = new Map<string, string>()
 
 const Picker = () => {
-  const tell = useContext(Telling)
+  const showNotice = useContext(NoticeContext)
   const { merchant } = useSession()
   const { client_id: demo, api_key: demoKey } = about().client
   const { value: clients } = useRead(ClientsSchema, invoke('list-clients', { per_page: 100 }))
@@ -27,7 +27,7 @@ const Picker = () => {
       const { ok, body, message } = await doCall(
         operate('issue-api-key', { client_id: id, expires_in_seconds: DAY_SECONDS }),
       )
-      if (!ok) return tell({ text: `No key could be issued: ${message}`, ok })
+      if (!ok) return showNotice({ text: `No API key was issued: ${message}`, ok })
       key = v.parse(IssuedKey, body).api_key
       keys.set(id, key)
     }

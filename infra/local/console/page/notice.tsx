@@ -4,31 +4,31 @@ import { useEffect, useState } from 'preact/hooks'
 type Notice = { readonly text: string; readonly ok: boolean }
 
 /** Shows an action's result in the part of the page where the user took the action. */
-export const Telling = createContext<(notice: Notice | undefined) => void>(() => undefined)
+export const NoticeContext = createContext<(notice: Notice | undefined) => void>(() => undefined)
 
 const SHOWN_MS = 6_000
 
-/** A part of the page with its own notices; screen readers read them. A success disappears, a refusal stays. */
+/** A part of the page with its own notices. Screen readers read them. A success disappears; a refusal stays. */
 export const Noticed = ({ children }: { readonly children: ComponentChildren }) => {
-  const [last, tell] = useState<Notice>()
+  const [last, showNotice] = useState<Notice>()
   useEffect(() => {
     if (!last?.ok) return undefined
-    const timer = setTimeout(() => tell(undefined), SHOWN_MS)
+    const timer = setTimeout(() => showNotice(undefined), SHOWN_MS)
     return () => clearTimeout(timer)
   }, [last])
   return (
-    <Telling.Provider value={tell}>
+    <NoticeContext.Provider value={showNotice}>
       {children}
       <div role="status" class={`notice ${last ? (last.ok ? 'good' : 'bad') : ''}`}>
         {last && (
           <>
             <p>{last.text}</p>
-            <button type="button" class="copy" aria-label="Close the notice" onClick={() => tell(undefined)}>
+            <button type="button" class="copy" aria-label="Close the notice" onClick={() => showNotice(undefined)}>
               close
             </button>
           </>
         )}
       </div>
-    </Telling.Provider>
+    </NoticeContext.Provider>
   )
 }

@@ -31,19 +31,19 @@ export const Card = ({ title, note, call, children }: CardProps) => (
 
 type AnsweredProps<T> = {
   readonly read: Read<T>
-  /** With a title, the answer is cards of its own, and a card before them has what is said of the read. */
+  /** The title of an extra card for the error or the loading text, if the answer has its own cards. */
   readonly title?: string
   readonly children: (value: T) => ComponentChildren
 }
 
 /** Shows the last answer. If a newer read has failed, its error is shown above. */
 export const Answered = <T,>({ read: { value, trouble }, title, children }: AnsweredProps<T>) => {
-  const said = (
+  const state = (
     <>
       {trouble !== undefined && (
         <p class="line bad">
           {trouble}
-          {value !== undefined && ' What follows is its last answer.'}
+          {value !== undefined && ' The last answer is shown below.'}
         </p>
       )}
       {value === undefined && trouble === undefined && <Empty>Loading…</Empty>}
@@ -51,7 +51,11 @@ export const Answered = <T,>({ read: { value, trouble }, title, children }: Answ
   )
   return (
     <>
-      {title === undefined || (value !== undefined && trouble === undefined) ? said : <Card title={title}>{said}</Card>}
+      {title === undefined || (value !== undefined && trouble === undefined) ? (
+        state
+      ) : (
+        <Card title={title}>{state}</Card>
+      )}
       {value !== undefined && children(value)}
     </>
   )

@@ -55,7 +55,7 @@ type Session = {
   readonly about: About
   /** The chosen merchant, with one of its keys. */
   readonly merchant: Pick<About['client'], 'client_id' | 'api_key'>
-  /** Raised when the page starts again. Nothing shown or typed before remains. */
+  /** The number of starts of the page. Each start clears all shown and typed text. */
   readonly number: number
 }
 

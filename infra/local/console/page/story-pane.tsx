@@ -1,18 +1,18 @@
 import * as v from 'valibot'
 import { type ShownLine, StoryLineSchema } from '../story/story-line.ts'
-import { somethingChanged } from './gateway.ts'
+import { readAllAgain } from './gateway.ts'
 import { readAbout, store } from './session.ts'
 
 const KEPT = 300
 /** One change gives several lines at once. The page waits this long and reads again only once. */
-const SETTLES_MS = 120
-/** The browser does not reconnect after an answer that is no event stream, so the page does. */
-const TRIES_AGAIN_MS = 2_000
+const READ_DELAY_MS = 120
+/** The browser does not reconnect after an answer that is not an event stream. So the page does. */
+const RECONNECT_DELAY_MS = 2_000
 
 const storyLines = store<readonly ShownLine[]>([])
 const isLive = store(false)
 
-/** Listens to the gateway while the page is open, also after a restart of the gateway. */
+/** Listens to the gateway while the page is open. It reconnects after a restart of the gateway. */
 export const followStory = () => {
   const source = new EventSource('/console/story')
   let pending: readonly ShownLine[] = []
@@ -22,25 +22,25 @@ export const followStory = () => {
     timer = undefined
     storyLines.set([...storyLines.get(), ...pending].slice(-KEPT))
     pending = []
-    somethingChanged()
+    readAllAgain()
   }
   source.addEventListener('open', () => isLive.set(true))
   source.addEventListener('error', () => {
     isLive.set(false)
-    somethingChanged()
-    if (source.readyState === EventSource.CLOSED) setTimeout(followStory, TRIES_AGAIN_MS)
+    readAllAgain()
+    if (source.readyState === EventSource.CLOSED) setTimeout(followStory, RECONNECT_DELAY_MS)
   })
-  // The whole story comes again after each connection. Another gateway may answer now.
+  // After each connection, the gateway sends the whole story again. It may be another gateway.
   source.addEventListener('begin', () => {
     storyLines.set([])
     pending = []
-    readAbout().then(somethingChanged, somethingChanged)
+    readAbout().then(readAllAgain, readAllAgain)
   })
   source.addEventListener('message', ({ data }) => {
     const line = v.safeParse(StoryLineSchema, JSON.parse(String(data)))
     if (!line.success) return
     pending = [...pending, line.output]
-    timer ??= setTimeout(flush, SETTLES_MS)
+    timer ??= setTimeout(flush, READ_DELAY_MS)
   })
 }
 
@@ -73,7 +73,7 @@ export const StoryPane = () => {
         <span class={live ? 'live' : 'live off'}>{live ? 'live' : 'not connected'}</span>
       </header>
       <p class="note">
-        The same in a shell: <code>npm run watch</code>
+        In a shell: <code>npm run watch</code>
       </p>
       <div class="story" role="log" aria-label="What happens, newest first" tabIndex={0}>
         {lines.length === 0 && <p class="empty">Nothing has happened yet. Create a payment.</p>}

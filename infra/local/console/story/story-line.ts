@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 
-/** One activity, in words. Its texts may quote foreign input, so they must be shown as plain text. */
+/** One activity, in words. Its texts may quote foreign input, so show them only as plain text. */
 export const StoryLineSchema = v.object({
   /** The time on the local clock. */
   at: v.string(),
-  /** Shown as the line's first word. A reader shows also one that it does not know. */
+  /** The line's first word. A reader also shows a subject that it does not know. */
   subject: v.string(),
   /** Whether the line reports a success, a failure, or neither. */
   tone: v.picklist(['good', 'bad', 'plain']),

@@ -20,7 +20,7 @@ export const startStory = ({ clock, log }: StorySources) => {
   const listeners = new Set<(line: StoryLine) => void>()
   const ends: (() => void)[] = []
 
-  const tell = (line: StoryLine | undefined) => {
+  const add = (line: StoryLine | undefined) => {
     if (line === undefined) return
     lines.push(line)
     if (lines.length > KEPT_LINES) lines.shift()
@@ -28,9 +28,9 @@ export const startStory = ({ clock, log }: StorySources) => {
   }
 
   const begin = () => {
-    for (const line of log.lines()) tell(tellLogLine(line))
-    ends.push(log.onLine((line) => tell(tellLogLine(line))))
-    ends.push(clock.onJump(() => tell(jumpedTo(timestampOf(clock.nowMs())))))
+    for (const line of log.lines()) add(describeLogLine(line))
+    ends.push(log.onLine((line) => add(describeLogLine(line))))
+    ends.push(clock.onJump(() => add(jumpedTo(timestampOf(clock.nowMs())))))
   }
 
   return {
@@ -55,7 +55,7 @@ const jumpedTo = (at: Timestamp): StoryLine => ({ at, subject: 'clock', tone: 'p
 const Text = v.fallback(v.optional(v.string()), undefined)
 const Count = v.fallback(v.optional(v.number()), undefined)
 const texts = <const Name extends string>(...names: readonly Name[]) => v.entriesFromList(names, Text)
-const Line = v.object({
+const LogLine = v.object({
   timestamp: v.string(),
   message: v.string(),
   ...texts('operation', 'reason', 'outcome', 'action', 'code', 'function', 'error', 'error_name', 'endpoint_id'),
@@ -64,11 +64,12 @@ const Line = v.object({
   ...v.entriesFromList(['http_status', 'duration_ms', 'attempt', 'deliveries', 'payments', 'net_minor'], Count),
   ...v.entriesFromList(['transactions', 'clients'], Count),
 })
-type Line = v.InferOutput<typeof Line>
+type LogLine = v.InferOutput<typeof LogLine>
+type Tone = StoryLine['tone']
 
-type Told = Omit<StoryLine, 'at'>
+type Description = Omit<StoryLine, 'at'>
 
-const told = (subject: Told['subject'], tone: Told['tone'], text: string, id?: string): Told => ({
+const line = (subject: Description['subject'], tone: Tone, text: string, id?: string): Description => ({
   subject,
   tone,
   ...(id !== undefined && { id }),
@@ -78,97 +79,97 @@ const told = (subject: Told['subject'], tone: Told['tone'], text: string, id?: s
 /** Actions that only read, by operators or by the console. The story leaves them out. */
 const READS_ONLY = /^gateway-local-(get|list|find)-/
 
-const ofOperator = ({ action = '' }: Line, tone: Told['tone'], otherwise = ''): Told | undefined =>
-  READS_ONLY.test(action) ? undefined : told('operator', tone, action.replace(/^gateway-local-/, '') + otherwise)
+const ofOperator = ({ action = '' }: LogLine, tone: Tone, result = ''): Description | undefined =>
+  READS_ONLY.test(action) ? undefined : line('operator', tone, action.replace(/^gateway-local-/, '') + result)
 
-const VERDICTS: ReadonlyMap<string | undefined, readonly [tone: Told['tone'], text: string]> = new Map([
+const VERDICTS: ReadonlyMap<string | undefined, readonly [tone: Tone, text: string]> = new Map([
   ['true', ['good', 'the books balance']],
   ['false', ['bad', 'the books do not balance']],
 ])
 const UNDECIDED = ['plain', 'the audit could not decide whether the books balance'] as const
 
-const ofPayment = (line: Line, tone: Told['tone'], text: string): Told => told('payment', tone, text, line.payment_id)
+const ofPayment = ({ payment_id: id }: LogLine, tone: Tone, text: string): Description =>
+  line('payment', tone, text, id)
 
-const ofSettlement = (line: Line, tone: Told['tone'], text: string): Told =>
-  told('settlement', tone, text, line.settlement_id)
+const ofSettlement = ({ settlement_id: id }: LogLine, tone: Tone, text: string): Description =>
+  line('settlement', tone, text, id)
 
-const channel = ({ channel: code, method = 'a channel' }: Line): string => code ?? method
+const channel = ({ channel: code, method = 'a channel' }: LogLine): string => code ?? method
 
-const heard = ({ source = 'us' }: Line): string => `(heard by ${words(source)})`
+const reported = ({ source = 'the gateway' }: LogLine): string => `(reported by ${words(source)})`
 
-const announced = ({ deliveries = 0 }: Line): string => `${counted(deliveries, 'webhook')} to send`
+const announced = ({ deliveries = 0 }: LogLine): string => `${counted(deliveries, 'webhook')} to send`
 
 const SHORT_ID = 8
 
-const endpoint = ({ endpoint_id: id = '' }: Line): string => `endpoint ${id.slice(0, SHORT_ID)}`
+const endpoint = ({ endpoint_id: id = '' }: LogLine): string => `endpoint ${id.slice(0, SHORT_ID)}`
 
 /** The result of a webhook attempt. */
-const answered = (line: Line): string => {
-  const answer = line.http_status === undefined ? (line.error ?? 'no answer') : `answered ${line.http_status}`
-  return `${endpoint(line)}: ${answer} in ${line.duration_ms ?? 0} ms (attempt ${line.attempt ?? 1})`
+const answered = (log: LogLine): string => {
+  const answer = log.http_status === undefined ? (log.error ?? 'no answer') : `answered ${log.http_status}`
+  return `${endpoint(log)}: ${answer} in ${log.duration_ms ?? 0} ms (attempt ${log.attempt ?? 1})`
 }
 
-const CREATE_FAILED = (line: Line) => ofPayment(line, 'bad', `could not be created: ${line.reason ?? 'unknown'}`)
+const createFailed = (log: LogLine) => ofPayment(log, 'bad', `could not be created: ${log.reason ?? 'unknown'}`)
 
 /** The story leaves out read-only actions of operators, and runs without work. */
-const TELLERS: ReadonlyMap<string, (line: Line) => Told | undefined> = new Map(
-  Object.entries<(line: Line) => Told | undefined>({
-    'payment.created': (line) => ofPayment(line, 'plain', `created, to be paid by ${channel(line)}`),
-    'payment.create_failed': CREATE_FAILED,
-    'payment.create_refused': CREATE_FAILED,
-    'payment.succeeded': (line) =>
-      ofPayment(line, 'good', `paid by ${channel(line)} ${heard(line)}; ${announced(line)}`),
-    'payment.failed': (line) => {
-      const reason = words(line.failure_reason ?? 'other')
-      return ofPayment(line, 'bad', `failed: ${reason} ${heard(line)}; ${announced(line)}`)
+const DESCRIBE: ReadonlyMap<string, (log: LogLine) => Description | undefined> = new Map(
+  Object.entries<(log: LogLine) => Description | undefined>({
+    'payment.created': (log) => ofPayment(log, 'plain', `created, to be paid by ${channel(log)}`),
+    'payment.create_failed': createFailed,
+    'payment.create_refused': createFailed,
+    'payment.succeeded': (log) => ofPayment(log, 'good', `paid by ${channel(log)} ${reported(log)}; ${announced(log)}`),
+    'payment.failed': (log) => {
+      const reason = words(log.failure_reason ?? 'other')
+      return ofPayment(log, 'bad', `failed: ${reason} ${reported(log)}; ${announced(log)}`)
     },
-    'payment.expired': (line) => ofPayment(line, 'bad', `expired ${heard(line)}; ${announced(line)}`),
-    'payment.cancelled': (line) => ofPayment(line, 'bad', `cancelled ${heard(line)}`),
-    'delivery.succeeded': (line) => told('webhook', 'good', answered(line)),
-    'delivery.failed': (line) => told('webhook', 'bad', answered(line)),
-    'delivery.abandoned': (line) => told('webhook', 'bad', `${answered(line)}; the delivery was abandoned`),
-    'delivery.skipped': (line) => told('webhook', 'bad', `${endpoint(line)} was skipped: it is disabled`),
+    'payment.expired': (log) => ofPayment(log, 'bad', `expired ${reported(log)}; ${announced(log)}`),
+    'payment.cancelled': (log) => ofPayment(log, 'bad', `cancelled ${reported(log)}`),
+    'delivery.succeeded': (log) => line('webhook', 'good', answered(log)),
+    'delivery.failed': (log) => line('webhook', 'bad', answered(log)),
+    'delivery.abandoned': (log) => line('webhook', 'bad', `${answered(log)}; the delivery was abandoned`),
+    'delivery.skipped': (log) => line('webhook', 'bad', `${endpoint(log)} was skipped: it is disabled`),
     'delivery.not_sent': ({ deliveries = 0 }) =>
-      told('webhook', 'bad', `messages of ${counted(deliveries, 'webhook')} were not sent; due work sends them`),
-    'settlement.recorded': (line) => {
-      const what = `${rupiah(line.net_minor ?? 0)} of ${counted(line.payments ?? 0, 'payment')}`
-      return ofSettlement(line, 'good', `recorded: ${what} is to be paid out`)
+      line('webhook', 'bad', `messages of ${counted(deliveries, 'webhook')} were not sent; due work sends them`),
+    'settlement.recorded': (log) => {
+      const what = `${rupiah(log.net_minor ?? 0)} of ${counted(log.payments ?? 0, 'payment')}`
+      return ofSettlement(log, 'good', `recorded: ${what} is to be paid out`)
     },
-    'settlement.closed': (line) =>
-      line.status === 'failed'
-        ? ofSettlement(line, 'bad', 'its payout failed')
-        : ofSettlement(line, 'good', 'its money is paid out'),
+    'settlement.closed': (log) =>
+      log.status === 'failed'
+        ? ofSettlement(log, 'bad', 'its payout failed')
+        : ofSettlement(log, 'good', 'its money is paid out'),
     'suspense.recorded': ({ kind = '', cause = '', suspense_id: id = '', payment_id: paymentId }) =>
-      told('suspense', 'bad', `${kind} ${words(cause)} (${id})`, paymentId),
+      line('suspense', 'bad', `${kind} ${words(cause)} (${id})`, paymentId),
     'provider.call_failed': ({ operation = 'a call', reason = 'unknown' }) =>
-      told('provider', 'bad', `${operation} failed: ${reason}`),
+      line('provider', 'bad', `${operation} failed: ${reason}`),
     'provider.call_refused': ({ operation = 'a call', code, reason = 'unknown' }) =>
-      told('provider', 'bad', `${operation} was refused because of our request: ${code ?? reason}`),
-    'callback.refused': () => told('callback', 'bad', 'refused: it had no valid token'),
-    'callback.ignored': () => told('callback', 'plain', 'ignored: it does not concern this gateway'),
+      line('provider', 'bad', `${operation} was refused because of our request: ${code ?? reason}`),
+    'callback.refused': () => line('callback', 'bad', 'refused: it had no valid token'),
+    'callback.ignored': () => line('callback', 'plain', 'ignored: it does not concern this gateway'),
     'callback.deferred': ({ outcome = 'it is processed later', payment_id: id }) =>
-      told('callback', 'plain', `deferred: ${outcome}`, id),
-    'endpoint.slow': () => told('webhook', 'bad', 'the endpoint is slow: its webhooks use the slow lane'),
-    'endpoint.answers_again': () => told('webhook', 'good', 'the endpoint answers again'),
+      line('callback', 'plain', `deferred: ${outcome}`, id),
+    'endpoint.slow': () => line('webhook', 'bad', 'the endpoint is slow: its webhooks use the slow lane'),
+    'endpoint.answers_again': () => line('webhook', 'good', 'the endpoint answers again'),
     'sync.completed': ({ transactions = 0 }) =>
-      transactions === 0 ? undefined : told('work', 'plain', `the provider’s transactions were read: ${transactions}`),
+      transactions === 0 ? undefined : line('work', 'plain', `the provider’s transactions were read: ${transactions}`),
     'sweep.completed': ({ clients = 0 }) =>
-      told('work', 'plain', `the daily sweep started settlements of ${counted(clients, 'merchant')}`),
+      line('work', 'plain', `the daily sweep started settlements of ${counted(clients, 'merchant')}`),
     'settlement.waiting': () =>
-      told('work', 'plain', 'no settlement yet: the eligible money is below the floor, or a fee is not final'),
-    'audit.completed': ({ balanced }) => told('work', ...(VERDICTS.get(balanced) ?? UNDECIDED)),
-    'operator.action': (line) => ofOperator(line, 'plain'),
-    'operator.refused': (line) => ofOperator(line, 'bad', ` was refused: ${line.code ?? ''}`),
+      line('work', 'plain', 'no settlement yet: the eligible money is below the floor, or a fee is not final'),
+    'audit.completed': ({ balanced }) => line('work', ...(VERDICTS.get(balanced) ?? UNDECIDED)),
+    'operator.action': (log) => ofOperator(log, 'plain'),
+    'operator.refused': (log) => ofOperator(log, 'bad', ` was refused: ${log.code ?? ''}`),
     'alert.published': ({ suspense_id: id }) =>
-      told('alert', 'bad', `the operators were alerted${id === undefined ? '' : ` about ${id}`}`),
-    'message.failed': ({ function: name = 'a worker' }) => told('work', 'bad', `${name} could not process a message`),
-    'invocation.failed': ({ function: name = 'a function' }) => told('work', 'bad', `${name} failed`),
+      line('alert', 'bad', `the operators were alerted${id === undefined ? '' : ` about ${id}`}`),
+    'message.failed': ({ function: name = 'a worker' }) => line('work', 'bad', `${name} could not process a message`),
+    'invocation.failed': ({ function: name = 'a function' }) => line('work', 'bad', `${name} failed`),
   }),
 )
 
 /** The story line of a log line; undefined for a log line that the story leaves out. */
-export const tellLogLine = (json: string): StoryLine | undefined => {
-  const line = v.parse(Line, JSON.parse(json))
-  const one = TELLERS.get(line.message)?.(line)
-  return one && { at: line.timestamp, ...one }
+export const describeLogLine = (json: string): StoryLine | undefined => {
+  const log = v.parse(LogLine, JSON.parse(json))
+  const described = DESCRIBE.get(log.message)?.(log)
+  return described && { at: log.timestamp, ...described }
 }

@@ -49,7 +49,7 @@ export const EntriesCard = ({ title, note, path }: EntriesCardProps) => {
     <Card title={title} note={note} call={call}>
       <Answered read={read}>
         {({ data }) => (
-          <Rows of={data} empty="No entry yet. A payment has one when the provider has settled it.">
+          <Rows of={data} empty="No entry yet. A payment gets one after the provider has settled it.">
             {(entry) => <Row key={entry.id} entry={entry} />}
           </Rows>
         )}

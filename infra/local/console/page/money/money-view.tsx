@@ -11,7 +11,7 @@ import { EntriesCard } from './entries-card.tsx'
 import { SettlementRow, SettlementsCard } from './settlements-card.tsx'
 
 const DAY = 86_400
-/** Stands in the page's address in place of a settlement's id. */
+/** The page's address has this word instead of a settlement's id. */
 const ENTRIES = 'entries'
 
 const Equation = ({ balance }: { readonly balance: v.InferOutput<typeof BalanceSchema> }) => {
@@ -45,11 +45,7 @@ const Balance = () => {
   const read = useRead(BalanceSchema, call)
   const [verdict, setVerdict] = useState('')
   return (
-    <Card
-      title="Balance"
-      note="All that was ever credited, less what went back, is in one of these places."
-      call={call}
-    >
+    <Card title="Balance" note="All credits, net of reversals, are in one of these states." call={call}>
       <Answered read={read}>{(balance) => <Equation balance={balance} />}</Answered>
       <p class="line">
         <ActionButton
@@ -69,22 +65,19 @@ const Balance = () => {
 
 /** This month's figures from the journal, and whether the books balance. */
 const verdictOf = ({ figures, balanced }: v.InferOutput<typeof BooksSchema>): string => {
-  const said = figures.map(({ name, amount_minor: amount }) => `${name.replaceAll(/[._]/g, ' ')} ${rupiah(amount)}`)
-  return `This month: ${said.join(', ') || 'no entry yet'}. ${balanced ? 'They balance' : 'They do not balance'}.`
+  const amounts = figures.map(({ name, amount_minor: amount }) => `${name.replaceAll(/[._]/g, ' ')} ${rupiah(amount)}`)
+  return `This month: ${amounts.join(', ') || 'no entry yet'}. ${balanced ? 'They balance' : 'They do not balance'}.`
 }
 
 const WORK: readonly (readonly [label: string, call: ConsoleCall, effect: string])[] = [
-  ['Jump 5 days', jumpBy(5 * DAY), 'the provider has paid us by then'],
+  ['Jump 5 days', jumpBy(5 * DAY), 'the provider then settles the payments'],
   ['Read the provider’s transactions', invoke('sync-provider-transactions'), 'fees become final'],
-  ['Sweep', invoke('sweep-settlements'), 'what is older than a day becomes a settlement'],
-  ['Check due work', invoke('check-due-work'), 'expires payments, sends what is overdue'],
+  ['Sweep', invoke('sweep-settlements'), 'records a settlement of credits older than a day'],
+  ['Check due work', invoke('check-due-work'), 'expires payments, and sends overdue webhooks'],
 ]
 
 const DailyWork = () => (
-  <Card
-    title="The days’ work"
-    note="A jump of the clock runs nothing by itself. Do these in their order to settle what was paid."
-  >
+  <Card title="Daily work" note="After a jump of the clock, run these steps in their order to settle the payments.">
     <ol class="steps">
       {WORK.map(([label, call, effect]) => (
         <li key={label}>
@@ -99,7 +92,7 @@ const DailyWork = () => (
 const Suspense = () => (
   <ReadCard
     title="Suspense"
-    note="Money that may not be credited, and findings: a person decides."
+    note="Money that the gateway may not credit, and findings. An operator decides."
     call={invoke('list-suspense', { status: 'open' })}
     schema={SuspenseListSchema}
   >
@@ -142,7 +135,11 @@ const Entries = ({ selected }: { readonly selected: string }) => (
             </ul>
           )}
         </ReadCard>
-        <EntriesCard title="Its entries" note="They add up to its net." path={`settlements/${selected}/payments`} />
+        <EntriesCard
+          title="Its entries"
+          note="Their sum is the net of the settlement."
+          path={`settlements/${selected}/payments`}
+        />
       </>
     )}
   </Detail>

@@ -24,8 +24,8 @@ const Recorded = ({ settlement: { id } }: { readonly settlement: Settlement }) =
         <TextField label="Notes" value={notes} onType={setNotes} />
         <TextField label="Bank reference" value={reference} onType={setReference} />
         <details>
-          <summary>Confirm, when it is refused without it</summary>
-          <TextField label="The object that the refusal shows under confirm" value={confirm} onType={setConfirm} />
+          <summary>Confirm, if the gateway asks for it</summary>
+          <TextField label="The confirm object of the refusal" value={confirm} onType={setConfirm} />
         </details>
       </ActionForm>
       <ActionButton
@@ -70,12 +70,12 @@ export const SettlementRow = ({ settlement }: { readonly settlement: Settlement 
 export const SettlementsCard = () => (
   <ReadCard
     title="Settlements"
-    note="The sweep records them; an operator transfers the money and says so."
+    note="The sweep records settlements. An operator transfers the money and marks them paid."
     call={api('settlements?per_page=10')}
     schema={SettlementsSchema}
   >
     {({ data }) => (
-      <Rows of={data} empty="None yet. The days’ work makes one of what was paid.">
+      <Rows of={data} empty="No settlement yet. The daily work records one.">
         {(settlement) => <SettlementRow key={settlement.id} settlement={settlement} />}
       </Rows>
     )}

@@ -9,8 +9,8 @@ import { CreatedSchema } from '../shapes.ts'
 
 const KINDS = { virtual_account: 'Bank transfer', ewallet: 'Wallet', qris: 'QR code' } as const
 
-/** A shop's choice: every channel that has its own terms. */
-const OFFERED = CHANNELS.map(
+/** Every channel with its own terms. */
+const CHANNEL_OPTIONS = CHANNELS.map(
   ({ method, code, push }) =>
     [
       code === '' ? method : `${method} ${code}`,
@@ -20,7 +20,7 @@ const OFFERED = CHANNELS.map(
 
 const newKey = () => `console-${crypto.randomUUID()}`
 
-/** Creates a payment as a merchant's server does. After a lost answer, a press retries with the same key. */
+/** Creates a payment as a merchant's server does. After a lost answer, the next press sends the same key. */
 export const CreateForm = () => {
   const [channel, setChannel] = useState<string>('qris')
   const [amount, setAmount] = useState('150000')
@@ -49,7 +49,7 @@ export const CreateForm = () => {
           if (created.success) goTo('payments', created.output.id)
         }}
       >
-        <SelectField label="Paid by" value={channel} options={OFFERED} onChoose={setChannel} />
+        <SelectField label="Paid by" value={channel} options={CHANNEL_OPTIONS} onChoose={setChannel} />
         <TextField label="Amount in IDR" type="number" min="1" step="1" value={amount} onType={setAmount} />
         {isWallet && <TextField label="Customer’s phone" type="tel" value={phone} onType={setPhone} />}
         <TextField label="Your reference (optional)" value={reference} onType={setReference} />

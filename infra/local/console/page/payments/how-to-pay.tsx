@@ -15,18 +15,18 @@ const QrCode = ({ text, label }: { readonly text: string; readonly label: string
 
 const inFours = (digits: string): string => digits.replaceAll(/(.{4})(?=.)/g, '$1 ')
 
-const Scanned = ({ text }: { readonly text: string }) => (
+const ScanCode = ({ text }: { readonly text: string }) => (
   <>
-    <p>The customer scans it with a bank’s or a wallet’s app.</p>
+    <p>The customer scans the code with the app of a bank or a wallet.</p>
     <p>
       <code class="long">{text}</code> <CopyButton what="QR text" text={text} />
     </p>
   </>
 )
 
-const Visited = ({ link }: { readonly link: string }) => (
+const OpenPage = ({ link }: { readonly link: string }) => (
   <>
-    <p>The customer is sent to the wallet’s page:</p>
+    <p>The shop sends the customer to the wallet’s page:</p>
     <p>
       <a href={link} target="_blank" rel="noreferrer">
         Open the checkout
@@ -36,7 +36,7 @@ const Visited = ({ link }: { readonly link: string }) => (
   </>
 )
 
-const Transferred = ({ to, bank }: { readonly to: string; readonly bank: string }) => (
+const TransferMoney = ({ to, bank }: { readonly to: string; readonly bank: string }) => (
   <>
     <p>The customer transfers to this account at {bank}:</p>
     <p class="account">
@@ -45,24 +45,24 @@ const Transferred = ({ to, bank }: { readonly to: string; readonly bank: string 
   </>
 )
 
-const Way = ({ payment }: { readonly payment: Timeline }) => {
+const Instructions = ({ payment }: { readonly payment: Timeline }) => {
   const { method, channel_code: code, payment_destination: destination } = payment
-  if (destination === '') return <p>{code} asks the customer on the phone; there is nothing to show.</p>
-  if (method === 'qris') return <Scanned text={destination} />
+  if (destination === '') return <p>The shop shows nothing: {code} asks the customer on the phone.</p>
+  if (method === 'qris') return <ScanCode text={destination} />
   // No other text may become a link.
-  if (/^https?:\/\//.test(destination)) return <Visited link={destination} />
-  return <Transferred to={destination} bank={code ?? method} />
+  if (/^https?:\/\//.test(destination)) return <OpenPage link={destination} />
+  return <TransferMoney to={destination} bank={code ?? method} />
 }
 
-/** What a shop shows its customer: a number, a QR code, a link, or nothing if the wallet asks on the phone. */
+/** The text that a shop shows its customer: a number, a QR code or a link. Empty if the wallet asks on the phone. */
 export const HowToPay = ({ payment }: { readonly payment: Timeline }) => {
   const { method, payment_destination: destination, expires_at: until } = payment
   return (
     <div class="pay">
-      {method === 'qris' && <QrCode text={destination} label="QR code with which this payment is paid" />}
+      {method === 'qris' && <QrCode text={destination} label="QR code of this payment" />}
       <div>
-        <Way payment={payment} />
-        {until && <p class="note">To be paid until {until.slice(0, 16).replace('T', ' ')} UTC.</p>}
+        <Instructions payment={payment} />
+        {until && <p class="note">The customer can pay until {until.slice(0, 16).replace('T', ' ')} UTC.</p>}
       </div>
     </div>
   )

@@ -6,7 +6,7 @@ import { useRead } from '../gateway.ts'
 import { Answered, Card, SelectField, Status, TextField, Time } from '../parts.tsx'
 import { type Timeline, TimelineSchema } from '../shapes.ts'
 import { HowToPay } from './how-to-pay.tsx'
-import { lifeOf } from './life.ts'
+import { timelineSteps } from './timeline-steps.ts'
 
 const Figures = ({ payment }: { readonly payment: Timeline }) => {
   const rows: readonly (readonly [string, string])[] = [
@@ -27,10 +27,10 @@ const Figures = ({ payment }: { readonly payment: Timeline }) => {
   )
 }
 
-const Life = ({ payment }: { readonly payment: Timeline }) => (
-  <Card title="Its life" call={invoke('get-payment', { payment_id: payment.id })}>
-    <ol class="life">
-      {lifeOf(payment).map(({ at, tone, text, detail }) => (
+const TimelineCard = ({ payment }: { readonly payment: Timeline }) => (
+  <Card title="Timeline" call={invoke('get-payment', { payment_id: payment.id })}>
+    <ol class="timeline">
+      {timelineSteps(payment).map(({ at, tone, text, detail }) => (
         <li key={`${at ?? ''} ${text}`} class={tone}>
           {at === undefined ? <span /> : <Time at={at} />}
           <p>
@@ -59,7 +59,7 @@ const About = ({ payment }: { readonly payment: Timeline }) => {
       {reason && <p class="line bad">It failed: {words(reason)}.</p>}
       {reversal && (
         <p class="line bad">
-          {rupiah(reversal.amount_minor)} went back ({reversal.kind}).
+          {rupiah(reversal.amount_minor)} was reversed ({reversal.kind}).
         </p>
       )}
     </>
@@ -78,10 +78,10 @@ const ProviderActions = ({ payment }: { readonly payment: Timeline }) => {
   if (payment.status === 'pending') {
     return (
       <div class="actions">
-        <h3>As its customer</h3>
+        <h3>Act as the customer</h3>
         <ActionButton label="Pay" kind="main" call={atProvider(request, 'simulate')} />
         <ActionButton label="Fail" call={atProvider(request, 'fail')} />
-        <ActionButton label="Let expire" call={atProvider(request, 'expire')} />
+        <ActionButton label="Expire" call={atProvider(request, 'expire')} />
       </div>
     )
   }
@@ -89,12 +89,12 @@ const ProviderActions = ({ payment }: { readonly payment: Timeline }) => {
   const body = { kind, ...(amount !== '' && { amount: Number(amount) }) }
   return (
     <details class="actions">
-      <summary>Let the money go back</summary>
+      <summary>Reverse the payment</summary>
       <ActionForm label="Reverse" kind="danger" call={atProvider(request, 'reverse', body)}>
-        <SelectField label="How it goes back" value={kind} options={KINDS} onChoose={setKind} />
+        <SelectField label="Kind" value={kind} options={KINDS} onChoose={setKind} />
         <TextField label="Amount (empty: all)" type="number" min="1" value={amount} onType={setAmount} />
       </ActionForm>
-      <p class="note">The gateway hears of it by a callback, or when it reads the provider’s transactions.</p>
+      <p class="note">The provider reports it by a callback, or in its transactions.</p>
     </details>
   )
 }
@@ -110,13 +110,13 @@ const Shown = ({ payment }: { readonly payment: Timeline }) => {
         <ProviderActions payment={payment} />
         {isOpen && (
           <div class="actions">
-            <h3>As its merchant</h3>
+            <h3>Act as the merchant</h3>
             <ActionButton label="Cancel" call={apiPost(`payments/${id}/cancel`, {})} />
           </div>
         )}
         <Figures payment={payment} />
       </Card>
-      <Life payment={payment} />
+      <TimelineCard payment={payment} />
     </>
   )
 }

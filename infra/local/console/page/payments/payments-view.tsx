@@ -30,7 +30,7 @@ const Row = ({ payment, isSelected }: { readonly payment: Payment; readonly isSe
 /** The merchant's payments, newest first, in pages: all, or the result of a search. */
 const PaymentList = ({ selected }: { readonly selected: string | undefined }) => {
   const [search, setSearch] = useState<Search>(EVERYTHING)
-  /** One entry for each page after the first: its cursor. Numbered pages have none. */
+  /** The cursor of each page after the first. It is empty for numbered pages. */
   const [cursors, setCursors] = useState<readonly string[]>([])
   const page = cursors.length + 1
   const call = searchCall(search, page, cursors.at(-1) ?? '')
@@ -47,7 +47,10 @@ const PaymentList = ({ selected }: { readonly selected: string | undefined }) =>
       />
       <Answered read={read}>
         {({ data }) => (
-          <Rows of={data} empty={search === EVERYTHING ? 'None yet. Create one above.' : 'No payment fits the search.'}>
+          <Rows
+            of={data}
+            empty={search === EVERYTHING ? 'None yet. Create one above.' : 'No payment matches the search.'}
+          >
             {(payment) => <Row key={payment.id} payment={payment} isSelected={payment.id === selected} />}
           </Rows>
         )}
@@ -65,7 +68,7 @@ const PaymentList = ({ selected }: { readonly selected: string | undefined }) =>
 /** The same width as in page.css: with one column, the payment is below the list. */
 const ONE_COLUMN = '(max-width: 860px)'
 
-/** Create form and list on the left, the selected payment on the right. On a phone, it scrolls to the selected one. */
+/** Create form and list on the left, the selected payment on the right. A phone scrolls to the selected payment. */
 export const PaymentsView = ({ selected }: { readonly selected: string | undefined }) => {
   const detail = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -80,9 +83,7 @@ export const PaymentsView = ({ selected }: { readonly selected: string | undefin
       <div ref={detail}>
         {selected === undefined ? (
           <Card title="Payment">
-            <Empty>
-              Create a payment, or choose one: how to pay it, what becomes of it and every webhook are shown here.
-            </Empty>
+            <Empty>Create or select a payment. Its instructions, timeline and webhooks are shown here.</Empty>
           </Card>
         ) : (
           <PaymentDetail key={selected} id={selected} />

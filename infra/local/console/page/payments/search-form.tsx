@@ -16,10 +16,10 @@ export const EVERYTHING: Search = { reference: '', amount: '', day: '', status: 
 
 export const PER_PAGE = 12
 
-/** Why the search is not possible. The gateway searches by one criterion at a time. */
+/** Why the search is not possible: the gateway searches by a reference or by an amount, not by both. */
 const problemOf = ({ reference, amount, day }: Search): string | undefined => {
-  if ((amount === '') !== (day === '')) return 'Give an amount and its day together.'
-  if (amount !== '' && reference !== '') return 'Give a reference, or an amount and its day.'
+  if ((amount === '') !== (day === '')) return 'Enter both the amount and its day.'
+  if (amount !== '' && reference !== '') return 'Enter either a reference, or an amount and its day.'
   return undefined
 }
 

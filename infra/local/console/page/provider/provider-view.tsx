@@ -16,26 +16,26 @@ type Armed = v.InferOutput<typeof ArmedSchema>[number]
 
 const TARGETS: Readonly<Record<string, string>> = {
   create: 'When a payment is created',
-  get: 'When a payment is asked about',
+  get: 'When a payment is read',
   cancel: 'When a payment is cancelled',
   transactions: 'When transactions are listed',
-  callback: 'When it calls us back',
+  callback: 'When the provider sends a callback',
   payment: 'When a customer pays',
 }
 
 /** The effect of each call fault. */
 const OF_A_CALL = {
-  timeout_after_commit: 'It does what was asked, and its answer is lost.',
-  timeout: 'It does nothing, and does not answer.',
-  http_500: 'It does nothing, and answers 500.',
-  http_503: 'It does nothing, and answers 503.',
-  http_429: 'It does nothing, and answers 429: too many requests.',
-  slow: 'It does what was asked, and answers so many milliseconds later.',
-  refuse: 'It does nothing, and refuses with this error code.',
+  timeout_after_commit: 'The call has its effect, but the answer is lost.',
+  timeout: 'The call has no effect and no answer.',
+  http_500: 'The call has no effect. The answer is 500.',
+  http_503: 'The call has no effect. The answer is 503.',
+  http_429: 'The call has no effect. The answer is 429: too many requests.',
+  slow: 'The call has its effect. The answer comes after this number of milliseconds.',
+  refuse: 'The call has no effect. The answer has this error code.',
 }
 
 /** The effect of every fault. */
-const SENTENCES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const EFFECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   create: OF_A_CALL,
   get: OF_A_CALL,
   cancel: OF_A_CALL,
@@ -45,22 +45,22 @@ const SENTENCES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     duplicate: 'A row is in the list twice.',
     wrong_amount: 'A row has another amount.',
     fee: 'A row has this fee in IDR.',
-    fee_late: 'The fee of a row is final so many seconds later.',
+    fee_late: 'The fee of a row is final after this number of seconds.',
     fee_invoiced: 'A row has no fee: the provider sends an invoice.',
     settle_now: 'A row settles at once, and its fee is final.',
   },
   callback: {
-    lost: 'The callback does not come.',
-    duplicate: 'The callback comes so many times.',
-    delay: 'The callback comes so many seconds later.',
-    reorder: 'The callback comes after the next one.',
-    forged: 'A callback says that this payment was paid. It was not.',
+    lost: 'The callback is never sent.',
+    duplicate: 'The callback is sent this number of times.',
+    delay: 'The callback is sent after this number of seconds.',
+    reorder: 'The callback is sent after the next one.',
+    forged: 'A callback reports this payment as paid, but it was not paid.',
     wrong_token: 'The callback has a wrong token.',
-    legacy_names: 'The callback uses the names of an older version.',
+    legacy_names: 'The callback uses the event names of an older version.',
   },
   payment: {
     wrong_amount: 'The customer pays this amount instead.',
-    after_expiry: 'The customer can still pay after the end.',
+    after_expiry: 'The customer can still pay after the expiry.',
   },
 }
 
@@ -88,8 +88,8 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
           aria-disabled={isBusy}
         />
         <div>
-          <strong>{words(name)}</strong> <span class="left">{left > 0 ? `${left} to come` : ''}</span>
-          <p class="note">{SENTENCES[target]?.[name]}</p>
+          <strong>{words(name)}</strong> <span class="left">{left > 0 ? `${left} left` : ''}</span>
+          <p class="note">{EFFECTS[target]?.[name]}</p>
         </div>
         {value !== undefined && (
           <TextField label="Value" aria-label={`Value of ${label}`} value={value} onType={setValue} />
@@ -101,7 +101,7 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
   )
 }
 
-/** Every fault of the provider as a switch. While it is on, it affects the next calls to the provider. */
+/** Every fault of the provider as a switch. While it is on, it affects the next calls or events. */
 export const ProviderView = () => {
   const menu = useRead(FaultMenuSchema, MENU)
   const { value: armed = [] } = useRead(ArmedSchema, ARMED)
@@ -110,13 +110,13 @@ export const ProviderView = () => {
     <>
       <Card
         title="Faults"
-        note="Switch one on, and the provider does it the next times. The gateway must cope."
+        note="A fault that is on affects the next calls or events. The gateway must handle it."
         call={MENU}
       >
         <Answered read={menu}>{() => null}</Answered>
         <p class="line">
           <ActionButton label="Switch all off" call={CLEAR} disabled={armed.length === 0} />
-          {armed.length === 0 && <Empty>The provider is well.</Empty>}
+          {armed.length === 0 && <Empty>No fault is on.</Empty>}
         </p>
       </Card>
       <div class="split even faults">

@@ -40,7 +40,9 @@ const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
     <Card
       title="The request"
       note={
-        got ? 'The latest request that the inbox received.' : 'As each attempt sends it. The inbox did not receive it.'
+        got
+          ? 'The latest request that the inbox received.'
+          : 'Each attempt sends this request. The inbox did not receive it.'
       }
     >
       <h3>Headers</h3>
@@ -53,7 +55,7 @@ const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
         ))}
       </dl>
       <h3>Body</h3>
-      <code class="long">{got?.body ?? body ?? 'A test event, whose body is not kept.'}</code>
+      <code class="long">{got?.body ?? body ?? 'The gateway does not keep the body of a test event.'}</code>
     </Card>
   )
 }

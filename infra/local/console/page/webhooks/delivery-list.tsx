@@ -74,13 +74,13 @@ export const DeliveryList = () => {
   return (
     <Card
       title="Deliveries"
-      note="Eight attempts, at once and then after 1, 2, 4 … 64 minutes: jump the clock to see them."
+      note="Up to eight attempts: at once, then after 1, 2, 4 … 64 minutes. Jump the clock to see them."
       call={call}
     >
       <SelectField label="Show" value={status} options={STATUSES} onChoose={setStatus} />
       <Answered read={read}>
         {({ data }) => (
-          <Rows of={data} empty="None. A paid payment makes one for each endpoint.">
+          <Rows of={data} empty="No delivery. A paid payment creates one for each endpoint.">
             {(delivery) => <Row key={delivery.delivery_id} delivery={delivery} />}
           </Rows>
         )}

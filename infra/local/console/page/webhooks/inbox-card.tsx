@@ -9,8 +9,8 @@ const BEHAVIOURS: Readonly<Record<string, readonly [label: string, body: object]
   good: ['200, at once', {}],
   error: ['500', { status: 500 }],
   slow: ['200 after 3 seconds', { delay_ms: 3_000 }],
-  hang: ['nothing, for ever', { hang: true }],
-  close: ['a cut connection', { close: true }],
+  hang: ['no answer', { hang: true }],
+  close: ['a closed connection', { close: true }],
 }
 
 const OPTIONS = Object.entries(BEHAVIOURS).map(([value, [label]]) => [value, label] as const)
@@ -27,7 +27,7 @@ const verdict = (valid: boolean | null) =>
 const Received = () => (
   <Answered read={useReceived()}>
     {(received) => (
-      <Rows of={[...received.entries()].toReversed().slice(0, SHOWN)} empty="Nothing received yet.">
+      <Rows of={[...received.entries()].toReversed().slice(0, SHOWN)} empty="No webhook received yet.">
         {([place, { at, headers, body, signature_valid: valid }]) => (
           <li key={place} class="item">
             <p class="line">

@@ -9,12 +9,12 @@ import { InboxCard } from './inbox-card.tsx'
 const Endpoints = () => (
   <ReadCard
     title="Endpoints"
-    note="The addresses to which the merchant’s events are sent."
+    note="The gateway sends the merchant’s events to these addresses."
     call={invoke('list-endpoints', ofClient())}
     schema={EndpointsSchema}
   >
     {({ data }) => (
-      <Rows of={data} empty="None. npm run admin -- register-endpoint registers one.">
+      <Rows of={data} empty="No endpoint. Register one with npm run admin -- register-endpoint.">
         {({ endpoint_id: id, url, enabled, event_types: types }) => (
           <li key={id} class="item">
             <p class="line">

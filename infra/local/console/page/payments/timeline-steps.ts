@@ -1,0 +1,68 @@
+import { counted, rupiah, words } from '../../story/story-line.ts'
+import type { Delivery, Timeline } from '../shapes.ts'
+
+type Step = {
+  /** Missing if the time is unknown. */
+  readonly at?: string
+  readonly tone: 'good' | 'bad' | 'plain'
+  readonly text: string
+  readonly detail?: string
+}
+
+const step = (at: string, tone: Step['tone'], text: string, detail?: string | null): Step => ({
+  at,
+  tone,
+  text,
+  ...(detail && { detail }),
+})
+
+const reportedBy = (source: string) => `reported by ${words(source)}`
+
+const ofDelivery = ({ url, attempts, status, next_attempt_at: next }: Delivery): Step[] => [
+  ...attempts.map(({ at, number, http_status: answer, error, duration_ms: took }) => {
+    const result = answer === null ? (error ?? 'no answer') : `answered ${answer}`
+    return step(at, error === null ? 'good' : 'bad', `Webhook, attempt ${number}: ${result}`, `in ${took} ms · ${url}`)
+  }),
+  ...(status === 'scheduled' && next !== null ? [step(next, 'plain', 'Next attempt', url)] : []),
+]
+
+/** The steps of a payment, from its creation, in the order of the local clock. Steps without a time come last. */
+export const timelineSteps = ({
+  timeline,
+  notional_minor: amount,
+  reversal,
+  ...payment
+}: Timeline): readonly Step[] => {
+  const steps: readonly Step[] = [
+    ...timeline.provider_attempts
+      .filter(({ outcome }) => outcome !== 'created')
+      .map(({ started_at: at, number, outcome, code }) =>
+        step(at, 'bad', `Create at the provider, attempt ${number}: ${words(outcome)}`, code),
+      ),
+    ...timeline.transitions.map(({ status, at, source, failure_reason: reason }) => {
+      if (status === 'pending') return step(at, 'plain', `Created: ${rupiah(amount)}`)
+      if (status === 'succeeded') return step(at, 'good', 'Paid and credited', reportedBy(source))
+      const why = reason === undefined ? '' : `, ${words(reason)}`
+      return step(at, 'bad', `Ended: ${status}${why}`, reportedBy(source))
+    }),
+    ...timeline.events.flatMap(({ event, fired_at: at, deliveries }) => [
+      step(at, 'plain', `Event ${event}`, `to ${counted(deliveries.length, 'endpoint')}`),
+      ...deliveries.flatMap(ofDelivery),
+    ]),
+    ...timeline.settlements.flatMap(({ settlement_id: id, status, settled_at: at }) =>
+      at === null ? [] : [step(at, status === 'failed' ? 'bad' : 'good', `Settlement ${words(status)}`, id)],
+    ),
+    ...timeline.suspense.map(({ created_at: at, kind, cause, suspense_id: id }) =>
+      step(at, 'bad', `In suspense: ${kind}, ${words(cause)}`, id),
+    ),
+    ...(reversal ? [step(reversal.at, 'bad', `${rupiah(reversal.amount_minor)} was reversed`, reversal.kind)] : []),
+  ]
+  const { status, fee_status: fee, xendit_fee_minor: minor } = payment
+  const isFinal = status === 'succeeded' && fee !== 'estimated'
+  const waiting = timeline.settlements.filter(({ settled_at: settled }) => settled === null)
+  return [
+    ...steps.toSorted(({ at: a = '' }, { at: b = '' }) => (a < b ? -1 : Number(a > b))),
+    ...(isFinal ? [{ tone: 'good' as const, text: 'The fee is final', detail: `${rupiah(minor)}, ${fee}` }] : []),
+    ...waiting.map(({ settlement_id: id }) => ({ tone: 'good' as const, text: 'Settlement recorded', detail: id })),
+  ]
+}
