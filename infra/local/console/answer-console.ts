@@ -19,10 +19,7 @@ const ROOT = '/console'
 /** The allowed values of `Sec-Fetch-Site`. Others mean that a page of another site or port caused the request. */
 const OWN_SITES: readonly unknown[] = [undefined, 'none', 'same-origin']
 
-const FORBIDDEN = jsonReply(403, {
-  code: 'forbidden',
-  message: 'only the console’s own page may call it: open /console in a browser',
-})
+const FORBIDDEN = jsonReply(403, { code: 'forbidden', message: 'only the console’s page may call it: open /console' })
 
 /**
  * Serves the console on the local API's port; no deployed stage has it. `isForeignRequest` has refused requests with

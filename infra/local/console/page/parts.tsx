@@ -51,11 +51,7 @@ export const Answered = <T,>({ read: { value, trouble }, title, children }: Answ
   )
   return (
     <>
-      {title === undefined || (value !== undefined && trouble === undefined) ? (
-        state
-      ) : (
-        <Card title={title}>{state}</Card>
-      )}
+      {title === undefined || (value !== undefined && !trouble) ? state : <Card title={title}>{state}</Card>}
       {value !== undefined && children(value)}
     </>
   )

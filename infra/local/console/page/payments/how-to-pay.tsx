@@ -15,7 +15,7 @@ const QrCode = ({ text, label }: { readonly text: string; readonly label: string
 
 const inFours = (digits: string): string => digits.replaceAll(/(.{4})(?=.)/g, '$1 ')
 
-const ScanCode = ({ text }: { readonly text: string }) => (
+const QrInstructions = ({ text }: { readonly text: string }) => (
   <>
     <p>The customer scans the code with the app of a bank or a wallet.</p>
     <p>
@@ -24,7 +24,7 @@ const ScanCode = ({ text }: { readonly text: string }) => (
   </>
 )
 
-const OpenPage = ({ link }: { readonly link: string }) => (
+const LinkInstructions = ({ link }: { readonly link: string }) => (
   <>
     <p>The shop sends the customer to the wallet’s page:</p>
     <p>
@@ -36,7 +36,7 @@ const OpenPage = ({ link }: { readonly link: string }) => (
   </>
 )
 
-const TransferMoney = ({ to, bank }: { readonly to: string; readonly bank: string }) => (
+const TransferInstructions = ({ to, bank }: { readonly to: string; readonly bank: string }) => (
   <>
     <p>The customer transfers to this account at {bank}:</p>
     <p class="account">
@@ -45,13 +45,13 @@ const TransferMoney = ({ to, bank }: { readonly to: string; readonly bank: strin
   </>
 )
 
-const Instructions = ({ payment }: { readonly payment: Timeline }) => {
+const PaymentInstructions = ({ payment }: { readonly payment: Timeline }) => {
   const { method, channel_code: code, payment_destination: destination } = payment
   if (destination === '') return <p>The shop shows nothing: {code} asks the customer on the phone.</p>
-  if (method === 'qris') return <ScanCode text={destination} />
+  if (method === 'qris') return <QrInstructions text={destination} />
   // No other text may become a link.
-  if (/^https?:\/\//.test(destination)) return <OpenPage link={destination} />
-  return <TransferMoney to={destination} bank={code ?? method} />
+  if (/^https?:\/\//.test(destination)) return <LinkInstructions link={destination} />
+  return <TransferInstructions to={destination} bank={code ?? method} />
 }
 
 /** The text that a shop shows its customer: a number, a QR code or a link. Empty if the wallet asks on the phone. */
@@ -61,7 +61,7 @@ export const HowToPay = ({ payment }: { readonly payment: Timeline }) => {
     <div class="pay">
       {method === 'qris' && <QrCode text={destination} label="QR code of this payment" />}
       <div>
-        <Instructions payment={payment} />
+        <PaymentInstructions payment={payment} />
         {until && <p class="note">The customer can pay until {until.slice(0, 16).replace('T', ' ')} UTC.</p>}
       </div>
     </div>

@@ -47,10 +47,7 @@ const PaymentList = ({ selected }: { readonly selected: string | undefined }) =>
       />
       <Answered read={read}>
         {({ data }) => (
-          <Rows
-            of={data}
-            empty={search === EVERYTHING ? 'None yet. Create one above.' : 'No payment matches the search.'}
-          >
+          <Rows of={data} empty={search === EVERYTHING ? 'None yet. Create one above.' : 'The search found nothing.'}>
             {(payment) => <Row key={payment.id} payment={payment} isSelected={payment.id === selected} />}
           </Rows>
         )}

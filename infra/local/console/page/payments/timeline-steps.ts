@@ -27,12 +27,7 @@ const ofDelivery = ({ url, attempts, status, next_attempt_at: next }: Delivery):
 ]
 
 /** The steps of a payment, from its creation, in the order of the local clock. Steps without a time come last. */
-export const timelineSteps = ({
-  timeline,
-  notional_minor: amount,
-  reversal,
-  ...payment
-}: Timeline): readonly Step[] => {
+export const timelineSteps = ({ timeline, reversal, ...payment }: Timeline): readonly Step[] => {
   const steps: readonly Step[] = [
     ...timeline.provider_attempts
       .filter(({ outcome }) => outcome !== 'created')
@@ -40,7 +35,7 @@ export const timelineSteps = ({
         step(at, 'bad', `Create at the provider, attempt ${number}: ${words(outcome)}`, code),
       ),
     ...timeline.transitions.map(({ status, at, source, failure_reason: reason }) => {
-      if (status === 'pending') return step(at, 'plain', `Created: ${rupiah(amount)}`)
+      if (status === 'pending') return step(at, 'plain', `Created: ${rupiah(payment.notional_minor)}`)
       if (status === 'succeeded') return step(at, 'good', 'Paid and credited', reportedBy(source))
       const why = reason === undefined ? '' : `, ${words(reason)}`
       return step(at, 'bad', `Ended: ${status}${why}`, reportedBy(source))

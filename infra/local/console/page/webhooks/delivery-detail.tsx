@@ -40,9 +40,7 @@ const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
     <Card
       title="The request"
       note={
-        got
-          ? 'The latest request that the inbox received.'
-          : 'Each attempt sends this request. The inbox did not receive it.'
+        got ? 'The latest request that the inbox received.' : 'Each attempt sends this. The inbox did not receive it.'
       }
     >
       <h3>Headers</h3>
