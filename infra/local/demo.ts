@@ -13,15 +13,16 @@ Starts the gateway on free ports, takes one payment from creation to payout, and
   --help, -h   this text
 Exit code: 0 every step succeeded, 1 a step failed, 2 called wrongly.`
 
-const tell = (text: string) => console.log(printableLines(text))
+const print = (text: string) => console.log(printableLines(text))
 
 const walk = async (table: TableKind | undefined): Promise<number> => {
-  const life = watchProcess()
+  const lifecycle = watchProcess()
   console.log('Starting the gateway on free ports…')
-  const cloud = await startLocalCloud({ port: 0, table, signal: life.signal, onFailure: life.fail })
+  const cloud = await startLocalCloud({ port: 0, table, signal: lifecycle.signal, onFailure: lifecycle.fail })
   try {
-    tell(`Its table is ${cloud.table.place}.`)
-    await Promise.race([demoWalk(cloud, tell), life.ended.then(() => Promise.reject(new Error('interrupted')))])
+    print(`Its table is ${cloud.table.place}.`)
+    const interrupted = lifecycle.ended.then(() => Promise.reject(new Error('interrupted')))
+    await Promise.race([demoWalk(cloud, print), interrupted])
     console.log(
       '\nDone: created once, credited once, announced once, paid out once. `npm start` keeps a gateway running for you.',
     )

@@ -13,7 +13,7 @@ export type Answer = {
   readonly body: Json
 }
 
-export type Asked = {
+export type CallInput = {
   readonly key?: string
   readonly id?: string
   readonly query?: string
@@ -21,8 +21,8 @@ export type Asked = {
   readonly idempotencyKey?: string
 }
 
-const ASK_MS = 30_000
-/** A settlement is audited a minute after it was recorded, and only then paid out. */
+const TIMEOUT_MS = 30_000
+/** A payout needs the audit of the settlement, which runs a minute after the settlement was recorded. */
 const AUDITED_AFTER_SECONDS = 120
 
 const Body = v.looseObject({})
@@ -34,13 +34,13 @@ export type ReceivedWebhook = v.InferOutput<typeof Received>[number]
 
 const routeOf = (operation: string) => {
   const trigger = MANIFEST.find(({ name }) => name === operation)?.trigger
-  if (trigger?.kind !== 'http') throw new Error(`${operation} has no route`)
+  if (trigger?.kind !== 'http') throw new Error(`the manifest has no HTTP route of ${operation}`)
   return trigger
 }
 
 /** Calls the local gateway as merchant, customer, provider and operator. Every wait is bounded. */
 export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
-  const send = (url: string, init: RequestInit = {}) => fetch(url, { ...init, signal: AbortSignal.timeout(ASK_MS) })
+  const send = (url: string, init: RequestInit = {}) => fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
 
   const post = async (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<unknown> => {
     const answer = await send(url, { method: 'POST', headers, body: JSON.stringify(body) })
@@ -48,7 +48,7 @@ export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
     return answer.json()
   }
 
-  const ask = async (operation: string, { key, id = '', query, body, idempotencyKey }: Asked): Promise<Answer> => {
+  const call = async (operation: string, { key, id = '', query, body, idempotencyKey }: CallInput): Promise<Answer> => {
     const { method, path } = routeOf(operation)
     const url = `${urls.api}${path.replace('{id}', id)}${query === undefined ? '' : `?${query}`}`
     const headers = {
@@ -75,7 +75,7 @@ export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
   const advance = (seconds: number) => post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds })
 
   return {
-    ask,
+    call,
     invoke,
     act,
     advance,

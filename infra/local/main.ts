@@ -39,14 +39,14 @@ const start = async (argv: readonly string[]): Promise<number> => {
     port,
     table,
     dataDirectory: data,
-    signal: life.signal,
-    onFailure: life.fail,
+    signal: lifecycle.signal,
+    onFailure: lifecycle.fail,
     onProgress: (step) => console.log(`  ${step}…`),
     ...(verbose && { writeLog: (line) => console.error(line) }),
   })
   console.log(banner(cloud, { startedInMs: performance.now(), data }))
   flushCompileCache()
-  const exitCode = await life.ended
+  const exitCode = await lifecycle.ended
   console.log('\nStopping…')
   setTimeout(() => process.exit(exitCode || 1), STOP_DEADLINE_MS).unref()
   await cloud.close()
@@ -55,12 +55,12 @@ const start = async (argv: readonly string[]): Promise<number> => {
 }
 
 enableCompileCache(COMPILED)
-const life = watchProcess()
+const lifecycle = watchProcess()
 try {
   process.exit(await runCommand(USAGE, process.argv.slice(2), start))
 } catch (error) {
   // An interrupted start has already ended its parts.
-  if (life.signal.aborted) process.exit(await life.ended)
+  if (lifecycle.signal.aborted) process.exit(await lifecycle.ended)
   const { message, cause } = error instanceof Error ? error : new Error(String(error))
   const reason = cause instanceof Error ? `\n  ${cause.message}` : ''
   console.error(printableLines(`The local gateway did not start: ${message}${reason}`))

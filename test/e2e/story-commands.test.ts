@@ -81,10 +81,10 @@ describe('npm run pay and npm run watch', () => {
 
   it('refuse in words', async ({ world: { urls } }) => {
     const refusals: readonly (readonly [readonly string[], number, string])[] = [
-      [[UNKNOWN], 1, `the provider knows no payment ${UNKNOWN}`],
-      [['\u001b[2J'], 2, String.raw`\u001b[2J is no id of a payment`],
+      [[UNKNOWN], 1, `the provider has no payment ${UNKNOWN}; check the id`],
+      [['\u001b[2J'], 2, String.raw`\u001b[2J is not the id of a payment`],
       [[UNKNOWN, '--fail', '--expire'], 2, 'choose one of --fail, --expire and --reverse'],
-      [[UNKNOWN, '--amount', '1'], 2, '--amount is for --reverse'],
+      [[UNKNOWN, '--amount', '1'], 2, '--amount needs --reverse'],
     ]
     for (const [argv, code, message] of refusals) {
       const { errors, ...ended } = await payBy(urls.provider, ...argv)

@@ -56,7 +56,7 @@ const flags = (port: number, storage: readonly string[]) => ['-disableTelemetry'
 const ASKED_TO_END =
   'kill "$program"; n=0; while kill -0 "$program" && [ "$n" -lt 50 ]; do n=$((n + 1)); sleep 0.1; done'
 
-/** Without the optimising compiler, which does not pay off within minutes, Java uses half the processor time. */
+/** Without the optimising compiler, Java uses half the processor time. The compiler pays off only after minutes. */
 const SHORT_LIVED = ['-Xmx2g', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
 const javaProgram = (java: string): DynamoDbProgram => ({

@@ -78,7 +78,7 @@ const startBy = async (program: DynamoDbProgram, dataDirectory: string | undefin
     errors = await running.exited
     if (endedByItself && !(await program.isFit())) return undefined
   }
-  throw new Error(`DynamoDB Local did not start: ${errors.trim() || 'it never answered'}`)
+  throw new Error(`DynamoDB Local did not start: ${errors.trim() || 'it never answered'}; try --table memory`)
 }
 
 /**

@@ -16,7 +16,7 @@ type Receiver = {
   readonly isFull?: () => boolean
 }
 
-/** Receives messages until the returned function is called, which resolves after the last one was accepted. */
+/** Receives messages. Returns a function that stops it, and resolves after the last message was accepted. */
 export const pollQueue = (
   sqs: SQSClient,
   { request, accept, isFull = () => false }: Receiver,

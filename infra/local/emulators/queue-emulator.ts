@@ -10,7 +10,7 @@ const LONGEST_POLL_MS = 20_000
 /** No web page may call the emulator. */
 const NO_PAGES: ReadonlySet<number> = new Set()
 
-/** SQS and SNS on 127.0.0.1. With a directory, queues and topics survive a restart. */
+/** Starts SQS and SNS on 127.0.0.1. With a directory, queues and topics survive a restart. */
 export const startQueueEmulator = async (directory?: string) => {
   const memory = await openStores(directory)
   const app = buildApp({ logger: false, stores: memory.stores })

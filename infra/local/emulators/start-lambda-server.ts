@@ -54,10 +54,10 @@ const Jump = v.strictObject({
   advance_seconds: v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(MAX_JUMP_SECONDS)),
 })
 
-/** An attempt takes ten seconds at most. A claim must not expire in a jump while its attempt still runs. */
+/** An attempt takes at most ten seconds. Its claim must not expire by a jump while the attempt still runs. */
 const ATTEMPTS_END_WITHIN_MS = 11_000
 
-/** Answers what only the local gateway has: clock, alerts and log. Undefined for any other request. */
+/** Answers the controls of the local gateway: clock, alerts and log. Undefined for any other request. */
 export const answerControl = (parts: Control, request: LocalRequest): LocalReply | Promise<LocalReply> | undefined => {
   switch (`${request.method} ${request.path}`) {
     case 'GET /_local/clock':

@@ -27,7 +27,7 @@ class FunctionTimedOut extends Error {
   override readonly name = 'Sandbox.Timedout'
 }
 
-/** Limits concurrent holders; others wait in order of arrival. Resolves when there is room, with the way out. */
+/** Limits concurrent holders. Others wait in order of arrival. It resolves with the function that frees the place. */
 const concurrencyGate = (limit: number) => {
   const waiting: (() => void)[] = []
   let inside = 0

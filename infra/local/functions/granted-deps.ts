@@ -74,7 +74,7 @@ const grantedSecrets = (
 }
 
 /** One access that IAM checks: an action on an item of a partition, or a query of an index. */
-type Touch =
+type Access =
   | { readonly action: TableAction; readonly pk: unknown }
   | { readonly action: 'Query'; readonly index: string }
 
@@ -83,56 +83,56 @@ type Touch =
  * It calls `refuse` with the missing access before the request; `refuse` throws.
  */
 const grantedTable = (table: Table, granted: TableAccess, refuse: (access: string) => never): Table => {
-  const demand = (...touches: readonly Touch[]) => {
-    for (const touch of touches) if (!isGranted(granted, touch)) refuse(describe(touch))
+  const demand = (...accesses: readonly Access[]) => {
+    for (const access of accesses) if (!isGranted(granted, access)) refuse(describe(access))
   }
   return {
     get: async (key, fields) => {
-      demand(gotten(key, fields))
+      demand(accessOfGet(key, fields))
       return table.get(key, fields)
     },
     getFields: async (key, fields) => {
-      demand(gotten(key, fields))
+      demand(accessOfGet(key, fields))
       return table.getFields(key, fields)
     },
     getMany: async (keys, reads) => {
-      demand(...keys.map(({ pk }: Key): Touch => ({ action: 'BatchGetItem', pk })))
+      demand(...keys.map(({ pk }: Key): Access => ({ action: 'BatchGetItem', pk })))
       return table.getMany(keys, reads)
     },
     query: async (input) => {
-      demand(queried(input))
+      demand(accessOfQuery(input))
       return table.query(input)
     },
     write: async (step) => {
-      demand(written(step))
+      demand(accessOfStep(step))
       return table.write(step)
     },
     transact: async (steps, options) => {
       // A transaction needs no separate permission. Each of its steps needs the permission of the same single action.
-      demand(...Object.values<Step | undefined>(steps).flatMap((step) => (step ? [written(step)] : [])))
+      demand(...Object.values<Step | undefined>(steps).flatMap((step) => (step ? [accessOfStep(step)] : [])))
       return table.transact(steps, options)
     },
   }
 }
 
-const isGranted = (granted: TableAccess, touch: Touch): boolean => {
-  if ('index' in touch) return (granted.indexes ?? []).some((index) => index === touch.index)
-  const { action, pk } = touch
+const isGranted = (granted: TableAccess, access: Access): boolean => {
+  if ('index' in access) return (granted.indexes ?? []).some((index) => index === access.index)
+  const { action, pk } = access
   return typeof pk === 'string' && (granted[action] ?? []).some((partition) => pk.startsWith(pkPrefix(partition)))
 }
 
 /** Names the kind of the item, without its id, because the text is logged. */
-const describe = (touch: Touch): string =>
-  'index' in touch
-    ? `dynamodb:Query on index ${touch.index}`
-    : `dynamodb:${touch.action} on items ${String(touch.pk).replace(/#.*$/s, '#')}`
+const describe = (access: Access): string =>
+  'index' in access
+    ? `dynamodb:Query on index ${access.index}`
+    : `dynamodb:${access.action} on items ${String(access.pk).replace(/#.*$/s, '#')}`
 
-const gotten = ({ pk }: Key, fields: readonly string[] | undefined): Touch => ({
+const accessOfGet = ({ pk }: Key, fields: readonly string[] | undefined): Access => ({
   action: fields && areOpen('GetFields', pk, fields) ? 'GetFields' : 'GetItem',
   pk,
 })
 
-const queried = ({ index, partition: [pk], fields }: QueryInput): Touch => {
+const accessOfQuery = ({ index, partition: [pk], fields }: QueryInput): Access => {
   if (index !== undefined) return { action: 'Query', index }
   return { action: fields && areOpen('QueryFields', pk, fields) ? 'QueryFields' : 'Query', pk }
 }
@@ -144,12 +144,12 @@ const STEP_ACTIONS = {
   check: 'ConditionCheckItem',
 } as const satisfies Record<Step['kind'], TableAction>
 
-const written = (step: Step): Touch => ({
+const accessOfStep = (step: Step): Access => ({
   action: isOfFields(step) ? 'UpdateFields' : STEP_ACTIONS[step.kind],
   pk: step.key.pk,
 })
 
-/** Whether every field is open to this action. The keys always are, because every request needs them. */
+/** Whether this action may use every field. It may always use the keys, because every request needs them. */
 const areOpen = (action: FieldAction, pk: unknown, fields: readonly string[]): boolean => {
   const open = Object.entries(OPEN_FIELDS[action]).find(([kind]) => String(pk).startsWith(`${kind}#`))?.[1] ?? []
   return fields.every((field) => ['pk', 'sk', ...open].includes(attributeName(field)))

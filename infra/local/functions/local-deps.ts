@@ -48,7 +48,7 @@ export type LocalDepsOptions = {
 export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => Deps) => {
   const { clock, emulator, log } = options
   const monotonicMs = () => performance.now()
-  const means = {
+  const basics = {
     log,
     now: () => timestampOf(clock.nowMs()),
     sleep: async (ms: number) => {
@@ -56,7 +56,7 @@ export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => D
     },
     random: Math.random,
   }
-  // The functions are one environment for all clients, so that limits add up.
+  // All functions share one memory, so that a client's rate limit counts all its calls.
   const memory: Deps['memory'] = {}
   const shared = {
     queues: localQueues(emulator.sqs, options.queueUrls, clock),
@@ -65,10 +65,10 @@ export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => D
     sealer: options.sealer,
   }
   return (spec) => {
-    const table = retryingTable(joinedReads(options.table.requests), means)
+    const table = retryingTable(joinedReads(options.table.requests), basics)
     const granted = grantedDeps(LOCAL_STAGE.name, spec, { ...shared, table })
     return {
-      ...means,
+      ...basics,
       ...granted,
       memory,
       stage: LOCAL_STAGE,

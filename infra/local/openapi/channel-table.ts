@@ -6,7 +6,7 @@ import { channelNamed, type Channel as ProviderChannel } from '../provider-simul
 /** The page that has the table of channels. */
 export const PAYMENTS_PAGE = join(import.meta.dirname, '../../../docs/merchants/payments.md')
 
-/** What a merchant gets for its customer, and what it does with it. */
+/** The content of `payment_destination`, and what the merchant does with it. */
 const DESTINATIONS: Readonly<Record<ProviderChannel['destination'], readonly [string, string]>> = {
   virtual_account_number: ['account number, digits', 'show it, with a button that copies it'],
   qr_string: ['QR text', 'draw it as a QR code; any wallet or bank app can scan it'],
@@ -38,7 +38,8 @@ const feeOf = ({ bps, flatMinor }: { readonly bps: number; readonly flatMinor: n
 const rowOf = ({ method, code, tariffs, timings }: Channel, at: Timestamp): string => {
   const [tariff, timing] = [inForce(tariffs, at), inForce(timings, at)]
   const { destination, amounts } = channelNamed(method, code) ?? {}
-  if (!tariff || !timing || !destination || !amounts) throw new Error(`the provider simulator has no facts of ${code}`)
+  if (!tariff || !timing || !destination || !amounts)
+    throw new Error(`the provider simulator has no entry for ${code}: add it to its channels.ts`)
   const life = `${spanOf(timing.expiryMs)}${timing.settable ? ', or what you asked for' : ''}`
   const amount = amounts.map((one) => one.toLocaleString('en')).join(' to ')
   const cells = [
@@ -52,6 +53,6 @@ const rowOf = ({ method, code, tariffs, timings }: Channel, at: Timestamp): stri
   return `| ${cells.join(' | ')} |`
 }
 
-/** Merchants' table of channels: fees and times by our records, amounts by the provider's. */
+/** Merchants' table of channels. Fees and times are the gateway's, amounts the provider's. */
 export const channelTable = (at: Timestamp): string =>
   [...HEAD, ...CHANNELS.map((channel) => rowOf(channel, at)), ANY_WALLET].join('\n')

@@ -32,12 +32,12 @@ const servers: readonly Json[] = [
 /** An error that every operation may answer. */
 const errorResponse = (status: number, recorded: Recording): Json => {
   const retryAfter = { 'Retry-After': { description: 'Seconds.', schema: { type: 'string', pattern: '^[0-9]+$' } } }
-  const fromInFront = status === 429 ? { anyOf: [refTo('Error'), refTo('PlatformError')] } : refTo('Error')
+  const schema = status === 429 ? { anyOf: [refTo('Error'), refTo('PlatformError')] } : refTo('Error')
   return {
     description: errorDescription(status),
     headers: status === 429 ? retryAfter : REQUEST_ID_HEADER,
     content: {
-      'application/json': { schema: fromInFront, examples: examplesOf(shown(recorded.answers, status).slice(0, 1)) },
+      'application/json': { schema, examples: examplesOf(shown(recorded.answers, status).slice(0, 1)) },
     },
   }
 }

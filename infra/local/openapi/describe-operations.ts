@@ -28,9 +28,9 @@ type Described = Operation & {
 }
 
 /** The recorded answers of a status. Throws if there is none, because every described answer was recorded. */
-export const shown = (recorded: readonly Recorded[], status: number, whose = 'any operation'): readonly Recorded[] => {
+export const shown = (recorded: readonly Recorded[], status: number, name = 'any operation'): readonly Recorded[] => {
   const found = recorded.filter((answer) => answer.status === status)
-  if (found.length === 0) throw new Error(`no answer of ${whose} with status ${status} was recorded`)
+  if (found.length === 0) throw new Error(`no answer of ${name} with status ${status} was recorded`)
   return found
 }
 
@@ -113,9 +113,9 @@ export const describeOperations = async (recorded: readonly Recorded[]): Promise
   const unknown = Object.keys(OPERATIONS).filter((name) => !functions.some((one) => one.name === name))
   if (unknown.length > 0) throw new Error(`the manifest has no ${unknown.join(', ')}`)
   const described = functions.map((one): Described => {
-    const said = OPERATIONS[one.name]
-    if (!said) throw new Error(`${one.name} has no description: add it to infra/local/openapi/operations.ts`)
-    return { ...said, ...one, recorded: recorded.filter((answer) => answer.operation === one.name) }
+    const description = OPERATIONS[one.name]
+    if (!description) throw new Error(`${one.name} has no description: add it to infra/local/openapi/operations.ts`)
+    return { ...description, ...one, recorded: recorded.filter((answer) => answer.operation === one.name) }
   })
   return Object.fromEntries(
     [...Map.groupBy(described, ({ path }) => path)].map(([path, operations]) => [
@@ -176,14 +176,14 @@ const queryParameters = (query: unknown, own: Parameters = {}): readonly Json[] 
   const { entries } = v.parse(Query, query)
   const { properties, required } = jsonSchemaOf(v.object(entries), 'input')
   return Object.entries(isJson(properties) ? properties : {}).map(([name, parsed]) => {
-    const said = own[name] ?? PARAMETERS[name]
-    if (said === undefined) throw new Error(`the parameter ${name} has no description`)
+    const described = own[name] ?? PARAMETERS[name]
+    if (!described) throw new Error(`the parameter ${name} has no description: add it to ${import.meta.filename}`)
     return {
       name,
       in: 'query',
-      description: said.description,
+      description: described.description,
       required: Array.isArray(required) && required.includes(name),
-      schema: said.schema ?? parsed,
+      schema: described.schema ?? parsed,
     }
   })
 }

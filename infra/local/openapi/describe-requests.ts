@@ -51,17 +51,17 @@ const customer = (properties: Json, more: Json = {}): Json => ({
 
 const codesOf = (method: string) => CHANNELS.filter((channel) => channel.method === method).map(({ code }) => code)
 
-const CALLS_THE_PHONE = CHANNELS.filter(({ needs }) => needs.phone).map(({ code }) => code)
+const PUSH_WALLETS = CHANNELS.filter(({ needs }) => needs.phone).map(({ code }) => code)
 
 /** Codes that look like a wallet's but belong to another kind of channel. */
-const NO_WALLET = [...CALLS_THE_PHONE, ...codesOf('virtual_account'), ...OTHER_CHANNELS]
+const NOT_WALLETS = [...PUSH_WALLETS, ...codesOf('virtual_account'), ...OTHER_CHANNELS]
   .map((code) => code.replace('*', '.*'))
   .join('|')
 
 const WALLET: Json = {
   type: 'string',
-  pattern: `^(?!(?:${NO_WALLET})$)${CHANNEL_CODE.source.slice(1)}`,
-  examples: codesOf('ewallet').filter((code) => !CALLS_THE_PHONE.includes(code)),
+  pattern: `^(?!(?:${NOT_WALLETS})$)${CHANNEL_CODE.source.slice(1)}`,
+  examples: codesOf('ewallet').filter((code) => !PUSH_WALLETS.includes(code)),
   description: "The wallet. A wallet without its own tariff has the wallets' common tariff.",
 }
 
@@ -96,7 +96,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     method: 'ewallet',
     required: ['channel_code', 'customer'],
     own: {
-      channel_code: { type: 'string', enum: CALLS_THE_PHONE },
+      channel_code: { type: 'string', enum: PUSH_WALLETS },
       customer: customer(
         { ...CUSTOMER, phone: { type: 'string', pattern: PHONE.source, description: 'E.164, Indonesian.' } },
         { type: 'object', required: ['phone'] },
@@ -112,10 +112,10 @@ const fieldsOf = ({ properties }: Json): Json => {
 
 /** The parsed fields, narrowed by the rules and the variant. Decoding is strict, so no other fields are allowed. */
 const variant = ({ what, method, required, own }: Variant): Json => {
-  const said: Json = { ...FIELDS, method: { type: 'string', const: method }, ...own }
+  const rules: Json = { ...FIELDS, method: { type: 'string', const: method }, ...own }
   const parsed = fieldsOf(jsonSchemaOf(PaymentBodySchema, 'input'))
   const ofField = (name: string) => {
-    const more = Object(said[name])
+    const more = Object(rules[name])
     return [name, '$ref' in more || 'type' in more ? more : { ...Object(parsed[name]), ...more }]
   }
   return {

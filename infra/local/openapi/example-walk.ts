@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { DAYS_TO_PAYOUT } from '../demo-walk.ts'
-import { type Answer, type Asked, type LocalCaller, type ReceivedWebhook } from '../local-caller.ts'
+import { type Answer, type CallInput, type LocalCaller, type ReceivedWebhook } from '../local-caller.ts'
 import { eventually } from '../process/eventually.ts'
 import type { Json } from './json-schema-of.ts'
 
@@ -36,8 +36,8 @@ type Walk = {
   readonly caller: LocalCaller
   readonly clientId: string
   readonly key: string
-  /** Calls with the merchant's key, unless `asked` has another one, and records the answer under the name. */
-  readonly keep: (operation: string, name: string, summary: string, asked?: Asked) => Promise<Json>
+  /** Calls with the merchant's key, unless `input` has another one. Records the answer with this name. */
+  readonly keep: (operation: string, name: string, summary: string, input?: CallInput) => Promise<Json>
   readonly show: (answer: Answer, name: string, summary: string) => void
 }
 
@@ -59,8 +59,8 @@ export const exampleWalk = async (caller: LocalCaller, inboxUrl: string): Promis
   const { api_key: key } = await caller.act('issue-api-key', { client_id: clientId })
   const answers: Recorded[] = []
   const show: Walk['show'] = (answer, name, summary) => answers.push({ ...answer, name, summary })
-  const keep: Walk['keep'] = async (operation, name, summary, asked = {}) => {
-    const answer = await caller.ask(operation, { key: String(key), ...asked })
+  const keep: Walk['keep'] = async (operation, name, summary, input = {}) => {
+    const answer = await caller.call(operation, { key: String(key), ...input })
     show(answer, name, summary)
     return answer.body
   }
@@ -108,11 +108,11 @@ const walkPayments = async ({ caller, keep }: Walk) => {
   return { paymentId: id, webhooks: [succeeded, failed, expired] }
 }
 
-/** Records the deliveries. It starts a new round of one that succeeded. */
+/** Records the deliveries. It starts a new round for a succeeded one. */
 const walkDeliveries = async ({ caller, clientId, key, keep }: Walk): Promise<void> => {
   await keep('api-list-webhook-endpoints', 'endpoints', 'One endpoint, for everything')
   const arrived = await eventually('no delivery arrived', async () => {
-    const { body } = await caller.ask('api-list-webhook-deliveries', { key, query: 'status=succeeded' })
+    const { body } = await caller.call('api-list-webhook-deliveries', { key, query: 'status=succeeded' })
     const [delivery, ...others] = v.parse(Deliveries, body).data
     return others.length === 3 ? delivery : undefined
   })
@@ -130,7 +130,7 @@ const walkDeliveries = async ({ caller, clientId, key, keep }: Walk): Promise<vo
   await keep('api-redeliver-to-endpoint', 'since', 'No time', { ...missed, body: {} })
 }
 
-/** Records refusals because of the caller's errors. None of them changes anything. */
+/** Records refusals of invalid requests. They change nothing. */
 const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => {
   const refused = (name: string, summary: string, body: Json) =>
     keep('api-create-payment', name, summary, { body: { ...QRIS, ...body } })
@@ -169,7 +169,7 @@ const walkFailures = async ({ caller, key, keep, show }: Walk): Promise<void> =>
   const create = { body: QRIS, idempotencyKey: 'order-1046' }
   await caller.fault('create', 'http_500')
   await keep('api-create-payment', 'internal_error', 'The provider failed during a create', create)
-  const { body: retried } = await caller.ask('api-create-payment', { key, ...create })
+  const { body: retried } = await caller.call('api-create-payment', { key, ...create })
   for (const [name, fault, summary] of [
     ['server_error', 'http_500', 'The provider failed'],
     ['network', 'timeout', 'The provider did not answer'],
@@ -181,7 +181,7 @@ const walkFailures = async ({ caller, key, keep, show }: Walk): Promise<void> =>
   const flooding = await caller.act('create-client', { name: 'Flood', rate_limit_per_second: 1 })
   const { api_key: theirs } = await caller.act('issue-api-key', { client_id: flooding['client_id'] })
   const refused = await eventually('no 429', async () => {
-    const answer = await caller.ask('api-get-balance', { key: String(theirs) })
+    const answer = await caller.call('api-get-balance', { key: String(theirs) })
     return answer.status === 429 ? answer : undefined
   })
   show(refused, 'rate_limit', 'The merchant used more than its limit')
@@ -192,7 +192,7 @@ const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
   await caller.invoke('sync-provider-transactions', {})
   await caller.invoke('sweep-settlements', {})
   const id = await eventually('no settlement', async () => {
-    const [settlement] = v.parse(Settlements, (await caller.ask('api-list-settlements', { key })).body).data
+    const [settlement] = v.parse(Settlements, (await caller.call('api-list-settlements', { key })).body).data
     return settlement?.id
   })
   await keep('api-list-settlement-payments', 'payments', 'All of it', { id })

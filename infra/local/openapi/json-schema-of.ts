@@ -17,8 +17,8 @@ const orNull = (schema: Json): Json => {
   return { ...first, type: [first['type'], 'null'], ...(Array.isArray(values) && { enum: [...values, null] }), ...rest }
 }
 
-/** Keywords that are left out, because they restrict nothing. */
-const IDLE: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** Keywords that restrict nothing. They are left out. */
+const REDUNDANT: Readonly<Record<string, (value: unknown) => boolean>> = {
   $schema: () => true,
   propertyNames: () => true,
   required: (names) => Array.isArray(names) && names.length === 0,
@@ -28,8 +28,8 @@ const IDLE: Readonly<Record<string, (value: unknown) => boolean>> = {
 const tidy = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(tidy)
   if (!isJson(value)) return value
-  const said = Object.entries(value).filter(([keyword, content]) => IDLE[keyword]?.(content) !== true)
-  return orNull(Object.fromEntries(said.map(([keyword, content]) => [keyword, tidy(content)])))
+  const entries = Object.entries(value).filter(([keyword, content]) => REDUNDANT[keyword]?.(content) !== true)
+  return orNull(Object.fromEntries(entries.map(([keyword, content]) => [keyword, tidy(content)])))
 }
 
 /**

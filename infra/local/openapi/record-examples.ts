@@ -48,17 +48,17 @@ const Body = v.looseObject({ event: v.string(), event_id: EventIdSchema, timesta
 /** Signs the webhook again, as one attempt directly after the event. */
 const stableWebhook = ({ headers, body }: ReceivedWebhook, stable: (body: Json) => Json): RecordedWebhook => {
   const ids = stable({ id: headers['x-gateway-delivery-id'] })
-  const said = v.parse(Body, stable(v.parse(Body, JSON.parse(body))))
+  const event = v.parse(Body, stable(v.parse(Body, JSON.parse(body))))
   const signed = webhookHeaders(
-    { eventName: said.event, eventId: said.event_id, deliveryId: v.parse(DeliveryIdSchema, ids['id']) },
+    { eventName: event.event, eventId: event.event_id, deliveryId: v.parse(DeliveryIdSchema, ids['id']) },
     {
-      body: Buffer.from(JSON.stringify(said)),
+      body: Buffer.from(JSON.stringify(event)),
       signingSecret: EXAMPLE_SECRET,
-      sentAtMs: Date.parse(said.timestamp),
+      sentAtMs: Date.parse(event.timestamp),
     },
   )
   const lowerCase = Object.entries(signed).map(([name, value]) => [name.toLowerCase(), value])
-  return { headers: Object.fromEntries(lowerCase), body: said }
+  return { headers: Object.fromEntries(lowerCase), body: event }
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g

@@ -48,7 +48,7 @@ const claimed = (path: string, tablePath: string, gatewayProcess: string) => {
     return claimForThisProcess(gatewayProcess)
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
-    throw new Error(`cannot create or write the data directory ${path} (${reason})`, { cause: error })
+    throw new Error(`cannot create or write the data directory ${path} (${reason}); choose another`, { cause: error })
   }
 }
 

@@ -45,7 +45,7 @@ const parsed = <const Schema extends v.GenericSchema>(text: string, schema: Sche
     return v.parse(schema, JSON.parse(text))
   } catch {
     // No `cause`, because it may quote the content.
-    throw new Error(`${where} cannot be read; it was not written by this version, or was edited`)
+    throw new Error(`${where} is invalid: another version wrote it, or it was edited; use a new data directory`)
   }
 }
 

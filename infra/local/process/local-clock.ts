@@ -80,10 +80,7 @@ export const startLocalClock = (options: LocalClockOptions = {}) => {
 
 export type LocalClock = ReturnType<typeof startLocalClock>
 
-/**
- * Inserts into a list with the latest first. It goes before equal ones, so that equal ones are taken in order of
- * arrival.
- */
+/** Inserts into a list that has the latest item first. Items of the same time are taken in order of arrival. */
 export const insertByDue = <T extends { readonly dueMs: number }>(list: T[], item: T): void => {
   let low = 0
   let high = list.length

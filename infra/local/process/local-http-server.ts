@@ -11,7 +11,7 @@ export type LocalRequest = {
   /** The query as sent, without the question mark. */
   readonly search: string
   readonly headers: IncomingHttpHeaders
-  /** Names and values in turn, exactly as sent. */
+  /** Each name followed by its value, exactly as sent. */
   readonly rawHeaders: readonly string[]
   readonly remoteAddress: string
   readonly body: Buffer
@@ -24,7 +24,7 @@ export type LocalReply = {
   readonly delayMs?: number
 }
 
-/** A streamed body. `stream` gets a function that sends more, and returns one to call after the reader has left. */
+/** A streamed body. `stream` gets a function that sends text. It returns the function that ends the stream. */
 export type LocalStream = {
   readonly headers: Readonly<Record<string, string>>
   readonly stream: (send: (text: string) => void) => () => void
@@ -50,7 +50,7 @@ export type LocalHttpServerOptions = {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024
-/** A body that is too long is read up to this multiple, because a sender that is cut off sees no answer. */
+/** A too long body is read up to this multiple, because a sender that is disconnected sees no answer. */
 const DROPPED_TIMES_MAX = 4
 const LISTEN_BACKLOG = 1024
 /** A stream's reader with more unread bytes is disconnected. It may connect again. */
@@ -99,7 +99,7 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions) => {
     if (isForeignRequest(incoming.headers, family)) return send(jsonReply(403, FOREIGN, FOREIGN_HEADERS))
     serve(incoming, response, options, { closed: closed.signal, send, streams }).catch(() => response.destroy())
   })
-  // Long, because a client that reuses a connection while it closes would see an error that the provider did not cause.
+  // Long, because a client sees a false error if it reuses a connection while the server closes it.
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(options.port, error)))
@@ -133,7 +133,7 @@ export type LocalHttpServer = Awaited<ReturnType<typeof startLocalHttpServer>>
 
 const listenError = (port: number, error: Error) =>
   'code' in error && error.code === 'EADDRINUSE'
-    ? new Error(`port ${port} is taken; stop what uses it, or set PORT to another one`, { cause: error })
+    ? new Error(`port ${port} is in use; stop the program that uses it, or set PORT to another one`, { cause: error })
     : error
 
 const portOf = (address: AddressInfo | string | null) => {

@@ -61,5 +61,5 @@ export const endProcess = async ({ pid, command }: ProcessRecord): Promise<void>
     }
     await sleep(END_POLL_MS)
   }
-  throw new Error(`process ${pid} (${command}) does not end`)
+  throw new Error(`process ${pid} (${command}) does not end; kill it, then start again`)
 }

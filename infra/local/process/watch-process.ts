@@ -4,9 +4,9 @@ const KILLED_BY_USER = 130
 const SAME_SIGNAL_MS = 1_000
 
 /**
- * The events that end a program: signals, uncaught errors, and the end of the npm that runs it. The first SIGINT,
- * SIGTERM or SIGHUP starts a clean stop. Another one, at least a second later, ends the process at once. Messages go to
- * the error output.
+ * Watches for the events that end a program: signals, uncaught errors, and the end of the npm that runs it. The first
+ * SIGINT, SIGTERM or SIGHUP starts a clean stop. Another one, at least a second later, ends the process at once.
+ * Messages go to the error output.
  */
 export const watchProcess = () => {
   const aborting = new AbortController()
@@ -36,7 +36,7 @@ export const watchProcess = () => {
   process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
   whenNpmDies(() => end(0))
-  // Both tell the first signal or failure: the signal aborts, and `ended` resolves with the exit code.
+  // At the first signal or failure, `signal` aborts, and `ended` resolves with the exit code.
   return { signal: aborting.signal, ended, fail }
 }
 

@@ -90,9 +90,7 @@ const FaultOrder = v.strictObject({
 })
 export type FaultOrder = Readonly<v.InferOutput<typeof FaultOrder>>
 
-/**
- * Parses an order for a fault. Throws `API_VALIDATION_ERROR` with the valid choices if its target or fault is unknown.
- */
+/** Parses an order for a fault. For an unknown target or fault, throws `API_VALIDATION_ERROR` with the valid ones. */
 export const parseFaultOrder = (input: unknown): FaultOrder => {
   const { target, fault, times, value } = parseInput(FaultOrder, input)
   const byTarget: Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>> = FAULTS

@@ -27,13 +27,13 @@ export const callGateway = async (url: string, init: RequestInit = {}): Promise<
 }
 
 /** Runs a tool that needs a running gateway. Returns exit code 0, or 1 after it printed the refusal. */
-export const whenRefused = async (run: () => Promise<void>, tell: (text: string) => void): Promise<number> => {
+export const exitCodeOf = async (run: () => Promise<void>, print: (text: string) => void): Promise<number> => {
   try {
     await run()
     return 0
   } catch (error) {
     if (!(error instanceof GatewayRefusal)) throw error
-    tell(error.message)
+    print(error.message)
     return 1
   }
 }

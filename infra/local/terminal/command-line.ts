@@ -1,7 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { printableLines } from './printable.ts'
 
-/** Wrong usage of a tool: it prints the message with its usage, and exits with 2. */
+/** The user called a tool wrongly. The tool prints the message with its usage, and exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -26,7 +26,7 @@ export const portFrom = (text: string | undefined): number => {
 }
 
 /** The address of the server that listens `offset` ports after the gateway's API. */
-export const doorAt = (text: string | undefined, offset = 0): string => `http://127.0.0.1:${portFrom(text) + offset}`
+export const addressAt = (text: string | undefined, offset = 0): string => `http://127.0.0.1:${portFrom(text) + offset}`
 
 /** Whether the command line contains --help or -h. */
 export const asksForHelp = (argv: readonly string[]): boolean => argv.some((one) => one === '--help' || one === '-h')
@@ -36,12 +36,12 @@ type Options = NonNullable<ParseArgsConfig['options']>
 /** The options of a command line. Throws `UsageError` for one that is unknown, lacks its value, or is given twice. */
 export const readOptions = <T extends Options>(argv: readonly string[], options: T) => read(argv, options, false).values
 
-/** The options, and exactly one argument. Throws `UsageError`, which calls the argument `wanted`, if it is not one. */
+/** The options, and exactly one argument. Throws `UsageError` with the name `wanted` for no or several arguments. */
 export const readOptionsOf = <T extends Options>(wanted: string, argv: readonly string[], options: T) => {
   const { values, positionals } = read(argv, options, true)
-  const [thing, ...more] = positionals
-  if (thing === undefined || thing === '' || more.length > 0) throw new UsageError(`name one ${wanted}`)
-  return { values, thing }
+  const [argument, ...more] = positionals
+  if (argument === undefined || argument === '' || more.length > 0) throw new UsageError(`give one ${wanted}`)
+  return { values, argument }
 }
 
 const read = <T extends Options>(argv: readonly string[], options: T, allowPositionals: boolean) => {
@@ -60,7 +60,7 @@ const parsed = <T extends Options>(argv: readonly string[], options: T, allowPos
   try {
     return parseArgs({ args: [...argv], options, tokens: true, allowPositionals })
   } catch (error) {
-    // Only Node's first sentence: the rest is about positional arguments.
+    // Takes only the first sentence of Node's message. The others are about positional arguments.
     throw new UsageError((error instanceof Error ? error.message : 'called wrongly').replace(/\. [\s\S]*$/, ''))
   }
 }

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
 import { PROVIDER_HEADERS } from '../provider-simulator/simulator-keys.ts'
-import { callGateway, GatewayRefusal, whenRefused } from './call-gateway.ts'
-import { doorAt, readOptionsOf, runCommand, UsageError, wholeNumber } from './command-line.ts'
+import { callGateway, exitCodeOf, GatewayRefusal } from './call-gateway.ts'
+import { addressAt, readOptionsOf, runCommand, UsageError, wholeNumber } from './command-line.ts'
 import { printableLines } from './printable.ts'
 
 const USAGE = `npm run pay -- PAYMENT_ID [--fail | --expire | --reverse KIND [--amount N]]
@@ -46,38 +46,38 @@ const actionOf = (options: { fail?: boolean; expire?: boolean; reverse?: string;
   if ([fail, expire, reverse].filter((given) => given !== undefined).length > 1) {
     throw new UsageError('choose one of --fail, --expire and --reverse')
   }
-  if (amount !== undefined && reverse === undefined) throw new UsageError('--amount is for --reverse')
+  if (amount !== undefined && reverse === undefined) throw new UsageError('--amount needs --reverse')
   if (fail) return { ...OPEN, control: 'fail', done: 'The customer failed to pay.' }
   if (expire) return { ...OPEN, control: 'expire', done: 'The time to pay is over.' }
   if (reverse === undefined) return { ...OPEN, done: 'The customer paid.' }
   const minor = amount === undefined ? undefined : wholeNumber(amount)
   if (amount !== undefined && minor === undefined) throw new UsageError('--amount must be a whole number')
   const body = { kind: reverse, ...(minor !== undefined && { amount: minor }) }
-  return { control: 'reverse', body, statuses: ['SUCCEEDED'], done: `The money went back: ${reverse}.` }
+  return { control: 'reverse', body, statuses: ['SUCCEEDED'], done: `The payment was reversed: ${reverse}.` }
 }
 
-/** A create with retries may leave several requests: takes the newest in a fitting status, else the newest. */
+/** Retries of a create may make several requests. Takes the newest in one of the statuses, else the newest of all. */
 const requestOf = async (provider: string, paymentId: string, { statuses }: Action): Promise<string> => {
   const query = `reference_id=${encodeURIComponent(paymentId)}`
   const found = v.parse(Requests, await callGateway(`${provider}/_simulator/payment_requests?${query}`))
   const request = found.findLast(({ status }) => statuses.includes(status)) ?? found.at(-1)
-  if (!request) throw new GatewayRefusal(`the provider knows no payment ${paymentId}`)
+  if (!request) throw new GatewayRefusal(`the provider has no payment ${paymentId}; check the id`)
   return request.payment_request_id
 }
 
 const run = async (argv: readonly string[]): Promise<number> => {
-  const { values, thing } = readOptionsOf('payment by its id', argv, OPTIONS)
-  const { success: isId, output: paymentId } = v.safeParse(PaymentIdSchema, thing)
-  if (!isId) throw new UsageError(`${thing} is no id of a payment`)
+  const { values, argument } = readOptionsOf('id of a payment', argv, OPTIONS)
+  const { success: isId, output: paymentId } = v.safeParse(PaymentIdSchema, argument)
+  if (!isId) throw new UsageError(`${argument} is not the id of a payment`)
   const action = actionOf(values)
-  const provider = doorAt(process.env['PORT'], 2)
+  const provider = addressAt(process.env['PORT'], 2)
   const pay = async () => {
     const id = await requestOf(provider, paymentId, action)
     const init = { method: 'POST', headers: PROVIDER_HEADERS, body: JSON.stringify(action.body) }
     await callGateway(provider + pathOf(id, action), init)
     console.log(printableLines(`${action.done} (payment ${paymentId}, request ${id})`))
   }
-  return whenRefused(pay, (message) => console.error(printableLines(message)))
+  return exitCodeOf(pay, (message) => console.error(printableLines(message)))
 }
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), run)

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util'
 import * as v from 'valibot'
 import { type ShownLine, StoryLineSchema } from '../console/story/story-line.ts'
-import { reachGateway, whenRefused } from './call-gateway.ts'
-import { doorAt, readOptions, runCommand } from './command-line.ts'
+import { exitCodeOf, reachGateway } from './call-gateway.ts'
+import { addressAt, readOptions, runCommand } from './command-line.ts'
 import { printable, printableLines } from './printable.ts'
 
 const USAGE = `npm run watch
@@ -17,29 +17,29 @@ const STYLES = { good: 'green', bad: 'red', plain: 'reset' } as const satisfies 
 const SUBJECT_WIDTH = 10
 const ID_LENGTH = 8
 
-/** Every text is made safe for the terminal before it is coloured. */
+/** One line for the terminal. It makes every text printable before it adds colours. */
 const shown = ({ at, subject, tone, id = '', text }: ShownLine): string => {
   const [day = '', time = ''] = printable(at).split('T')
   const when = styleText('dim', `${day} ${time.slice(0, 8)}`)
-  const whom = styleText('dim', printable(id).slice(0, ID_LENGTH).padEnd(ID_LENGTH))
-  return `${when}  ${styleText('bold', printable(subject).padEnd(SUBJECT_WIDTH))}  ${whom}  ${styleText(STYLES[tone], printable(text))}`
+  const shortId = styleText('dim', printable(id).slice(0, ID_LENGTH).padEnd(ID_LENGTH))
+  return `${when}  ${styleText('bold', printable(subject).padEnd(SUBJECT_WIDTH))}  ${shortId}  ${styleText(STYLES[tone], printable(text))}`
 }
 
 /** Prints one server-sent event. The gateway writes each as one `data` line. */
-const tellEvent = (event: string): void => {
+const printEvent = (event: string): void => {
   const data = /^data: (.*)$/m.exec(event)?.[1]
   const line = v.safeParse(StoryLineSchema, JSON.parse(data ?? '{}'))
   if (line.success) console.log(shown(line.output))
 }
 
 const follow = async (): Promise<void> => {
-  const { body } = await reachGateway(`${doorAt(process.env['PORT'])}/console/story`)
+  const { body } = await reachGateway(`${addressAt(process.env['PORT'])}/console/story`)
   let rest = ''
   try {
     for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
       const events = (rest + chunk).split('\n\n')
       rest = events.pop() ?? ''
-      for (const event of events) tellEvent(event)
+      for (const event of events) printEvent(event)
     }
   } catch {
     // The connection broke, for example by a SIGKILL of the gateway. Nothing more can be shown.
@@ -48,9 +48,9 @@ const follow = async (): Promise<void> => {
 }
 
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => process.exit(0))
-// The reader has closed the pipe, as in `npm run watch | head`.
+// The reader may close the pipe, as in `npm run watch | head`.
 process.stdout.on('error', () => process.exit(0))
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
   readOptions(argv, {})
-  return whenRefused(follow, (message) => console.error(printableLines(message)))
+  return exitCodeOf(follow, (message) => console.error(printableLines(message)))
 })

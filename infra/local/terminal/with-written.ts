@@ -1,13 +1,13 @@
 const END = '<!-- end of what is written -->'
 
 /**
- * A document with what `npm run <script> -- [<suite>] --write` puts there in its place, up to the next end. Throws when
- * it has no place for it.
+ * The document with a new text between the comment of `npm run <script> -- [<suite>] --write` and the next end comment.
+ * Throws if the document has no such comment.
  */
 export const withWritten = (document: string, script: string, text: string, suite?: string): string => {
   const begin = `<!-- written by \`npm run ${[script, '--', ...(suite === undefined ? [] : [suite]), '--write'].join(' ')}\` -->`
   const from = document.indexOf(begin)
   const to = document.indexOf(END, from)
-  if (from < 0 || to < from) throw new Error(`the document has no place for what ${script} writes`)
+  if (from < 0 || to < from) throw new Error(`the document needs this line, with an end line after it: ${begin}`)
   return `${document.slice(0, from + begin.length)}\n\n${text}\n\n${document.slice(to)}`
 }

@@ -7,11 +7,11 @@ type Group = { readonly waiting: (() => Promise<void>)[]; running: number }
 
 /**
  * Runs tasks so that no group waits for slow tasks of another group. Groups share the slots round-robin, and each has a
- * limit. So an endpoint whose requests all time out occupies only
- * its own few slots. Within a group, tasks start in order of arrival. Tasks handle their own errors.
+ * limit. So an endpoint that times out occupies only its own few slots. Within a group, tasks start in order of
+ * arrival. Tasks handle their own errors.
  */
 export const fairSchedule = ({ total, perGroup }: FairLimits) => {
-  // In the order of their turns. A group has a running or a waiting task, so few groups are at their limit.
+  // In round-robin order. Only groups with a running or a waiting task are here, so few of them are at their limit.
   const groups = new Map<string, Group>()
   const running = new Set<Promise<void>>()
   let closed = false
@@ -20,10 +20,10 @@ export const fairSchedule = ({ total, perGroup }: FairLimits) => {
     group.running++
     const done = task().finally(() => {
       running.delete(done)
-      // A group that was at its limit missed its turns, so it queues again.
-      const queuesAgain = group.running === perGroup
+      // The round-robin skips a group at its limit. After that, the group goes to the end.
+      const goesToEnd = group.running === perGroup
       group.running--
-      if (queuesAgain || group.running + group.waiting.length === 0) groups.delete(name)
+      if (goesToEnd || group.running + group.waiting.length === 0) groups.delete(name)
       if (group.running + group.waiting.length > 0) groups.set(name, group)
       startNext()
     })
@@ -35,7 +35,7 @@ export const fairSchedule = ({ total, perGroup }: FairLimits) => {
       if (running.size >= total) return
       const task = group.running < perGroup ? group.waiting.shift() : undefined
       if (!task) continue
-      // The group goes to the end, where this loop meets it again.
+      // The group goes to the end. This loop reaches it again there.
       groups.delete(name)
       groups.set(name, group)
       start(name, group, task)

@@ -25,10 +25,10 @@ export type QueuePollerOptions = {
   readonly retryAfterMs: number
 }
 
-/** The maximum of messages in this process, as the in-flight limit of SQS. More stay in the queue. */
+/** The maximum of messages in this process, like the in-flight limit of SQS. Further messages stay in the queue. */
 const MAX_HELD = 20_000
 const BATCH = 10
-/** Held messages are renewed before that. After a crash they are received again. */
+/** The visibility timeout of held messages. The poller renews it. After a crash, they are received again. */
 const HIDDEN_SECONDS = 120
 const RENEW_EVERY_MS = 40_000
 
@@ -149,7 +149,7 @@ const toRecord = (message: Message): SQSRecord => {
 }
 
 /** If the process is killed before the delete, the message is received again. Every worker is safe to repeat. */
-const AT_MOST_AFTER_MS = 100
+const DELETE_WITHIN_MS = 100
 
 /** Deletes processed messages in batches. `close` resolves after all added messages were deleted. */
 const messageRemoval = (sqs: SQSClient, queueUrl: string, whenDeleted: (receiptHandle: string) => void) => {
@@ -179,7 +179,7 @@ const messageRemoval = (sqs: SQSClient, queueUrl: string, whenDeleted: (receiptH
     add: (receiptHandle: string) => {
       waiting.push(receiptHandle)
       if (waiting.length === BATCH) flush()
-      else timer ??= setTimeout(flush, AT_MOST_AFTER_MS)
+      else timer ??= setTimeout(flush, DELETE_WITHIN_MS)
     },
     close: async () => {
       flush()

@@ -36,14 +36,14 @@ export const startScheduler = (clock: LocalClock, times: DailyTimes, jobs: reado
   }
 }
 
-type Rhythm = {
+type Recurrence = {
   readonly run: () => void
   readonly periodMs: number
   /** The first time after this one. */
   readonly nextMs: (nowMs: number) => number
 }
 
-const armedJob = (clock: LocalClock, { run, periodMs, nextMs }: Rhythm) => {
+const armedJob = (clock: LocalClock, { run, periodMs, nextMs }: Recurrence) => {
   let dueMs = 0
   let cancel = () => {}
   const fire = () => {

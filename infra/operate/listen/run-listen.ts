@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { readJsonFile, writeJsonFile } from '../../local/process/json-file.ts'
-import { GatewayRefusal, whenRefused } from '../../local/terminal/call-gateway.ts'
-import { doorAt, readOptions, runCommand, UsageError } from '../../local/terminal/command-line.ts'
+import { exitCodeOf, GatewayRefusal } from '../../local/terminal/call-gateway.ts'
+import { addressAt, readOptions, runCommand, UsageError } from '../../local/terminal/command-line.ts'
 import { printable, printableLines } from '../../local/terminal/printable.ts'
 import { PROJECT_ROOT } from '../../stack/project-root.ts'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
@@ -69,7 +69,7 @@ export const runListen = (argv: readonly string[], io: ListenIo): Promise<number
     const target = localUrl(forward)
     const apiKey = await keyFrom(io)
     const warn = (text: string) => console.error(printableLines(text))
-    return whenRefused(async () => {
+    return exitCodeOf(async () => {
       const feed = { stage, url: await apiUrl(stage, io.env), apiKey }
       const signingSecret = listeningSecret(apiKey)
       const file = join(io.directory ?? KEPT, `${followedName(feed.url, apiKey, target)}.json`)
@@ -100,7 +100,7 @@ Signing secret: ${signingSecret}`),
  * one: reading it needs AWS credentials.
  */
 const apiUrl = async (name: string | undefined, env: Readonly<Record<string, string | undefined>>): Promise<string> => {
-  if (name === LOCAL_STAGE) return doorAt(env['PORT'])
+  if (name === LOCAL_STAGE) return addressAt(env['PORT'])
   const stage = stageNamed(name)
   if (stage.domain) return `https://${stage.domain.name}`
   const { cloudFormation } = awsClients(await regionNamed(env))

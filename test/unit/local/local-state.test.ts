@@ -19,7 +19,7 @@ describe('a JSON file of the data directory', () => {
 
     expect(readJsonFile(path, v.unknown())).toBeUndefined()
     writeFileSync(path, '{"secret": 1')
-    expect(() => readJsonFile(path, v.object({}))).toThrow(/^(?!.*secret).*file\.json cannot be read/)
+    expect(() => readJsonFile(path, v.object({}))).toThrow(/^(?!.*secret).*file\.json is invalid/)
   })
 })
 

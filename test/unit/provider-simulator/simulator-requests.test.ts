@@ -137,6 +137,6 @@ describe('the state of the provider simulator', () => {
     const stateFile = join(tempDirectory(), 'state.jsonl')
     writeFileSync(stateFile, '[]\nnot json\n')
 
-    expect(() => openStateFile(stateFile)).toThrow(`${stateFile}:2 cannot be read`)
+    expect(() => openStateFile(stateFile)).toThrow(`${stateFile}:2 is invalid`)
   })
 })

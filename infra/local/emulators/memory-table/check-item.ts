@@ -22,13 +22,13 @@ const isOfType = (attribute: string, value: unknown): value is KeyValue =>
 /** Throws if the value cannot be this key attribute. */
 export const keyValue = (attribute: string, value: unknown): KeyValue => {
   if (isOfType(attribute, value) && value !== '') return value
-  throw new InvalidRequest(`no value of the key attribute ${attribute}`)
+  throw new InvalidRequest(`the key attribute ${attribute} has a wrong or empty value`)
 }
 
 /** Throws if this is not exactly a key of the table. */
 export const checkKey = (key: Partial<Key>): void => {
   const { pk, sk, ...more } = key
-  if (Object.keys(more).length > 0) throw new InvalidRequest('a key is a partition and a sort key')
+  if (Object.keys(more).length > 0) throw new InvalidRequest('a key has other attributes than pk and sk')
   if (valueSize(keyValue('pk', pk)) > MAX_PARTITION_BYTES || valueSize(keyValue('sk', sk)) > MAX_SORT_BYTES) {
     throw new InvalidRequest('a key is too long')
   }
@@ -44,14 +44,14 @@ export const checkItem = (item: StoredItem): InvalidRequest | undefined => {
     const value = item[attribute]
     const fits = isOfType(attribute, value)
     if (value === undefined || (fits && value !== '')) continue
-    const fault = new InvalidRequest(`no value of the index key ${attribute}`)
+    const fault = new InvalidRequest(`the index key ${attribute} has a wrong or empty value`)
     if (!fits && (typeof value === 'string' || typeof value === 'number')) return fault
     throw fault
   }
   for (const { attributes, maxBytes } of INDEX_KEYS) {
     const present = attributes.flatMap((attribute) => item[attribute] ?? [])
     if (present.reduce<number>((bytes, value) => bytes + valueSize(value), 0) > maxBytes) {
-      throw new InvalidRequest(`${attributes.join(' and ')} are too long together`)
+      throw new InvalidRequest(`${attributes.join(' and ')} are together too long`)
     }
   }
   return undefined

@@ -5,7 +5,7 @@ import { countsUnits, noteUnits } from '../../../../shared/table/used-units.ts'
 import type { LocalTable } from '../local-table.ts'
 import { createMemoryTable, type MemoryTable } from './memory-table.ts'
 
-/** Transports a request and its answer. Simulations put latency, throttles, conflicts and crashes here. */
+/** Transports a request and its answer. Simulations add latency, throttles, conflicts and crashes here. */
 export type Carry = <Answer>(name: string, run: () => Answer) => Promise<Answer>
 
 /** Adds to the caller's unit count what DynamoDB would report for the request. */

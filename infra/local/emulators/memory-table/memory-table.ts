@@ -91,7 +91,7 @@ export const createMemoryTable = (options: MemoryTableOptions = {}) => {
     },
     query: (input) => {
       const view = input.index === undefined ? table : indexes.get(input.index)
-      if (!view) throw new InvalidRequest(`no index ${input.index}`)
+      if (!view) throw new InvalidRequest(`the table has no index ${input.index}`)
       const { found, cursor } = queryView(view, input)
       const { fields } = input
       const items = input.countOnly ? [] : found.map(recordOf)
@@ -170,10 +170,10 @@ export type MemoryTable = ReturnType<typeof createMemoryTable>
 /** One request names 1 to 100 items, each once. */
 const checkCount = (keys: readonly Key[]) => {
   const names = new Set(keys.map(({ pk, sk }) => JSON.stringify([pk, sk])))
-  if (keys.length === 0 || keys.length > MAX_AT_ONCE) throw new InvalidRequest('1 to 100 items at once')
-  if (names.size < keys.length) throw new InvalidRequest('an item twice')
+  if (keys.length === 0 || keys.length > MAX_AT_ONCE) throw new InvalidRequest('a request needs 1 to 100 items')
+  if (names.size < keys.length) throw new InvalidRequest('a request names an item twice')
 }
 
 const checkBytes = (items: readonly (StoredItem | undefined)[], most: number) => {
-  if (items.reduce((bytes, item) => bytes + itemSize(item ?? {}), 0) > most) throw new OutsideModel('too much at once')
+  if (items.reduce((bytes, item) => bytes + itemSize(item ?? {}), 0) > most) throw new OutsideModel('too many bytes')
 }

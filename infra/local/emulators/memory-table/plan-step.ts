@@ -58,7 +58,7 @@ const readCondition = (condition: Condition): Test => {
     case 'all':
     case 'any': {
       const tests = condition.of.map(readCondition)
-      if (tests.length === 0) throw new InvalidRequest('a condition of no conditions')
+      if (tests.length === 0) throw new InvalidRequest('a condition without conditions')
       if (condition.test === 'all') return (item) => tests.every((test) => test(item))
       return (item) => tests.some((test) => test(item))
     }
@@ -73,8 +73,9 @@ const readCondition = (condition: Condition): Test => {
     case 'above': {
       const [attribute, holds] = [attributeName(condition.field), COMPARISONS[condition.test]]
       const { value } = storedItem({ value: condition.value })
-      if (value === undefined) throw new InvalidRequest('nothing to compare with')
-      if (ORDERED.has(condition.test) && orderOf(value, value) === undefined) throw new InvalidRequest('no order')
+      if (value === undefined) throw new InvalidRequest('a comparison without a value')
+      if (ORDERED.has(condition.test) && orderOf(value, value) === undefined)
+        throw new InvalidRequest('unordered value')
       return (item) => holds(item[attribute], value)
     }
   }
@@ -106,7 +107,7 @@ export const readChanges = (changes: Changes): ((item: StoredItem) => StoredItem
     ...(changes.remove ?? []).map((field) => [attributeName(field), () => undefined] as const),
   ]
   const attributes = new Set(all.map(([attribute]) => attribute))
-  if (all.length === 0) throw new InvalidRequest('nothing to change')
+  if (all.length === 0) throw new InvalidRequest('an update without a change')
   if (attributes.size < all.length) throw new InvalidRequest('two changes of one attribute')
   if (attributes.has('pk') || attributes.has('sk')) throw new InvalidRequest('a change of the key')
   return (item) => {

@@ -38,7 +38,7 @@ const boundsOf = (attribute: string, range: Range | undefined): Bounds => {
   if ('atMost' in range) return { high: keyValue(attribute, range.atMost) }
   if ('beginsWith' in range) return { beginning: String(keyValue(attribute, range.beginsWith)) }
   const [low, high] = [keyValue(attribute, range.between[0]), keyValue(attribute, range.between[1])]
-  if ((orderOf(low, high) ?? 1) > 0) throw new InvalidRequest('the bounds are the wrong way round')
+  if ((orderOf(low, high) ?? 1) > 0) throw new InvalidRequest('the lower bound is above the upper bound')
   return { low, high }
 }
 
@@ -54,7 +54,7 @@ const cursorTo = (shape: ViewShape, item: StoredItem): StoredItem =>
 /** The sort position of a cursor. Its entry may no longer exist. */
 const startOf = (shape: ViewShape, partition: readonly KeyValue[], cursor: StoredItem): Entry['sort'] => {
   const values = new Map(cursorAttributes(shape).map((name) => [name, keyValue(name, cursor[name])]))
-  if (Object.keys(cursor).length !== values.size) throw new InvalidRequest('more than a cursor')
+  if (Object.keys(cursor).length !== values.size) throw new InvalidRequest('a cursor with other attributes')
   if (shape.partition.some((attribute, at) => cursor[attribute] !== partition[at])) {
     throw new InvalidRequest('a cursor of another partition')
   }
