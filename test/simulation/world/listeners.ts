@@ -40,8 +40,8 @@ export const createListeners = () => ({
   onMessage: [] as ((queue: QueueName, message: QueueMessage, process: Process) => void)[],
   /** Told of messages that a worker is given. */
   onHandedOut: [] as ((queue: QueueName, messages: readonly ReceivedMessage[]) => void)[],
-  /** Told of an error that a process writes into its log, and of the line. */
-  onError: [] as ((process: Process, error: unknown, line: string) => void)[],
+  /** Told of an error that a process writes into its log. */
+  onError: [] as ((process: Process, error: unknown) => void)[],
   /** Told of a line that a process writes into its log. */
   onLine: [] as ((process: Process, code: string, fields: Readonly<Record<string, unknown>>) => void)[],
   /** Told of a webhook before it leaves. */
@@ -50,8 +50,6 @@ export const createListeners = () => ({
   onAnswer: [] as ((request: WebhookRequest, result: WebhookResult, process: Process, postedMs: number) => void)[],
   /** Told when the operators were told of something, and by whom. */
   onAlerted: [] as ((alert: Alert, process: Process) => void)[],
-  /** Told of what a worker was given and has come to its end with, and which messages of it go back to their queue. */
-  onHandedBack: [] as ((process: Process, messages: readonly ReceivedMessage[], failed: ReadonlySet<string>) => void)[],
   /** Told of a callback of the provider's, of the token it came with, and of the status that it was answered with. */
   onCallback: [] as ((body: string, token: string | undefined, status: number) => void)[],
 })

@@ -6,7 +6,6 @@ import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { text } from '../../support/recount/books.ts'
 import { invoke } from './lambda.ts'
-import type { Process } from './process.ts'
 import { type Disorder, type ReceivedMessage, sqsEvent } from './sim-queue.ts'
 import { count, lag, passed, queuesDownUntilMs, strikes, trace, type World } from './world.ts'
 
@@ -53,15 +52,9 @@ const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurr
 
   const consume = async (messages: readonly ReceivedMessage[]) => {
     for (const listen of world.onHandedOut) listen(queue, messages)
-    let worker: Process | undefined
-    const run = await invoke(world, name, sqsEvent(messages), {
-      onEnvironment: ({ process }) => {
-        worker = process
-      },
-    })
+    const run = await invoke(world, name, sqsEvent(messages))
     busy--
     const failed = run.kind === 'done' ? failedItems(run.result) : new Set(messages.map(({ messageId }) => messageId))
-    if (run.kind === 'done' && worker) for (const listen of world.onHandedBack) listen(worker, messages, failed)
     // A message that cannot be deleted is received again.
     const isDown = queuesDownUntilMs(world) > world.scheduler.nowMs()
     for (const { messageId, receipt } of messages) if (!isDown && !failed.has(messageId)) source.remove(receipt)
