@@ -1,11 +1,11 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Observations } from '../watching/observations.ts'
-import { APART_MS, brokenOf, isChanged, ms, onWorkersWrite, type Rules, watchRules } from '../watching/rules.ts'
+import { APART_MS, isChanged, ms, onWorkersWrite, type Rules, watchRules } from '../watching/rules.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
 import type { Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
 import { paymentOfReference } from '../world/rows.ts'
-import type { World } from '../world/world.ts'
+import { addTo, type World } from '../world/world.ts'
 
 /** What the provider calls a request that waits to be paid. */
 export const OPEN: readonly string[] = ['REQUIRES_ACTION', 'PENDING']
@@ -86,110 +86,40 @@ export const watchClosing = (world: World, seen: Observations): void => {
     CLOSED.includes(text(payment, 'status')) && !refused.has(text(payment, 'payment_request_id'))
   watchRules(world, seen, ({ sk }, write) => (sk === 'PAYMENT' && isChanged(write, 'status') ? ends : undefined))
 
-  watchLastWord(world, seen)
+  watchCaptures(world, seen)
 }
-
-/** What the provider has answered when a process asked last about a request; `latest`: the payment that it names. */
-type Word = { readonly said: string; readonly latest?: string }
-
-/** What one process has read: requests, captured payments, and the payments that any answer named. */
-type Answers = {
-  readonly words: Map<string, Word>
-  readonly money: Map<string, { readonly reference: string; readonly amount: number }>
-  readonly answered: Set<string>
-}
-
-/** From the read of a clock to the write. */
-const CALL_MS = 15_000
 
 const ASKED = /^\/v3\/(payments|payment_requests)\/([^/]+)$/
 
 const isAnswered = ({ outcome }: ProviderAnswer) =>
   outcome.kind === 'answered' && (outcome.status < 300 || [400, 404, 409].includes(outcome.status))
 
-/** The word of an answer: a status, the code of a refusal, or nothing. */
-const wordOf = (answer: ProviderAnswer): Word => {
-  const { outcome } = answer
-  if (outcome.kind !== 'answered' || !isAnswered(answer)) return { said: 'nothing' }
-  const { status, error_code: code, latest_payment_id: latest } = Object(outcome.json)
-  return { said: String(status ?? code), ...(latest !== undefined && { latest: String(latest) }) }
-}
-
-const note = ({ words, money, answered }: Answers, answer: ProviderAnswer): void => {
-  const { method, path, outcome } = answer
-  const cancelled = cancelledRequest(method, path)
-  if (cancelled !== undefined) return void words.set(cancelled, { said: wordOf(answer).said })
-  const [, kind, id = ''] = ASKED.exec(path) ?? []
-  if (kind === 'payment_requests') return void words.set(id, wordOf(answer))
-  if (kind === undefined || !isAnswered(answer) || outcome.kind !== 'answered') return
-  answered.add(id)
-  const { status, currency, reference_id: reference, captures } = Object(outcome.json)
-  if (status !== 'SUCCEEDED' || currency !== 'IDR' || !Array.isArray(captures)) return
-  const amount = captures.reduce((sum: number, { capture_amount: one }) => sum + Number(one), 0)
-  money.set(id, { reference: String(reference), amount })
-}
-
-/** That it cannot be closed, that it is not known, and how it had ended. */
-const NOT_CLOSED = 'INELIGIBLE_TRANSACTION_STATUS'
-const NOT_KNOWN = 'DATA_NOT_FOUND'
-const BORNE_OUT: Readonly<Record<string, readonly string[]>> = {
-  cancelled: ['CANCELED', NOT_CLOSED],
-  expired: ['EXPIRED', 'CANCELED', NOT_CLOSED, NOT_KNOWN],
-  failed: ['FAILED', 'CANCELED'],
-}
-
-/** How a payment ends whose request was cancelled upstream; undefined where clocks may differ about it. */
-const endOfCancelled = (payment: RawItem, nowMs: number, apartMs: number): string | undefined => {
-  if (payment['expiry_started_at'] !== undefined) return 'expired'
-  if (payment['cancel_requested_at'] !== undefined) return 'cancelled'
-  const overdueMs = nowMs - Date.parse(text(payment, 'expires_at'))
-  if (Math.abs(overdueMs) <= apartMs + CALL_MS) return undefined
-  return overdueMs > 0 ? 'expired' : 'failed'
-}
-
-/** `end`: how a payment ends whose request was cancelled upstream. */
-const problemsOf = (
-  payment: RawItem,
-  { words, money, answered }: Answers,
-  end: string | undefined,
-): readonly string[] => {
-  const status = text(payment, 'status')
-  const amounts = [...money.values()]
-    .filter(({ reference }) => text(payment, 'pk') === `PAYMENT#${reference.slice(0, 36)}`)
-    .map(({ amount }) => amount)
-  const { said, latest } = words.get(text(payment, 'payment_request_id')) ?? { said: 'nothing' }
-  // A wrong amount fails it, for any status of its request.
-  const isByMoney = status === 'failed' && amounts.length > 0
-  const asked = Number(payment['notional_minor'])
-  // Two customers, or one twice, whose money a sync reads side by side: what comes first decides, the other is held.
-  const isByOther = isByMoney && amounts.some((amount) => amount !== asked)
-  const isBorneOut = isByMoney || BORNE_OUT[status]?.includes(said) === true
-  return brokenOf({
-    [`and its request was cancelled on behalf of ${end}`]:
-      said === 'CANCELED' && !isByMoney && (end ?? status) !== status,
-    'and the worker that ended it was told of its money': amounts.includes(asked) && !isByOther,
-    [`and the provider has said ${said}`]: !isBorneOut,
-    'and no worker was answered about its money': !isByMoney && latest !== undefined && !answered.has(latest),
-  })
-}
-
-/** Checked when a payment ends without money: its worker was last told of this end by the provider, and of no money. */
-const watchLastWord = (world: World, seen: Observations): void => {
-  const answers = new WeakMap<Process, Answers>()
-  const nothing = (): Answers => ({ words: new Map(), money: new Map(), answered: new Set() })
+/** Checked when a payment ends without money: a status may hide a capture, so its worker has asked about that too. */
+const watchCaptures = (world: World, seen: Observations): void => {
+  /** The payment that each request named when a process asked last, and the payments that a process was told of. */
+  const named = new WeakMap<Process, Map<string, string | undefined>>()
+  const told = new WeakMap<Process, Set<string>>()
 
   world.onAnswered.push((process, answer) => {
-    const mine = answers.get(process) ?? nothing()
-    answers.set(process, mine)
-    note(mine, answer)
+    const { method, path, outcome } = answer
+    const [, kind, id = ''] = ASKED.exec(path) ?? []
+    if (kind === 'payments' && isAnswered(answer)) addTo(told, process, id)
+    const requestId = kind === 'payment_requests' ? id : cancelledRequest(method, path)
+    if (requestId === undefined) return
+    const latest: string | undefined =
+      kind === 'payment_requests' && outcome.kind === 'answered' ? Object(outcome.json).latest_payment_id : undefined
+    named.set(process, (named.get(process) ?? new Map<string, string | undefined>()).set(requestId, latest))
   })
 
-  onWorkersWrite(world, / PAYMENT$/, ({ key, before, after, worker, nowMs, apartMs }) => {
+  onWorkersWrite(world, / PAYMENT$/, (write) => {
+    const { key, after, worker } = write
     const status = text(after, 'status')
-    // A process that continues in another's environment has asked under its own name.
-    if (before['status'] !== 'pending' || !(status in BORNE_OUT) || world.sharing.has(worker)) return
-    const end = endOfCancelled(after, nowMs, apartMs)
-    for (const what of problemsOf(after, answers.get(worker) ?? nothing(), end))
-      seen.problems.push(`${key.pk} is ${status}, ${what}`)
+    const latest = named.get(worker)?.get(text(after, 'payment_request_id'))
+    const known = told.get(worker)
+    // Money of a wrong amount fails a payment. A frozen process has asked under its own name.
+    const isByMoney = status === 'failed' && known !== undefined
+    if (!isChanged(write, 'status') || !CLOSED.includes(status) || isByMoney || world.sharing.has(worker)) return
+    if (latest !== undefined && known?.has(latest) !== true)
+      seen.problems.push(`${key.pk} is ${status}, and no worker was answered about its money`)
   })
 }

@@ -1,6 +1,6 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Observations } from '../watching/observations.ts'
-import { isChanged, onWorkersWrite, watchClocks } from '../watching/rules.ts'
+import { watchClocks } from '../watching/rules.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
 import { namesOf, type Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
@@ -103,63 +103,11 @@ export const watchOrphans = (world: World, seen: Observations): (() => readonly 
 }
 
 const PUSHED = 'OVO'
-/** So long a push can be answered from the end of its call, and a call takes at most as long as its lease. */
-const PUSH_MS = 60_000
-const LEASE_MS = 30_000
-const CLOSED = ['FAILED', 'EXPIRED', 'CANCELED']
-
-type Attempt = {
-  readonly number: number
-  readonly outcome: string
-  readonly startedAt: string
-  readonly endedAt?: string
-}
-type Row = Readonly<Record<'type' | 'status' | 'reference_id' | 'product_id', string>>
-
-/** What a process was shown of a reference's rows, whether it was all of them, and what it was told of what they name. */
-type Shown = {
-  readonly rows: Map<string, { readonly isAll: boolean; readonly found: readonly Row[] }>
-  readonly money: Map<string, number>
-  readonly closed: Set<string>
-}
-
-const lastOf = (payment: RawItem) => ((payment['provider_attempts'] ?? []) as readonly Attempt[]).at(-1)
 
 const channelOf = (payment: RawItem) => Object(payment['request']).channelCode ?? payment['channel_code']
 
-const note = ({ rows, money, closed }: Shown, { method, path, query, outcome }: ProviderAnswer): void => {
-  const json = outcome.kind === 'answered' && outcome.status === 200 ? Object(outcome.json) : undefined
-  const reference = query.get('reference_id')
-  if (path === '/transactions' && reference !== null) {
-    const found = [...(query.has('after_id') ? (rows.get(reference)?.found ?? []) : []), ...(json?.data ?? [])]
-    return void rows.set(reference, { isAll: json !== undefined && json.has_more !== true, found })
-  }
-  if (json === undefined || method !== 'GET') return
-  if (path.startsWith('/v3/payments/') && json.status === 'SUCCEEDED' && Array.isArray(json.captures))
-    money.set(String(json.payment_id), Number(json.captures[0]?.capture_amount))
-  // A request is paid once.
-  const isPaid = path.startsWith('/v3/payment_requests/') && json.status === 'SUCCEEDED'
-  if (isPaid || CLOSED.includes(String(json.status))) closed.add(String(json.reference_id))
-}
-
-/** A row that may be money, and of which the process was not told that it is none of what was asked for. */
-const isUndecided = (row: Row, reference: string, asked: number, { money, closed }: Shown): boolean => {
-  if (row.reference_id !== reference || row.type !== 'PAYMENT') return false
-  if (row.status === 'PENDING') return !closed.has(reference) && money.get(row.product_id) === undefined
-  return row.status === 'SUCCESS' && [undefined, asked].includes(money.get(row.product_id))
-}
-
-/** Checked when a push is claimed and leaves: no former push can be answered or paid, and its lease is its claim's. */
-export const watchPushClaims = (world: World, seen: Observations): void => {
-  const shown = new WeakMap<Process, Shown>()
-  const apartMs = watchClocks(world)
-
-  world.onAnswered.push((process, answer) => {
-    const mine = shown.get(process) ?? { rows: new Map(), money: new Map(), closed: new Set() }
-    shown.set(process, mine)
-    note(mine, answer)
-  })
-
+/** Checked when a push leaves: a worker that stood still sends none after the lease of its attempt. */
+const watchLeases = (world: World, seen: Observations, apartMs: () => number): void => {
   world.onAsked.push((_, method, path, body) => {
     const reference = method === 'POST' && path === '/v3/payment_requests' ? String(Object(body).reference_id) : ''
     const payment = paymentOfReference(world, reference)
@@ -167,25 +115,6 @@ export const watchPushClaims = (world: World, seen: Observations): void => {
     const isIts = reference === `${reference.slice(0, 36)}-${text(payment, 'attempt')}`
     if (!isIts || Date.parse(text(payment, 'lease_until')) + apartMs() < world.scheduler.nowMs())
       seen.problems.push(`${reference} is pushed after its lease`)
-  })
-
-  onWorkersWrite(world, / PAYMENT$/, (write) => {
-    const { key, before, after, worker, nowMs } = write
-    const last = lastOf(before)
-    if (before['status'] !== 'creating' || after['status'] !== 'creating' || !isChanged(write, 'attempt')) return
-    if (channelOf(before) !== PUSHED || last === undefined || !['unknown', 'started'].includes(last.outcome)) return
-    const report = (what: string) => void seen.problems.push(`${key.pk} is claimed for a push ${what}`)
-    const endMs = Date.parse(last.endedAt ?? text(before, 'lease_until')) || Date.parse(last.startedAt) + LEASE_MS
-    if (nowMs + write.apartMs < endMs + PUSH_MS) report('while the last one may be answered')
-    if (world.sharing.has(worker)) return
-    const reference = `${key.pk.slice('PAYMENT#'.length)}-${last.number}`
-    const mine = shown.get(worker)
-    const rows = mine?.rows.get(reference)
-    if (mine === undefined || rows?.isAll !== true)
-      return report('by a worker that has not seen what became of the last one')
-    const asked = Number(Object(before['request']).notionalMinor)
-    if (rows.found.some((row) => isUndecided(row, reference, asked, mine)))
-      report('although the last one may have its money')
   })
 }
 
@@ -201,8 +130,9 @@ type Push = {
 }
 
 /** Answers, at rest, which push began while the last one could still be answered, or after it was paid. */
-export const watchPushes = (world: World): (() => readonly string[]) => {
+export const watchPushes = (world: World, seen: Observations): (() => readonly string[]) => {
   const apartMs = watchClocks(world)
+  watchLeases(world, seen, apartMs)
   return () => {
     const shown = world.provider.capturedPayments().filter(({ id }) => !world.unshownRows.has(id))
     const paid = new Map(shown.map(({ id, amount }) => [id, amount]))

@@ -14,6 +14,8 @@ export type Write = {
   readonly isNew: boolean
   readonly written: readonly TableChange[]
   readonly worker: Process | undefined
+  /** When its worker began. */
+  readonly startedMs: number
   readonly nowMs: number
   /** How far two machines' clocks are apart in this history. */
   readonly apartMs: number
@@ -82,6 +84,29 @@ export const watchStarts = (world: World): ((process: Process | undefined) => nu
   return (process) => Math.min(...namesOf(world, process).map((one) => startedMs.get(one) ?? 0))
 }
 
+/** What rows were, and what each was at any moment since a time: a reader since then may have met any of that. */
+export type States = {
+  readonly of: ReadonlyMap<string, readonly { readonly row: RawItem; readonly sinceMs: number }[]>
+  readonly since: (id: string, fromMs: number) => readonly RawItem[]
+}
+
+/** Keeps what the rows whose `pk sk` fits have been, by an attribute that names them. */
+export const watchStates = (world: World, meant: RegExp, name: string): States => {
+  const of = new Map<string, { readonly row: RawItem; readonly sinceMs: number }[]>()
+  world.onChange.push(({ key, after }) => {
+    if (after === undefined || !meant.test(`${key.pk} ${key.sk}`)) return
+    const id = String(after[name])
+    of.set(id, [...(of.get(id) ?? []), { row: after, sinceMs: world.scheduler.nowMs() }])
+  })
+  return {
+    of,
+    since: (id, fromMs) => {
+      const all = of.get(id) ?? []
+      return all.filter((_, at) => (all[at + 1]?.sinceMs ?? Number.POSITIVE_INFINITY) >= fromMs).map(({ row }) => row)
+    },
+  }
+}
+
 /** Tells of each invocation that has come to its end without an error. */
 export const onGoodEnd = (world: World, listen: (process: Process) => void): void => {
   const troubled = new WeakSet<Process>()
@@ -93,14 +118,24 @@ export const onGoodEnd = (world: World, listen: (process: Process) => void): voi
 
 /** Tells of each write to the rows whose `pk sk` fits, once all that is written together is written. */
 export const onWrite = (world: World, meant: RegExp, listen: (write: Write) => void): void => {
-  const apartMs = watchClocks(world)
+  const [apartMs, startedMs] = [watchClocks(world), watchStarts(world)]
   world.onWritten.push((written) => {
     const nowMs = world.scheduler.nowMs()
     for (const { key, before, after } of written) {
       if (after === undefined || !meant.test(`${key.pk} ${key.sk}`)) continue
-      const isNew = before === undefined
-      const [worker, ownApartMs] = [world.acting, apartMs()]
-      listen({ world, key, before: before ?? {}, after, isNew, written, worker, nowMs, apartMs: ownApartMs })
+      const worker = world.acting
+      listen({
+        world,
+        key,
+        before: before ?? {},
+        after,
+        isNew: before === undefined,
+        written,
+        worker,
+        startedMs: worker ? startedMs(worker) : nowMs,
+        nowMs,
+        apartMs: apartMs(),
+      })
     }
   })
 }

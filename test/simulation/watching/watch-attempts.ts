@@ -13,7 +13,6 @@ import {
   type Rules,
   type WorkersWrite,
   watchClocks,
-  watchStarts,
 } from './rules.ts'
 
 type Claim = {
@@ -25,7 +24,7 @@ type Claim = {
 }
 
 /** A claim, or the attempt that it was for. */
-type Write = WorkersWrite & { readonly startedMs: number; readonly claim: Claim | undefined }
+type Write = WorkersWrite & { readonly claim: Claim | undefined }
 
 /** Of a POST, from the first byte to the last. */
 const POST_MS = 10_000
@@ -50,7 +49,6 @@ const uponResult: Rules<Write> = {
 
 /** Checked at every claim, POST and result: an attempt is claimed once, posted once, and noted by its claimer. */
 export const watchAttempts = (world: World, seen: Observations): void => {
-  const startedMs = watchStarts(world)
   const apartMs = watchClocks(world)
   /** The last of each delivery; and which numbers have had one. */
   const claims = new Map<string, Claim>()
@@ -72,11 +70,11 @@ export const watchAttempts = (world: World, seen: Observations): void => {
   }
 
   onWorkersWrite(world, / (DELIVERY$|ATTEMPT#)/, (row) => {
-    const { key, after, isNew, worker } = row
+    const { key, after, isNew } = row
     if (key.sk !== 'DELIVERY' && !isNew) seen.problems.push(`${key.pk} ${key.sk} was written over`)
     if (key.sk !== 'DELIVERY' || isNew) return
     const id = text(after, 'delivery_id')
-    const write: Write = { ...row, startedMs: startedMs(worker), claim: claims.get(id) }
+    const write: Write = { ...row, claim: claims.get(id) }
     if (after['claim_token'] !== undefined && isChanged(row, 'claim_token')) onClaim(id, write)
     if (!isChanged(row, 'attempts')) return
     for (const what of [...broken(uponResult, write), ...resultProblems(world, write)]) report(id, what)

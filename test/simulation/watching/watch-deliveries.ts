@@ -11,11 +11,11 @@ import {
   onWorkersWrite,
   type Rules,
   rewrites,
+  type States,
   type WorkersWrite,
   watchClocks,
-  watchStarts,
 } from './rules.ts'
-import { type EndpointStates, isOn, wants } from './watch-endpoints.ts'
+import { isOn, wants } from './watch-endpoints.ts'
 
 /** A commit is tried with its time for a minute, and its last try takes 17 s. */
 const LATEST_COMMIT_MS = 77_000
@@ -42,7 +42,7 @@ const newEvent: Rules<WorkersWrite> = {
 
 const changedEvent: Rules<WorkersWrite> = {
   ...everyEvent,
-  'is another one than it was': rewrites('event_id id type client_id owner entity payment_id fired_at listed_at body'),
+  'is another one than it was': rewrites('event_id id type client_id owner entity payment_id fired_at listed_at'),
   'is kept for less time than before': ({ before, after, apartMs }) =>
     Number(after['ttl']) * 1_000 < Number(before['ttl']) * 1_000 - TRIES_MS - apartMs,
 }
@@ -50,21 +50,9 @@ const changedEvent: Rules<WorkersWrite> = {
 const newRows = (written: readonly TableChange[], isMeant: (sk: string) => boolean): readonly RawItem[] =>
   written.flatMap(({ key, before, after }) => (before === undefined && after && isMeant(key.sk) ? [after] : []))
 
-/** The keys of the events that new movements of a payment's money must have. */
-const movedIn = (written: readonly TableChange[]): readonly string[] =>
-  written.flatMap(({ key, before, after }) => {
-    const movements = (item: RawItem | undefined) => (item?.['movements'] ?? []) as readonly RawItem[]
-    if (key.sk !== 'PAYMENT') return []
-    const added = movements(after).slice(movements(before).length)
-    return added.map((one) => `${key.pk} EVENT#payment.reversed#${text(one, 'transactionId')}#${text(one, 'type')}`)
-  })
-
 /** Checked at every write: an event comes with what it tells of, and one delivery to each endpoint that wants it. */
-export const watchAnnouncements = (world: World, seen: Observations, { since, bornBefore }: EndpointStates): void => {
+export const watchAnnouncements = (world: World, seen: Observations, { of, since }: States): void => {
   const apartMs = watchClocks(world)
-  /** Deliveries by event and endpoint. */
-  const made = new Map<string, string>()
-
   onWorkersWrite(world, / EVENT#/, (write) => {
     for (const what of broken(write.isNew ? newEvent : changedEvent, write))
       seen.problems.push(`${write.key.pk} ${write.key.sk} ${what}`)
@@ -75,30 +63,24 @@ export const watchAnnouncements = (world: World, seen: Observations, { since, bo
     const [clientId = ''] = text(event, 'owner').split('#')
     const eventName = text(event, 'sk').slice('EVENT#'.length)
     const readFromMs = ms(event, 'listed_at') - READ_BEFORE_MS - apartMs() / 2
-    return bornBefore(clientId, readFromMs).filter((id) =>
-      since(id, readFromMs).every((endpoint) => wants(endpoint, eventName)),
-    )
+    return [...of].flatMap(([id, [first]]) => {
+      const isOlder = first?.row['client_id'] === clientId && first.sinceMs < readFromMs
+      return isOlder && since(id, readFromMs).every((endpoint) => wants(endpoint, eventName)) ? [id] : []
+    })
   }
 
   world.onWritten.push((written) => {
     const deliveries = newRows(written, (sk) => sk === 'DELIVERY').filter(({ payment_id: id }) => id !== undefined)
     const events = newRows(written, (sk) => sk.startsWith('EVENT#'))
-    const names = new Set(events.map((event) => `${text(event, 'pk')} ${text(event, 'sk')}`))
-    seen.problems.push(
-      ...movedIn(written).flatMap((name) => (names.has(name) ? [] : [`money moved without its event ${name}`])),
-    )
     for (const event of events) {
       const told = deliveries.filter(({ event_id: id }) => id === event['id']).map((row) => row['endpoint_id'])
       const missing = wanting(event).filter((id) => !told.includes(id))
       seen.problems.push(...missing.map((id) => `event ${text(event, 'id')} is written without a delivery to ${id}`))
     }
     for (const row of deliveries) {
-      const [id, place] = [text(row, 'delivery_id'), `${text(row, 'event_id')} ${text(row, 'endpoint_id')}`]
-      if (made.has(place)) seen.problems.push(`delivery ${id} is the second of ${place}`)
-      made.set(place, id)
       const isAlone = !events.some((event) => event['id'] === row['event_id'])
       if (isAlone && !REDELIVERS.test(world.acting?.name ?? ''))
-        seen.problems.push(`delivery ${id} is made without its event`)
+        seen.problems.push(`delivery ${text(row, 'delivery_id')} is made without its event`)
     }
   })
 }
@@ -209,8 +191,7 @@ const alongside = ({ world, was, is, isNew, before, after, nowMs, endpoints, isA
 }
 
 /** Checked at every write to a delivery: what design section 4 ("Deliver") lets it do, also with others at work on it. */
-export const watchDeliveryRows = (world: World, seen: Observations, { since }: EndpointStates): void => {
-  const startedMs = watchStarts(world)
+export const watchDeliveryRows = (world: World, seen: Observations, { since }: States): void => {
   /** The number of alerts when it was last abandoned. */
   const alertsBefore = new Map<string, number>()
 
@@ -222,7 +203,7 @@ export const watchDeliveryRows = (world: World, seen: Observations, { since }: E
       was: deliveryStatus(before),
       is: deliveryStatus(after),
       made: count(after, 'attempts') - count(before, 'attempts'),
-      endpoints: since(text(after, 'endpoint_id'), startedMs(row.worker)),
+      endpoints: since(text(after, 'endpoint_id'), row.startedMs),
       isAlerted: world.alerts
         .slice(alertsBefore.get(id) ?? 0)
         .some(({ kind, message }) => kind === 'delivery.abandoned' && message.includes(id)),

@@ -1,52 +1,21 @@
 import type { Key } from '../../../shared/table/keys.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
-import { namesOf, type Process } from '../world/process.ts'
+import type { Process } from '../world/process.ts'
 import { deliveryRow } from '../world/rows.ts'
-import { addTo, type World } from '../world/world.ts'
+import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import {
   broken,
   brokenOf,
-  isChanged,
   ms,
   onGoodEnd,
   onWorkersWrite,
   type Rules,
   rewrites,
   type WorkersWrite,
-  watchClocks,
   watchStarts,
 } from './rules.ts'
-
-type EndpointState = { readonly row: RawItem; readonly sinceMs: number }
-
-export type EndpointStates = {
-  /** What an endpoint was at any moment since then: a reader since then may have met any of that. */
-  readonly since: (endpointId: string, fromMs: number) => readonly RawItem[]
-  /** Endpoints that a client has had since before then, deleted or not. */
-  readonly bornBefore: (clientId: string, ms: number) => readonly string[]
-}
-
-/** Keeps what every endpoint has been. */
-export const watchEndpointStates = (world: World): EndpointStates => {
-  const states = new Map<string, EndpointState[]>()
-  const owned = new Map<string, Set<string>>()
-  world.onChange.push(({ key, after }) => {
-    if (!key.pk.startsWith('ENDPOINTS#') || after === undefined) return
-    const [endpointId, clientId] = [text(after, 'endpoint_id'), text(after, 'client_id')]
-    addTo(owned, clientId, endpointId)
-    states.set(endpointId, [...(states.get(endpointId) ?? []), { row: after, sinceMs: world.scheduler.nowMs() }])
-  })
-  return {
-    since: (endpointId, fromMs) => {
-      const all = states.get(endpointId) ?? []
-      return all.filter((_, at) => (all[at + 1]?.sinceMs ?? Number.POSITIVE_INFINITY) >= fromMs).map(({ row }) => row)
-    },
-    bornBefore: (clientId, untilMs) =>
-      [...(owned.get(clientId) ?? [])].filter((id) => (states.get(id)?.[0]?.sinceMs ?? untilMs) < untilMs),
-  }
-}
 
 export const isOn = (endpoint: RawItem): boolean => endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
 
@@ -66,11 +35,23 @@ const differs = ({ before, after }: WorkersWrite, names: readonly string[]): boo
 
 const OPERATORS = ['update-endpoint', 'delete-endpoint']
 
+/** Between two messages about one endpoint. */
+const QUARTER_MS = 15 * 60_000
+
 const whenChanged: Rules<WorkersWrite> = {
   'is another one than it was': rewrites('endpoint_id client_id url secret_name created_at deleted_at'),
   'is changed although it was deleted': (write) => write.before['deleted_at'] !== undefined && differs(write, WISHES),
+  'is not deleted by its deletion': ({ after, worker }) =>
+    worker.name === 'delete-endpoint' && after['deleted_at'] === undefined,
   'is deleted and still on': ({ after }) => after['deleted_at'] !== undefined && after['enabled'] === true,
+  'is deleted, and its secret is kept': ({ after }) =>
+    after['deleted_at'] !== undefined && after['sealed_secret'] !== undefined,
   'is switched by no operator': (write) => !OPERATORS.includes(write.worker.name) && differs(write, WISHES),
+  // A worker that could not publish its message puts the earlier time back.
+  'is told of too soon after the last message': ({ before, after, worker, nowMs, apartMs }) =>
+    worker.name === 'check-due-alerts' &&
+    text(after, 'last_alert_at') > text(before, 'last_alert_at') &&
+    nowMs - ms(before, 'last_alert_at') < QUARTER_MS - apartMs,
   'is marked anew although it was marked': (write) =>
     write.after['slow_since'] !== undefined && rewrites('slow_since')(write),
 }
@@ -91,16 +72,12 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
   const answers = new WeakMap<Process, Map<string, Answer[]>>()
   const report = (id: string, what: string) => void seen.problems.push(`endpoint ${id} ${what}`)
 
-  /** The last of each endpoint. */
-  const records = new Map<string, RawItem>()
   /** What an endpoint was when its deletion took its row away: another row keeps what is left of it. */
   const takenAway = new Map<string, RawItem>()
   world.onChange.push(({ key, before, after }) => {
     if (key.sk.startsWith('ENDPOINT#') && before !== undefined && after === undefined) {
       takenAway.set(idOf(key), before)
     }
-    if (before === undefined && after?.['action'] !== undefined && key.pk.startsWith('AUDIT#'))
-      records.set(key.pk.slice('AUDIT#'.length), after)
     if (!key.sk.startsWith('ENDPOINT#') || before?.['slow_since'] !== undefined || !after?.['slow_since']) return
     markedMs.set(idOf(key), world.scheduler.nowMs())
   })
@@ -125,7 +102,6 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
     }
     const write = { ...row, before }
     for (const what of broken(whenChanged, write)) report(id, what)
-    if (OPERATORS.includes(worker.name)) for (const what of recordProblems(records.get(id), write)) report(id, what)
     // The mark of a deleted endpoint counts no more.
     if (isGone) return
     const [was, is] = [before['slow_since'], after['slow_since']]
@@ -154,56 +130,6 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
       const mustBeMarked = met.every(({ isHeld }) => isHeld) && !takenAway.has(id)
       if (mustBeMarked && !markedMs.has(id)) report(id, 'has held a worker, and is not marked')
     }
-  })
-}
-
-/** The record of a change says what the endpoint was before it. */
-const recordProblems = (record: RawItem | undefined, { before, after, worker }: WorkersWrite): readonly string[] => {
-  const was = record?.['before'] as RawItem | undefined
-  if (was === undefined || record?.['action'] !== worker.name) return ['is changed without a record']
-  return brokenOf({
-    'was switched otherwise than the record of its change says': was['enabled'] !== before['enabled'],
-    'was subscribed otherwise than the record of its change says':
-      JSON.stringify(was['event_types']) !== JSON.stringify(before['event_types']),
-    'is not deleted by its deletion': worker.name === 'delete-endpoint' && after['deleted_at'] === undefined,
-  })
-}
-
-const QUARTER_MS = 15 * 60_000
-
-/** Checked at every alert about an endpoint: its worker has taken it before, tells once, and not too soon. */
-export const watchAbandonments = (world: World, seen: Observations): void => {
-  const apartMs = watchClocks(world)
-  /** How many messages of each endpoint a worker has taken and not published: it may tell of several deliveries at once. */
-  const taken = new WeakMap<Process, Map<string, number>>()
-  /** What each worker found in its place. */
-  const earlier = new WeakMap<Process, Map<string, unknown>>()
-  const count = (worker: Process, id: string, change: 1 | -1): boolean => {
-    const of = taken.get(worker) ?? new Map<string, number>()
-    const now = (of.get(id) ?? 0) + change
-    if (now >= 0) taken.set(worker, of.set(id, now))
-    return now >= 0
-  }
-
-  onWorkersWrite(world, /^ENDPOINTS#/, (write) => {
-    const { before, after, worker, nowMs } = write
-    if (write.isNew || !isChanged(write, 'last_alert_at')) return
-    const id = text(after, 'endpoint_id')
-    const own = earlier.get(worker) ?? new Map<string, unknown>()
-    // Its message could not be published, as far as its worker knows.
-    if (own.has(id) && own.get(id) === after['last_alert_at']) return void count(worker, id, -1)
-    earlier.set(worker, own.set(id, before['last_alert_at']))
-    count(worker, id, 1)
-    const waitedMs = nowMs - ms(before, 'last_alert_at')
-    if (worker.name === 'check-due-alerts' && waitedMs < QUARTER_MS - apartMs())
-      seen.problems.push(`endpoint ${id} is told of too soon after the last message`)
-  })
-
-  world.onAlerted.push(({ kind, subject }, worker) => {
-    if (kind !== 'delivery.abandoned') return
-    // A frozen worker's message goes out under the name of the one that thawed its environment.
-    if (!namesOf(world, worker).some((one) => count(one, subject, -1)))
-      seen.problems.push(`endpoint ${subject} is told of by a worker that has not taken the message`)
   })
 }
 

@@ -2,7 +2,7 @@ import { amount, type RawItem, text } from '../../support/recount/books.ts'
 import { namesOf, type Process } from '../world/process.ts'
 import { addTo, type World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { becomes, DAY_MS, isChanged, isGiven, ms, type Rules, rewrites, type Write, watchRules } from './rules.ts'
+import { becomes, DAY_MS, isChanged, ms, type Rules, rewrites, type Write, watchRules } from './rules.ts'
 
 /** Spec 2.1.1: percent of the amount in basis points, and what is flat. */
 const TARIFFS: Readonly<Record<string, readonly [bps: number, flat: number]>> = {
@@ -139,16 +139,8 @@ const ofMovements: Rules = {
     newMovements(write).some(
       ({ transactionId, type }) => write.world.table.items(`SUSPENSE#${transactionId}#${type}#`).length === 0,
     ),
-  'is open and posted, or neither': ({ after }) =>
-    after['status'] === 'succeeded' && (after['open_at'] === undefined) !== (after['posted_at'] !== undefined),
   'is posted a second time': rewrites('posted_at'),
   'is opened again': ({ before, after }) => before['posted_at'] !== undefined && after['open_at'] !== undefined,
-  'is posted without its entry': (write) =>
-    isGiven(write, 'posted_at') &&
-    !isVoidedOpen(write.after) &&
-    !write.written.some(
-      ({ after: entry }) => entry?.['type'] === 'payment' && entry['payment_id'] === write.after['id'],
-    ),
 }
 
 /** A fee is assumed when the provider, asked about this very payment, has no final one. */

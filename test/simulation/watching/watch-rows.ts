@@ -1,25 +1,22 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { count, type World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { DAY_MS, isChanged, ms, type Rules, rewrites, watchRules } from './rules.ts'
+import { DAY_MS, isChanged, ms, type Rules, rewrites, watchRules, watchStates } from './rules.ts'
 import { watchAttempts } from './watch-attempts.ts'
 import { watchClients } from './watch-clients.ts'
 import { watchAnnouncements, watchDeliveryRows } from './watch-deliveries.ts'
-import { watchAbandonments, watchEndpointRows, watchEndpointStates } from './watch-endpoints.ts'
+import { watchEndpointRows } from './watch-endpoints.ts'
 import { watchErrors } from './watch-errors.ts'
 import { watchFeeFields } from './watch-fee-fields.ts'
 import { watchJobs } from './watch-jobs.ts'
-import { watchLedger, watchWindows } from './watch-ledger.ts'
+import { watchLedger } from './watch-ledger.ts'
 import { watchMessages, watchPosts } from './watch-messages.ts'
 import { watchAuditRecords } from './watch-operators.ts'
 import { watchPayments } from './watch-payments.ts'
 import { watchSettlementRows } from './watch-settlements.ts'
 import { watchSuspense } from './watch-suspense.ts'
 
-const TERMINAL: Readonly<Record<string, readonly string[]>> = {
-  PAYMENT: ['succeeded', 'failed', 'expired', 'cancelled'],
-  SETTLEMENT: ['manual_paid', 'failed'],
-}
+const ENDED = ['succeeded', 'failed', 'expired', 'cancelled']
 
 /** Of machines whose clocks differ. */
 const SKEW_MS = 60_000
@@ -40,7 +37,7 @@ const watchRetention = (world: World) => {
 
 const ofEveryRow: Rules = {
   'leaves a terminal status': (write) =>
-    TERMINAL[write.key.sk]?.includes(text(write.before, 'status')) === true && isChanged(write, 'status'),
+    write.key.sk === 'PAYMENT' && ENDED.includes(text(write.before, 'status')) && isChanged(write, 'status'),
   'changes its bytes': rewrites('body'),
   'is credited twice': rewrites('credited_provider_payment_id'),
   'changes its destination': rewrites('payment_destination'),
@@ -67,9 +64,7 @@ const WATCHERS: readonly ((world: World, seen: Observations) => void)[] = [
   watchMessages,
   watchPosts,
   watchEndpointRows,
-  watchAbandonments,
   watchLedger,
-  watchWindows,
   watchSettlementRows,
   watchFeeFields,
   watchSuspense,
@@ -81,7 +76,7 @@ const WATCHERS: readonly ((world: World, seen: Observations) => void)[] = [
 
 /** Every row at each write, and what workers send, say and leave: money, what is counted of it, and who works on what. */
 export const watchRows = (world: World, seen: Observations): void => {
-  const endpoints = watchEndpointStates(world)
+  const endpoints = watchStates(world, /^ENDPOINTS#/, 'endpoint_id')
   watchAnnouncements(world, seen, endpoints)
   watchDeliveryRows(world, seen, endpoints)
   for (const watch of WATCHERS) watch(world, seen)
