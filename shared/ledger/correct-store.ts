@@ -3,8 +3,7 @@ import type { PaymentStatus } from '../payment-status.ts'
 import { shardKey, windowKey } from '../table/keys.ts'
 import { absent, all, any, type Condition, equals, exists, type Step, unchanged, update } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
-import { COUNT_FIELD } from './count-store.ts'
-import type { LedgerShard } from './shard-store.ts'
+import { COUNT_FIELD, type LedgerShard } from './shard-store.ts'
 import type { Window } from './window-store.ts'
 
 /** Figures of shards that an audit counts again. */

@@ -8,8 +8,7 @@ import type { Item } from '../table/attributes.ts'
 import { ledgerPk, shardNumberOf, WINDOW_SK } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
 import { later, type Timestamp } from '../time.ts'
-import { COUNT_FIELD } from './count-store.ts'
-import { type LedgerShard, ShardSchema } from './shard-store.ts'
+import { COUNT_FIELD, type LedgerShard, ShardSchema } from './shard-store.ts'
 import { type Window, WindowSchema } from './window-store.ts'
 
 /** A client's whole ledger: the shards of all its parts, and its window. */

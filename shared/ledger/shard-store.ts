@@ -1,13 +1,25 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import type { TableDeps } from '../deps.ts'
-import type { ClientId } from '../ids.ts'
+import { type ClientId, type PaymentId, slotOf } from '../ids.ts'
 import { type Minor, MinorSchema, ZERO } from '../money.ts'
-import { shardKey } from '../table/keys.ts'
+import type { PaymentStatus } from '../payment-status.ts'
+import { type Key, shardKey } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
-import { absent, any, atMost, below, exists, guard, isNew, put, type Step, update } from '../table/step.ts'
+import {
+  absent,
+  any,
+  atMost,
+  below,
+  exists,
+  guard,
+  isNew,
+  put,
+  type Step,
+  update,
+  updateFields,
+} from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
-import { type Placed, shardOf } from './count-store.ts'
 
 const count = v.optional(v.pipe(v.number(), v.safeInteger()), 0)
 
@@ -42,9 +54,44 @@ export const allShards = (parts: number): readonly ShardPlace[] =>
 export const newShard = (clientId: ClientId, { part, shard }: ShardPlace, closedUntil: Timestamp): Step =>
   put(shardKey(clientId, shard, part), { closedUntil }, isNew)
 
+export const COUNT_FIELD = {
+  pending: 'countPending',
+  succeeded: 'countSucceeded',
+  failed: 'countFailed',
+  expired: 'countExpired',
+  cancelled: 'countCancelled',
+} as const satisfies Record<PaymentStatus, keyof LedgerShard>
+
+export type Placed = { readonly clientId: ClientId; readonly paymentId: PaymentId; readonly part?: number | undefined }
+
+/** Where a payment is counted and credited. */
+export const shardOf = ({ clientId, paymentId, part }: Placed): Key =>
+  shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS), part)
+
+type Counted = Placed & { readonly from: PaymentStatus | undefined; readonly to: PaymentStatus }
+
+const counts = ({ from, to }: Pick<Counted, 'from' | 'to'>) => ({
+  [COUNT_FIELD[to]]: 1,
+  ...(from !== undefined && { [COUNT_FIELD[from]]: -1 }),
+})
+
+/** Counts a payment in its new status, as a step of the transaction whose condition lets the transition happen once. */
+export const countTransition = (counted: Counted): Step =>
+  updateFields(shardOf(counted), { add: counts(counted) }, exists)
+
+const credited = (netMinor: Minor, at: Timestamp) => ({ add: { creditedMinor: netMinor }, set: { creditedAt: at } })
+
+/** Credits a payment's net and counts it as succeeded, as a step of the transaction that marks it succeeded. */
+export const credit = (counted: Omit<Counted, 'to'>, netMinor: Minor, at: Timestamp): Step => {
+  const { add, set } = credited(netMinor, at)
+  return updateFields(shardOf(counted), { add: { ...counts({ ...counted, to: 'succeeded' }), ...add }, set }, exists)
+}
+
 /** Moves the credit of an open payment, of which no entry is written yet. */
 export const moveOpenCredit = (payment: Placed, netMinor: Minor, at: Timestamp): Step =>
-  update(shardOf(payment), { add: { creditedMinor: netMinor }, set: { creditedAt: at } }, exists)
+  update(shardOf(payment), credited(netMinor, at), exists)
+
+const isOpenAt = (postedAt: Timestamp) => atMost('closedUntil', postedAt)
 
 /** Moves the credit together with entries of that time. Refused when a settlement has closed the journal after it. */
 export const moveCredit = (payment: Placed, netMinor: Minor, postedAt: Timestamp): Step =>
@@ -55,10 +102,6 @@ export const moveCredit = (payment: Placed, netMinor: Minor, postedAt: Timestamp
 /** The same for an adjustment, which belongs to no payment: always in the first shard. */
 export const adjustCredit = (clientId: ClientId, amountMinor: Minor, postedAt: Timestamp): Step =>
   update(shardKey(clientId, 0), credited(amountMinor, postedAt), isOpenAt(postedAt))
-
-const credited = (netMinor: Minor, at: Timestamp) => ({ add: { creditedMinor: netMinor }, set: { creditedAt: at } })
-
-const isOpenAt = (postedAt: Timestamp) => atMost('closedUntil', postedAt)
 
 /** Shards that are written at the same time: each is a small write. */
 const CONCURRENCY = 16

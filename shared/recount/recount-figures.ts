@@ -4,7 +4,7 @@ import { type ClientBooks, readClientBooks } from '../audit/judged/client-books.
 import { GatewayError } from '../errors.ts'
 import { type Entry, netsOf } from '../journal/entry.ts'
 import { correctShards, correctWindow, type ShardFigure, type WindowFigures } from '../ledger/correct-store.ts'
-import { COUNT_FIELD } from '../ledger/count-store.ts'
+import { COUNT_FIELD } from '../ledger/shard-store.ts'
 import { minor } from '../money.ts'
 import { attributeName } from '../table/attributes.ts'
 import { believed, type Difference } from '../verdict/difference.ts'

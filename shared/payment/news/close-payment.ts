@@ -1,4 +1,4 @@
-import { countTransition } from '../../ledger/count-store.ts'
+import { countTransition } from '../../ledger/shard-store.ts'
 import { loggedPayment } from '../../log.ts'
 import type { FailureReason } from '../../payment-status.ts'
 import { logSuspense, publishSuspenseAlert } from '../../suspense/record-suspense.ts'

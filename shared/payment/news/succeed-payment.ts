@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import { credit } from '../../ledger/count-store.ts'
+import { credit } from '../../ledger/shard-store.ts'
 import { loggedPayment } from '../../log.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderPayment } from '../../provider/provider.ts'
 import type { Step } from '../../table/step.ts'

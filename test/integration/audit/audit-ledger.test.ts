@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
 import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
-import { shardOf } from '../../../shared/ledger/count-store.ts'
+import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
