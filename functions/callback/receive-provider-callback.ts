@@ -1,6 +1,6 @@
 import { GatewayError, toErrorReply } from '../../shared/errors.ts'
 import { receiveCallback } from '../../shared/payment/news/receive-callback.ts'
-import { isCallbackToken } from '../../shared/provider/callback-secret.ts'
+import { isCallbackToken } from '../../shared/provider/provider-secrets.ts'
 import { parseCallback } from '../../shared/provider/xendit/parse-callback.ts'
 import { httpHandler } from '../../shared/runtime/http-handler.ts'
 

@@ -13,8 +13,8 @@ import { ZERO } from '../money.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { type Close, type CloseDeps, closeSettlement, wrongState } from '../settlement/close-settlement.ts'
-import { findAnySettlement, putBankReference } from '../settlement/close-store.ts'
 import { bankIsNewUntil, type Settlement } from '../settlement/settlement.ts'
+import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { openSuspensePages } from '../suspense/list-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
@@ -32,8 +32,6 @@ import {
   settlementVerdictStands,
 } from '../verdict/settlement-verdict-store.ts'
 
-type PayDeps = CloseDeps & GateDeps
-
 const usedReference = (reference: string): GatewayError =>
   new GatewayError('conflict', `bank_reference ${reference} has paid out another settlement`, {
     actionHint: 'Each transfer has a reference of its own: look it up at the bank. list-settlements shows whose it is.',
@@ -49,7 +47,7 @@ const MOST_TRIES = 3
  * settlement.
  */
 export const markSettlementPaid = async (
-  deps: PayDeps,
+  deps: CloseDeps & GateDeps,
   input: Close & { readonly bankReference: string; readonly notes?: string | undefined; readonly confirm: Confirm },
 ): Promise<Settlement> => {
   for (let tried = 0; tried < MOST_TRIES; tried++) {

@@ -5,7 +5,7 @@ import type { StageSettings } from '../stage-settings.ts'
 import { quotaKey, quotaShareKey } from '../table/keys.ts'
 import { absent, any, atMost, update } from '../table/step.ts'
 import { epochMs, expiresAfter, HOUR_MS, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
-import { pausedUntil } from './pause-store.ts'
+import { notePause, pausedUntil } from './pause-store.ts'
 import type { ProviderOperation } from './provider.ts'
 
 /** The published limit: calls a minute for each operation. Oldest first; a change is a new entry. */
@@ -116,4 +116,39 @@ export const countCalls = (
   const ttl = expiresAfter(endsAt, COUNTER_LIFE_MS)
   const hasRoom = any(absent('taken'), atMost('taken', limit - calls))
   return deps.table.write(update(key, { add: { taken: calls }, set: { ttl } }, hasRoom))
+}
+
+type Portion = { readonly calls: number; readonly until: Timestamp }
+
+/** The calls of one run: taken from the quota in portions, used one by one. */
+export type CallBudget = {
+  /** Undefined: one call may be made now. Otherwise the time of the next try. */
+  take(operation: ProviderOperation): Promise<Timestamp | undefined>
+  /** The provider answered 429: drops the unused calls and pauses the operations in all environments. */
+  refused(operations: readonly ProviderOperation[]): Promise<void>
+}
+
+export const callBudget = (
+  deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
+  portions: Readonly<Partial<Record<ProviderOperation, number>>>,
+): CallBudget => {
+  const left = new Map<ProviderOperation, Portion>()
+  return {
+    take: async (operation) => {
+      const now = deps.now()
+      let portion = left.get(operation)
+      if (portion === undefined || portion.calls === 0 || portion.until <= now) {
+        const until = quotaWindow(callsPerMinute(deps.stage, now), now).endsAt
+        const { granted, retryAt } = await takeCalls(deps, operation, portions[operation] ?? 1)
+        if (granted === 0) return retryAt ?? until
+        portion = { calls: granted, until }
+      }
+      left.set(operation, { ...portion, calls: portion.calls - 1 })
+      return undefined
+    },
+    refused: async (operations) => {
+      for (const operation of operations) left.delete(operation)
+      await notePause(deps, operations)
+    },
+  }
 }

@@ -9,8 +9,8 @@ import { less, ZERO } from '../money.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
-import { closeStep, findAnySettlement, markRecredited } from './close-store.ts'
 import type { Settlement } from './settlement.ts'
+import { closeStep, findAnySettlement, markRecredited } from './settlement-store.ts'
 import { unprovenIn } from './sum-entries.ts'
 
 export type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'invocation'>

@@ -5,7 +5,6 @@ import { paymentIdOf } from '../ids.ts'
 import { readsOfPage } from '../payment/announcement.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
-import type { CallBudget } from '../provider/call-budget.ts'
 import {
   isOurMistake,
   PROVIDER_READ_TIMEOUT_MS,
@@ -15,6 +14,7 @@ import {
   type TransactionPage,
   type Unanswered,
 } from '../provider/provider.ts'
+import type { CallBudget } from '../provider/quota-store.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { noteDensity } from './head-store.ts'

@@ -43,8 +43,8 @@ CONSTANTS
   NewShardIsRaised,    \* putShards in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
   NewShardNeverFalls,  \* putShards in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
   RecreditIsOpen,      \* recreditWindow in shared/ledger/window-store.ts, or CarriedOnce breaks
-  RecreditedOnce,      \* markRecredited in shared/settlement/close-store.ts, or MoneyAddsUp breaks
-  ClosedOnce           \* closeStep in shared/settlement/close-store.ts, or MoneyAddsUp breaks
+  RecreditedOnce,      \* markRecredited in shared/settlement/settlement-store.ts, or MoneyAddsUp breaks
+  ClosedOnce           \* closeStep in shared/settlement/settlement-store.ts, or MoneyAddsUp breaks
 
 VARIABLES
   payment,      \* each payment's item

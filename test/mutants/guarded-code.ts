@@ -7,7 +7,7 @@ const GUARDED: readonly (readonly [RegExp, Area | undefined])[] = [
   // What a table or a merchant sees of it is data, and held by schemas and by the description.
   [/-schema\.ts$|\/channels\.ts$|\/manifest\.ts$|-functions\.ts$|\/function-spec\.ts$|\/table-access\.ts$/, undefined],
   [/^shared\/secrets\.ts$/, 'secrets'],
-  [/^shared\/provider\/(provider-secret|callback-secret|secret-problems)\.ts$/, 'secrets'],
+  [/^shared\/provider\/provider-secrets\.ts$/, 'secrets'],
   [/^shared\/webhook\/endpoint\/(safe-url|change-endpoint)\.ts$/, 'secrets'],
   [/^shared\/webhook\/send\/webhook-headers\.ts$/, 'secrets'],
   [/^shared\/client\/(authenticate|api-key-store)\.ts$/, 'secrets'],

@@ -1,9 +1,12 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import * as v from 'valibot'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
 import { type Answer, PROVIDER_READ_TIMEOUT_MS, type Provider } from '../../../shared/provider/provider.ts'
-import { callbackSecretProblems, providerSecretProblems } from '../../../shared/provider/secret-problems.ts'
+import {
+  callbackSecretProblems,
+  providerSecretProblems,
+  readCallbackTokens,
+} from '../../../shared/provider/provider-secrets.ts'
 import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { type Finding, ok, runCheck, unclear, unlessAbsent, wrong } from '../check/finding.ts'

@@ -13,7 +13,7 @@ import type {
   TransactionPage,
   Unanswered,
 } from '../provider.ts'
-import { readProviderKey } from '../provider-secret.ts'
+import { readProviderKey } from '../provider-secrets.ts'
 import { BalanceSchema, CASH_ACCOUNT, TransactionPageSchema } from './transaction-schema.ts'
 import { isOtherChannel } from './xendit-channels.ts'
 import { createAnswer, createBody } from './xendit-create.ts'

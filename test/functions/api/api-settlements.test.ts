@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { closeStep } from '../../../shared/settlement/close-store.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { addMs, DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
 import { recordTable } from '../../support/intercept-table.ts'

@@ -1,6 +1,6 @@
 import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { findAnySettlement } from '../../../shared/settlement/close-store.ts'
+import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'

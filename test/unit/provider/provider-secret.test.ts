@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { isCallbackToken, readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
-import { readProviderKey } from '../../../shared/provider/provider-secret.ts'
+import { isCallbackToken, readCallbackTokens, readProviderKey } from '../../../shared/provider/provider-secrets.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { PROVIDER_KEY, PROVIDER_SECRET } from '../../support/scripted-provider.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'

@@ -1,0 +1,48 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { callbackSecretName, isKnownSecret, providerSecretName, readSecret, type Secrets } from '../secrets.ts'
+
+// Printable ASCII without spaces, because a header allows nothing else.
+const ProviderKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,1024}$/))
+const ProviderSecret = v.pipe(v.string(), v.parseJson(), v.object({ secret_key: ProviderKey }))
+
+export const readProviderKey = async (secrets: Pick<Secrets, 'get'>, stage: string, fresh?: 'fresh'): Promise<string> =>
+  (await readSecret(secrets, 'provider', providerSecretName(stage), ProviderSecret, fresh)).secret_key
+
+// The minimum length prevents guessing, because the token alone authenticates a callback.
+const CallbackToken = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{16,1024}$/))
+/** One token, or two during a rotation. */
+const CallbackTokens = v.pipe(v.array(CallbackToken), v.minLength(1), v.maxLength(2))
+const CallbackSecret = v.pipe(v.string(), v.parseJson(), v.object({ callback_tokens: CallbackTokens }))
+
+/** Reads the callback tokens from their own secret, which only the callback function may read. */
+export const readCallbackTokens = async (
+  secrets: Pick<Secrets, 'get'>,
+  stage: string,
+  fresh?: 'fresh',
+): Promise<readonly string[]> =>
+  (await readSecret(secrets, 'callback', callbackSecretName(stage), CallbackSecret, fresh)).callback_tokens
+
+/** Whether a callback's token is valid. The comparison takes constant time. */
+export const isCallbackToken = (deps: Pick<Deps, 'secrets' | 'stage'>, token: string | undefined): Promise<boolean> =>
+  isKnownSecret((fresh) => readCallbackTokens(deps.secrets, deps.stage.name, fresh), token)
+
+const Fields = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()))
+
+/** The problems of a stored text, by field and never by value, for the operator who sets it; empty if it is valid. */
+const problemsOf = (text: string, field: string, schema: v.GenericSchema, rule: string): readonly string[] => {
+  const fields = v.safeParse(Fields, text)
+  if (!fields.success) return [`it is not JSON with the field ${field}`]
+  return v.is(schema, fields.output[field]) ? [] : [`${field} must be ${rule}`]
+}
+
+export const providerSecretProblems = (text: string): readonly string[] =>
+  problemsOf(text, 'secret_key', ProviderKey, '1 to 1,024 printable ASCII characters without spaces')
+
+export const callbackSecretProblems = (text: string): readonly string[] =>
+  problemsOf(
+    text,
+    'callback_tokens',
+    CallbackTokens,
+    'a list of one or two texts of 16 to 1,024 printable ASCII characters without spaces',
+  )
