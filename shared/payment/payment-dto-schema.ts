@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { MOVEMENT_TYPES, REVERSAL_KINDS } from '../journal/payment-money.ts'
 import { FAILURE_REASONS, PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
-import { FEE_STATUSES } from './payment.ts'
+import { CustomerSchema, FEE_STATUSES } from './payment.ts'
 
 /*
  * What merchants are shown, for the type of what we answer and for the API description. Only its types are imported by
@@ -12,12 +12,6 @@ const id = (what: string) => v.pipe(v.string(), v.uuid(), v.description(what))
 const time = (what: string) => v.pipe(v.string(), v.isoTimestamp(), v.description(what))
 const amount = (what: string) => v.pipe(v.number(), v.integer(), v.description(what))
 const text = (what: string) => v.pipe(v.string(), v.description(what))
-
-const CustomerDtoSchema = v.object({
-  name: v.optional(v.string()),
-  email: v.optional(v.string()),
-  phone: v.optional(v.string()),
-})
 
 /** Fields that the `data` object of a webhook shares with the payment DTO (spec 6.2). */
 export const WebhookDataSchema = v.object({
@@ -49,7 +43,7 @@ export const WebhookDataSchema = v.object({
     'What to show the customer. `virtual_account`: the account number. `qris`: the text to draw as a QR code. `ewallet`: ' +
       'the URL to redirect to, or empty where the wallet calls the customer by itself (OVO).',
   ),
-  customer: v.optional(CustomerDtoSchema),
+  customer: v.optional(CustomerSchema),
   description: v.optional(v.string()),
   metadata: v.optional(v.pipe(v.record(v.string(), v.unknown()), v.description('As it was sent, digit for digit.'))),
   created_at: time('When the payment was created.'),

@@ -5,12 +5,11 @@ import { MinorSchema, ZERO } from '../money.ts'
 import { FAILURE_REASONS, PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { TimestampSchema } from '../time.ts'
 
-const CustomerSchema = v.object({
+export const CustomerSchema = v.object({
   name: v.optional(v.string()),
   email: v.optional(v.string()),
   phone: v.optional(v.string()),
 })
-export type Customer = v.InferOutput<typeof CustomerSchema>
 
 const PaymentRequestSchema = v.object({
   method: v.picklist(PAYMENT_METHODS),

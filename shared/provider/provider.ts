@@ -1,6 +1,7 @@
-import type { Minor } from '../money.ts'
+import * as v from 'valibot'
+import { type Minor, MinorSchema } from '../money.ts'
 import type { FailureReason, PaymentMethod } from '../payment-status.ts'
-import type { Timestamp } from '../time.ts'
+import { type Timestamp, TimestampSchema } from '../time.ts'
 
 /** The upstream provider as the domain sees it. Only the adapter, in its own folder, knows the provider's HTTP API. */
 export type Provider = {
@@ -135,38 +136,38 @@ export type TransactionPage = {
   readonly afterId?: string
 }
 
-/** `return`: back to a customer. `correction`: may concern a payment. `account`: ours. `unknown`: undocumented. */
-export type TransactionType = 'payment' | 'return' | 'correction' | 'account' | 'unknown'
-
-export type ProviderTransaction = {
-  readonly type: TransactionType
-  readonly transactionId: string
-  readonly providerPaymentId: string
+/** One booked row of our account at the provider. The sync stores a row that it cannot decide yet. */
+export const ProviderTransactionSchema = v.object({
+  /** `return`: back to a customer. `correction`: may concern a payment. `account`: ours. `unknown`: undocumented. */
+  type: v.picklist(['payment', 'return', 'correction', 'account', 'unknown']),
+  transactionId: v.string(),
+  providerPaymentId: v.string(),
   /** The row proves that the money of `providerPaymentId` was captured. */
-  readonly isCaptured?: true | undefined
-  readonly paymentRequestId: string | undefined
-  readonly reference: string
-  readonly status: 'success' | 'pending' | 'failed' | 'reversed' | 'unknown'
+  isCaptured: v.optional(v.literal(true)),
+  paymentRequestId: v.optional(v.string()),
+  reference: v.string(),
+  status: v.picklist(['success', 'pending', 'failed', 'reversed', 'unknown']),
   /** The kind of reversal; undefined if the row is none, or its kind is unknown. */
-  readonly returns?: 'voided' | 'reversed' | 'refund' | 'chargeback' | undefined
+  returns: v.optional(v.picklist(['voided', 'reversed', 'refund', 'chargeback'])),
   /** An `account` row that pays money out to our bank. */
-  readonly isWithdrawal?: true | undefined
+  isWithdrawal: v.optional(v.literal(true)),
   /** The row returns reversed money to us, as after a won dispute. */
-  readonly comesAgain?: true | undefined
-  readonly currency: string
-  readonly amountMinor: Minor
+  comesAgain: v.optional(v.literal(true)),
+  currency: v.string(),
+  amountMinor: MinorSchema,
   /** The effect on our provider account: the net amount, negative for money out. */
-  readonly providerMinor: Minor
+  providerMinor: MinorSchema,
   /** Chargeback: the disputed amount without the row's fee; undefined if the row shows no fee. */
-  readonly disputedMinor?: Minor | undefined
+  disputedMinor: v.optional(MinorSchema),
   /** What the provider keeps of a payment (fee, VAT, withholding): amount - net. Undefined until final. */
-  readonly keptMinor: Minor | undefined
-  readonly settledAt: Timestamp | undefined
-  readonly settlesAt?: Timestamp | undefined
-  readonly category?: string | undefined
-  readonly createdAt?: Timestamp | undefined
-  readonly updatedAt: Timestamp
-}
+  keptMinor: v.optional(MinorSchema),
+  settledAt: v.optional(TimestampSchema),
+  settlesAt: v.optional(TimestampSchema),
+  category: v.optional(v.string()),
+  createdAt: v.optional(TimestampSchema),
+  updatedAt: TimestampSchema,
+})
+export type ProviderTransaction = Readonly<v.InferOutput<typeof ProviderTransactionSchema>>
 
 /** Deadlines of design section 4, in milliseconds. */
 export const PROVIDER_READ_TIMEOUT_MS = 4_000

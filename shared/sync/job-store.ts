@@ -1,15 +1,13 @@
 import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../deps.ts'
-import { REVERSAL_KINDS } from '../journal/payment-money.ts'
-import { MinorSchema } from '../money.ts'
-import type { ProviderTransaction } from '../provider/provider.ts'
+import { type ProviderTransaction, ProviderTransactionSchema } from '../provider/provider.ts'
 import { syncJobKey } from '../table/keys.ts'
 import {
   absent,
   all,
   any,
   below,
-  type Condition,
+  type Changes,
   DUE_WORK_FIELDS,
   dueWork,
   equals,
@@ -56,32 +54,11 @@ const SliceSchema = v.object({
 export type Slice = v.InferOutput<typeof SliceSchema>
 
 /** A transaction that could not be decided, for example without a provider answer. It is checked again alone. */
-export const OpenTransactionSchema = v.object({
+const OpenTransactionSchema = v.object({
   ...claimed,
   kind: v.literal('open'),
   tries: v.number(),
-  transaction: v.object({
-    type: v.picklist(['payment', 'return', 'correction', 'account', 'unknown']),
-    transactionId: v.string(),
-    providerPaymentId: v.string(),
-    isCaptured: v.optional(v.literal(true)),
-    paymentRequestId: v.optional(v.string()),
-    reference: v.string(),
-    status: v.picklist(['success', 'pending', 'failed', 'reversed', 'unknown']),
-    returns: v.optional(v.picklist(REVERSAL_KINDS)),
-    comesAgain: v.optional(v.literal(true)),
-    isWithdrawal: v.optional(v.literal(true)),
-    currency: v.string(),
-    amountMinor: MinorSchema,
-    providerMinor: MinorSchema,
-    disputedMinor: v.optional(MinorSchema),
-    keptMinor: v.optional(MinorSchema),
-    settledAt: v.optional(TimestampSchema),
-    settlesAt: v.optional(TimestampSchema),
-    category: v.optional(v.string()),
-    createdAt: v.optional(TimestampSchema),
-    updatedAt: TimestampSchema,
-  }),
+  transaction: ProviderTransactionSchema,
 })
 export type OpenTransaction = v.InferOutput<typeof OpenTransactionSchema>
 
@@ -95,11 +72,12 @@ const KEPT_MS = 7 * DAY_MS
 
 const ttlAt = (at: Timestamp): number => Math.ceil((epochMs(at) + KEPT_MS) / SECOND_MS)
 
-/** No other worker has claimed the job: every claim and every kept page changes the due time. */
-export const isMine = ({ dueAt }: Pick<SyncJob, 'dueAt'>): Condition => all(present('work'), equals('dueAt', dueAt))
-
-const DueJobSchema = v.object({ id: v.string(), dueAt: TimestampSchema })
+const DueJobSchema = v.object(claimed)
 export type DueJob = v.InferOutput<typeof DueJobSchema>
+
+/** Changes a job as it was read or claimed. Refused after a later claim, because each one changes the due time. */
+const change = (deps: TableDeps, { id, dueAt }: DueJob, changes: Changes) =>
+  deps.table.write(update(syncJobKey(id), changes, all(present('work'), equals('dueAt', dueAt))))
 
 /** Jobs that are due, oldest first. The index may be stale; the claim decides. */
 export const findDueJobs = async (deps: StoreDeps, limit: number): Promise<readonly DueJob[]> => {
@@ -109,51 +87,34 @@ export const findDueJobs = async (deps: StoreDeps, limit: number): Promise<reado
 }
 
 /** Claims a job for one lease; only one worker succeeds. Undefined: another worker has it, or it is done. */
-export const claimJob = async (deps: StoreDeps, { id, dueAt }: DueJob): Promise<SyncJob | undefined> => {
-  const leased = addMs(later(deps.now(), dueAt), LEASE_MS)
-  const { applied, item } = await deps.table.write(
-    update(syncJobKey(id), { set: { dueAt: leased } }, isMine({ dueAt })),
-  )
+export const claimJob = async (deps: StoreDeps, due: DueJob): Promise<SyncJob | undefined> => {
+  const leased = addMs(later(deps.now(), due.dueAt), LEASE_MS)
+  const { applied, item } = await change(deps, due, { set: { dueAt: leased } })
   return applied && item ? v.parse(SyncJobSchema, item) : undefined
 }
 
 /** The fields of a slice that a page changes. Without `afterId` the span is read from its beginning. */
-export type Progress = Pick<Slice, 'afterId' | 'rows' | 'openUntil'>
+type Progress = Pick<Slice, 'afterId' | 'rows' | 'openUntil'>
 
 /** Keeps the position after a page and renews the lease. Undefined: another worker has claimed the slice. */
 export const keepPosition = async (deps: StoreDeps, slice: Slice, progress: Progress): Promise<Slice | undefined> => {
   // Always later than before, because the due time distinguishes one claim from the next.
   const dueAt = addMs(later(deps.now(), addMs(slice.dueAt, 1 - LEASE_MS)), LEASE_MS)
-  const { applied } = await deps.table.write(
-    update(
-      syncJobKey(slice.id),
-      { set: { ...progress, dueAt }, remove: progress.afterId === undefined ? ['afterId'] : [] },
-      isMine(slice),
-    ),
-  )
+  const remove = progress.afterId === undefined ? ['afterId'] : []
+  const { applied } = await change(deps, slice, { set: { ...progress, dueAt }, remove })
   return applied ? { ...slice, ...progress, dueAt } : undefined
 }
 
-export const releaseJob = (deps: TableDeps, job: SyncJob, dueAt: Timestamp) =>
-  deps.table.write(update(syncJobKey(job.id), { set: { dueAt } }, isMine(job)))
+export const releaseJob = (deps: TableDeps, job: SyncJob, dueAt: Timestamp) => change(deps, job, { set: { dueAt } })
 
 export const finishJob = (deps: StoreDeps, job: SyncJob, reads?: number) =>
-  deps.table.write(
-    update(
-      syncJobKey(job.id),
-      { set: { ttl: ttlAt(deps.now()), reads }, remove: [...DUE_WORK_FIELDS, 'afterId'] },
-      isMine(job),
-    ),
-  )
+  change(deps, job, { set: { ttl: ttlAt(deps.now()), reads }, remove: [...DUE_WORK_FIELDS, 'afterId'] })
 
 export const scheduleReading = (deps: TableDeps, slice: Slice, dueAt: Timestamp) =>
-  deps.table.write(
-    update(
-      syncJobKey(slice.id),
-      { set: { dueAt, reads: slice.reads + 1, rows: 0 }, remove: ['afterId', 'openUntil'] },
-      isMine(slice),
-    ),
-  )
+  change(deps, slice, { set: { dueAt, reads: slice.reads + 1, rows: 0 }, remove: ['afterId', 'openUntil'] })
+
+export const retryOpen = (deps: TableDeps, job: OpenTransaction, dueAt: Timestamp) =>
+  change(deps, job, { set: { dueAt, tries: job.tries + 1 } })
 
 /**
  * Schedules a reading of a tail slice at `dueAt`, unless it already waits until `settlesBy` or has had `mostReads`.
@@ -179,10 +140,8 @@ export const registerReading = (
     ),
   )
 
-type Row = OpenTransaction['transaction']
-
 /** Several passes read the same row. A row that is equal or older is not news. */
-const isNewer = (known: Row, row: Row): boolean => {
+const isNewer = (known: ProviderTransaction, row: ProviderTransaction): boolean => {
   const fields = new Set([...Object.keys(known), ...Object.keys(row)])
   const differs = (field: string) => Reflect.get(known, field) !== Reflect.get(row, field)
   return row.updatedAt >= known.updatedAt && [...fields].some(differs)
@@ -205,10 +164,7 @@ export const noteOpen = async (deps: TableDeps, transaction: ProviderTransaction
     const stored = v.parse(OpenTransactionSchema, item)
     if (!isNewer(stored.transaction, transaction)) return
     const renewed = { transaction, dueAt: stored.dueAt === dueAt ? addMs(dueAt, 1) : dueAt }
-    if ((await deps.table.write(update(syncJobKey(id), { set: renewed }, isMine(stored)))).applied) return
+    if ((await change(deps, stored, { set: renewed })).applied) return
   }
   throw new Error(`${id}: ${MAX_TRIES} tries met another claim`)
 }
-
-export const retryOpen = (deps: TableDeps, job: Extract<SyncJob, { kind: 'open' }>, dueAt: Timestamp) =>
-  deps.table.write(update(syncJobKey(job.id), { set: { dueAt, tries: job.tries + 1 } }, isMine(job)))

@@ -175,7 +175,7 @@ const againAt = (now: Timestamp, tries: number): Timestamp =>
 /** Reconciles an open transaction again. Without an answer it is retried; after two days it is a finding. */
 const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> => {
   const { deps, tally } = run
-  const transaction = { keptMinor: undefined, settledAt: undefined, paymentRequestId: undefined, ...job.transaction }
+  const { transaction } = job
   const paymentId = paymentIdOf(transaction.reference)
   const [known]: readonly Payment[] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
   const reconciled = await reconcileTransaction(deps, transaction, known, askAbout(run))

@@ -1,13 +1,14 @@
 import * as v from 'valibot'
 import { type Minor, minor } from '../../money.ts'
 import { earlier } from '../../time.ts'
-import type { ProviderBalance, ProviderTransaction, TransactionPage, TransactionType } from '../provider.ts'
+import type { ProviderBalance, ProviderTransaction, TransactionPage } from '../provider.ts'
 import { Amount, OptionalText, receivedMinor, SignedAmount, Time } from './xendit-schema.ts'
 
-const typed = (type: TransactionType, ...names: readonly string[]) => names.map((name) => [name, type] as const)
+const typed = (type: ProviderTransaction['type'], ...names: readonly string[]) =>
+  names.map((name) => [name, type] as const)
 
 /** The provider books two of these types although its documented list lacks them. */
-const TRANSACTION_TYPE: ReadonlyMap<string, TransactionType> = new Map([
+const TRANSACTION_TYPE: ReadonlyMap<string, ProviderTransaction['type']> = new Map([
   ...typed('payment', 'PAYMENT'),
   ...typed('return', 'REFUND', 'CHARGEBACK', 'chargeback_deduction'),
   ...typed('correction', 'CHARGEBACK_REVERSAL', 'ADJUSTMENT_ADD', 'ADJUSTMENT_DEDUCT', 'OTHER'),
