@@ -14,22 +14,21 @@ import {
   put,
   type Step,
   unchanged,
-  update,
 } from '../table/step.ts'
 import type { WriteOutcome } from '../table/table.ts'
 import { DAY_MS, epochMs, SECOND_MS, type Timestamp } from '../time.ts'
 import type { CreatingPayment, Payment, ProviderAttempt } from './payment.ts'
+import { changePayment, isCreating } from './payment-store.ts'
 
-export const ttlSeconds = (time: Timestamp): number => Math.floor(epochMs(time) / SECOND_MS)
+const ttlSeconds = (time: Timestamp): number => Math.floor(epochMs(time) / SECOND_MS)
 
-export const isCreating: Condition = equals('status', 'creating')
 export const isAttempt = (attempt: number): Condition => equals('attempt', attempt)
 export const leaseIsOver = (now: Timestamp): Condition => any(absent('leaseUntil'), atMost('leaseUntil', now))
 /** Refused long ago, and not yet deleted by the table's TTL: it counts as absent. */
 const isForgotten = (now: Timestamp): Condition => all(isCreating, atMost('ttl', ttlSeconds(now)))
 
 /** When it becomes due. The commit leaves this entry unchanged. */
-export const dueFields = ({ paymentId, dueAt }: CreatingPayment) =>
+const dueFields = ({ paymentId, dueAt }: CreatingPayment) =>
   dueAt === undefined ? {} : { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
 
 /** Claims the payment for its first attempt. Of all callers with one key, one claim is applied. */
@@ -109,20 +108,19 @@ export const claimTakeover = (
 ): Promise<WriteOutcome> => {
   const remembers = taken.rememberedProviderPaymentIds !== undefined
   const { request, attempt, leaseUntil, mayExistUpstream, providerAttempts } = taken
-  return deps.table.write(
-    update(
-      paymentKey(taken.paymentId),
-      {
-        set: { request, attempt, leaseUntil, mayExistUpstream, providerAttempts, ...(!remembers && dueFields(taken)) },
-        remove: ['failure', 'ttl'],
-      },
-      all(
-        isCreating,
-        isAttempt(taken.attempt - 1),
-        leaseIsOver(now),
-        unchanged('leaseUntil', read.leaseUntil),
-        (remembers ? present : absent)('rememberedProviderPaymentIds'),
-      ),
+  return changePayment(
+    deps,
+    taken.paymentId,
+    {
+      set: { request, attempt, leaseUntil, mayExistUpstream, providerAttempts, ...(!remembers && dueFields(taken)) },
+      remove: ['failure', 'ttl'],
+    },
+    all(
+      isCreating,
+      isAttempt(taken.attempt - 1),
+      leaseIsOver(now),
+      unchanged('leaseUntil', read.leaseUntil),
+      (remembers ? present : absent)('rememberedProviderPaymentIds'),
     ),
   )
 }
@@ -140,36 +138,34 @@ export const releaseAttempt = async (
   creating: CreatingPayment,
   { failure, providerAttempts, forgettable = false }: AttemptEnd,
 ): Promise<WriteOutcome> => {
-  const key = paymentKey(creating.paymentId)
+  const { paymentId } = creating
   const isIts = all(isCreating, isAttempt(creating.attempt))
   const ended = { failure, providerAttempts }
   const ttl = forgettable ? ttlSeconds(deps.now()) + REFUSED_RETENTION_MS / SECOND_MS : undefined
-  const released = await deps.table.write(
-    update(
-      key,
-      { set: { ...ended, ttl }, remove: ['leaseUntil', ...DUE_WORK_FIELDS] },
-      all(isIts, absent('rememberedProviderPaymentIds')),
-    ),
+  const released = await changePayment(
+    deps,
+    paymentId,
+    { set: { ...ended, ttl }, remove: ['leaseUntil', ...DUE_WORK_FIELDS] },
+    all(isIts, absent('rememberedProviderPaymentIds')),
   )
   if (released.applied || released.item?.['rememberedProviderPaymentIds'] === undefined) return released
-  return deps.table.write(update(key, { set: ended, remove: ['leaseUntil'] }, isIts))
+  return changePayment(deps, paymentId, { set: ended, remove: ['leaseUntil'] }, isIts)
 }
 
 /** A capture came while the attempt runs. It is checked when the lease ends (design section 4). */
 export const rememberCapture = (
   deps: TableDeps,
-  creating: CreatingPayment,
+  { paymentId }: CreatingPayment,
   providerPaymentId: string,
   dueAt: Timestamp,
 ): Promise<WriteOutcome> =>
-  deps.table.write(
-    update(
-      paymentKey(creating.paymentId),
-      {
-        add: { rememberedProviderPaymentIds: new Set([providerPaymentId]) },
-        set: { id: creating.paymentId, ...dueWork('payment', creating.paymentId, dueAt) },
-        remove: ['ttl'],
-      },
-      isCreating,
-    ),
+  changePayment(
+    deps,
+    paymentId,
+    {
+      add: { rememberedProviderPaymentIds: new Set([providerPaymentId]) },
+      set: { id: paymentId, ...dueWork('payment', paymentId, dueAt) },
+      remove: ['ttl'],
+    },
+    isCreating,
   )

@@ -10,6 +10,7 @@ import {
   absent,
   all,
   any,
+  type Changes,
   type Condition,
   DUE_WORK_FIELDS,
   dueWork,
@@ -21,7 +22,6 @@ import {
 } from '../table/step.ts'
 import type { Reads } from '../table/table.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
-import { isCreating } from './creating-store.ts'
 import {
   CreatingPaymentSchema,
   type NewsSource,
@@ -105,8 +105,9 @@ export const transitioned = (payment: Payment, status: PaymentStatus, at: Timest
   return { ...payment, status, transitions: [...payment.transitions, transition] }
 }
 
-export const isPending: Condition = equals('status', 'pending')
-export const expiryNotStarted: Condition = absent('expiryStartedAt')
+export const isCreating: Condition = equals('status', 'creating')
+const isPending: Condition = equals('status', 'pending')
+const expiryNotStarted: Condition = absent('expiryStartedAt')
 
 /** After our expiry has begun, a request cancelled at the provider no longer proves the merchant's wish. */
 const mayBecome = (status: PaymentStatus): Condition =>
@@ -150,14 +151,17 @@ export const findAnyPayment = async (deps: TableDeps, id: string): Promise<Store
   return stored
 }
 
+/** One write of a payment's item, outside a transaction. */
+export const changePayment = (deps: TableDeps, paymentId: PaymentId, changes: Changes, condition: Condition) =>
+  deps.table.write(update(paymentKey(paymentId), changes, condition))
+
 /** Notes the client's cancel, the first time: CANCELED at the provider then means `cancelled`. */
 export const noteCancelRequested = (deps: TableDeps, paymentId: PaymentId, now: Timestamp, dueAt: Timestamp) =>
-  deps.table.write(
-    update(
-      paymentKey(paymentId),
-      { setIfAbsent: { cancelRequestedAt: now }, set: dueWork('payment', paymentId, dueAt) },
-      all(isPending, expiryNotStarted),
-    ),
+  changePayment(
+    deps,
+    paymentId,
+    { setIfAbsent: { cancelRequestedAt: now }, set: dueWork('payment', paymentId, dueAt) },
+    all(isPending, expiryNotStarted),
   )
 
 /** Notes our expiry, the first time. Refused if a cancel was noted since the read: it is asked about first. */
@@ -166,17 +170,16 @@ export const noteExpiryStarted = (
   { paymentId, cancelRequestedAt }: Pick<Payment, 'paymentId' | 'cancelRequestedAt'>,
   now: Timestamp,
 ) =>
-  deps.table.write(
-    update(
-      paymentKey(paymentId),
-      { setIfAbsent: { expiryStartedAt: now } },
-      all(isPending, any(present('expiryStartedAt'), unchanged('cancelRequestedAt', cancelRequestedAt))),
-    ),
+  changePayment(
+    deps,
+    paymentId,
+    { setIfAbsent: { expiryStartedAt: now } },
+    all(isPending, any(present('expiryStartedAt'), unchanged('cancelRequestedAt', cancelRequestedAt))),
   )
 
 /** Makes a payment due now, because the provider has news that could not be asked for. */
 export const markDueNow = (deps: TableDeps, paymentId: PaymentId, now: Timestamp) =>
-  deps.table.write(update(paymentKey(paymentId), { set: dueWork('payment', paymentId, now) }, isPending))
+  changePayment(deps, paymentId, { set: dueWork('payment', paymentId, now) }, isPending)
 
 /**
  * Claims one check by moving the due time forward; of two workers with the same due time, one is applied. With
@@ -186,37 +189,29 @@ export const markDueNow = (deps: TableDeps, paymentId: PaymentId, now: Timestamp
 export const claimCheck = (
   deps: TableDeps,
   { paymentId, dueAt }: { readonly paymentId: PaymentId; readonly dueAt: Timestamp },
-  claim: { readonly nextDueAt: Timestamp; readonly beginExpiryAt?: Timestamp | undefined },
+  { nextDueAt, beginExpiryAt }: { readonly nextDueAt: Timestamp; readonly beginExpiryAt?: Timestamp | undefined },
 ) => {
+  const set = { dueAt: nextDueAt }
   const isDue = all(present('work'), equals('dueAt', dueAt))
-  const { nextDueAt, beginExpiryAt } = claim
-  return deps.table.write(
-    beginExpiryAt === undefined
-      ? update(paymentKey(paymentId), { set: { dueAt: nextDueAt } }, isDue)
-      : update(
-          paymentKey(paymentId),
-          { set: { dueAt: nextDueAt }, setIfAbsent: { expiryStartedAt: beginExpiryAt } },
-          all(isDue, isPending, any(present('expiryStartedAt'), absent('cancelRequestedAt'))),
-        ),
-  )
+  if (beginExpiryAt === undefined) return changePayment(deps, paymentId, { set }, isDue)
+  const mayExpire = all(isPending, any(present('expiryStartedAt'), absent('cancelRequestedAt')))
+  return changePayment(deps, paymentId, { set, setIfAbsent: { expiryStartedAt: beginExpiryAt } }, all(isDue, mayExpire))
 }
 
 /** Sets when a pending payment is checked next. Refused when it became due for another reason meanwhile. */
 export const scheduleCheck = (deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp, nextDueAt: Timestamp) =>
-  deps.table.write(
-    update(
-      paymentKey(paymentId),
-      { set: { dueAt: nextDueAt }, remove: ['rememberedProviderPaymentIds'] },
-      all(isPending, equals('dueAt', claimedDueAt)),
-    ),
+  changePayment(
+    deps,
+    paymentId,
+    { set: { dueAt: nextDueAt }, remove: ['rememberedProviderPaymentIds'] },
+    all(isPending, equals('dueAt', claimedDueAt)),
   )
 
 /** Removes a claimed payment from due work after its remembered captures came to nothing. */
 export const endCheck = (deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp) =>
-  deps.table.write(
-    update(
-      paymentKey(paymentId),
-      { remove: [...DUE_WORK_FIELDS, 'rememberedProviderPaymentIds'] },
-      all(isCreating, equals('dueAt', claimedDueAt)),
-    ),
+  changePayment(
+    deps,
+    paymentId,
+    { remove: [...DUE_WORK_FIELDS, 'rememberedProviderPaymentIds'] },
+    all(isCreating, equals('dueAt', claimedDueAt)),
   )

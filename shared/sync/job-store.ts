@@ -15,7 +15,7 @@ import {
   update,
 } from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
-import { addMs, DAY_MS, epochMs, later, MINUTE_MS, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
+import { addMs, DAY_MS, expiresAfter, later, MINUTE_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
 /**
  * The jobs of the sync. All except the head are due work. A worker claims a job by moving its due time to the end of a
@@ -70,8 +70,6 @@ export const LEASE_MS = 5 * MINUTE_MS
 /** Done jobs are kept this long for investigation. */
 const KEPT_MS = 7 * DAY_MS
 
-const ttlAt = (at: Timestamp): number => Math.ceil((epochMs(at) + KEPT_MS) / SECOND_MS)
-
 const DueJobSchema = v.object(claimed)
 export type DueJob = v.InferOutput<typeof DueJobSchema>
 
@@ -108,7 +106,7 @@ export const keepPosition = async (deps: StoreDeps, slice: Slice, progress: Prog
 export const releaseJob = (deps: TableDeps, job: SyncJob, dueAt: Timestamp) => change(deps, job, { set: { dueAt } })
 
 export const finishJob = (deps: StoreDeps, job: SyncJob, reads?: number) =>
-  change(deps, job, { set: { ttl: ttlAt(deps.now()), reads }, remove: [...DUE_WORK_FIELDS, 'afterId'] })
+  change(deps, job, { set: { ttl: expiresAfter(deps.now(), KEPT_MS), reads }, remove: [...DUE_WORK_FIELDS, 'afterId'] })
 
 export const scheduleReading = (deps: TableDeps, slice: Slice, dueAt: Timestamp) =>
   change(deps, slice, { set: { dueAt, reads: slice.reads + 1, rows: 0 }, remove: ['afterId', 'openUntil'] })
