@@ -16,6 +16,8 @@ export const ZERO = minor(0)
 
 export const plus = (a: Minor, b: Minor): Minor => minor(a + b)
 export const less = (a: Minor, b: Minor): Minor => minor(a - b)
+export const smaller = (a: Minor, b: Minor): Minor => (a < b ? a : b)
+export const atLeastZero = (amount: Minor): Minor => (amount > 0 ? amount : ZERO)
 
 const BPS_PER_ONE = 10_000n
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { MinorSchema, plus } from '../money.ts'
+import { plus } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-status.ts'
 import { addMs, DAY_MS, HOUR_MS, parseForeignTime, type Timestamp, timestampOf } from '../time.ts'
-import { ENTRY_SIDES, ENTRY_TYPES, type Entry, isForClient } from './entry.ts'
+import { ENTRY_SIDES, ENTRY_TYPES, type Entry, isForClient, SidesSchema } from './entry.ts'
 
 /** Indonesia's west keeps UTC+7 all year: the books' days are those of Asia/Jakarta. */
 const JAKARTA_MS = 7 * HOUR_MS
@@ -22,8 +22,6 @@ export const BookDaySchema = v.pipe(
   v.regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date such as 2026-11-30'),
   v.check(isDay, 'must be a date such as 2026-11-30'),
 )
-
-const SidesSchema = v.object(v.entriesFromList(ENTRY_SIDES, MinorSchema))
 
 /** Sums of entries of one type, method and day of `posted_at`. The books are made of them. */
 export const DayTotalSchema = v.object({

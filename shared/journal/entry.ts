@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { assertInvariant } from '../errors.ts'
 import { PaymentIdSchema, SettlementIdSchema, UuidSchema } from '../ids.ts'
-import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
+import { less, type Minor, MinorSchema, netOf, plus, ZERO } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-status.ts'
 import { TimestampSchema } from '../time.ts'
 import type { Movement } from './payment-money.ts'
@@ -36,6 +36,8 @@ export const ENTRY_SIDES = [
   'houseMinor',
 ] as const
 
+export const SidesSchema = v.object(v.entriesFromList(ENTRY_SIDES, MinorSchema))
+
 /** One movement of a client's money: immutable, and written once in the transaction that moves the money. */
 export const EntrySchema = v.object({
   entryId: UuidSchema,
@@ -65,16 +67,19 @@ export const EntrySchema = v.object({
 })
 export type Entry = v.InferOutput<typeof EntrySchema>
 
-type Sides = Pick<Entry, 'netMinor' | 'providerMinor' | 'bankMinor' | 'suspenseMinor'>
+/** The sides that a new entry may leave out: they are zero. */
+export type Legs = Pick<Entry, 'providerMinor' | 'bankMinor' | 'suspenseMinor'>
 
 /** The house's side: what is left of provider and bank after client and suspense. */
-export const houseOf = ({ netMinor, providerMinor, bankMinor, suspenseMinor }: Sides): Minor =>
+export const houseOf = ({ netMinor, providerMinor, bankMinor, suspenseMinor }: Legs & Pick<Entry, 'netMinor'>): Minor =>
   less(less(plus(providerMinor, bankMinor), netMinor), suspenseMinor)
 
 /** An entry with its house side. Throws unless both equations hold. */
-export const newEntry = (entry: Omit<Entry, 'houseMinor'>): Entry => {
+export const newEntry = (entry: Omit<Entry, 'houseMinor' | keyof Legs> & Partial<Legs>): Entry => {
   assertBalanced(entry)
-  return { ...entry, houseMinor: houseOf(entry) }
+  const { providerMinor = ZERO, bankMinor = ZERO, suspenseMinor = ZERO } = entry
+  const whole = { ...entry, providerMinor, bankMinor, suspenseMinor }
+  return { ...whole, houseMinor: houseOf(whole) }
 }
 
 export const netsOf = (entries: readonly Entry[]): Minor =>
@@ -82,8 +87,7 @@ export const netsOf = (entries: readonly Entry[]): Minor =>
 
 /** Whether the entry's sides are equal, as they were when it was written. */
 export const isBalanced = (entry: Entry): boolean =>
-  entry.houseMinor === houseOf(entry) &&
-  less(less(entry.grossMinor, entry.feeMinor), entry.markupMinor) === entry.netMinor
+  entry.houseMinor === houseOf(entry) && netOf(entry.grossMinor, entry.feeMinor, entry.markupMinor) === entry.netMinor
 
 /** Rows with zeros for the client are neither shown to merchants nor counted. */
 export const isForClient = ({ grossMinor, feeMinor, markupMinor, netMinor }: Entry): boolean =>
@@ -102,12 +106,7 @@ export const fieldsText = (record: object): string =>
   )
 
 /** The client's side of an entry, in IDR and signed: net = gross - fee - markup (design section 12). */
-export type Figures = {
-  readonly grossMinor: Minor
-  readonly feeMinor: Minor
-  readonly markupMinor: Minor
-  readonly netMinor: Minor
-}
+export type Figures = Readonly<Pick<Entry, 'grossMinor' | 'feeMinor' | 'markupMinor' | 'netMinor'>>
 
 export const NO_FIGURES: Figures = { grossMinor: ZERO, feeMinor: ZERO, markupMinor: ZERO, netMinor: ZERO }
 
@@ -115,20 +114,16 @@ export const figuresOf = (grossMinor: Minor, feeMinor: Minor, markupMinor: Minor
   grossMinor,
   feeMinor,
   markupMinor,
-  netMinor: less(less(grossMinor, feeMinor), markupMinor),
+  netMinor: netOf(grossMinor, feeMinor, markupMinor),
 })
 
-export const lessFigures = (a: Figures, b: Figures): Figures => ({
-  grossMinor: less(a.grossMinor, b.grossMinor),
-  feeMinor: less(a.feeMinor, b.feeMinor),
-  markupMinor: less(a.markupMinor, b.markupMinor),
-  netMinor: less(a.netMinor, b.netMinor),
-})
+export const lessFigures = (a: Figures, b: Figures): Figures =>
+  figuresOf(less(a.grossMinor, b.grossMinor), less(a.feeMinor, b.feeMinor), less(a.markupMinor, b.markupMinor))
 
 /** Asserts net = gross - fee - markup before every write of figures. */
 export const assertBalanced = ({ grossMinor, feeMinor, markupMinor, netMinor }: Figures): void =>
   assertInvariant(
-    less(less(grossMinor, feeMinor), markupMinor) === netMinor,
+    netOf(grossMinor, feeMinor, markupMinor) === netMinor,
     'figures do not add up: gross - fee - markup is not net',
   )
 

@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import { chunks } from '../chunks.ts'
 import type { StoreDeps, TableDeps } from '../deps.ts'
-import { type Minor, MinorSchema, ZERO } from '../money.ts'
+import { MinorSchema, ZERO } from '../money.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey, houseTotalKey } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
 import { isNew, put, type Step, update } from '../table/step.ts'
 import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
 import { bookDay } from './day-totals.ts'
-import { houseOf } from './entry.ts'
+import { houseOf, type Legs } from './entry.ts'
 
 /** Movements of money that belongs to no client, or not yet to one (design section 12). */
 export const HOUSE_ENTRY_TYPES = [
@@ -20,7 +20,7 @@ export const HOUSE_ENTRY_TYPES = [
 ] as const
 export type HouseEntryType = (typeof HOUSE_ENTRY_TYPES)[number]
 
-const side = v.optional(MinorSchema, ZERO)
+const HOUSE_SIDES = ['providerMinor', 'bankMinor', 'suspenseMinor', 'houseMinor'] as const
 
 /** Written once for each provider row and type, never changed. */
 export const HouseEntrySchema = v.object({
@@ -29,10 +29,7 @@ export const HouseEntrySchema = v.object({
   /** When the provider made the row; without a row, when the entry was written. */
   rowAt: TimestampSchema,
   postedAt: TimestampSchema,
-  providerMinor: side,
-  bankMinor: side,
-  suspenseMinor: side,
-  houseMinor: side,
+  ...v.entriesFromList(HOUSE_SIDES, v.optional(MinorSchema, ZERO)),
   suspenseId: v.optional(v.string()),
   /**
    * Of a `correction`: the client whose entry has the other side. Of `suspense`: the client whose payment was paid, if
@@ -42,15 +39,13 @@ export const HouseEntrySchema = v.object({
 })
 export type HouseEntry = v.InferOutput<typeof HouseEntrySchema>
 
-type Legs = { readonly providerMinor?: Minor; readonly bankMinor?: Minor; readonly suspenseMinor?: Minor }
-
 /** A house entry with its house side: provider + bank = suspense + house. */
 export const newHouseEntry = ({
   providerMinor = ZERO,
   bankMinor = ZERO,
   suspenseMinor = ZERO,
   ...entry
-}: Omit<HouseEntry, 'providerMinor' | 'bankMinor' | 'suspenseMinor' | 'houseMinor'> & Legs): HouseEntry => {
+}: Omit<HouseEntry, (typeof HOUSE_SIDES)[number]> & Partial<Legs>): HouseEntry => {
   const legs = { providerMinor, bankMinor, suspenseMinor }
   return { ...entry, ...legs, houseMinor: houseOf({ ...legs, netMinor: ZERO }) }
 }
@@ -99,10 +94,7 @@ export const findUnclaimedRow = async (deps: StoreDeps, transactionId: string): 
 export const HouseTotalSchema = v.object({
   type: v.picklist(HOUSE_ENTRY_TYPES),
   day: v.string(),
-  providerMinor: MinorSchema,
-  bankMinor: MinorSchema,
-  suspenseMinor: MinorSchema,
-  houseMinor: MinorSchema,
+  ...v.entriesFromList(HOUSE_SIDES, MinorSchema),
   count: v.number(),
 })
 export type HouseTotal = v.InferOutput<typeof HouseTotalSchema>

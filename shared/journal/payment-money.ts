@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { assertInvariant } from '../errors.ts'
-import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
+import { atLeastZero, less, type Minor, MinorSchema, plus, smaller, ZERO } from '../money.ts'
 import { TimestampSchema } from '../time.ts'
 import { type Figures, lessFigures, type PaymentMoney, standingFigures } from './entry.ts'
 
@@ -48,9 +48,6 @@ export type Moved = {
   /** The change of the sum of the entries. */
   readonly figures: Figures
 }
-
-const atLeastZero = (amount: Minor): Minor => (amount > 0 ? amount : ZERO)
-const smaller = (a: Minor, b: Minor): Minor => (a < b ? a : b)
 
 /** Whether a row has moved the payment before, or is already void: an older reading of it no longer counts. */
 export const hasMoved = (

@@ -27,9 +27,8 @@ const entryOf = (input: AdjustmentInput, row: HouseEntry | undefined, postedAt: 
     eligibleAt: postedAt,
     postedAt,
     ...figuresOf(input.amountMinor, ZERO, ZERO),
-    providerMinor: row?.providerMinor ?? ZERO,
+    providerMinor: row?.providerMinor,
     bankMinor: input.kind === 'recovered' ? input.amountMinor : ZERO,
-    suspenseMinor: ZERO,
     providerTransactionId: input.providerTransactionId,
   })
 

@@ -1,6 +1,6 @@
 import type { Deps, StoreDeps } from '../deps.ts'
 import { type HouseEntry, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
-import { less, type Minor, plus, ZERO } from '../money.ts'
+import { less, type Minor, plus, smaller, ZERO } from '../money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
 import { owedOf, type Suspense } from '../suspense/suspense.ts'
@@ -67,18 +67,10 @@ export const bookSuspense = (deps: StoreDeps, known: Suspense, row: HouseRow): P
     if (item.kind !== 'money' || item.postedMinor !== undefined) return undefined
     const { suspenseId, clientId } = item
     const suspenseMinor = item.status === 'open' ? owedOf(item) : ZERO
-    const entry = newHouseEntry({
-      type: 'suspense',
-      ...row,
-      suspenseMinor,
-      suspenseId,
-      clientId,
-      postedAt: deps.now(),
-    })
+    const postedAt = deps.now()
+    const entry = newHouseEntry({ type: 'suspense', ...row, suspenseMinor, suspenseId, clientId, postedAt })
     return { item: notePosted(item, suspenseMinor), entry }
   })
-
-const smaller = (a: Minor, b: Minor): Minor => (a < b ? a : b)
 
 /** Books a refund or a void of money in suspense, once for each row. The item is resolved when nothing is left. */
 export const bookSuspenseRefund = (

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { hasMoved, MOST_MOVEMENTS, type MoneyRow, type Moved, moveMoney } from '../journal/payment-money.ts'
 import { moveCredit, moveOpenCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
-import { less, type Minor, ZERO } from '../money.ts'
+import { atLeastZero, less, type Minor, smaller, ZERO } from '../money.ts'
 import { announcementOfMovement, tellWorkers } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
@@ -113,10 +113,8 @@ const voidedOpen = (moved: Payment, postedAt: Timestamp): Payment => {
 }
 
 /** The part of returned money that the house had written off: the house takes it. */
-export const clawedBack = ({ writtenOffMinor }: Pick<Window, 'writtenOffMinor'>, netMinor: Minor): Minor => {
-  if (netMinor <= 0 || writtenOffMinor <= 0) return ZERO
-  return netMinor < writtenOffMinor ? netMinor : writtenOffMinor
-}
+export const clawedBack = ({ writtenOffMinor }: Pick<Window, 'writtenOffMinor'>, netMinor: Minor): Minor =>
+  atLeastZero(smaller(netMinor, writtenOffMinor))
 
 /** A posted payment: its newest movement becomes an entry at once. */
 const movedPosted = (

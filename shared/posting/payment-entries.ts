@@ -31,7 +31,7 @@ type Fields = Pick<Entry, 'providerSettledAt' | 'provenMinor' | 'provenEligibleA
 type EntryOf = Partial<Fields> & {
   readonly type: EntryType
   readonly figures: Figures
-  readonly providerMinor: Minor
+  readonly providerMinor: Minor | undefined
   readonly transactionId: string | undefined
   readonly postedAt: Timestamp
 }
@@ -48,8 +48,6 @@ const entryOf = (payment: Payment, { type, figures, providerMinor, transactionId
     postedAt,
     ...figures,
     providerMinor,
-    bankMinor: ZERO,
-    suspenseMinor: ZERO,
     paymentId: payment.paymentId,
     providerTransactionId: transactionId,
     externalReference: payment.externalReference,
@@ -65,7 +63,7 @@ const ownEntry = (payment: Payment, postedAt: Timestamp): Entry => {
   return entryOf(payment, {
     type: 'payment',
     figures: priceOf(payment),
-    providerMinor: row?.providerMinor ?? ZERO,
+    providerMinor: row?.providerMinor,
     transactionId: row?.transactionId,
     postedAt,
     providerSettledAt: row && payment.providerSettledAt,
@@ -77,7 +75,7 @@ const lateEntry = (payment: Payment, { postedAt, lateRowAt }: { postedAt: Timest
   entryOf(payment, {
     type: 'late_row',
     figures: NO_FIGURES,
-    providerMinor: payment.ownRow?.providerMinor ?? ZERO,
+    providerMinor: payment.ownRow?.providerMinor,
     transactionId: payment.ownRow?.transactionId,
     postedAt: lateRowAt,
     providerSettledAt: payment.providerSettledAt,

@@ -1,9 +1,7 @@
 import { type Figures, type PaymentMoney, untouched } from '../journal/entry.ts'
 import { type MoneyRow, type Movement, moveMoney } from '../journal/payment-money.ts'
-import { less, type Minor, plus, ZERO } from '../money.ts'
+import { atLeastZero, less, type Minor, plus, ZERO } from '../money.ts'
 import type { Payment, Reversal } from '../payment/payment.ts'
-
-const atLeastZero = (amount: Minor): Minor => (amount > 0 ? amount : ZERO)
 
 /** Whether a row returns money to the client: a won dispute, or a voided reversal. */
 const gives = ({ type, isOwnRow }: MoneyRow): boolean =>

@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { derivedUuid, UuidSchema } from '../ids.ts'
-import { type Entry, newEntry, paymentsIn } from '../journal/entry.ts'
+import { type Entry, newEntry, paymentsIn, SidesSchema } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
-import { less, ZERO } from '../money.ts'
+import { less } from '../money.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
@@ -95,9 +95,6 @@ export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entr
     feeMinor: settlement.providerFeesMinor,
     markupMinor: settlement.markupMinor,
     netMinor: settlement.netMinor,
-    providerMinor: ZERO,
-    bankMinor: ZERO,
-    suspenseMinor: ZERO,
     recreditedSettlementId: settlement.settlementId,
     paymentCount: settlement.paymentCount,
     provenMinor: less(settlement.netMinor, settlement.unprovenMinor),
@@ -142,13 +139,7 @@ export const leftOutRecredit = ({ sweptFrom }: Pick<Settlement, 'sweptFrom'>, en
     type: 'recredit',
     eligibleAt: postedAt,
     postedAt,
-    grossMinor: entry.grossMinor,
-    feeMinor: entry.feeMinor,
-    markupMinor: entry.markupMinor,
-    netMinor: entry.netMinor,
-    providerMinor: entry.providerMinor,
-    bankMinor: entry.bankMinor,
-    suspenseMinor: entry.suspenseMinor,
+    ...v.parse(SidesSchema, entry),
     standsForEntryId: entry.entryId,
     standsForType: entry.type,
     standsForPostedAt: entry.postedAt,
