@@ -3,7 +3,7 @@ import type { Deps, TableDeps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { askForOwnRow } from '../payment/actual-fee.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { finding, logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
+import { finding, tellSuspense } from '../suspense/record-suspense.ts'
 import { ownersOf } from '../table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { postPayments, settledRowOf } from './post-payments.ts'
@@ -53,10 +53,7 @@ export const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Pro
     const assumed = finding({ subject: payment.paymentId, cause, payment, now: deps.now() })
     const [posted] = await postPayments(deps, [{ payment, by: row ? { row } : { assumed } }])
     if (posted === undefined) continue
-    if (row === undefined) {
-      logSuspense(deps, assumed)
-      await publishSuspenseAlert(deps, assumed)
-    }
+    if (row === undefined) await tellSuspense(deps, assumed)
     return true
   }
   return false

@@ -2,7 +2,7 @@ import type { Deps, StoreDeps } from '../deps.ts'
 import { type HouseEntry, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { less, type Minor, plus, smaller, ZERO } from '../money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
-import { logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
+import { tellSuspense } from '../suspense/record-suspense.ts'
 import { owedOf, type Suspense } from '../suspense/suspense.ts'
 import { findSuspense, newSuspense, notePosted, noteRefunded } from '../suspense/suspense-store.ts'
 import type { Step } from '../table/step.ts'
@@ -27,9 +27,7 @@ export const bookUnmatched = async (deps: StoreDeps, row: HouseRow): Promise<voi
 export const bookBeyond = async (deps: TellDeps, row: HouseRow, noted: Suspense): Promise<void> => {
   const entry = newHouseEntry({ type: 'unmatched', ...row, postedAt: deps.now() })
   const { applied } = await deps.table.transact({ ...putHouseEntry(entry), suspense: newSuspense(noted) })
-  if (!applied) return
-  logSuspense(deps, noted)
-  await publishSuspenseAlert(deps, noted)
+  if (applied) await tellSuspense(deps, noted)
 }
 
 /** Books a withdrawal: the amount moves from the provider's account to our bank, and the house pays its fee. */

@@ -117,10 +117,13 @@ export const checkSuspenseAlert = async (
 export const logSuspense = ({ log }: Pick<Deps, 'log'>, { suspenseId, cause, paymentId, kind }: Suspense): void =>
   log.warn('suspense.recorded', { suspense_id: suspenseId, cause, kind, payment_id: paymentId })
 
-/** Records an item once and alerts the operators. A second call does nothing. */
-export const recordSuspense = async (deps: SuspenseDeps, item: Suspense): Promise<void> => {
-  const written = await putSuspense(deps, item)
-  if (!written.applied) return
+/** Logs an item that was written just now, and alerts the operators. */
+export const tellSuspense = async (deps: SuspenseDeps, item: Suspense): Promise<void> => {
   logSuspense(deps, item)
   await publishSuspenseAlert(deps, item)
+}
+
+/** Records an item once and alerts the operators. A second call does nothing. */
+export const recordSuspense = async (deps: SuspenseDeps, item: Suspense): Promise<void> => {
+  if ((await putSuspense(deps, item)).applied) await tellSuspense(deps, item)
 }

@@ -1,7 +1,7 @@
 import { countTransition } from '../../ledger/shard-store.ts'
 import { loggedPayment } from '../../log.ts'
 import type { FailureReason } from '../../payment-status.ts'
-import { logSuspense, publishSuspenseAlert } from '../../suspense/record-suspense.ts'
+import { tellSuspense } from '../../suspense/record-suspense.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
 import { newSuspense } from '../../suspense/suspense-store.ts'
 import { transactWhileFresh } from '../../table/table.ts'
@@ -72,7 +72,5 @@ const afterClosing = async (deps: NewsDeps, closed: Payment, { status, source, h
     failure_reason: closed.failureReason,
   })
   await tellWorkers(deps, told)
-  if (!held) return
-  logSuspense(deps, held)
-  await publishSuspenseAlert(deps, held)
+  if (held) await tellSuspense(deps, held)
 }
