@@ -15,22 +15,18 @@ import { unprovenIn } from './sum-entries.ts'
 
 export type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'invocation'>
 
-/** The steps that a settlement in this state still allows. */
-const nextStep = ({ status, recreditedAt }: Settlement): string => {
-  switch (status) {
-    case 'recorded':
-      return 'Only a failed settlement can be recredited: mark-settlement-failed first.'
-    case 'manual_paid':
-      return 'It is paid out, which is final; list-settlements shows it.'
-    case 'failed':
-      return recreditedAt === undefined
-        ? 'It has failed, which is final; recredit-settlement makes its funds available again.'
-        : 'It has failed, which is final, and its funds are available again; the next settlement has them.'
-  }
+/** What an operator may still do with a settlement in this state. */
+const NEXT_STEP: Readonly<Record<Settlement['status'] | 'recredited', string>> = {
+  recorded: 'Only a failed settlement can be recredited: mark-settlement-failed first.',
+  manual_paid: 'It is paid out, which is final; list-settlements shows it.',
+  failed: 'It has failed, which is final; recredit-settlement makes its funds available again.',
+  recredited: 'It has failed, which is final, and its funds are available again; the next settlement has them.',
 }
 
-export const wrongState = (action: string, settlement: Settlement) =>
-  invalid(`settlement cannot be ${action} in status=${settlement.status}`, undefined, nextStep(settlement))
+export const wrongState = (action: string, { status, recreditedAt }: Settlement) => {
+  const nextStep = NEXT_STEP[status === 'failed' && recreditedAt !== undefined ? 'recredited' : status]
+  return invalid(`settlement cannot be ${action} in status=${status}`, undefined, nextStep)
+}
 
 const statusRecord = ({ status, settledAt, recreditedAt }: Settlement) => ({
   status,
@@ -40,11 +36,10 @@ const statusRecord = ({ status, settledAt, recreditedAt }: Settlement) => ({
 
 type ClosedBy = { readonly operator: string; readonly action: string; readonly noted?: object }
 
-const changeRecord = (before: Settlement, after: Settlement, { operator, action, noted }: ClosedBy) => ({
+const changeRecord = (before: Settlement, after: Settlement, { noted, ...by }: ClosedBy) => ({
   subject: before.settlementId,
   clientId: before.clientId,
-  operator,
-  action,
+  ...by,
   before: statusRecord(before),
   after: { ...statusRecord(after), notes: after.notes ?? null, ...noted },
 })
