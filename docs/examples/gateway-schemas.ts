@@ -99,31 +99,31 @@ export type RedeliverToEndpoint = {
 }
 
 export type Payment = {
-  /** Identifier of the payment. */
+  /** The id of the payment. */
   readonly id: string
   /** The merchant whose payment it is. */
   readonly client_id: string
-  /** Your own order or invoice id, as it was sent. Not checked for uniqueness. */
+  /** Your own order or invoice id, unchanged. It need not be unique. */
   readonly external_reference?: string
   readonly method: 'virtual_account' | 'ewallet' | 'qris'
   /** Bank or wallet. Absent for `qris`. */
   readonly channel_code?: string
   /** What the customer pays: the `amount` of the request. */
   readonly notional_minor: number
-  /** The provider's fee: estimated at first, final once `fee_status` is no longer `estimated`. */
+  /** The provider's fee. It is final when `fee_status` is no longer `estimated`. */
   readonly xendit_fee_minor: number
   /** The gateway's markup: 0.1 percent of `notional_minor`. */
   readonly hexolus_markup_minor: number
-  /** What you are credited: `notional_minor` less fee and markup. May be negative. */
+  /** Your credit: `notional_minor` less fee and markup. It may be negative. */
   readonly client_net_minor: number
-  /** Book `client_net_minor` once this is no longer `estimated`: it does not move any more then. */
+  /** `client_net_minor` is final when this is no longer `estimated`. Book it only then. */
   readonly fee_status: 'estimated' | 'actual' | 'assumed'
   readonly currency: 'IDR'
-  /** All but `pending` are terminal: no payment leaves them. */
+  /** Only `pending` can change. Every other status is final. */
   readonly status: 'pending' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
-  /** Why it failed; present once `failed`. `wrong_amount`: what came is not what was asked for. */
+  /** Why a `failed` payment failed. `wrong_amount`: the customer paid another amount. */
   readonly failure_reason?: 'wrong_amount' | 'declined' | 'channel_unavailable' | 'cancelled_upstream' | 'other'
-  /** What to show the customer. `virtual_account`: the account number. `qris`: the text to draw as a QR code. `ewallet`: the URL to redirect to, or empty where the wallet calls the customer by itself (OVO). */
+  /** What to show the customer. `virtual_account`: the account number. `qris`: the text of the QR code. `ewallet`: the URL to redirect to. It is empty if the wallet asks the customer on the phone (OVO). */
   readonly payment_destination: string
   readonly customer?: {
     readonly name?: string
@@ -131,52 +131,52 @@ export type Payment = {
     readonly phone?: string
   }
   readonly description?: string
-  /** As it was sent, digit for digit. */
+  /** Your own data, unchanged, numbers digit for digit. */
   readonly metadata?: Readonly<Record<string, unknown>>
   /** When the payment was created. */
   readonly created_at: string
-  /** When the customer paid; present once `succeeded`. */
+  /** When the customer paid. Only of a `succeeded` payment. */
   readonly paid_at?: string
-  /** Until when it can be paid, where an expiry applies. */
+  /** The end of the time to pay. Absent if there is none. */
   readonly expires_at?: string
-  /** Money that the provider took back after success. The status stays `succeeded`. */
+  /** Money that the provider took back after the payment succeeded. The status stays `succeeded`. */
   readonly reversal?: {
     readonly kind: 'voided' | 'reversed' | 'refund' | 'chargeback'
-    /** All that went back so far. */
+    /** The total that was reversed so far. */
     readonly amount_minor: number
-    /** When the last of it did. */
+    /** When the last reversal happened. */
     readonly at: string
-    /** When a dispute was won and all of it came again. */
+    /** When all of it had been returned, for example after a won dispute. */
     readonly undone_at?: string
   }
 }
 
 export type WebhookData = {
-  /** Identifier of the payment. */
+  /** The id of the payment. */
   readonly id: string
   /** The merchant whose payment it is. */
   readonly client_id: string
-  /** Your own order or invoice id, as it was sent. Not checked for uniqueness. */
+  /** Your own order or invoice id, unchanged. It need not be unique. */
   readonly external_reference?: string
   readonly method: 'virtual_account' | 'ewallet' | 'qris'
   /** Bank or wallet. Absent for `qris`. */
   readonly channel_code?: string
   /** What the customer pays: the `amount` of the request. */
   readonly notional_minor: number
-  /** The provider's fee: estimated at first, final once `fee_status` is no longer `estimated`. */
+  /** The provider's fee. It is final when `fee_status` is no longer `estimated`. */
   readonly xendit_fee_minor: number
   /** The gateway's markup: 0.1 percent of `notional_minor`. */
   readonly hexolus_markup_minor: number
-  /** What you are credited: `notional_minor` less fee and markup. May be negative. */
+  /** Your credit: `notional_minor` less fee and markup. It may be negative. */
   readonly client_net_minor: number
-  /** Book `client_net_minor` once this is no longer `estimated`: it does not move any more then. */
+  /** `client_net_minor` is final when this is no longer `estimated`. Book it only then. */
   readonly fee_status: 'estimated' | 'actual' | 'assumed'
   readonly currency: 'IDR'
-  /** All but `pending` are terminal: no payment leaves them. */
+  /** Only `pending` can change. Every other status is final. */
   readonly status: 'pending' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
-  /** Why it failed; present once `failed`. `wrong_amount`: what came is not what was asked for. */
+  /** Why a `failed` payment failed. `wrong_amount`: the customer paid another amount. */
   readonly failure_reason?: 'wrong_amount' | 'declined' | 'channel_unavailable' | 'cancelled_upstream' | 'other'
-  /** What to show the customer. `virtual_account`: the account number. `qris`: the text to draw as a QR code. `ewallet`: the URL to redirect to, or empty where the wallet calls the customer by itself (OVO). */
+  /** What to show the customer. `virtual_account`: the account number. `qris`: the text of the QR code. `ewallet`: the URL to redirect to. It is empty if the wallet asks the customer on the phone (OVO). */
   readonly payment_destination: string
   readonly customer?: {
     readonly name?: string
@@ -184,40 +184,40 @@ export type WebhookData = {
     readonly phone?: string
   }
   readonly description?: string
-  /** As it was sent, digit for digit. */
+  /** Your own data, unchanged, numbers digit for digit. */
   readonly metadata?: Readonly<Record<string, unknown>>
   /** When the payment was created. */
   readonly created_at: string
-  /** When the customer paid; present once `succeeded`. */
+  /** When the customer paid. Only of a `succeeded` payment. */
   readonly paid_at?: string
 }
 
 export type ReversedData = {
-  /** Identifier of the payment. */
+  /** The id of the payment. */
   readonly id: string
   /** The merchant whose payment it is. */
   readonly client_id: string
-  /** Your own order or invoice id, as it was sent. Not checked for uniqueness. */
+  /** Your own order or invoice id, unchanged. It need not be unique. */
   readonly external_reference?: string
   readonly method: 'virtual_account' | 'ewallet' | 'qris'
   /** Bank or wallet. Absent for `qris`. */
   readonly channel_code?: string
   /** What the customer pays: the `amount` of the request. */
   readonly notional_minor: number
-  /** The provider's fee: estimated at first, final once `fee_status` is no longer `estimated`. */
+  /** The provider's fee. It is final when `fee_status` is no longer `estimated`. */
   readonly xendit_fee_minor: number
   /** The gateway's markup: 0.1 percent of `notional_minor`. */
   readonly hexolus_markup_minor: number
-  /** What you are credited: `notional_minor` less fee and markup. May be negative. */
+  /** Your credit: `notional_minor` less fee and markup. It may be negative. */
   readonly client_net_minor: number
-  /** Book `client_net_minor` once this is no longer `estimated`: it does not move any more then. */
+  /** `client_net_minor` is final when this is no longer `estimated`. Book it only then. */
   readonly fee_status: 'estimated' | 'actual' | 'assumed'
   readonly currency: 'IDR'
-  /** All but `pending` are terminal: no payment leaves them. */
+  /** Only `pending` can change. Every other status is final. */
   readonly status: 'pending' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
-  /** Why it failed; present once `failed`. `wrong_amount`: what came is not what was asked for. */
+  /** Why a `failed` payment failed. `wrong_amount`: the customer paid another amount. */
   readonly failure_reason?: 'wrong_amount' | 'declined' | 'channel_unavailable' | 'cancelled_upstream' | 'other'
-  /** What to show the customer. `virtual_account`: the account number. `qris`: the text to draw as a QR code. `ewallet`: the URL to redirect to, or empty where the wallet calls the customer by itself (OVO). */
+  /** What to show the customer. `virtual_account`: the account number. `qris`: the text of the QR code. `ewallet`: the URL to redirect to. It is empty if the wallet asks the customer on the phone (OVO). */
   readonly payment_destination: string
   readonly customer?: {
     readonly name?: string
@@ -225,30 +225,30 @@ export type ReversedData = {
     readonly phone?: string
   }
   readonly description?: string
-  /** As it was sent, digit for digit. */
+  /** Your own data, unchanged, numbers digit for digit. */
   readonly metadata?: Readonly<Record<string, unknown>>
   /** When the payment was created. */
   readonly created_at: string
-  /** When the customer paid; present once `succeeded`. */
+  /** When the customer paid. Only of a `succeeded` payment. */
   readonly paid_at?: string
-  /** What happened: money went back, or (`dispute_won`, or a refund that was reversed) came again. */
+  /** What the provider did: it took money back, or returned it (`dispute_won`, or an undone reversal). */
   readonly type: 'refund' | 'chargeback' | 'reversal' | 'dispute_won'
-  /** What this movement is about: refunded, disputed, or won. */
+  /** The amount of this movement: refunded, disputed, or won. */
   readonly amount_minor: number
-  /** What you have given back of the payment in all, after it; at most `client_net_minor`. */
+  /** The total taken back from you after this movement. At most `client_net_minor`. */
   readonly taken_back_minor: number
 }
 
 export type Balance = {
   readonly client_id: string
   readonly currency: 'IDR'
-  /** Of settlements that failed and were put back, until they are recorded again. */
+  /** Net of failed settlements that were credited again, until a new settlement records them. */
   readonly available_minor: number
-  /** Nets of succeeded payments that no settlement has taken yet. */
+  /** Net of succeeded payments that are not in a settlement yet. */
   readonly pending_minor: number
-  /** Nets of settlements that are not paid out yet. Only with `include=settlements`. */
+  /** Net of settlements that are not paid out yet. Only with `include=settlements`. */
   readonly in_settlement_minor?: number
-  /** Nets of settlements that were paid out. Only with `include=settlements`. */
+  /** Net of settlements that were paid out. Only with `include=settlements`. */
   readonly paid_out_minor?: number
   /** When the ledger last changed; null for a merchant that never received a payment. */
   readonly updated_at: string | null
@@ -257,9 +257,9 @@ export type Balance = {
 export type Settlement = {
   readonly id: string
   readonly client_id: string
-  /** The window of `paid_at` it covers; this time included. */
+  /** The start of its window of `paid_at`. The window includes this time. */
   readonly period_start: string
-  /** The end of the window; this time excluded. */
+  /** The end of the window. The window excludes this time. */
   readonly period_end: string
   /** Sum of `notional_minor` of its payments. */
   readonly gross_minor: number
@@ -267,13 +267,13 @@ export type Settlement = {
   readonly xendit_fees_minor: number
   /** Sum of the gateway's markups on them. */
   readonly hexolus_markup_minor: number
-  /** What is paid out: gross less fees and markups. */
+  /** The amount of the payout: gross less fees and markups. */
   readonly net_minor: number
   readonly currency: 'IDR'
   readonly payment_count: number
-  /** `recorded` until an operator says that the transfer was made (`manual_paid`) or rejected (`failed`). */
+  /** `recorded` until an operator marks the transfer as made (`manual_paid`) or rejected (`failed`). */
   readonly status: 'recorded' | 'manual_paid' | 'failed'
-  /** By the daily sweep (`auto`) or an operator. */
+  /** The daily sweep (`auto`), or an operator. */
   readonly triggered_by: 'manual' | 'auto'
   /** As registered when the settlement was recorded. */
   readonly bank_name: string | null
@@ -293,33 +293,33 @@ export type Entry = {
   /** What moved the money. */
   readonly type: 'payment' | 'refund' | 'chargeback' | 'reversal' | 'dispute_won' | 'late_row' | 'recredit' | 'recovered' | 'written_off' | 'correction'
   readonly payment_id?: string
-  /** Of a `recredit`: the failed settlement whose sums it carries. */
+  /** Only of a `recredit`: the failed settlement whose sums it credits again. */
   readonly recredited_settlement_id?: string
-  /** The settlement that took it; null until one does. */
+  /** The settlement that contains it. Null if it is not settled yet. */
   readonly settlement_id: string | null
   readonly external_reference?: string
   readonly method?: 'virtual_account' | 'ewallet' | 'qris'
   readonly channel_code?: string
-  /** When its payment was paid. */
+  /** When the customer paid. */
   readonly paid_at?: string
-  /** When it was written. */
+  /** When the entry was written. */
   readonly posted_at: string
-  /** What customers paid, or got back. */
+  /** The amount that the customer paid. Negative: the customer got it back. */
   readonly notional_minor: number
   /** The provider's actual fee. */
   readonly xendit_fee_minor: number
   /** The gateway's markup. */
   readonly hexolus_markup_minor: number
-  /** What it adds to the merchant: notional less fee and markup. */
+  /** Your credit by this entry: notional less fee and markup. */
   readonly client_net_minor: number
 }
 
 export type WebhookEndpoint = {
   readonly id: string
   readonly url: string
-  /** `*` stands for all of them but `payment.reversed`, which must be named. */
+  /** `*` means all types except `payment.reversed`, which must be in the list itself. */
   readonly event_types: readonly ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.reversed' | '*')[]
-  /** What happens while it is disabled is not sent; the operator enables it. */
+  /** A disabled endpoint gets no events. The operator can enable it. */
   readonly enabled: boolean
   readonly created_at: string
 }
@@ -327,38 +327,38 @@ export type WebhookEndpoint = {
 export type WebhookDelivery = {
   /** The `X-Gateway-Delivery-Id` of its webhooks. */
   readonly id: string
-  /** The `event_id` in their body: the same for every endpoint and every attempt. */
+  /** The `event_id` in their body. It is the same for every endpoint and every attempt. */
   readonly event_id: string
   readonly event: string
-  /** Of a test event there is none. */
+  /** Absent for a test event. */
   readonly payment_id?: string
   readonly endpoint_id: string
   readonly url: string
-  /** `abandoned` after eight attempts of a round; `skipped` where the endpoint was disabled or deleted. */
+  /** `abandoned` after eight attempts of a round; `skipped` if the endpoint was disabled or deleted. */
   readonly status: 'scheduled' | 'succeeded' | 'abandoned' | 'skipped'
-  /** While `scheduled`. */
+  /** Null if the delivery is not `scheduled`. */
   readonly next_attempt_at: string | null
   readonly created_at: string
-  /** Oldest first: the newest 100; in a list where many have many, the newest of each. */
+  /** The newest 100, oldest first. A list may show fewer of each delivery, but always the newest. */
   readonly attempts: readonly ({
     readonly number: number
     readonly at: string
     readonly duration_ms: number
-    /** null where there was no answer. */
+    /** Null if there was no answer. */
     readonly http_status: number | null
-    /** null where it succeeded. */
+    /** Null if the attempt succeeded. */
     readonly error: 'http_status' | 'timeout' | 'connection' | 'tls' | 'dns' | 'address_refused' | 'secret_missing' | 'unknown' | null
-    /** The first 1 KB of what your server answered. */
+    /** The first 1 KB of the answer of your server. */
     readonly response_body: string | null
   })[]
 }
 
 export type Redelivered = {
-  /** So many deliveries are on their way again, or for the first time. */
+  /** The number of deliveries that were scheduled, again or for the first time. */
   readonly count: number
-  /** So many were wanted and had their ten rounds today. Ask again after 00:00 UTC. Absent where there are none. */
+  /** The number of deliveries that already had ten rounds today. Send the request again after 00:00 UTC. */
   readonly passed_over?: number
-  /** Send it as `cursor`, with the same `since` and `status`. Null: nothing is left. */
+  /** Send it as `cursor`, with the same `since` and `status`. Null if nothing is left. */
   readonly next: string | null
 }
 
@@ -418,7 +418,7 @@ export type EventList = {
   readonly data: readonly (Event)[]
   /** Send it as `after`. It is always present. Do not interpret it. */
   readonly next: string
-  /** Whether `next` already leads to more. */
+  /** Whether there are more events after `next` now. */
   readonly has_more: boolean
 }
 

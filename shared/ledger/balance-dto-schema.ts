@@ -6,12 +6,12 @@ const amount = (what: string) => v.pipe(v.number(), v.integer(), v.description(w
 export const BalanceDtoSchema = v.object({
   client_id: v.pipe(v.string(), v.uuid()),
   currency: v.literal('IDR'),
-  available_minor: amount('Of settlements that failed and were put back, until they are recorded again.'),
-  pending_minor: amount('Nets of succeeded payments that no settlement has taken yet.'),
+  available_minor: amount('Net of failed settlements that were credited again, until a new settlement records them.'),
+  pending_minor: amount('Net of succeeded payments that are not in a settlement yet.'),
   in_settlement_minor: v.optional(
-    amount('Nets of settlements that are not paid out yet. Only with `include=settlements`.'),
+    amount('Net of settlements that are not paid out yet. Only with `include=settlements`.'),
   ),
-  paid_out_minor: v.optional(amount('Nets of settlements that were paid out. Only with `include=settlements`.')),
+  paid_out_minor: v.optional(amount('Net of settlements that were paid out. Only with `include=settlements`.')),
   updated_at: v.pipe(
     v.nullable(v.pipe(v.string(), v.isoTimestamp())),
     v.description('When the ledger last changed; null for a merchant that never received a payment.'),

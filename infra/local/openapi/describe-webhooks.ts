@@ -15,9 +15,9 @@ const FIRES: Readonly<Record<Announced, string>> = {
   'gateway.test': 'A test from an operator to one endpoint, for any event types. It belongs to no payment.',
 }
 
-const VERIFY = `Answer 2xx within 10 seconds; anything else is a failed attempt, of which there are eight within about two hours. A webhook may come more than once and out of order: act once for each \`event_id\`.
+const VERIFY = `Answer 2xx within 10 seconds. Any other result is a failed attempt; we make up to eight attempts within about two hours. A webhook may come more than once and out of order. Process each \`event_id\` once.
 
-Verify the raw bytes of the body before you read them, by either signature. \`X-Gateway-Signature\` is the hex of HMAC-SHA256 over the body, keyed with the whole text of the endpoint's secret. \`webhook-signature\` is that of [Standard Webhooks](https://www.standardwebhooks.com): base64 of HMAC-SHA256 over \`webhook-id.webhook-timestamp.body\`, keyed with the base64-decoded bytes after \`whsec_\`. Refuse a \`webhook-timestamp\` that differs from your clock by minutes.`
+Verify the raw bytes of the body before you parse them. One of the two signatures is enough. \`X-Gateway-Signature\` is the hex of HMAC-SHA256 over the body, keyed with the whole text of the endpoint's secret. \`webhook-signature\` is the one of [Standard Webhooks](https://www.standardwebhooks.com): base64 of HMAC-SHA256 over \`webhook-id.webhook-timestamp.body\`, keyed with the base64-decoded bytes after \`whsec_\`. Refuse a \`webhook-timestamp\` that differs from your clock by minutes.`
 
 const HEADERS: Readonly<Record<string, { readonly description: string; readonly schema: Json }>> = {
   'X-Gateway-Event': { description: 'The `event` of the body.', schema: { type: 'string' } },

@@ -22,7 +22,7 @@ const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Use a key with `full` permissions for changes.',
   },
   not_found: {
-    means: "There is no such thing, or it is another merchant's: the two look the same.",
+    means: 'The item does not exist, or it belongs to another merchant. The answer is the same.',
     retry: 'no',
     todo: 'Check the id, and the merchant of the key.',
   },
@@ -38,9 +38,9 @@ const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Correct what `message` and `field_errors` name. Nothing was changed.',
   },
   rate_limit: {
-    means: "Too many requests, of the key's merchant or of one address.",
+    means: "Too many requests of the key's merchant, or of one address.",
     retry: 'yes',
-    todo: 'Wait the seconds of `Retry-After`, then send the same request.',
+    todo: 'Wait as many seconds as `Retry-After` says, then send the same request.',
   },
   network: {
     means: 'The provider could not be reached. The payment is unchanged here.',

@@ -82,12 +82,12 @@ const walkPayments = async ({ caller, keep }: Walk) => {
   const paid = await create('virtual_account', 'By virtual account', VIRTUAL_ACCOUNT, 'order-1042')
   await create('replayed', 'The same key again', VIRTUAL_ACCOUNT, 'order-1042')
   const qris = await create('qris', 'By QRIS', QRIS, 'order-1043')
-  const wallet = await create('wallet', 'By a page of a wallet', WALLET, 'order-1044')
-  const push = await create('push', 'By a wallet that calls the phone', PUSH, 'order-1045')
+  const wallet = await create('wallet', 'By a wallet with a page', WALLET, 'order-1044')
+  const push = await create('push', 'By a wallet that asks on the phone', PUSH, 'order-1045')
   const id = String(paid['id'])
   await keep('api-get-payment', 'pending', 'Not paid yet', { id })
   const list = (name: string, summary: string, query: string) => keep('api-list-payments', name, summary, { query })
-  await list('pending', 'Payments that are not paid yet, two a page', 'status=pending&per_page=2')
+  await list('pending', 'Payments that are not paid yet, two on each page', 'status=pending&per_page=2')
   await list('of_key', 'Whether a create without answer created the payment', 'idempotency_key=order-1043')
   await list('of_order', 'Payments of one order', 'external_reference=order-1042')
   await keep('api-cancel-payment', 'cancelled', 'Cancelled in time', { id: String(qris['id']) })
@@ -104,13 +104,13 @@ const walkPayments = async ({ caller, keep }: Walk) => {
   // After an hour, no event can appear before these.
   await caller.advance(HOUR)
   await keep('api-list-events', 'followed', 'The first two of several', { query: 'limit=2' })
-  await keep('api-get-balance', 'pending', 'Credited, and not settled yet')
+  await keep('api-get-balance', 'pending', 'Credited, but not settled yet')
   return { paymentId: id, webhooks: [succeeded, failed, expired] }
 }
 
 /** Records the deliveries. It starts a new round for a succeeded one. */
 const walkDeliveries = async ({ caller, clientId, key, keep }: Walk): Promise<void> => {
-  await keep('api-list-webhook-endpoints', 'endpoints', 'One endpoint, for everything')
+  await keep('api-list-webhook-endpoints', 'endpoints', 'One endpoint, for all events')
   const arrived = await eventually('no delivery arrived', async () => {
     const { body } = await caller.call('api-list-webhook-deliveries', { key, query: 'status=succeeded' })
     const [delivery, ...others] = v.parse(Deliveries, body).data
@@ -139,7 +139,7 @@ const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => 
   await refused('channel', 'No channel', { method: 'virtual_account' })
   await refused('unknown_field', 'An unknown field', { colour: 'red' })
   await refused('metadata', 'Metadata that is no object', { metadata: 'red' })
-  await refused('phone', 'No phone for a wallet that calls it', { method: 'ewallet', channel_code: 'OVO' })
+  await refused('phone', 'No phone for a wallet that needs it', { method: 'ewallet', channel_code: 'OVO' })
   await keep('api-list-payments', 'status', 'No such status', { query: 'status=paid' })
   await keep('api-list-payments', 'reference', 'No reference', { query: 'external_reference=' })
   await keep('api-get-balance', 'currency', 'Another currency', { query: 'currency=USD' })
@@ -161,7 +161,7 @@ const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => 
   await keep('api-redeliver-to-endpoint', 'not_found', 'No such endpoint', { id })
   await keep('api-get-balance', 'auth', 'An unknown key', { key: 'unknown' })
   const { api_key: readOnly } = await caller.act('issue-api-key', { client_id: clientId, permissions: 'read_only' })
-  await keep('api-create-payment', 'forbidden', 'A key that may only read', { key: String(readOnly), body: QRIS })
+  await keep('api-create-payment', 'forbidden', 'A read-only key', { key: String(readOnly), body: QRIS })
 }
 
 /** Records failures of the provider, and the rate limit. */
@@ -195,9 +195,9 @@ const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
     const [settlement] = v.parse(Settlements, (await caller.call('api-list-settlements', { key })).body).data
     return settlement?.id
   })
-  await keep('api-list-settlement-payments', 'payments', 'All of it', { id })
+  await keep('api-list-settlement-payments', 'payments', 'All entries', { id })
   await keep('api-list-settlement-payments', 'after', 'No such page', { id, query: 'after=x' })
-  await keep('api-list-balance-entries', 'entries', 'All so far')
+  await keep('api-list-balance-entries', 'entries', 'All entries so far')
   await keep('api-list-balance-entries', 'after', 'No such page', { query: 'after=x' })
   await keep('api-get-settlement', 'recorded', 'Recorded, not paid out yet', { id })
   await keep('api-get-balance', 'in_settlement', 'With the money in settlement and paid out', {

@@ -60,7 +60,9 @@ const answers = (
 
 const AS_CSV: Pick<Success, 'csv' | 'headers'> = {
   csv: true,
-  headers: { Link: { description: 'Of CSV, while there is more.', schema: { type: 'string' } } },
+  headers: {
+    Link: { description: 'The next page of a CSV answer. Absent on the last page.', schema: { type: 'string' } },
+  },
 }
 
 /** The descriptions of the functions that merchants call, by their names in the manifest. */
@@ -152,7 +154,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     operationId: 'getSettlement',
     tag: 'Settlements',
     summary: 'Fetch a settlement',
-    description: 'One payout.',
+    description: 'Shows one payout.',
     success: answers('The settlement.', 'Settlement'),
     errors: [404, 422],
   },
@@ -161,9 +163,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Settlements',
     summary: 'List the entries of a settlement',
     description:
-      'Payments, and all other movements of your money in the window of the settlement. Their sums are those of the ' +
+      'Payments, and all other movements of your money in the window of the settlement. Their sums are the sums of the ' +
       'settlement. With `Accept: text/csv`: the same rows as CSV.',
-    success: answers('A page of entries; of CSV the `Link` header names the next one.', 'EntryList', AS_CSV),
+    success: answers('A page of entries. For CSV, the `Link` header has the next page.', 'EntryList', AS_CSV),
     errors: [404, 422],
   },
   'api-list-balance-entries': {
@@ -174,7 +176,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'Your journal: each movement of your money, settled or not. It does not contain payments that the provider has not ' +
       'settled yet. Do not use it as a feed: a new entry can appear before one that you have read. Read again from the ' +
       'end of the last settlement. With `Accept: text/csv`: the same rows as CSV.',
-    success: answers('A page of entries; of CSV the `Link` header names the next one.', 'EntryList', AS_CSV),
+    success: answers('A page of entries. For CSV, the `Link` header has the next page.', 'EntryList', AS_CSV),
     errors: [422],
   },
   'api-list-webhook-endpoints': {

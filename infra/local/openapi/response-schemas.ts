@@ -65,6 +65,6 @@ export const responseSchemas = (): Readonly<Record<string, Json>> => ({
   },
   EventList: listOf('Event', {
     next: v.pipe(v.string(), v.description('Send it as `after`. It is always present. Do not interpret it.')),
-    has_more: v.pipe(v.boolean(), v.description('Whether `next` already leads to more.')),
+    has_more: v.pipe(v.boolean(), v.description('Whether there are more events after `next` now.')),
   }),
 })

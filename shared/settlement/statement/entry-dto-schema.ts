@@ -11,21 +11,25 @@ export const EntryDtoSchema = v.object({
   type: v.pipe(v.picklist(ENTRY_TYPES), v.description('What moved the money.')),
   payment_id: v.optional(v.pipe(v.string(), v.uuid())),
   recredited_settlement_id: v.optional(
-    v.pipe(v.string(), v.uuid(), v.description('Of a `recredit`: the failed settlement whose sums it carries.')),
+    v.pipe(
+      v.string(),
+      v.uuid(),
+      v.description('Only of a `recredit`: the failed settlement whose sums it credits again.'),
+    ),
   ),
   settlement_id: v.pipe(
     v.nullable(v.pipe(v.string(), v.uuid())),
-    v.description('The settlement that took it; null until one does.'),
+    v.description('The settlement that contains it. Null if it is not settled yet.'),
   ),
   external_reference: v.optional(v.string()),
   method: v.optional(v.picklist(PAYMENT_METHODS)),
   channel_code: v.optional(v.string()),
-  paid_at: v.optional(time('When its payment was paid.')),
-  posted_at: time('When it was written.'),
-  notional_minor: amount('What customers paid, or got back.'),
+  paid_at: v.optional(time('When the customer paid.')),
+  posted_at: time('When the entry was written.'),
+  notional_minor: amount('The amount that the customer paid. Negative: the customer got it back.'),
   xendit_fee_minor: amount("The provider's actual fee."),
   hexolus_markup_minor: amount("The gateway's markup."),
-  client_net_minor: amount('What it adds to the merchant: notional less fee and markup.'),
+  client_net_minor: amount('Your credit by this entry: notional less fee and markup.'),
 })
 
 export type EntryDto = v.InferOutput<typeof EntryDtoSchema>

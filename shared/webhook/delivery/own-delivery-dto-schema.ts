@@ -9,16 +9,19 @@ const whole = v.pipe(v.number(), v.integer())
 /** A delivery as its merchant sees it: its type and its API description. */
 export const OwnDeliveryDtoSchema = v.object({
   id: v.pipe(id, v.description('The `X-Gateway-Delivery-Id` of its webhooks.')),
-  event_id: v.pipe(id, v.description('The `event_id` in their body: the same for every endpoint and every attempt.')),
+  event_id: v.pipe(
+    id,
+    v.description('The `event_id` in their body. It is the same for every endpoint and every attempt.'),
+  ),
   event: v.string(),
-  payment_id: v.optional(v.pipe(id, v.description('Of a test event there is none.'))),
+  payment_id: v.optional(v.pipe(id, v.description('Absent for a test event.'))),
   endpoint_id: id,
   url: v.string(),
   status: v.pipe(
     v.picklist(DELIVERY_STATUSES),
-    v.description('`abandoned` after eight attempts of a round; `skipped` where the endpoint was disabled or deleted.'),
+    v.description('`abandoned` after eight attempts of a round; `skipped` if the endpoint was disabled or deleted.'),
   ),
-  next_attempt_at: v.pipe(v.nullable(time), v.description('While `scheduled`.')),
+  next_attempt_at: v.pipe(v.nullable(time), v.description('Null if the delivery is not `scheduled`.')),
   created_at: time,
   attempts: v.pipe(
     v.array(
@@ -26,12 +29,12 @@ export const OwnDeliveryDtoSchema = v.object({
         number: whole,
         at: time,
         duration_ms: whole,
-        http_status: v.pipe(v.nullable(whole), v.description('null where there was no answer.')),
-        error: v.pipe(v.nullable(v.picklist(WEBHOOK_ERRORS)), v.description('null where it succeeded.')),
-        response_body: v.pipe(v.nullable(v.string()), v.description('The first 1 KB of what your server answered.')),
+        http_status: v.pipe(v.nullable(whole), v.description('Null if there was no answer.')),
+        error: v.pipe(v.nullable(v.picklist(WEBHOOK_ERRORS)), v.description('Null if the attempt succeeded.')),
+        response_body: v.pipe(v.nullable(v.string()), v.description('The first 1 KB of the answer of your server.')),
       }),
     ),
-    v.description('Oldest first: the newest 100; in a list where many have many, the newest of each.'),
+    v.description('The newest 100, oldest first. A list may show fewer of each delivery, but always the newest.'),
   ),
 })
 
@@ -41,15 +44,13 @@ const count = (what: string) => v.pipe(v.number(), v.integer(), v.minValue(0), v
 
 /** The answer of a bulk redelivery: its type and its API description. */
 export const RedeliveredDtoSchema = v.object({
-  count: count('So many deliveries are on their way again, or for the first time.'),
+  count: count('The number of deliveries that were scheduled, again or for the first time.'),
   passed_over: v.optional(
-    count(
-      'So many were wanted and had their ten rounds today. Ask again after 00:00 UTC. Absent where there are none.',
-    ),
+    count('The number of deliveries that already had ten rounds today. Send the request again after 00:00 UTC.'),
   ),
   next: v.pipe(
     v.nullable(v.string()),
-    v.description('Send it as `cursor`, with the same `since` and `status`. Null: nothing is left.'),
+    v.description('Send it as `cursor`, with the same `since` and `status`. Null if nothing is left.'),
   ),
 })
 

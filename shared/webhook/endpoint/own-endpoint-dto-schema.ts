@@ -8,12 +8,9 @@ export const OwnEndpointDtoSchema = v.object({
   url: v.string(),
   event_types: v.pipe(
     v.array(v.picklist([...EVENT_TYPES, ALL_EVENTS])),
-    v.description(`\`*\` stands for all of them but \`${REVERSED_EVENT_TYPE}\`, which must be named.`),
+    v.description(`\`*\` means all types except \`${REVERSED_EVENT_TYPE}\`, which must be in the list itself.`),
   ),
-  enabled: v.pipe(
-    v.boolean(),
-    v.description('What happens while it is disabled is not sent; the operator enables it.'),
-  ),
+  enabled: v.pipe(v.boolean(), v.description('A disabled endpoint gets no events. The operator can enable it.')),
   created_at: v.pipe(v.string(), v.isoTimestamp()),
 })
 
