@@ -7,7 +7,7 @@ export type CreateVirtualAccountPayment = {
   readonly method: 'virtual_account'
   /** The bank. */
   readonly channel_code: 'BCA' | 'BNI' | 'BRI' | 'MANDIRI' | 'PERMATA'
-  /** What the customer pays, in IDR. */
+  /** The amount that the customer pays, in IDR. */
   readonly amount: number
   readonly currency: 'IDR'
   /** Your own order or invoice id. Answers show it unchanged. It need not be unique. */
@@ -26,7 +26,7 @@ export type CreateQrisPayment = {
   readonly method: 'qris'
   /** Leave it out. */
   readonly channel_code?: string | null
-  /** What the customer pays, in IDR. */
+  /** The amount that the customer pays, in IDR. */
   readonly amount: number
   readonly currency: 'IDR'
   /** Your own order or invoice id. Answers show it unchanged. It need not be unique. */
@@ -45,7 +45,7 @@ export type CreateWalletPayment = {
   readonly method: 'ewallet'
   /** The wallet. A wallet without its own tariff has the wallets' common tariff. */
   readonly channel_code: string
-  /** What the customer pays, in IDR. */
+  /** The amount that the customer pays, in IDR. */
   readonly amount: number
   readonly currency: 'IDR'
   /** Your own order or invoice id. Answers show it unchanged. It need not be unique. */
@@ -63,7 +63,7 @@ export type CreateWalletPayment = {
 export type CreatePushPayment = {
   readonly method: 'ewallet'
   readonly channel_code: 'OVO'
-  /** What the customer pays, in IDR. */
+  /** The amount that the customer pays, in IDR. */
   readonly amount: number
   readonly currency: 'IDR'
   /** Your own order or invoice id. Answers show it unchanged. It need not be unique. */
@@ -108,7 +108,7 @@ export type Payment = {
   readonly method: 'virtual_account' | 'ewallet' | 'qris'
   /** Bank or wallet. Absent for `qris`. */
   readonly channel_code?: string
-  /** What the customer pays: the `amount` of the request. */
+  /** The amount that the customer pays: the `amount` of the request. */
   readonly notional_minor: number
   /** The provider's fee. It is final when `fee_status` is no longer `estimated`. */
   readonly xendit_fee_minor: number
@@ -161,7 +161,7 @@ export type WebhookData = {
   readonly method: 'virtual_account' | 'ewallet' | 'qris'
   /** Bank or wallet. Absent for `qris`. */
   readonly channel_code?: string
-  /** What the customer pays: the `amount` of the request. */
+  /** The amount that the customer pays: the `amount` of the request. */
   readonly notional_minor: number
   /** The provider's fee. It is final when `fee_status` is no longer `estimated`. */
   readonly xendit_fee_minor: number
@@ -202,7 +202,7 @@ export type ReversedData = {
   readonly method: 'virtual_account' | 'ewallet' | 'qris'
   /** Bank or wallet. Absent for `qris`. */
   readonly channel_code?: string
-  /** What the customer pays: the `amount` of the request. */
+  /** The amount that the customer pays: the `amount` of the request. */
   readonly notional_minor: number
   /** The provider's fee. It is final when `fee_status` is no longer `estimated`. */
   readonly xendit_fee_minor: number

@@ -146,7 +146,7 @@ type Signed = {
   readonly nowSeconds: number
 }
 
-/** Checks the signature of Standard Webhooks. It also signs an id and the time, so that no request can be replayed. */
+/** Checks the signature of Standard Webhooks. It also covers an id and the time, so that no request can be replayed. */
 const verifyStandard = (
   { id, seconds, signatures }: StandardHeaders,
   { secret, bytes, event, nowSeconds }: Signed,
@@ -175,7 +175,7 @@ const headerOf = (headers: WebhookRequest['headers'], name: string): string | un
   return typeof value === 'string' ? value : value?.[0]
 }
 
-/** The likely cause of a wrong signature. It makes common mistakes on purpose, and checks which one matches. */
+/** Finds the likely cause of a wrong signature: the common mistake that would explain it. */
 const diagnosed = (
   bytes: Buffer,
   signature: string,

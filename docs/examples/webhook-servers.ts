@@ -10,7 +10,7 @@ const MOST_BYTES = 256 * 1024
 export const forNode =
   (receiver: Receiver) =>
   async (request: IncomingMessage & { readonly body?: unknown }, response: ServerResponse): Promise<void> => {
-    // In Express, a parser puts its result here. Only `express.raw()` puts the bytes.
+    // In Express, a body parser puts its result here. With `express.raw()`, that is the bytes.
     const body = request.body ?? (await readBytes(request))
     if (body === undefined) {
       response.writeHead(413, { connection: 'close' }).end('too large')

@@ -123,6 +123,6 @@ const walkToPayout = async ({ caller, call, print, printBalance }: Demo, id: str
 const netOf = ({ client_net_minor, fee_status }: v.InferOutput<typeof Payment>) =>
   `${client_net_minor} (fee ${fee_status})`
 
-const expect = (holds: boolean, otherwise: string): void => {
-  if (!holds) throw new Error(otherwise)
+const expect = (holds: boolean, message: string): void => {
+  if (!holds) throw new Error(message)
 }

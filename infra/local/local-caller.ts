@@ -79,7 +79,7 @@ export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
     invoke,
     act,
     advance,
-    /** Pays a recorded settlement out, after its audit. Returns the settlement. */
+    /** Pays out a recorded settlement after its audit. Returns the settlement. */
     payOut: async (settlementId: string, bankReference: string): Promise<Json> => {
       await advance(AUDITED_AFTER_SECONDS)
       await invoke('check-due-work', {})

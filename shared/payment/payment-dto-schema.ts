@@ -20,7 +20,7 @@ export const WebhookDataSchema = v.object({
   external_reference: v.optional(text('Your own order or invoice id, unchanged. It need not be unique.')),
   method: v.picklist(PAYMENT_METHODS),
   channel_code: v.optional(text('Bank or wallet. Absent for `qris`.')),
-  notional_minor: amount('What the customer pays: the `amount` of the request.'),
+  notional_minor: amount('The amount that the customer pays: the `amount` of the request.'),
   xendit_fee_minor: amount("The provider's fee. It is final when `fee_status` is no longer `estimated`."),
   hexolus_markup_minor: amount("The gateway's markup: 0.1 percent of `notional_minor`."),
   client_net_minor: amount('Your credit: `notional_minor` less fee and markup. It may be negative.'),

@@ -56,7 +56,7 @@ const answer = async (ready: Promise<ConsoleParts>, request: LocalRequest): Prom
   }
 }
 
-/** Server-sent events, one a line. JSON contains no line breaks, so one line cannot forge another. */
+/** Server-sent events, one on each line. JSON contains no line breaks, so one line cannot forge another. */
 const storyStream = (story: Story): LocalAnswer => ({
   headers: { 'content-type': 'text/event-stream', 'x-content-type-options': 'nosniff' },
   stream: (send) => {
@@ -68,8 +68,8 @@ const storyStream = (story: Story): LocalAnswer => ({
 const TIMEOUT_MS = 30_000
 
 /**
- * Makes a call for the page, which can reach only its own origin, and answers `{status, body}` unchanged. It calls only
- * the four servers of the gateway.
+ * Makes a call for the page, because the page can reach only its own origin. Answers `{status, body}` unchanged. It
+ * calls only the four servers of the gateway.
  */
 const relayCall = async (about: About, request: LocalRequest): Promise<LocalReply> => {
   // A form of another page cannot send this type, and the CORS preflight refuses that page's scripts.

@@ -11,7 +11,7 @@ const KeptAlert = v.object({ id: v.string(), at: TimestampSchema, ...PublishedAl
 
 /**
  * The operators' mailbox: it receives alerts from the queue of the topic. With a file, it writes an alert there before
- * it deletes the message. So a crash loses none, and a message that comes twice is stored once.
+ * it deletes the message. So a crash loses no alert. A message that comes twice is stored once.
  */
 export const startAlertInbox = (options: {
   readonly sqs: SQSClient

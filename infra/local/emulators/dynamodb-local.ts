@@ -40,8 +40,8 @@ export class NoDynamoDbLocal extends Error {
 
 /**
  * Starts DynamoDB Local on a free port, in memory or on the files of `dataDirectory`. It ends with this process, even
- * after a SIGKILL. Rejects with `NoDynamoDbLocal` if no program can start it, and when the signal aborts; it then ends
- * what it started.
+ * after a SIGKILL. Rejects with `NoDynamoDbLocal` if no program can start it. Also rejects when the signal aborts, and
+ * then ends the started process.
  */
 export const startDynamoDbLocal = async (dataDirectory?: string, options: StartOptions = {}) => {
   for (const program of dynamoDbPrograms()) {

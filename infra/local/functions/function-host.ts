@@ -75,9 +75,9 @@ const hosted = ({ spec, withDeps }: HostedHandler, { stage, depsFor, log }: Host
   const handler = withDeps(depsFor(spec))
   const timeoutMs = spec.timeoutSeconds * 1_000
   const invoke: LocalFunction['invoke'] = async (event, { maxAgeMs = Number.POSITIVE_INFINITY } = {}) => {
-    const asked = performance.now()
+    const arrivedMs = performance.now()
     const leave = await enter()
-    if (performance.now() - asked > maxAgeMs) return leave()
+    if (performance.now() - arrivedMs > maxAgeMs) return leave()
     const requestId = randomUUID()
     const context = lambdaContext(spec, name, requestId, timeoutMs)
     // A handler cannot be stopped at its timeout. It keeps its place until it ends, so that the concurrency limit

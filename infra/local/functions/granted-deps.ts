@@ -79,8 +79,8 @@ type Access =
   | { readonly action: 'Query'; readonly index: string }
 
 /**
- * A table that refuses every item and index that the manifest entry does not state, as the function's role does on AWS.
- * It calls `refuse` with the missing access before the request; `refuse` throws.
+ * A table that allows only the items and indexes of the manifest entry, as the function's role does on AWS. Before a
+ * request, it calls `refuse` with a missing access; `refuse` throws.
  */
 const grantedTable = (table: Table, granted: TableAccess, refuse: (access: string) => never): Table => {
   const demand = (...accesses: readonly Access[]) => {

@@ -9,8 +9,8 @@ export const VISIBLE_AT = 'visible_at'
 export const GROUP = 'group'
 
 /**
- * Sends as the deployed gateway does, except for the delay. SQS would count the delay on the machine's clock, so the
- * message is sent at once and carries its due time on the local clock.
+ * Sends as the deployed gateway does, except for the delay: SQS would count it on the machine's clock. So the message
+ * is sent at once, and carries its due time on the local clock.
  */
 export const localQueues = (
   client: SQSClient,

@@ -40,13 +40,13 @@ const rowOf = ({ method, code, tariffs, timings }: Channel, at: Timestamp): stri
   const { destination, amounts } = channelNamed(method, code) ?? {}
   if (!tariff || !timing || !destination || !amounts)
     throw new Error(`the provider simulator has no entry for ${code}: add it to its channels.ts`)
-  const life = `${spanOf(timing.expiryMs)}${timing.settable ? ', or what you asked for' : ''}`
+  const payableFor = `${spanOf(timing.expiryMs)}${timing.settable ? ', or what you asked for' : ''}`
   const amount = amounts.map((one) => one.toLocaleString('en')).join(' to ')
   const cells = [
     `\`${method}\``,
     code === '' ? 'none' : `\`${code}\``,
     ...DESTINATIONS[destination],
-    life,
+    payableFor,
     feeOf(tariff),
     amount,
   ]

@@ -8,11 +8,11 @@ import { API_VERSION, TAGS } from './operations.ts'
 import { EXAMPLE_SECRET, type Recording } from './record-examples.ts'
 import { refTo, responseSchemas } from './response-schemas.ts'
 
-const ABOUT = `Payments in IDR by virtual account, QRIS and wallet; what you were credited; payouts; signed webhooks.
+const ABOUT = `Payments in IDR by virtual account, QRIS and wallet. Your credits, your payouts, and signed webhooks.
 
 **Keys.** Every request carries \`Authorization: Bearer <API key>\`. A key belongs to one merchant and reaches only that merchant's items. The id of another merchant's item answers 404, like an unknown id. A \`read_only\` key may not POST.
 
-**Answers.** JSON, with \`X-Request-Id\`; quote it to support. Answers and webhooks may get new fields: ignore fields that you do not know. A proxy before the gateway may answer 413, 429, 502, 503 or 504. Such an answer has no error envelope, and may not be JSON.
+**Answers.** JSON, with \`X-Request-Id\`; quote it to support. Answers and webhooks may get new fields: ignore fields that you do not know. A proxy before the gateway may answer 413, 429, 502, 503 or 504. That answer has no error envelope, and may not be JSON.
 
 **Errors.** Decide by \`code\`. The text of \`message\` may change.
 

@@ -16,7 +16,12 @@ import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
 
 /** The purpose of each field, and the limits that its schema leaves to the payment rules. */
 const FIELDS: Readonly<Record<Exclude<keyof PaymentBody, 'method' | 'channel_code'>, Json>> = {
-  amount: { type: 'integer', minimum: 1, maximum: MAX_AMOUNT, description: 'What the customer pays, in IDR.' },
+  amount: {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_AMOUNT,
+    description: 'The amount that the customer pays, in IDR.',
+  },
   currency: { type: 'string', const: 'IDR' },
   external_reference: {
     maxLength: MAX_REFERENCE,

@@ -88,7 +88,7 @@ const walkPayments = async ({ caller, keep }: Walk) => {
   await keep('api-get-payment', 'pending', 'Not paid yet', { id })
   const list = (name: string, summary: string, query: string) => keep('api-list-payments', name, summary, { query })
   await list('pending', 'Payments that are not paid yet, two on each page', 'status=pending&per_page=2')
-  await list('of_key', 'Whether a create without answer created the payment', 'idempotency_key=order-1043')
+  await list('of_key', 'Find the payment of a create without an answer', 'idempotency_key=order-1043')
   await list('of_order', 'Payments of one order', 'external_reference=order-1042')
   await keep('api-cancel-payment', 'cancelled', 'Cancelled in time', { id: String(qris['id']) })
 
@@ -127,38 +127,38 @@ const walkDeliveries = async ({ caller, clientId, key, keep }: Walk): Promise<vo
   await keep('api-redeliver-to-endpoint', 'disabled', 'The endpoint is disabled', missed)
   await caller.act('update-endpoint', { ...endpoint, enabled: true })
   await keep('api-redeliver-to-endpoint', 'nothing_left', 'The endpoint missed nothing', missed)
-  await keep('api-redeliver-to-endpoint', 'since', 'No time', { ...missed, body: {} })
+  await keep('api-redeliver-to-endpoint', 'since', 'Without a time', { ...missed, body: {} })
 }
 
 /** Records refusals of invalid requests. They change nothing. */
 const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => {
   const refused = (name: string, summary: string, body: Json) =>
     keep('api-create-payment', name, summary, { body: { ...QRIS, ...body } })
-  await refused('amount', 'No amount', { amount: 0 })
-  await refused('method', 'No such method', { method: 'cash' })
-  await refused('channel', 'No channel', { method: 'virtual_account' })
+  await refused('amount', 'An amount of zero', { amount: 0 })
+  await refused('method', 'An unknown method', { method: 'cash' })
+  await refused('channel', 'Without a channel', { method: 'virtual_account' })
   await refused('unknown_field', 'An unknown field', { colour: 'red' })
-  await refused('metadata', 'Metadata that is no object', { metadata: 'red' })
-  await refused('phone', 'No phone for a wallet that needs it', { method: 'ewallet', channel_code: 'OVO' })
-  await keep('api-list-payments', 'status', 'No such status', { query: 'status=paid' })
-  await keep('api-list-payments', 'reference', 'No reference', { query: 'external_reference=' })
+  await refused('metadata', 'Metadata that is not an object', { metadata: 'red' })
+  await refused('phone', 'Without the phone that the wallet needs', { method: 'ewallet', channel_code: 'OVO' })
+  await keep('api-list-payments', 'status', 'An unknown status', { query: 'status=paid' })
+  await keep('api-list-payments', 'reference', 'An empty reference', { query: 'external_reference=' })
   await keep('api-get-balance', 'currency', 'Another currency', { query: 'currency=USD' })
-  await keep('api-list-events', 'after', 'No cursor', { query: 'after=yesterday' })
-  await keep('api-list-settlements', 'page', 'No page', { query: 'page=first' })
+  await keep('api-list-events', 'after', 'An invalid cursor', { query: 'after=yesterday' })
+  await keep('api-list-settlements', 'page', 'An invalid page', { query: 'page=first' })
   await keep('api-list-payments', 'unknown_parameter', 'A misspelt filter', { query: 'external_referense=order-1042' })
   const id = '00000000-0000-4000-8000-000000000000'
   for (const operation of WITHOUT_PARAMETERS) {
     await keep(operation, 'unknown_parameter', 'An unknown parameter', { id, query: 'expand=all' })
   }
-  await keep('api-get-payment', 'not_found', 'No such payment', { id })
-  await keep('api-cancel-payment', 'not_found', 'No such payment', { id })
-  await keep('api-get-settlement', 'not_found', 'No such settlement', { id })
-  await keep('api-list-settlement-payments', 'not_found', 'No such settlement', { id })
-  await keep('api-list-webhook-deliveries', 'status', 'No such status', { query: 'status=paid' })
-  await keep('api-list-webhook-deliveries', 'not_found', 'No such endpoint', { query: `endpoint_id=${id}` })
-  await keep('api-get-webhook-delivery', 'not_found', 'No such delivery', { id })
-  await keep('api-redeliver-webhook', 'not_found', 'No such delivery', { id })
-  await keep('api-redeliver-to-endpoint', 'not_found', 'No such endpoint', { id })
+  await keep('api-get-payment', 'not_found', 'An unknown payment', { id })
+  await keep('api-cancel-payment', 'not_found', 'An unknown payment', { id })
+  await keep('api-get-settlement', 'not_found', 'An unknown settlement', { id })
+  await keep('api-list-settlement-payments', 'not_found', 'An unknown settlement', { id })
+  await keep('api-list-webhook-deliveries', 'status', 'An unknown status', { query: 'status=paid' })
+  await keep('api-list-webhook-deliveries', 'not_found', 'An unknown endpoint', { query: `endpoint_id=${id}` })
+  await keep('api-get-webhook-delivery', 'not_found', 'An unknown delivery', { id })
+  await keep('api-redeliver-webhook', 'not_found', 'An unknown delivery', { id })
+  await keep('api-redeliver-to-endpoint', 'not_found', 'An unknown endpoint', { id })
   await keep('api-get-balance', 'auth', 'An unknown key', { key: 'unknown' })
   const { api_key: readOnly } = await caller.act('issue-api-key', { client_id: clientId, permissions: 'read_only' })
   await keep('api-create-payment', 'forbidden', 'A read-only key', { key: String(readOnly), body: QRIS })
@@ -196,9 +196,9 @@ const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
     return settlement?.id
   })
   await keep('api-list-settlement-payments', 'payments', 'All entries', { id })
-  await keep('api-list-settlement-payments', 'after', 'No such page', { id, query: 'after=x' })
+  await keep('api-list-settlement-payments', 'after', 'An invalid cursor', { id, query: 'after=x' })
   await keep('api-list-balance-entries', 'entries', 'All entries so far')
-  await keep('api-list-balance-entries', 'after', 'No such page', { query: 'after=x' })
+  await keep('api-list-balance-entries', 'after', 'An invalid cursor', { query: 'after=x' })
   await keep('api-get-settlement', 'recorded', 'Recorded, not paid out yet', { id })
   await keep('api-get-balance', 'in_settlement', 'With the money in settlement and paid out', {
     query: 'include=settlements',

@@ -34,8 +34,8 @@ const tidy = (value: unknown): unknown => {
 
 /**
  * A valibot schema as JSON Schema (2020-12, as in OpenAPI 3.1). `input`: the schema of requests. It leaves out checks
- * that JSON Schema cannot express; the description of the request must add them. `output`: the schema of answers.
- * Throws for such a check.
+ * that JSON Schema cannot express; the description of the request must add them. `output`: the schema of answers. It
+ * throws for a check that JSON Schema cannot express.
  */
 export const jsonSchemaOf = (schema: v.GenericSchema, typeMode: 'input' | 'output'): Json => {
   const errorMode = typeMode === 'input' ? 'ignore' : 'throw'

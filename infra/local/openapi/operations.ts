@@ -193,7 +193,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'List webhook deliveries',
     description:
       'Newest first, of all endpoints, also deleted ones. Filters can be combined. A page must lie within the newest ' +
-      '2,000. Of the succeeded deliveries of all selected endpoints, only the newest 1,000 are searched. A page of 50 or ' +
+      '2,000. The search covers only the newest 1,000 succeeded deliveries of all selected endpoints. A page of 50 or ' +
       'more, or with a status, costs several points of the rate limit. Deliveries are kept for 90 days.',
     success: answers('A page of deliveries.', 'WebhookDeliveryList', { links: toFirst('getWebhookDelivery') }),
     errors: [404, 422],
@@ -214,7 +214,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'Send a webhook again',
     description:
       'Starts a new round of up to eight attempts, with the same `event_id` and the same bytes. Takes no body. Answers ' +
-      '422 while a round is in progress, if the endpoint is disabled or deleted, or after ten rounds on one UTC day.',
+      '422 while a round is in progress, or after ten rounds on one UTC day. Also answers 422 if the endpoint is disabled ' +
+      'or deleted.',
     success: answers('The delivery, scheduled again.', 'WebhookDelivery', {
       links: { get: { operationId: 'getWebhookDelivery', parameters: ID_OF_ANSWER } },
     }),

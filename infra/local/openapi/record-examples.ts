@@ -77,9 +77,9 @@ const FINE_STEP_MS = 5_000
 const rounded = (ms: number, step: number) => Math.round(ms / step) * step
 
 /**
- * Makes recorded bodies the same in every recording. It numbers ids in order of appearance, moves times to a fixed day
- * without the duration of the recording, and replaces the provider's random values. `beganMs`: the start of the
- * recording.
+ * Makes recorded bodies the same in every recording. It numbers ids in order of appearance, and replaces the provider's
+ * random values. It moves times to a fixed day, and rounds away the duration of the recording. `beganMs`: the start of
+ * the recording.
  */
 const stableExamples = (beganMs: number): ((body: Json) => Json) => {
   const ids = new Map<string, string>()

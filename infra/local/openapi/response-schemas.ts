@@ -40,12 +40,14 @@ const Pagination = v.object({ page: whole, per_page: whole })
 const PaginationWithTotal = v.object({ ...Pagination.entries, total: whole, total_pages: whole })
 
 /** The schema of a list, with its other fields. */
-const listOf = (schema: string, beside: Readonly<Record<string, v.GenericSchema>> = {}): Json => ({
+const listOf = (schema: string, otherFields: Readonly<Record<string, v.GenericSchema>> = {}): Json => ({
   type: 'object',
-  required: ['data', ...Object.keys(beside)],
+  required: ['data', ...Object.keys(otherFields)],
   properties: {
     data: { type: 'array', items: refTo(schema) },
-    ...Object.fromEntries(Object.entries(beside).map(([name, content]) => [name, jsonSchemaOf(content, 'output')])),
+    ...Object.fromEntries(
+      Object.entries(otherFields).map(([name, content]) => [name, jsonSchemaOf(content, 'output')]),
+    ),
   },
 })
 

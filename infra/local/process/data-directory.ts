@@ -52,7 +52,7 @@ const claimed = (path: string, tablePath: string, gatewayProcess: string) => {
   }
 }
 
-/** Also creates missing parents. Not with `recursive`: in a place such as /proc, Node would then retry for ever. */
+/** Also creates missing parents. Not with `recursive`: Node would retry for ever in a place like /proc. */
 const makeDirectory = (path: string): void => {
   if (existsSync(path)) return
   const parent = dirname(path)

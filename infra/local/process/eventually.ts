@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Polls in real time until `look` finds a value. Throws with the text `otherwise` after the timeout. */
+/** Polls in real time until `find` finds a value. Throws with the text `failure` after the timeout. */
 export const eventually = async <T>(
-  otherwise: string,
-  look: () => Promise<T | undefined>,
+  failure: string,
+  find: () => Promise<T | undefined>,
   { withinMs = 30_000, everyMs = 100 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
 ): Promise<T> => {
   for (const end = performance.now() + withinMs; performance.now() < end; await sleep(everyMs)) {
-    const found = await look()
+    const found = await find()
     if (found !== undefined) return found
   }
-  throw new Error(`${otherwise} within ${withinMs / 1_000} s`)
+  throw new Error(`${failure} within ${withinMs / 1_000} s`)
 }

@@ -6,15 +6,15 @@ export type KeptCommand = {
   readonly program: string
   readonly args: readonly string[]
   /**
-   * A shell command that runs before the program (`$program`) is killed. It ends what would continue to run (a
-   * container), or asks the program to end.
+   * A shell command that runs before the program (`$program`) is killed. It stops a container that would continue to
+   * run, or asks the program to end.
    */
   readonly alsoOnEnd?: string
 }
 
 /**
- * Shell code that runs the program, and a watcher that waits for the end of our pipe. The pipe ends when we close it
- * and when we are killed; the watcher then ends the program. When the program ends by itself, the watcher ends too.
+ * Shell code that runs the program and a watcher. The watcher waits for the end of our pipe: we close it, or we are
+ * killed. Then the watcher ends the program. If the program ends by itself, the watcher ends too.
  */
 const WATCH = `
 exec 3<&0

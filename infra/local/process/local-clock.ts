@@ -41,7 +41,7 @@ export const startLocalClock = (options: LocalClockOptions = {}) => {
       due.push(first)
       timers.pop()
     }
-    // Timers that these set run on the next turn, so a timer that sets itself again cannot block this loop.
+    // A timer that one of these sets runs on the next turn. So a timer that sets itself again cannot block this loop.
     for (const timer of due) if (!timer.cancelled) timer.run()
     arm()
   }

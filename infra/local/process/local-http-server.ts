@@ -80,8 +80,8 @@ export const jsonReply = (
 const FAILED = jsonReply(500, { error_code: 'SERVER_ERROR', message: 'unexpected error in the local server' })
 
 /**
- * A small HTTP server on 127.0.0.1 for the parts of the local gateway. Answers 403 to a request that a foreign page
- * caused, 413 to a body that is too long, 500 after an error in `answer`. Rejects when the port is taken.
+ * A small HTTP server on 127.0.0.1 for the parts of the local gateway. It answers 403 to requests of foreign pages, 413
+ * to a body that is too long, and 500 after an error in `answer`. Rejects if the port is in use.
  */
 export const startLocalHttpServer = async (options: LocalHttpServerOptions) => {
   let closing = false
@@ -89,7 +89,7 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions) => {
   const streams = new Set<ServerResponse>()
 
   const family = options.family ?? new Set<number>()
-  // Node does not check `Host`, so that a request without it gets the same refusal as one with a foreign host.
+  // Node does not check `Host`. So a request without it gets the same refusal as one with a foreign host.
   const server = createServer({ requireHostHeader: false }, (incoming, response) => {
     const send = (answer: LocalReply) => {
       // While closing, a connection ends with its answer instead of waiting for another request.

@@ -22,11 +22,11 @@ export const watchProcess = () => {
     end(1)
   }
 
-  let askedAtMs: number | undefined
+  let firstSignalMs: number | undefined
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
-      askedAtMs ??= performance.now()
-      if (performance.now() - askedAtMs > SAME_SIGNAL_MS) process.exit(KILLED_BY_USER)
+      firstSignalMs ??= performance.now()
+      if (performance.now() - firstSignalMs > SAME_SIGNAL_MS) process.exit(KILLED_BY_USER)
       end(0)
     })
   }

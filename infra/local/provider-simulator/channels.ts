@@ -14,7 +14,7 @@ export type Channel = {
   readonly settlement: SettlementRule
   /** The minimum and the maximum of one payment. Unknown for a wallet that is not in the table below. */
   readonly amounts?: readonly [number, number]
-  /** A `push` channel asks on the payer's phone. The others give the payer something to use, or a page to visit. */
+  /** A `push` channel asks on the payer's phone. The others need a number, a code or a page for the payer. */
   readonly destination: 'virtual_account_number' | 'qr_string' | 'checkout_url' | 'push'
   readonly virtualAccount?: { readonly prefix: string; readonly length: number }
 }

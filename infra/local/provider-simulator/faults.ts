@@ -115,7 +115,7 @@ export const armFault = (world: World, order: FaultOrder) => {
   world.store.faults.put({ id: String(nextInSequence(world, 'fault')), ...order })
 }
 
-/** Uses once the earliest armed fault of the target with a wanted name. Returns it, or undefined if there is none. */
+/** Returns the earliest armed fault of the target with a wanted name, and counts one use. Undefined without a fault. */
 const take = <Name extends string>(world: World, target: FaultTarget, isWanted: (name: string) => name is Name) => {
   for (const armed of world.store.faults.all()) {
     const { id, fault, times, value } = armed

@@ -6,7 +6,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** A whole number in plain digits; undefined for texts such as `10.000`, `1e3`, `0x10`, and for unsafe integers. */
+/** A whole number in plain digits; undefined for `10.000`, `1e3` or `0x10`, and for unsafe integers. */
 export const wholeNumber = (text: string): number | undefined => {
   const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(value) ? value : undefined
@@ -33,7 +33,7 @@ export const asksForHelp = (argv: readonly string[]): boolean => argv.some((one)
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
-/** The options of a command line. Throws `UsageError` for one that is unknown, lacks its value, or is given twice. */
+/** The options of a command line. Throws `UsageError` if one is unknown, has no value, or is given twice. */
 export const readOptions = <T extends Options>(argv: readonly string[], options: T) => read(argv, options, false).values
 
 /** The options, and exactly one argument. Throws `UsageError` with the name `wanted` for no or several arguments. */

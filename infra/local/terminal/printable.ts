@@ -9,7 +9,7 @@ const escaped = (characters: string): string =>
  */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, escaped)
 
-/** The same, but keeps line breaks. JSON keeps its meaning, because such characters occur only inside its texts. */
+/** The same, but keeps line breaks. JSON keeps its meaning: the escaped characters occur only inside its texts. */
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n')
 
 /** The two outputs of a tool. */

@@ -1,8 +1,8 @@
 const END = '<!-- end of what is written -->'
 
 /**
- * The document with a new text between the comment of `npm run <script> -- [<suite>] --write` and the next end comment.
- * Throws if the document has no such comment.
+ * The document with a new text after the comment of `npm run <script> -- [<suite>] --write`, up to the next end
+ * comment. Throws if one of the two comments is missing.
  */
 export const withWritten = (document: string, script: string, text: string, suite?: string): string => {
   const begin = `<!-- written by \`npm run ${[script, '--', ...(suite === undefined ? [] : [suite]), '--write'].join(' ')}\` -->`

@@ -35,8 +35,8 @@ const RENEW_EVERY_MS = 40_000
 const Reply = v.object({ batchItemFailures: v.array(v.object({ itemIdentifier: v.string() })) })
 
 /**
- * Emulates Lambda's event source mapping on the local clock. It holds a message until it is due, invokes the function
- * with one message at a time, fairly between message groups, and deletes the message only after success. A failed
+ * Emulates Lambda's event source mapping on the local clock. It holds each message until it is due. Then it invokes the
+ * function with this message alone, fairly between message groups, and deletes the message only after success. A failed
  * message is retried after the visibility timeout, and the redrive policy moves it to the dead-letter queue. If the
  * process is killed, the message stays in the queue.
  */

@@ -11,7 +11,7 @@ type CopyProps = {
   readonly name?: string
 }
 
-/** Copies a text, such as an account number. */
+/** Copies a text, for example an account number. */
 export const CopyButton = ({ what, text, kind = 'copy', name = `Copy ${what}` }: CopyProps) => {
   const showNotice = useContext(NoticeContext)
   const copy = () =>

@@ -15,7 +15,7 @@ const TABS: Readonly<Record<View, readonly [label: string, part: FunctionCompone
   provider: ['Provider', ProviderView],
 }
 
-const Shown = () => {
+const CurrentView = () => {
   const { view, selected } = route.use()
   const [, Part] = TABS[view]
   return <Part selected={selected} />
@@ -52,7 +52,7 @@ const App = () => {
       </header>
       <div class="columns">
         <main id="content" tabIndex={-1}>
-          <Shown key={number} />
+          <CurrentView key={number} />
         </main>
         <StoryPane />
       </div>

@@ -51,14 +51,14 @@ export const doCall = async (call: ConsoleCall): Promise<Answer> => {
 }
 
 /** The last answer, and the error of a newer read. Both are missing until the first answer. */
-export type Read<T> = { readonly value?: T; readonly trouble?: string }
+export type Read<T> = { readonly value?: T; readonly error?: string }
 
 /** After a temporary error, the page still shows the previous answer. */
 const isTemporary = (status: number) => status === 0 || status === 429 || status >= 500
 
 /**
- * The answer of a call, read again after each change. At most one read is in progress and one queued, so each answer is
- * shown even while data changes all the time.
+ * The answer of a call, read again after each change. At most one read is in progress, and one is queued. So each
+ * answer is shown, even if data changes all the time.
  */
 export const useRead = <const Schema extends v.GenericSchema>(
   schema: Schema,
@@ -71,10 +71,10 @@ export const useRead = <const Schema extends v.GenericSchema>(
     const state = { isReading: false, isQueued: false, hasEnded: false }
     let last: Read<v.InferOutput<Schema>> = {}
     const show = (answer: Answer) => {
-      const trouble = answer.message || `The answer has the HTTP status ${answer.status}.`
+      const error = answer.message || `The answer has the HTTP status ${answer.status}.`
       const parsed = v.safeParse(schema, answer.body)
-      if (answer.ok) last = parsed.success ? { value: parsed.output } : { trouble: UNKNOWN_ANSWER }
-      else last = isTemporary(answer.status) ? { ...last, trouble } : { trouble }
+      if (answer.ok) last = parsed.success ? { value: parsed.output } : { error: UNKNOWN_ANSWER }
+      else last = isTemporary(answer.status) ? { ...last, error } : { error }
       setRead({ ...last, key })
     }
     const readAgain = async () => {

@@ -37,21 +37,21 @@ type AnsweredProps<T> = {
 }
 
 /** Shows the last answer. If a newer read has failed, its error is shown above. */
-export const Answered = <T,>({ read: { value, trouble }, title, children }: AnsweredProps<T>) => {
+export const Answered = <T,>({ read: { value, error }, title, children }: AnsweredProps<T>) => {
   const state = (
     <>
-      {trouble !== undefined && (
+      {error !== undefined && (
         <p class="line bad">
-          {trouble}
+          {error}
           {value !== undefined && ' The last answer is shown below.'}
         </p>
       )}
-      {value === undefined && trouble === undefined && <Empty>Loading…</Empty>}
+      {value === undefined && error === undefined && <Empty>Loading…</Empty>}
     </>
   )
   return (
     <>
-      {title === undefined || (value !== undefined && !trouble) ? state : <Card title={title}>{state}</Card>}
+      {title === undefined || (value !== undefined && !error) ? state : <Card title={title}>{state}</Card>}
       {value !== undefined && children(value)}
     </>
   )
@@ -169,7 +169,7 @@ type PagerProps = {
   readonly text?: string
   readonly onNewer: (() => void) | undefined
   readonly onOlder: (() => void) | undefined
-  readonly labels?: readonly [back: string, forth: string]
+  readonly labels?: readonly [newer: string, older: string]
 }
 
 /** Buttons to the previous and the next page of a list. */

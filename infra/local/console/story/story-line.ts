@@ -35,4 +35,4 @@ export const rupiah = (minor: number): string => `Rp ${minor.toLocaleString('en-
 export const words = (code: string): string => code.replaceAll('_', ' ')
 
 /** A count with its noun, in singular or plural. */
-export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -35,8 +35,8 @@ export const checkKey = (key: Partial<Key>): void => {
 }
 
 /**
- * Throws if the table or an index cannot store the item, even if the item lacks other keys of that index. For an index
- * key of a wrong type it returns the error, because a transaction reports a refused condition first.
+ * Throws if the table or an index cannot store the item. An index key is checked even if the item lacks another key of
+ * that index. For an index key of a wrong type, it returns the error: a transaction reports a refused condition first.
  */
 export const checkItem = (item: StoredItem): InvalidRequest | undefined => {
   if (itemSize(item) > MAX_ITEM_BYTES) throw new InvalidRequest('the item is too large')

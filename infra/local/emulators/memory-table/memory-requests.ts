@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToOtherWork } from 'node:timers/promises'
 import { isContention } from '../../../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../../../shared/runtime/aws/retrying-table.ts'
 import { countsUnits, noteUnits } from '../../../../shared/table/used-units.ts'
@@ -42,7 +42,7 @@ export const memoryRequests = (
 export const openMemoryTable = (why?: string): LocalTable => ({
   // Each request yields to other work, as a network request would.
   requests: memoryRequests(createMemoryTable({ indexes: 'immediate' }), async (_, run) => {
-    await turn()
+    await yieldToOtherWork()
     return run()
   }),
   place: `in the memory of this process${why === undefined ? '' : `: ${why}`}`,

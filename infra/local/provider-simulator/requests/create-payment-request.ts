@@ -32,7 +32,7 @@ const CreateRequestBody = v.object({
   ),
   customer: v.optional(
     v.object({
-      // As the provider documents, it refuses dashes, and so every UUID.
+      // The provider documents that it refuses dashes. So a UUID is refused.
       reference_id: v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,255}$/, 'must be alphanumeric')),
       email: v.optional(v.string()),
       mobile_number: v.optional(v.string()),
@@ -126,7 +126,7 @@ type DestinationInput = {
   readonly channelProperties: Readonly<Record<string, string>>
 }
 
-/** What the payer gets: a number or text to use, or a page to visit. A push channel gives nothing. */
+/** The number, code or page for the payer. Empty for a push channel. */
 const destinationActions = (world: World, channel: Channel, input: DestinationInput): Action[] => {
   const { requestId, amount, channelProperties } = input
   switch (channel.destination) {

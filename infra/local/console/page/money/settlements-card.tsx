@@ -8,7 +8,7 @@ import { SettlementsSchema } from '../shapes.ts'
 
 type Settlement = v.InferOutput<typeof SettlementsSchema>['data'][number]
 
-const Recorded = ({ settlement: { id } }: { readonly settlement: Settlement }) => {
+const RecordedActions = ({ settlement: { id } }: { readonly settlement: Settlement }) => {
   const [notes, setNotes] = useState('bank transfer')
   const [reference, setReference] = useState('')
   const [confirm, setConfirm] = useState('')
@@ -54,7 +54,7 @@ export const SettlementRow = ({ settlement }: { readonly settlement: Settlement 
           its entries
         </a>
       </p>
-      {status === 'recorded' && <Recorded settlement={settlement} />}
+      {status === 'recorded' && <RecordedActions settlement={settlement} />}
       {status === 'failed' && (
         <ActionButton
           label="Credit it again"

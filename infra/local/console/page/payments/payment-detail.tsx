@@ -99,7 +99,7 @@ const ProviderActions = ({ payment }: { readonly payment: Timeline }) => {
   )
 }
 
-const Shown = ({ payment }: { readonly payment: Timeline }) => {
+const PaymentCards = ({ payment }: { readonly payment: Timeline }) => {
   const { id } = payment
   const isOpen = payment.status === 'pending'
   return (
@@ -124,6 +124,6 @@ const Shown = ({ payment }: { readonly payment: Timeline }) => {
 /** One payment: how to pay it, the actions of customer and merchant, its money, and its timeline. */
 export const PaymentDetail = ({ id }: { readonly id: string }) => (
   <Answered title="Payment" read={useRead(TimelineSchema, invoke('get-payment', { payment_id: id }))}>
-    {(payment) => <Shown payment={payment} />}
+    {(payment) => <PaymentCards payment={payment} />}
   </Answered>
 )

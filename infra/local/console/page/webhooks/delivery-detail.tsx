@@ -22,7 +22,7 @@ const useBody = ({ id, event_id: eventId, payment_id: paymentId }: OwnDelivery):
 
 const NOT_STORED = 'new for each attempt, and not stored'
 
-/** The request of every attempt. A server on this machine has recorded all of it. */
+/** The request of every attempt. The sample inbox has recorded all requests that it received. */
 const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
   const body = useBody(delivery)
   const { value: received } = useReceived()
@@ -58,7 +58,7 @@ const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
   )
 }
 
-const Shown = ({ delivery }: { readonly delivery: OwnDelivery }) => {
+const DeliveryCards = ({ delivery }: { readonly delivery: OwnDelivery }) => {
   const { id, event, status, payment_id: paymentId } = delivery
   return (
     <>
@@ -79,7 +79,7 @@ const Shown = ({ delivery }: { readonly delivery: OwnDelivery }) => {
 export const DeliveryDetail = ({ id }: { readonly id: string }) => (
   <Detail list="#webhooks" label="All deliveries">
     <Answered title="Delivery" read={useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))}>
-      {(delivery) => <Shown delivery={delivery} />}
+      {(delivery) => <DeliveryCards delivery={delivery} />}
     </Answered>
   </Detail>
 )
