@@ -61,18 +61,6 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS
 
-type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
-
-/** Distributes over the sets; `All` stays the union, so that dimensions of other sets are forbidden. */
-type OneOf<Set extends readonly string[], All extends readonly string[] = Set> = Set extends readonly []
-  ? Readonly<Record<string, never>>
-  : Set extends readonly string[]
-    ? { readonly [name in Set[number]]: string } & { readonly [name in Exclude<All[number], Set[number]>]?: never }
-    : never
-
-/** Exactly the dimensions of one of a metric's sets; any other combination is a metric that does not exist. */
-export type DimensionsOf<Name extends MetricName> = OneOf<SetOf<Name>>
-
 /** A metric of a log line: a fixed value, or the number in a field; no metric if the field is missing. */
 export type Measured = {
   readonly metric: MetricName

@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import { type Client, initialParts } from '../../shared/client/client.ts'
-import { CLIENT_FIELDS, DEFAULT_SETTLEMENT_FLOOR, toClientDto } from '../../shared/client/client-dto.ts'
+import { ClientFields, DEFAULT_SETTLEMENT_FLOOR, toClientDto } from '../../shared/client/client-dto.ts'
 import { insertClient } from '../../shared/client/client-store.ts'
 import { ClientIdSchema } from '../../shared/ids.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
   'Registers a merchant. It can take payments after issue-api-key. Without a floor it gets the default floor.'
-const { name, enabled, settlement_floor_minor, ...others } = CLIENT_FIELDS
+const { name, enabled, settlement_floor_minor, ...others } = ClientFields.entries
 const input = v.strictObject({
   operator: OPERATOR,
   name,

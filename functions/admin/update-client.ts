@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { CLIENT_FIELDS, toClientDto } from '../../shared/client/client-dto.ts'
+import { ClientFields, toClientDto } from '../../shared/client/client-dto.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
-const Changes = v.partial(v.strictObject(CLIENT_FIELDS))
+const Changes = v.partial(ClientFields)
 
 const summary =
   'Changes the fields given; null clears bank, return_url, rate_limit_per_second or payout_hold. Safe to repeat.'

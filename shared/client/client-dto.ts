@@ -30,7 +30,7 @@ const BankField = v.pipe(
 )
 
 /** The fields of a client that an operator may set (design section 7). Null clears an optional field. */
-export const CLIENT_FIELDS = {
+export const ClientFields = v.strictObject({
   name: text,
   enabled: v.boolean(),
   settlement_floor_minor: v.pipe(MinorSchema, v.minValue(ZERO, 'must be >= 0')),
@@ -51,7 +51,7 @@ export const CLIENT_FIELDS = {
     v.minValue(1, 'must be at least 1'),
     v.maxValue(MOST_LEDGER_PARTS, `must be at most ${MOST_LEDGER_PARTS}`),
   ),
-}
+})
 
 export const parseClientId = (id: string): ClientId => parseId(ClientIdSchema, id, 'client')
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { ActionRequest } from '../action-request.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant, GatewayError, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
@@ -11,7 +12,7 @@ import { clientKey } from '../table/keys.ts'
 import { listItems, queryPages } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { absent, all, exists, guard, isNew, put, type Step, unchanged, update } from '../table/step.ts'
-import { StaleSteps } from '../table/table.ts'
+import { unlessStale } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import {
   type Bank,
@@ -22,7 +23,7 @@ import {
   partsFreshUntil,
   raisedParts,
 } from './client.ts'
-import { toClientDto } from './client-dto.ts'
+import { type ClientFields, toClientDto } from './client-dto.ts'
 
 const ENTITY = 'client'
 
@@ -94,24 +95,9 @@ const CHANGEABLE = [
 ] as const satisfies readonly (keyof Client)[]
 
 /** Undefined leaves a field unchanged; null clears an optional one. */
-export type ClientChanges = {
-  readonly [Field in Exclude<(typeof CHANGEABLE)[number], 'hadBank' | 'bank' | 'ledgerParts'>]?: Client[Field] | null
-} & {
-  readonly bank?: BankAccount | null | undefined
-  readonly ledgerParts?: number | undefined
-}
+export type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFields>>>
 
 const CHANGE_TRIES = 5
-
-/** False when another write was first, or conflicts lasted until the time of the steps was over. */
-const recordWhileFresh = async (...change: Parameters<typeof recordChange>): Promise<boolean> => {
-  try {
-    return (await recordChange(...change)).applied
-  } catch (error) {
-    if (error instanceof StaleSteps) return false
-    throw error
-  }
-}
 
 /**
  * Changes the given fields, with the audit record, in one transaction. Its condition covers all that the record says:
@@ -153,7 +139,8 @@ export const changeClient = async (
       // later.
       window: grows ? await grownWindow(deps, clientId, ledgerPartsOf(after)) : undefined,
     }
-    if (await recordWhileFresh(deps, record, steps, grows ? { freshUntil } : undefined)) return after
+    const outcome = await unlessStale(recordChange(deps, record, steps, grows ? { freshUntil } : undefined))
+    if (outcome.applied === true) return after
   }
   throw new GatewayError('conflict', 'other changes of this client are in progress; try again')
 }

@@ -78,8 +78,9 @@ const limitOf = (deps: RateDeps, { clientId, rateLimitPerSecond }: Client, creat
 }
 
 const nowSeconds = (deps: RateDeps): number => epochMs(deps.now()) / SECOND_MS
+const thisSecond = (deps: RateDeps): number => Math.floor(nowSeconds(deps))
 
-/** Lets an environment's part of a limit pass without the counter. What the counter allowed beyond it expires. */
+/** Gives an environment its part of a limit, which passes without the counter. More that the counter gave expires. */
 const grow = (deps: RateDeps, { limit, use }: Limit): void => {
   const now = nowSeconds(deps)
   // The clock may have been set back.
@@ -92,19 +93,19 @@ const grow = (deps: RateDeps, { limit, use }: Limit): void => {
   use.since = now
 }
 
-const addUncounted = (use: RateUse, second: number, limit: number, points: number): void => {
+const addUncounted = ({ use, limit }: Limit, second: number, points: number): void => {
   use.uncounted = { second, points: pointsIn(use.uncounted, second, limit) + points }
 }
 
-const takeUncounted = (use: RateUse, second: number, limit: number): number => {
+const takeUncounted = ({ use, limit }: Limit, second: number): number => {
   const points = pointsIn(use.uncounted, second, limit)
   use.uncounted = { second, points: 0 }
   return points
 }
 
 /**
- * Far below the limit an environment may use a share of half of the uncounted part: its share of all points in the
- * counter. So the shares of all environments add up. Near the limit each point is counted.
+ * Far below the limit, the environments divide half of the uncounted part. Each gets as large a share as it added to
+ * the counter's points. Near the limit each point is counted.
  */
 const hear = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added: number): void => {
   const now = nowSeconds(deps)
@@ -116,11 +117,11 @@ const hear = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added
   else if (use.since <= now && points > 0) use.tokens = (uncounted / 2) * Math.min(1, added / points)
 }
 
-/** Counts points and the uncounted ones before them. What cannot be counted is kept for the next time. */
+/** Counts points and the uncounted ones before them. What other writers or a failure prevent is kept for later. */
 const count = async (deps: RateDeps, of: Limit, points: number, most?: number): Promise<Counted> => {
   const { name, limit, use } = of
-  const second = Math.floor(nowSeconds(deps))
-  const before = takeUncounted(use, second, limit)
+  const second = thisSecond(deps)
+  const before = takeUncounted(of, second)
   if (before === 0) await use.catchingUp
   const adding = before + points
   const counting = { second, points: adding, limit, ...(most !== undefined && { most: most - before }) }
@@ -129,41 +130,31 @@ const count = async (deps: RateDeps, of: Limit, points: number, most?: number): 
   try {
     const counted = await written
     hear(deps, of, counted, adding)
-    if (counted.is !== 'counted') addUncounted(use, second, limit, before)
+    // Refused points did not pass.
+    if (counted.is !== 'counted') addUncounted(of, second, counted.is === 'contended' ? adding : before)
     return counted
   } catch (error) {
-    addUncounted(use, second, limit, before)
+    addUncounted(of, second, before)
     throw error
   }
 }
 
 const isWithin = async (deps: RateDeps, of: Limit, points: number): Promise<boolean> => {
-  const { limit, use } = of
   grow(deps, of)
-  if (use.tokens >= points) {
-    use.tokens -= points
-    addUncounted(use, Math.floor(nowSeconds(deps)), limit, points)
-    return true
-  }
-  const { is } = await count(deps, of, points, limit)
-  if (is === 'contended') addUncounted(use, Math.floor(nowSeconds(deps)), limit, points)
-  return is !== 'refused'
+  if (of.use.tokens < points) return (await count(deps, of, points, of.limit)).is !== 'refused'
+  of.use.tokens -= points
+  addUncounted(of, thisSecond(deps), points)
+  return true
 }
 
 /** Whole seconds until the limit has paid off the counted points, at least one. */
 const paidIn = (deps: RateDeps, { limit, use: { heard } }: Limit): number =>
-  Math.max(1, Math.floor((heard ? pointsIn(heard, Math.floor(nowSeconds(deps)), limit) : 0) / limit))
+  Math.max(1, Math.floor((heard ? pointsIn(heard, thisSecond(deps), limit) : 0) / limit))
 
-/** Counts a debt, or points that passed here before the limit was reached. They are lost when the table fails. */
+/** Counts a debt, or points that passed here before the limit was reached. */
 const owe = async (deps: RateDeps, of: Limit, points: number): Promise<void> => {
-  const { use, limit } = of
-  const second = Math.floor(nowSeconds(deps))
-  try {
-    const { is } = await count(deps, of, points)
-    if (is === 'contended') addUncounted(use, second, limit, points)
-  } catch {
-    addUncounted(use, second, limit, points)
-  }
+  const second = thisSecond(deps)
+  await count(deps, of, points).catch(() => addUncounted(of, second, points))
 }
 
 /**
@@ -191,5 +182,5 @@ export const addDebt = async (deps: RateDeps, client: Client, asked: Asked, unit
   grow(deps, of)
   of.use.tokens -= points
   if (of.use.tokens < 0) return owe(deps, of, points)
-  addUncounted(of.use, Math.floor(nowSeconds(deps)), of.limit, points)
+  addUncounted(of, thisSecond(deps), points)
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { ActionRequest } from '../action-request.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { invalid } from '../errors.ts'
@@ -11,7 +12,7 @@ import { idsOfReference, MOST_OF_REFERENCE, paymentsCalled } from '../payment/li
 import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { findPaymentsByKey, findStoredPayment, PaymentSchema } from '../payment/payment-store.ts'
-import { PAYMENT_METHODS, PAYMENT_STATUSES, type PaymentMethod, type PaymentStatus } from '../payment-status.ts'
+import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
 import { suspenseAbout } from '../suspense/list-suspense.ts'
@@ -30,30 +31,21 @@ type PaymentSearch = {
 /** The search criteria; a search uses one of them. */
 const SEARCHED = ['external_reference', 'payment_destination', 'provider_payment_id', 'payment_request_id'] as const
 
-type Search = {
-  /** Undefined: all clients. */
-  readonly clientId?: ClientId | undefined
-  readonly externalReference?: string | undefined
-  readonly paymentDestination?: string | undefined
-  /** The provider's own ids: the provider is asked for their reference. */
-  readonly providerPaymentId?: string | undefined
-  readonly paymentRequestId?: string | undefined
-  readonly page: Page
-}
+type Search = ActionRequest<v.InferOutput<typeof paymentSearch>>
 
 /**
  * Finds payments of any age by a value that the customer or merchant knows, newest first. Throws 404 for an unknown
  * client and 502 if the provider is needed and does not answer.
  */
 export const searchPayments = async (deps: Pick<Deps, 'table' | 'provider'>, search: Search) => {
-  const { clientId, externalReference: reference, providerPaymentId, paymentRequestId, page } = search
+  const { clientId, externalReference: reference, providerPaymentId, paymentRequestId } = search
   const destination = asAccountNumber(search.paymentDestination ?? '')
   if (clientId !== undefined) await requireClient(deps, clientId)
   if (providerPaymentId !== undefined || paymentRequestId !== undefined) return byProviderId(deps, search)
-  if (clientId === undefined) return paymentsAtDestination(deps, destination, page)
+  if (clientId === undefined) return paymentsAtDestination(deps, destination, search)
   return reference === undefined
-    ? ownAtDestination(deps, clientId, destination, page)
-    : ownOfReference(deps, clientId, reference, page)
+    ? ownAtDestination(deps, clientId, destination, search)
+    : ownOfReference(deps, clientId, reference, search)
 }
 
 /** Removes spaces and dashes, because people write account numbers in groups. */
@@ -76,7 +68,7 @@ const byProviderId = async (deps: Pick<Deps, 'table' | 'provider'>, search: Sear
   const paymentId = paymentIdOf(await providerReference(deps, search))
   const payment = paymentId && (await findStoredPayment(deps, paymentId))
   const matches = payment && payment.status !== 'creating' && payment.clientId === (search.clientId ?? payment.clientId)
-  return { payments: matches ? ofPage([payment], search.page) : [], complete: true }
+  return { payments: matches ? ofPage([payment], search) : [], complete: true }
 }
 
 /** The first attempt, because the provider may receive money before it answers the create. */
@@ -139,15 +131,8 @@ const MAX_LOOKED_AT = 5_000
 const MAX_SHOWN = 100
 const PAGE = 100
 
-type AmountSearch = {
-  readonly clientId: ClientId
-  readonly amountMinor: number
-  /** The day of the create in Asia/Jakarta, such as 2026-11-30. */
-  readonly day: string
-  readonly status: PaymentStatus | undefined
-  readonly method: PaymentMethod | undefined
-  readonly cursor: string | undefined
-}
+type AmountSearch = Required<Pick<Search, 'clientId' | 'amountMinor' | 'day'>> &
+  Pick<Search, 'status' | 'method' | 'cursor'>
 
 const Cursor = v.pipe(CURSOR_JSON, v.strictObject({ payment_id: PaymentIdSchema, listed_at: TimestampSchema }))
 
@@ -199,9 +184,11 @@ export const paymentSearch = v.pipe(
     client_id: v.optional(v.string()),
     external_reference: v.optional(v.string()),
     payment_destination: filled,
+    // The provider is asked for the reference of its own ids.
     provider_payment_id: filled,
     payment_request_id: filled,
     amount_minor: v.optional(v.pipe(v.number(), v.safeInteger())),
+    /** The day of the create in Asia/Jakarta. */
     day: v.optional(BookDaySchema),
     status: v.optional(v.picklist(PAYMENT_STATUSES)),
     method: v.optional(v.picklist(PAYMENT_METHODS)),

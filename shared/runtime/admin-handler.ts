@@ -1,9 +1,9 @@
 import * as v from 'valibot'
+import type { ActionRequest } from '../action-request.ts'
 import { parseClientId } from '../client/client-dto.ts'
 import type { Deps, Invocation } from '../deps.ts'
 import { type Envelope, invalid, toErrorReply } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
-import type { ClientId } from '../ids.ts'
 import { fieldName } from '../table/attributes.ts'
 import { hiddenCharactersIn, textField } from '../text-field.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
@@ -29,17 +29,6 @@ export type AdminAction<Schema extends v.GenericSchema = v.GenericSchema> = {
 }
 
 export type AdminHandler = InjectableHandler<unknown, AdminReply> & AdminAction
-
-type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
-  ? `${Head}${Capitalize<CamelCase<Tail>>}`
-  : Name
-
-/** The parsed fields under the domain's names, `client_id` as the id of a client. */
-type ActionRequest<Fields> = {
-  [Name in keyof Fields as CamelCase<Name & string>]: Name extends 'client_id'
-    ? ClientId | Exclude<Fields[Name], string>
-    : Fields[Name]
-}
 
 /** Throws 404 for a text that cannot be the id of a client. */
 const requestOf = <Fields>(fields: Fields): ActionRequest<Fields> =>

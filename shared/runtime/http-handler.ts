@@ -5,7 +5,7 @@ import { GatewayError, toErrorReply } from '../errors.ts'
 import { toJson } from '../json.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 import { inOneLine, notedCaller } from './json-log.ts'
-import { originGuard } from './origin-guard.ts'
+import { assertFromFront } from './origin-guard.ts'
 import { isRouteProbe } from './release/probe.ts'
 
 // fetch loads its implementation when it is first needed. A caller must not wait for that. The literal is the bundler's.
@@ -32,9 +32,9 @@ export const httpHandler = (
       timeoutEarlyInMillis: TIMEOUT_EARLY_MS,
     })
       .use(httpEnvelope(deps))
-      .use(closedGuard(deps))
-      .use(originGuard(deps))
       .handler(async (event) => {
+        assertOpen(deps, event)
+        await assertFromFront(deps, event)
         const rawBody = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')
         const { status, body, headers } = await run(
           { ...event, isGet: event.routeKey.startsWith('GET '), rawBody },
@@ -47,14 +47,12 @@ export const httpHandler = (
   })
 
 /** A closed stage answers 500 and reads nothing. A probe passes, so that a closed release can be proven. */
-const closedGuard = (deps: Pick<Deps, 'stage'>): MiddlewareObj => ({
-  before: ({ event }) => {
-    if (deps.stage.isClosed !== true || isRouteProbe(event)) return
-    throw new GatewayError('internal_error', 'the gateway is closed for maintenance', {
-      actionHint: 'Send the same request again later, with the same Idempotency-Key.',
-    })
-  },
-})
+const assertOpen = ({ stage }: Pick<Deps, 'stage'>, event: APIGatewayProxyEventV2): void => {
+  if (stage.isClosed !== true || isRouteProbe(event)) return
+  throw new GatewayError('internal_error', 'the gateway is closed for maintenance', {
+    actionHint: 'Send the same request again later, with the same Idempotency-Key.',
+  })
+}
 
 type HttpMiddleware = MiddlewareObj<
   APIGatewayProxyEventV2,

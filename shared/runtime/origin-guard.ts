@@ -1,5 +1,4 @@
-import type { MiddlewareObj } from '@middy/core'
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
+import type { APIGatewayProxyEventV2 } from 'aws-lambda'
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
@@ -17,6 +16,8 @@ const OriginSecretSchema = v.pipe(
   v.strictObject({ current: Value, previous: v.optional(Value) }),
 )
 
+type OriginDeps = Pick<Deps, 'secrets' | 'stage'>
+
 /**
  * Refuses HTTP requests that did not come through the stage's front, before any read or write. Does nothing in a stage
  * without a front. Without a valid secret every request fails; the error never contains its value.
@@ -25,30 +26,20 @@ const OriginSecretSchema = v.pipe(
  * again only if its copy is older than a minute. Raise `originSecretRotation` in the stage's file and deploy the front.
  * After CloudFront has deployed, put {"current": new}.
  */
-export const originGuard = (
-  deps: Pick<Deps, 'secrets' | 'stage'>,
-): MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> => ({
-  before: async ({ event }) => {
-    if (deps.stage.behindFront !== true) return
-    // A probe does not come through the front; it proves that the secret can be read.
-    if (isRouteProbe(event)) return void (await originSecrets(deps))
-    const given = event.headers[ORIGIN_HEADER]
-    if (!(await isKnownSecret((fresh) => originSecrets(deps, fresh), given))) {
-      throw new GatewayError('forbidden', 'requests must go to the public address of this API')
-    }
-  },
-})
+export const assertFromFront = async (deps: OriginDeps, event: APIGatewayProxyEventV2): Promise<void> => {
+  if (deps.stage.behindFront !== true) return
+  // A probe does not come through the front; it proves that the secret can be read.
+  if (isRouteProbe(event)) return void (await originSecrets(deps))
+  const given = event.headers[ORIGIN_HEADER]
+  if (await isKnownSecret((fresh) => originSecrets(deps, fresh), given)) return
+  throw new GatewayError('forbidden', 'requests must go to the public address of this API')
+}
 
 /** Whether the stored text has the form that functions read; for the operator who sets it. */
 export const isOriginSecret = (text: string): boolean => v.is(OriginSecretSchema, text)
 
-const originSecrets = async ({ secrets, stage }: Pick<Deps, 'secrets' | 'stage'>, fresh?: 'fresh') => {
-  const { current, previous } = await readSecret(
-    secrets,
-    'origin',
-    originSecretName(stage.name),
-    OriginSecretSchema,
-    fresh,
-  )
+const originSecrets = async ({ secrets, stage }: OriginDeps, fresh?: 'fresh') => {
+  const name = originSecretName(stage.name)
+  const { current, previous } = await readSecret(secrets, 'origin', name, OriginSecretSchema, fresh)
   return previous === undefined ? [current] : [current, previous]
 }

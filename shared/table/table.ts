@@ -74,16 +74,16 @@ export class StaleSteps extends Error {
   override readonly name = 'StaleSteps'
 }
 
-/** A transaction with times or earlier reads. `stale`: not applied by `freshUntil`; build new steps. */
-export const transactWhileFresh = async <Name extends string>(
+/** `stale`: the steps were not written in time; build new ones. */
+export const unlessStale = <Outcome>(written: Promise<Outcome>): Promise<Outcome | { readonly applied: 'stale' }> =>
+  written.catch((error: unknown) => {
+    if (error instanceof StaleSteps) return { applied: 'stale' }
+    throw error
+  })
+
+/** A transaction with times or earlier reads. */
+export const transactWhileFresh = <Name extends string>(
   { table }: TableDeps,
   steps: Steps<Name>,
   freshUntil: Timestamp,
-): Promise<TransactOutcome<Name> | { readonly applied: 'stale' }> => {
-  try {
-    return await table.transact(steps, { freshUntil })
-  } catch (error) {
-    if (error instanceof StaleSteps) return { applied: 'stale' }
-    throw error
-  }
-}
+) => unlessStale(table.transact(steps, { freshUntil }))

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
 import { apiKeyText, KEY_RANDOM_BYTES } from '../../client/api-key-store.ts'
 import { ClientIdSchema } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
 import { isProven, PROBE, ROUTE_PROBE } from './probe.ts'
 
 /** One function to probe: a version, or the function itself in a stage without versions. */
@@ -54,7 +55,7 @@ const problemOf = async ({ lambda, stage }: Means, { target, route }: Ask): Prom
     const { FunctionError: failure, Payload: answer } = await lambda.send(
       new InvokeCommand({ FunctionName: target, Payload }),
     )
-    const payload = parseJson(Buffer.from(answer ?? []).toString())
+    const payload = ifValid(Json, Buffer.from(answer ?? []).toString())
     if (failure !== undefined) return `failed: ${describeFailure(payload)}`
     return route === undefined ? problemOfFunction(payload) : problemOfRoute(payload, route)
   } catch (error) {
@@ -62,13 +63,7 @@ const problemOf = async ({ lambda, stage }: Means, { target, route }: Ask): Prom
   }
 }
 
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const Json = v.pipe(v.string(), v.parseJson())
 
 const Failure = v.object({ errorType: v.optional(v.string(), 'no type'), errorMessage: v.optional(v.string(), '') })
 
@@ -76,9 +71,9 @@ const MAX_SHOWN = 200
 
 /** Describes Lambda's error of a failed run: modules, variables and error classes, which contain no secrets. */
 const describeFailure = (payload: unknown): string => {
-  const failure = v.safeParse(Failure, payload)
-  if (!failure.success) return 'no reason was given'
-  const { errorType, errorMessage } = failure.output
+  const failure = ifValid(Failure, payload)
+  if (failure === undefined) return 'no reason was given'
+  const { errorType, errorMessage } = failure
   return `${errorType}: ${errorMessage.replaceAll(/\s+/g, ' ').slice(0, MAX_SHOWN)}`
 }
 

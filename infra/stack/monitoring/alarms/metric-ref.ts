@@ -1,4 +1,16 @@
-import { type DimensionsOf, METRIC_NAMESPACE, type MetricName } from '../../../../shared/metrics.ts'
+import { METRIC_NAMESPACE, type METRICS, type MetricName } from '../../../../shared/metrics.ts'
+
+type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
+
+/** Distributes over the sets; `All` stays the union, so that dimensions of other sets are forbidden. */
+type OneOf<Set extends readonly string[], All extends readonly string[] = Set> = Set extends readonly []
+  ? Readonly<Record<string, never>>
+  : Set extends readonly string[]
+    ? { readonly [name in Set[number]]: string } & { readonly [name in Exclude<All[number], Set[number]>]?: never }
+    : never
+
+/** Exactly the dimensions of one of a metric's sets; any other combination is a metric that does not exist. */
+type DimensionsOf<Name extends MetricName> = OneOf<SetOf<Name>>
 
 /** `TC(:60000)`: how many values are at most 60,000. */
 export type Statistic = 'Sum' | 'Average' | 'Maximum' | 'Minimum' | 'SampleCount' | 'p50' | 'p99' | `TC(:${number})`
