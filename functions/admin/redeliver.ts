@@ -2,13 +2,13 @@ import * as v from 'valibot'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { parseDeliveryId } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { redeliver, redeliverToEndpoint } from '../../shared/webhook/delivery/redeliver.ts'
-import { REDELIVER_FIELDS, redeliverTarget, toRedeliveredDto } from '../../shared/webhook/delivery/redeliver-dto.ts'
+import { RedeliverFields, redeliverTarget, toRedeliveredDto } from '../../shared/webhook/delivery/redeliver-dto.ts'
 import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =
   'Sends webhooks again: one delivery, or all that an endpoint missed since a time, a limited number per call. `next` ' +
   'is the cursor of the next call; --all makes all calls. Safe to repeat: it skips deliveries in progress.'
-const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), ...REDELIVER_FIELDS })
+const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), ...RedeliverFields.entries })
 
 export const handler = adminHandler({ summary, input }, async ({ operator, clientId, ...fields }, deps) => {
   const target = redeliverTarget(fields)

@@ -2,9 +2,10 @@ import * as v from 'valibot'
 import { parseId } from '../field-errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { type Minor, MinorSchema, minor, ZERO } from '../money.ts'
+import { fromItem } from '../table/attributes.ts'
 import { MOST_LEDGER_PARTS } from '../table/schema.ts'
 import { textField, URL_LENGTH } from '../text-field.ts'
-import { type BankAccount, type Client, ledgerPartsOf } from './client.ts'
+import { BankSchema, type Client, ledgerPartsOf } from './client.ts'
 
 const MAX_RATE_PER_SECOND = 10_000
 
@@ -20,13 +21,8 @@ const isHttpsUrl = (value: string) => {
 
 const BankField = v.pipe(
   v.strictObject({ bank_name: text, bank_account_no: text, bank_account_name: text }),
-  v.transform(
-    (bank): BankAccount => ({
-      bankName: bank.bank_name,
-      bankAccountNo: bank.bank_account_no,
-      bankAccountName: bank.bank_account_name,
-    }),
-  ),
+  v.transform((bank) => fromItem(bank)),
+  v.omit(BankSchema, ['since', 'isChange']),
 )
 
 /** The fields of a client that an operator may set (design section 7). Null clears an optional field. */

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { EventIdSchema, PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
-import { fromItem, toItem } from '../table/attributes.ts'
+import { FromItem, toItem } from '../table/attributes.ts'
 import { END_OF_TIME, type Timestamp, TimestampSchema } from '../time.ts'
 import { EventNameSchema, type EventPosition } from './event.ts'
 
@@ -25,8 +25,7 @@ const Time = v.pipe(
 
 /** The cursor does not name the client: it must not lead to another client's events. */
 const EventPositionText = v.pipe(
-  v.record(v.string(), v.unknown()),
-  v.transform(fromItem),
+  FromItem,
   v.strictObject({ eventId: EventIdSchema, paymentId: PaymentIdSchema, name: EventNameSchema, firedAt: Time }),
 )
 const FeedPositionText = v.union([EventPositionText, v.strictObject({ since: Time })])

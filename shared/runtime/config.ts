@@ -28,65 +28,45 @@ export const ENV = {
 
 export const queueUrlVariable = (name: QueueName): string => `GATEWAY_${name.replace('-', '_').toUpperCase()}_QUEUE_URL`
 
-const QueueUrlSchema = v.optional(v.pipe(v.string(), v.url()))
-
+const Filled = v.pipe(v.string(), v.minLength(1))
+const Url = v.pipe(v.string(), v.url())
 const Count = v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,6}$/), v.transform(Number)))
-
-const EnvironmentSchema = v.object({
-  [ENV.stage]: v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,20}$/)),
-  // A picklist instead of a flag: a misspelt value stops the function and does not open the stage.
-  [ENV.role]: v.optional(v.picklist(['open', 'closed']), 'open'),
-  [ENV.table]: v.pipe(v.string(), v.minLength(1)),
-  // A function gets only what its manifest entry names; other uses throw.
-  [ENV.alertsTopic]: v.optional(v.string()),
-  [ENV.sealKey]: v.optional(v.pipe(v.string(), v.minLength(1))),
-  [ENV.providerUrl]: v.optional(v.pipe(v.string(), v.url())),
-  [ENV.defaultReturnUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://example.com/'),
-  [ENV.defaultDisplayName]: v.optional(v.pipe(v.string(), v.minLength(1)), 'Payment'),
-  [ENV.front]: v.optional(v.picklist(['none', 'cloudfront']), 'none'),
-  [ENV.domain]: v.optional(v.pipe(v.string(), v.minLength(1))),
-  [ENV.webhookEgress]: v.optional(v.picklist(['public', 'nat']), 'public'),
-  [ENV.providerFees]: v.optional(v.picklist(PROVIDER_FEES), 'deducted'),
-  [ENV.clientRateLimit]: Count,
-  [ENV.clientCreateLimit]: Count,
-  [ENV.environments]: Count,
-  [ENV.providerCalls]: Count,
-  [ENV.keyLifetime]: Count,
-  [ENV.callTries]: Count,
-  [ENV.callTimeout]: Count,
-})
 
 /** Reads the environment of a deployed function. Throws at start and names the invalid variable. */
 export const readConfig = (environment: Readonly<Record<string, string | undefined>>) => {
-  const env = v.parse(EnvironmentSchema, environment)
+  const read = <const Schema extends v.GenericSchema>(name: string, schema: Schema): v.InferOutput<Schema> => {
+    const { success, output, issues } = v.safeParse(schema, environment[name])
+    if (success) return output
+    throw new Error(`${name}: ${issues[0].message}`)
+  }
   const stage: StageSettings = {
-    name: env[ENV.stage],
-    isClosed: env[ENV.role] === 'closed',
+    name: read(ENV.stage, v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,20}$/))),
+    // A picklist instead of a flag: a misspelt value stops the function and does not open the stage.
+    isClosed: read(ENV.role, v.optional(v.picklist(['open', 'closed']), 'open')) === 'closed',
     // Not configurable: only the local gateway sets it.
     allowLoopbackWebhooks: false,
-    defaultReturnUrl: env[ENV.defaultReturnUrl],
-    defaultDisplayName: env[ENV.defaultDisplayName],
-    behindFront: env[ENV.front] !== 'none',
-    httpsPortOnly: env[ENV.webhookEgress] === 'nat',
-    hasDomain: env[ENV.domain] !== undefined,
-    providerFees: env[ENV.providerFees],
-    clientRateLimit: env[ENV.clientRateLimit],
-    clientCreateLimit: env[ENV.clientCreateLimit],
-    environments: env[ENV.environments],
-    providerCallsPerMinute: env[ENV.providerCalls],
-    keyLifetimeDays: env[ENV.keyLifetime],
+    defaultReturnUrl: read(ENV.defaultReturnUrl, v.optional(Url, 'https://example.com/')),
+    defaultDisplayName: read(ENV.defaultDisplayName, v.optional(Filled, 'Payment')),
+    behindFront: read(ENV.front, v.optional(v.picklist(['none', 'cloudfront']), 'none')) !== 'none',
+    httpsPortOnly: read(ENV.webhookEgress, v.optional(v.picklist(['public', 'nat']), 'public')) === 'nat',
+    hasDomain: read(ENV.domain, v.optional(Filled)) !== undefined,
+    providerFees: read(ENV.providerFees, v.optional(v.picklist(PROVIDER_FEES), 'deducted')),
+    clientRateLimit: read(ENV.clientRateLimit, Count),
+    clientCreateLimit: read(ENV.clientCreateLimit, Count),
+    environments: read(ENV.environments, Count),
+    providerCallsPerMinute: read(ENV.providerCalls, Count),
+    keyLifetimeDays: read(ENV.keyLifetime, Count),
   }
+  const [tries, timeoutMs] = [read(ENV.callTries, Count), read(ENV.callTimeout, Count)]
+  // A function gets only what its manifest entry names; other uses throw.
   return {
     stage,
-    tableName: env[ENV.table],
+    tableName: read(ENV.table, Filled),
     // Undefined: each AWS client's default.
-    calls: callLimits(env[ENV.callTries], env[ENV.callTimeout]),
-    queueUrls: byQueue((name) => v.parse(QueueUrlSchema, environment[queueUrlVariable(name)])),
-    alertsTopicArn: env[ENV.alertsTopic],
-    sealKeyArn: env[ENV.sealKey],
-    providerUrl: env[ENV.providerUrl],
+    calls: tries === undefined || timeoutMs === undefined ? undefined : ({ tries, timeoutMs } satisfies CallLimits),
+    queueUrls: byQueue((name) => read(queueUrlVariable(name), v.optional(Url))),
+    alertsTopicArn: read(ENV.alertsTopic, v.optional(v.string())),
+    sealKeyArn: read(ENV.sealKey, v.optional(Filled)),
+    providerUrl: read(ENV.providerUrl, v.optional(Url)),
   }
 }
-
-const callLimits = (tries: number | undefined, timeoutMs: number | undefined): CallLimits | undefined =>
-  tries === undefined || timeoutMs === undefined ? undefined : { tries, timeoutMs }

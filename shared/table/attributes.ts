@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+
 const NAMES_KEPT = 1_000
 
 /** Caches conversions, because every item has the same few names. */
@@ -33,3 +35,6 @@ export const fromItem = (item: Item): Item => {
   for (const attribute of Object.keys(item)) record[fieldName(attribute)] = item[attribute]
   return record
 }
+
+/** An object with the table's names, such as the body of a message, under the names of fields. */
+export const FromItem = v.pipe(v.record(v.string(), v.unknown()), v.transform(fromItem))

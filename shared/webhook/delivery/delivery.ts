@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { assertInvariant } from '../../errors.ts'
 import { ClientIdSchema, DeliveryIdSchema, EndpointIdSchema, EventIdSchema, PaymentIdSchema } from '../../ids.ts'
 import { WEBHOOK_ERRORS } from '../../send-webhook.ts'
-import { fromItem } from '../../table/attributes.ts'
+import { FromItem } from '../../table/attributes.ts'
 import { TimestampSchema } from '../../time.ts'
 
 export const DELIVERY_STATUSES = ['scheduled', 'succeeded', 'abandoned', 'skipped'] as const
@@ -52,7 +52,7 @@ const DeliveryRowSchema = v.object({
    */
   body: v.optional(v.string()),
   /** The first attempt of an unlisted row, if it delivered. All others have rows of their own. */
-  success: v.optional(v.pipe(v.record(v.string(), v.unknown()), v.transform(fromItem), DeliveryAttemptSchema)),
+  success: v.optional(v.pipe(FromItem, DeliveryAttemptSchema)),
   createdAt: TimestampSchema,
   /** When the announced fact became true: for a succeeded payment, when it was paid. */
   firedAt: TimestampSchema,
@@ -73,19 +73,14 @@ export const DeliverySchema = v.pipe(
 export type Delivery = v.InferOutput<typeof DeliverySchema>
 
 export const DeliveryMessageSchema = v.pipe(
+  FromItem,
   v.object({
-    delivery_id: DeliveryIdSchema,
+    deliveryId: DeliveryIdSchema,
     attempt: v.number(),
     /** The endpoint is read in the same request as the delivery. */
-    client_id: ClientIdSchema,
-    endpoint_id: EndpointIdSchema,
+    clientId: ClientIdSchema,
+    endpointId: EndpointIdSchema,
     slow: v.optional(v.boolean()),
   }),
-  v.transform(({ delivery_id: deliveryId, client_id: clientId, endpoint_id: endpointId, ...message }) => ({
-    ...message,
-    deliveryId,
-    clientId,
-    endpointId,
-  })),
 )
 export type DeliveryMessage = v.InferOutput<typeof DeliveryMessageSchema>

@@ -31,7 +31,7 @@ export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: stri
   if (!endpoint?.enabled) throw disabled()
   const refused = refusedRound(delivery, deps.now())
   if (refused) throw refused
-  const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, (steps) => deps.table.transact(steps))
+  const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, (_, steps) => deps.table.transact(steps))
   if (begun === undefined) throw invalid('the delivery is in progress', undefined, 'Wait for its remaining attempts.')
   deps.log.info('delivery.redelivered', { delivery_id: delivery.deliveryId, client_id: clientId })
   return { delivery: begun, attempts }

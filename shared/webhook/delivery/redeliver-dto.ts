@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { ActionRequest } from '../../action-request.ts'
 import { invalid } from '../../errors.ts'
 import { describeIssue } from '../../field-errors.ts'
 import { isJsonObject, readJson } from '../../json.ts'
@@ -10,13 +11,13 @@ const FINISHED_STATUSES = DELIVERY_STATUSES.filter((status) => status !== 'sched
 type FinishedStatus = Exclude<DeliveryStatus, 'scheduled'>
 
 /** The payload of an operator's `redeliver` (design section 7). */
-export const REDELIVER_FIELDS = {
+export const RedeliverFields = v.object({
   delivery_id: v.optional(v.string()),
   endpoint_id: v.optional(v.string()),
   since: v.optional(AnyTimeSchema),
   status: v.optional(v.picklist(FINISHED_STATUSES)),
   cursor: v.optional(v.string()),
-}
+})
 
 export type SinceRequest = {
   readonly since: Timestamp
@@ -32,17 +33,18 @@ export type Redelivered = {
   readonly next: string | undefined
 }
 
-type Asked = Partial<SinceRequest> & {
-  readonly deliveryId?: string | undefined
-  readonly endpointId?: string | undefined
-}
-
 type Target =
   | { readonly form: 'delivery'; readonly deliveryId: string }
   | (SinceRequest & { readonly form: 'endpoint'; readonly endpointId: string })
 
 /** The two forms: one delivery, or what an endpoint did not get since a time. Any other combination is a 422. */
-export const redeliverTarget = ({ deliveryId, endpointId, since, status, cursor }: Asked): Target => {
+export const redeliverTarget = ({
+  deliveryId,
+  endpointId,
+  since,
+  status,
+  cursor,
+}: ActionRequest<v.InferOutput<typeof RedeliverFields>>): Target => {
   const namesEndpoint = [endpointId, since, status, cursor].some((field) => field !== undefined)
   if (deliveryId !== undefined && !namesEndpoint) return { form: 'delivery', deliveryId }
   if (deliveryId === undefined && endpointId !== undefined && since !== undefined) {

@@ -6,11 +6,9 @@ import { listClientEventsSince } from '../../event/read-events.ts'
 import { type ClientId, type DeliveryId, deliveryIdFor, type EndpointId } from '../../ids.ts'
 import { readParts } from '../../ledger/window-store.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
-import type { TransactOutcome } from '../../table/table.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Endpoint, laneOf, subscribes } from '../endpoint/endpoint.ts'
 import { findEndpointEver } from '../endpoint/endpoint-store.ts'
-import type { Delivery } from './delivery.ts'
 import {
   announced,
   findDeliveries,
@@ -20,7 +18,7 @@ import {
   sendDeliveryMessage,
 } from './delivery-store.ts'
 import type { Redelivered, SinceRequest } from './redeliver-dto.ts'
-import { beginRound, keepEvent, type RoundDeps, type RoundSteps, refusedRound } from './round-store.ts'
+import { beginRound, keepEvent, type RoundDeps, refusedRound, type WriteRound } from './round-store.ts'
 import { endpointDisabled } from './send-test-event.ts'
 
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
@@ -38,7 +36,7 @@ export const redeliver = async (
   const endpoint = await requireEnabledEndpoint(deps, clientId, delivery.endpointId)
   const refused = refusedRound(delivery, deps.now())
   if (refused) throw refused
-  if (await sendAgain(deps, endpoint, delivery, recorded(deps, operator))) return
+  if (await beginRound(deps, { delivery, lane: laneOf(endpoint) }, recorded(deps, operator))) return
   throw invalid(
     'the delivery is in progress',
     undefined,
@@ -87,13 +85,6 @@ export const redeliverToEndpoint = async (
 /** The most events that one call examines. The answer's cursor continues after them. */
 const EVENTS_PER_CALL = 100
 
-/** Writes one round, or one missing delivery: all of its steps or none. */
-export type WriteRound = (
-  delivery: Delivery,
-  steps: RoundSteps,
-  before?: Delivery['status'],
-) => Promise<TransactOutcome<keyof RoundSteps>>
-
 /**
  * Goes through the client's events since a time and sends what the endpoint did not get: abandoned and skipped
  * deliveries, and missing ones, because the endpoint was registered or subscribed later. So a rotation loses nothing.
@@ -107,6 +98,7 @@ export const redeliverSince = async (
   write: WriteRound,
 ): Promise<Redelivered> => {
   const { clientId, endpointId } = endpoint
+  const lane = laneOf(endpoint)
   const after = cursor === undefined ? undefined : decodeCursor(cursor, since)
   const parts = await readParts(deps, clientId)
   const page = await listClientEventsSince(deps, { clientId, parts, since, limit: EVENTS_PER_CALL, after })
@@ -123,20 +115,12 @@ export const redeliverSince = async (
       const wanted = status === undefined ? delivery.status !== 'succeeded' : delivery.status === status
       if (!wanted) continue
       if (refusedRound(delivery, deps.now())) passedOver += 1
-      else if (await sendAgain(deps, endpoint, delivery, write)) count += 1
+      else if (await beginRound(deps, { delivery, lane }, write)) count += 1
     } else if (status === undefined && subscribes(endpoint, event.type)) {
       if (await deliverMissing(deps, event, endpoint, write)) count += 1
     }
   }
   return { count, passedOver, next: page.next && eventCursorOf(page.next) }
-}
-
-/** False when the delivery is in progress, or another call has begun its round. */
-export const sendAgain = async (deps: RoundDeps, endpoint: Endpoint, delivery: Delivery, write: WriteRound) => {
-  const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, (steps) =>
-    write(delivery, steps, delivery.status),
-  )
-  return begun !== undefined
 }
 
 const deliverMissing = async (deps: RoundDeps, event: Event, endpoint: Endpoint, write: WriteRound) => {

@@ -13,9 +13,14 @@ import { tellFirst } from './tell-abandoned.ts'
 
 export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
 
-export type RoundSteps = { readonly delivery: Step; readonly event: Step | undefined }
-/** All of them or none; an operator's with its audit record. */
-type Write = (steps: RoundSteps) => Promise<TransactOutcome<keyof RoundSteps>>
+type RoundSteps = { readonly delivery: Step; readonly event: Step | undefined }
+
+/** Writes all steps of one round, or of one missing delivery, or none; for an operator with the audit record. */
+export type WriteRound = (
+  delivery: Delivery,
+  steps: RoundSteps,
+  before?: Delivery['status'],
+) => Promise<TransactOutcome<keyof RoundSteps>>
 
 /** Why a caller may not begin a round of this delivery now; undefined when it may. */
 export const refusedRound = (delivery: Delivery, now: Timestamp): GatewayError | undefined =>
@@ -35,7 +40,7 @@ export const refusedRound = (delivery: Delivery, now: Timestamp): GatewayError |
 export const beginRound = async (
   deps: RoundDeps,
   { delivery: met, lane }: InLane,
-  write: Write,
+  write: WriteRound,
 ): Promise<Delivery | undefined> => {
   if (met.status === 'scheduled') return undefined
   const delivery = await tellFirst(deps, met)
@@ -44,10 +49,7 @@ export const beginRound = async (
   const event = paymentId && body === undefined ? await keepEvent(deps, { paymentId, name, firedAt }) : undefined
   const now = deps.now()
   if (!mayBeginRound(delivery, now)) return undefined
-  const outcome = await write({
-    delivery: startRound(delivery, now),
-    event,
-  })
+  const outcome = await write(delivery, { delivery: startRound(delivery, now), event }, delivery.status)
   if (!outcome.applied && outcome.refusedBy === 'event') throw invalid('the event is no longer kept')
   if (!outcome.applied) return undefined
   await sendDeliveryMessage(deps, delivery, lane, 0)
@@ -87,8 +89,8 @@ export const mayBeginRound = (delivery: Delivery, now: Timestamp): boolean => ro
  * A skipped round leaves status and attempts unchanged; the count distinguishes it.
  */
 export const startRound = (delivery: Delivery, now: Timestamp): Step => {
-  assertInvariant(delivery.status !== 'scheduled', 'a round starts where another has ended')
-  assertInvariant(mayBeginRound(delivery, now), 'a delivery has some rounds a day')
+  assertInvariant(delivery.status !== 'scheduled', 'a round starts after the last one has ended')
+  assertInvariant(mayBeginRound(delivery, now), 'a round starts while the delivery has rounds left today')
   return update(
     deliveryKey(delivery.deliveryId),
     {
