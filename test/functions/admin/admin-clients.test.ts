@@ -8,7 +8,6 @@ import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
 import { auditRecordPk, clientKey, windowKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { aClient, aClientId } from '../../support/client-builders.ts'
-import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
@@ -118,15 +117,6 @@ describe('create-client (design section 7)', () => {
     expect(answer).toMatchObject({ status: 422, body: { code: 'validation', field_errors: { [field]: [reason] } } })
     expect(deps.stored.items('')).toStrictEqual([])
   })
-})
-
-it('an operator action does not read for an id of a wrong shape', async () => {
-  const deps = testDeps()
-  const watched = recordTable(deps)
-
-  await invokeAdmin(getClient, watched.deps, { client_id: 'CLIENT' })
-
-  expect(watched.calls).toStrictEqual([])
 })
 
 it('list-clients (design section 7) pages through all clients, newest first', async () => {

@@ -220,15 +220,21 @@ describe('GET /v1/balance/entries (design section 8)', () => {
 
 describe('GET /v1/settlements/{id}/payments (design section 8)', () => {
   it('names the failed settlement of a re-credit, and shows no row with zeros for the merchant', async () => {
-    const { deps, caller, settlement: failed, entriesOf } = await aSettled(1)
+    const { deps, caller, settlement: failed } = await aSettled(1)
     await fail(deps, failed)
     await recredit(deps, failed)
     const assumed = await anOpenPayment(deps, caller)
     expect(await postAssumed(deps, assumed)).toMatchObject({ finalFee: { status: 'assumed' } })
     aDayLater(deps)
-    const { settlementId, entryCount } = await sweptNow(deps, caller)
+    const { settlementId: id, entryCount } = await sweptNow(deps, caller)
+    const { deps: recorded, calls } = recordTable(deps)
 
-    const rows = rowsIn(await entriesOf(settlementId))
+    const page = (query: Query) => call(recorded, API.listSettlementPayments, { caller, id, query })
+
+    const first = await page({ limit: '1' })
+    const second = await page({ limit: '1', after: String(first.body['next']) })
+
+    const rows = [...rowsIn(first), ...rowsIn(second)]
 
     expect(entryCount).toBe(2)
     expect(rows).toMatchObject([
@@ -236,5 +242,8 @@ describe('GET /v1/settlements/{id}/payments (design section 8)', () => {
       { type: 'payment', payment_id: assumed.paymentId },
     ])
     expect(Object.keys(rows[0] ?? {})).toHaveLength(9)
+    // Key and client once; of each page the settlement, its parts, and its own entries. No payment is read.
+    const costs = ['get', 'get', 'query']
+    expect(calls.map(({ name }) => name)).toStrictEqual(['batchGet', ...costs, ...costs])
   })
 })

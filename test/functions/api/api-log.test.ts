@@ -55,15 +55,7 @@ const leakingError = (authorization: string) => {
   return new Error(`refused: ${all.join(' ')}\n${all.map((value) => `    at ${value}`).join('\n')}`)
 }
 
-const keptOutput = () => {
-  const lines: string[] = []
-  return { log: jsonLog('test', (line) => void lines.push(line)), lines }
-}
-
-/** What the requests below are answered, in their order, before the table fails. */
-const STATUSES = [422, 422, 422, 422, 500, 500, 201, 200, 200, 404, 422, 200, 422, 404, 401, 200, 422]
-
-/** A life with everything in it: refusals, a crash, replays, lists, cancels, strangers, a table that fails. */
+/** Creates that are refused, fail, succeed and are replayed; every endpoint; then all of them on a table that fails. */
 const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise<ApiResponse[]> => {
   const answers: ApiResponse[] = []
   const send = async (endpoint: Endpoint, request: ApiRequest, withDeps = deps) => {
@@ -74,6 +66,7 @@ const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise
   const create = (sent: unknown = body) =>
     send(API.createPayment, { body: sent, headers: { 'Idempotency-Key': SECRETS.idempotencyKey } })
   const thrown = leakingError(caller.authorization)
+  const foreign = { id: SECRETS.path, body, query: { [SECRETS.query]: SECRETS.query } }
 
   await create({ ...body, [SECRETS.field]: SECRETS.name })
   await create({ ...body, method: SECRETS.method })
@@ -89,35 +82,27 @@ const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise
   deps.provider.heal('createRequest')
   const id = String((await create()).body['id'])
   await create()
-  await send(API.getPayment, { id })
-  await send(API.getPayment, { id: SECRETS.path })
+  await send(API.cancelPayment, { id })
   await send(API.listPayments, { query: { status: SECRETS.query } })
-  await send(API.listPayments, {})
-  await send(API.getBalance, { query: { currency: SECRETS.query } })
-  await send(UNKNOWN_PATH, { id: SECRETS.path, query: { [SECRETS.query]: SECRETS.query } })
   await send(API.getBalance, { caller: { authorization: `${caller.authorization}x` } })
-  await send(API.cancelPayment, { id })
-  await send(API.cancelPayment, { id })
-  const failing = interceptTable(deps, {
-    before: () => {
-      throw thrown
-    },
-  })
-  for (const endpoint of Object.values(API)) await send(endpoint, { id: SECRETS.path, body }, failing)
+  const failing = interceptTable(deps, { before: () => Promise.reject(thrown) })
+  for (const withDeps of [deps, failing]) {
+    for (const endpoint of [...Object.values(API), UNKNOWN_PATH]) await send(endpoint, foreign, withDeps)
+  }
   return answers
 }
 
 describe('the log (design section 4; style guide: ids only)', () => {
   it('has a line for every request and not a word of what clients sent', async () => {
-    const { log, lines } = keptOutput()
-    const deps = testDeps({ log })
+    const lines: string[] = []
+    const deps = testDeps({ log: jsonLog('test', (line) => void lines.push(line)) })
     const caller = await anApiClient(deps)
 
     const answers = await liveThroughEverything(deps, caller)
 
     const output = lines.join('\n')
     const requests = lines.filter((line) => /"request\.(completed|failed)"/.test(line))
-    expect(answers.map(({ status }) => status)).toStrictEqual([...STATUSES, ...Object.keys(API).map(() => 500)])
+    expect(new Set(answers.map(({ status }) => status))).toStrictEqual(new Set([422, 500, 201, 200, 401, 404]))
     expect(requests).toHaveLength(answers.length)
     expect(answers.filter(({ requestId }, at) => !requests[at]?.includes(requestId))).toStrictEqual([])
     expect(output).toContain('"error_stack"')

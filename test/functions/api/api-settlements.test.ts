@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
-import { addMs, DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
-import { API, anApi, call } from '../../support/api-event.ts'
-import { recordTable } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
+import { DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
+import { anApi } from '../../support/api-event.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
-import { aStoredLine, putEntries } from '../../support/recount/stored-entries.ts'
 import { BANK } from '../../support/settlement-builders.ts'
 
 const idsIn = (body: Readonly<Record<string, unknown>>): string[] =>
@@ -82,26 +79,5 @@ describe('GET /v1/settlements (spec 4.6)', () => {
     expect(pages[0]?.['data']).toContainEqual(stored[0] && (await fetched(stored[0])))
     expect(pages.map(idsIn)).toStrictEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4), []])
     expect(pages.map((body) => body['pagination'])).toStrictEqual([1, 2, 3, 4].map((page) => ({ page, per_page: 2 })))
-  })
-})
-
-describe('GET /v1/settlements/{id}/payments (design section 8)', () => {
-  it('costs a page of a settlement of 2,000 its own entries and reads no payment, wherever it lies', async () => {
-    const deps = memoryDeps()
-    const { caller } = await anApi({}, deps)
-    const { clientId } = caller
-    const { settlementId: id, sweptFrom } = await storedSettlement(deps, { clientId, paymentCount: 2_000 })
-    const lines = Array.from({ length: 2_000 }, (_, at) => aStoredLine(at, addMs(sweptFrom, at)))
-    await putEntries(deps, clientId, lines)
-
-    const costs = new Set<string>()
-    for (let page = 0, query = {}; page < 20; page++) {
-      const watched = recordTable(deps)
-      const answer = await call(watched.deps, API.listSettlementPayments, { caller, id, query })
-      query = { after: String(answer.body['next']) }
-      costs.add(`${idsIn(answer.body).length} ${watched.calls.map(({ name }) => name).join(' ')}`)
-    }
-
-    expect([...costs]).toStrictEqual([expect.stringMatching(/^100 .*query$/)])
   })
 })
