@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { handler as getStatement } from '../../../functions/admin/get-settlement-statement.ts'
 import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
 import { handler as markFailed } from '../../../functions/admin/mark-settlement-failed.ts'
 import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
 import { handler as trigger } from '../../../functions/admin/trigger-settlement.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { minor } from '../../../shared/money.ts'
-import { toSettlementDto } from '../../../shared/settlement/settlement-dto.ts'
 import { addMs, DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
@@ -133,20 +131,4 @@ describe('list-settlements', () => {
       expect(await invokeAdmin(listSettlements, testDeps({ requests }), payload)).toMatchObject({ status: 422, body })
     },
   )
-})
-
-it('get-settlement-statement answers JSON by default and CSV when asked', async () => {
-  const deps = testDeps({ requests })
-  const { settlement } = await aSettledClient(deps)
-  const settlement_id = settlement.settlementId
-  // As its merchant sees it, and no more.
-  const shown = toSettlementDto(settlement)
-
-  const json = await invokeAdmin(getStatement, deps, { settlement_id })
-  const csv = await invokeAdmin(getStatement, deps, { settlement_id, format: 'csv' })
-
-  expect([Object(json.body).settlement, Object(csv.body).settlement]).toStrictEqual([shown, shown])
-  expect(json).toMatchObject({ status: 200, body: { entries: [{ client_net_minor: 95_900 }], cursor: null } })
-  const text = /^id,type,.*\n"[0-9a-f-]{36}","payment",.*,95900,"txn_[^"]+","[^"]+"\n$/
-  expect(csv).toMatchObject({ status: 200, body: { csv: expect.stringMatching(text) } })
 })

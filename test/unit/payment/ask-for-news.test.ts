@@ -22,28 +22,21 @@ const PAYMENT: ProviderPayment = {
 }
 
 const UNREACHABLE = { kind: 'unanswered', reason: 'unreachable' } as const
-const NOT_FOUND = { kind: 'not_found' } as const
 const found = <T>(value: T) => ({ kind: 'found', value }) as const
 
 const [BY_PAYMENT, BY_REQUEST] = [{ providerPaymentId: 'py-1' }, { paymentRequestId: 'pr-1' }]
 const BY_BOTH = { ...BY_PAYMENT, ...BY_REQUEST }
 
 /** A provider that knows one request and, of every id, this payment. */
-const upstream = (payment: Partial<ProviderPayment> | undefined, request: Partial<ProviderRequest> = {}) => {
+const upstream = (payment: Partial<ProviderPayment>) => {
   const provider = fakeProvider()
-  provider.script('getRequest', async () => found({ ...REQUEST, ...request }))
-  provider.script('getPayment', async () => (payment ? found({ ...PAYMENT, ...payment }) : NOT_FOUND))
+  provider.script('getRequest', async () => found(REQUEST))
+  provider.script('getPayment', async () => found({ ...PAYMENT, ...payment }))
   return provider
 }
 
+// A capture that is not there, not received or not named yet: `receive-callback.test.ts`.
 describe('askForNews (design section 4, Provider news)', () => {
-  it.each([BY_PAYMENT, BY_REQUEST])('finds a capture by %j', async (subject) => {
-    expect(await askForNews({ provider: upstream({}) }, subject)).toMatchObject({
-      kind: 'news',
-      news: { reference: REQUEST.reference, capture: PAYMENT },
-    })
-  })
-
   it.each(['open', 'failed'] as const)(
     'takes a payment that is %s for no money, in every answer that names it',
     async (status) => {
@@ -71,30 +64,5 @@ describe('askForNews (design section 4, Provider news)', () => {
     expect(await askForNews({ provider: upstream(another) }, BY_REQUEST)).toMatchObject({
       news: { ...another, capture: { ...PAYMENT, ...another } },
     })
-  })
-
-  it.each([
-    ['is not there yet', undefined, {}],
-    ['is not received yet', { status: 'open' }, {}],
-    ['is not named yet', { status: 'open' }, { latestPaymentId: undefined }],
-  ] as const)('makes nothing of a request that succeeded while its capture %s', async (_case, payment, request) => {
-    for (const subject of [BY_BOTH, BY_REQUEST]) {
-      const provider = upstream(payment, { status: 'succeeded', ...request })
-
-      expect(await askForNews({ provider }, subject)).toStrictEqual({ kind: 'not_shown' })
-    }
-  })
-
-  it('asks about the request when the payment named does not exist', async () => {
-    const provider = upstream({})
-    provider.script('getPayment', async (id) => (id === 'py-1' ? found(PAYMENT) : NOT_FOUND))
-
-    const answer = await askForNews({ provider }, { ...BY_BOTH, providerPaymentId: 'py-forged' })
-
-    expect(answer).toMatchObject({ kind: 'news', news: { capture: PAYMENT } })
-  })
-
-  it.each([{}, { providerPaymentId: 'py-forged' }])('finds nothing by %j', async (subject) => {
-    expect(await askForNews({ provider: fakeProvider() }, subject)).toStrictEqual({ kind: 'not_found' })
   })
 })

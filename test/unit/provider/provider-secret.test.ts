@@ -64,17 +64,13 @@ it.each([
   expect(error).not.toHaveProperty('cause')
 })
 
+// Tokens that are nearly right: `fuzz-callbacks.test.ts`.
 describe('isCallbackToken (design section 4: two tokens, for rotation)', () => {
-  it.each([NEW, OLD])('accepts %s', async (token) => {
-    expect(await isCallbackToken(stored({ [TOKENS]: tokens(NEW, OLD) }), token)).toBe(true)
-  })
+  it('accepts both of two tokens', async () => {
+    const deps = stored({ [TOKENS]: tokens(NEW, OLD) })
 
-  it.each([undefined, '', 'token', `${NEW} `, NEW.toUpperCase(), `${NEW}${OLD}`, `${NEW},${OLD}`, '\u0000'])(
-    'refuses %j',
-    async (token) => {
-      expect(await isCallbackToken(stored({ [TOKENS]: tokens(NEW, OLD) }), token)).toBe(false)
-    },
-  )
+    expect([await isCallbackToken(deps, NEW), await isCallbackToken(deps, OLD)]).toStrictEqual([true, true])
+  })
 
   it.each([
     [OLD, true, [undefined]],
