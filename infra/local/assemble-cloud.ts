@@ -4,8 +4,8 @@ import { byQueue, QUEUE_NAMES, type QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { QUEUE_SETTINGS } from '../stack/triggers/queue-settings.ts'
+import { startActivityFeed } from './console/activity/activity-feed.ts'
 import { answerConsole, type ConsoleParts } from './console/answer-console.ts'
-import { startStory } from './console/story/story.ts'
 import { type AlertInbox, startAlertInbox } from './emulators/alert-inbox.ts'
 import { localSealer, localSealKey } from './emulators/local-sealer.ts'
 import type { LocalTable } from './emulators/local-table.ts'
@@ -72,11 +72,11 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
   options.onProgress?.('a demo merchant')
   demoClient = await seedDemoClient({ host, inboxUrl: servers.merchant.url, file: data?.demoClient })
   options.signal?.throwIfAborted()
-  const story = startStory({ clock, log })
-  started.defer(() => story.close())
+  const activity = startActivityFeed({ clock, log })
+  started.defer(() => activity.close())
   const { urls } = servers
   const about = { urls, client: demoClient }
-  open({ host, alerts: queueing.alerts, attemptsEnded: sources.attemptsEnded, story, about })
+  open({ host, alerts: queueing.alerts, attemptsEnded: sources.attemptsEnded, activity, about })
 
   const running = started.move()
   void table.exited.then((errorOutput) => {

@@ -4,9 +4,9 @@
  */
 import type { Browser } from 'playwright-core'
 import { it as base, expect, onTestFinished, vi } from 'vitest'
+import type { ActivityLine } from '../../infra/local/console/activity/activity-line.ts'
 import { answerConsole } from '../../infra/local/console/answer-console.ts'
 import type { About } from '../../infra/local/console/console-call.ts'
-import type { StoryLine } from '../../infra/local/console/story/story-line.ts'
 import {
   jsonReply,
   type LocalAnswer,
@@ -44,7 +44,7 @@ type Script = {
 
 /** The console before a gateway that answers what a test says, when the test says it. */
 const startScriptedConsole = async ({ port = 0, clientId = 'client-1', answer }: Script) => {
-  const listeners = new Set<(line: StoryLine) => void>()
+  const listeners = new Set<(line: ActivityLine) => void>()
   const ports = await startLocalHttpServer({
     port: 0,
     answer: async (request): Promise<LocalAnswer> => {
@@ -57,11 +57,11 @@ const startScriptedConsole = async ({ port = 0, clientId = 'client-1', answer }:
     urls: { api: url, lambda: url, provider: url, inbox: url },
     client: { client_id: clientId, api_key: `key-of-${clientId}`, endpoint_id: 'endpoint-1', endpoint_url: url },
   }
-  const follow = (listener: (line: StoryLine) => void) => {
+  const follow = (listener: (line: ActivityLine) => void) => {
     listeners.add(listener)
     return () => void listeners.delete(listener)
   }
-  const pages = answerConsole(Promise.resolve({ about, story: { follow, close: () => undefined } }))
+  const pages = answerConsole(Promise.resolve({ about, activity: { follow, close: () => undefined } }))
   const server = await startLocalHttpServer({
     port,
     answer: async (request) => (await pages(request)) ?? jsonReply(404, {}),
@@ -73,7 +73,7 @@ const startScriptedConsole = async ({ port = 0, clientId = 'client-1', answer }:
   onTestFinished(close)
   return {
     url: server.url,
-    tell: (line: StoryLine) => {
+    tell: (line: ActivityLine) => {
       for (const listener of listeners) listener(line)
     },
     close,

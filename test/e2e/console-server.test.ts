@@ -49,7 +49,7 @@ describe('the console’s server', () => {
     const refused = async (headers: Record<string, string>) => [
       (await relay(world, LOOK, { ...JSON_TYPE, ...headers })).status,
       (await send(world, '/console/about', { headers })).status,
-      (await send(world, '/console/story', { headers })).status,
+      (await send(world, '/console/activity', { headers })).status,
     ]
 
     for (const site of ['cross-site', 'same-site']) {

@@ -10,10 +10,10 @@ import {
   parsedJson,
 } from '../process/local-http-server.ts'
 import type { LocalPages } from '../triggers/start-http-gateway.ts'
+import type { ActivityFeed } from './activity/activity-feed.ts'
 import { type About, ConsoleCallSchema, toWire } from './console-call.ts'
-import type { Story } from './story/story.ts'
 
-export type ConsoleParts = { readonly story: Story; readonly about: About }
+export type ConsoleParts = { readonly activity: ActivityFeed; readonly about: About }
 
 const ROOT = '/console'
 /** The allowed values of `Sec-Fetch-Site`. Others mean that a page of another site or port caused the request. */
@@ -36,12 +36,12 @@ export const answerConsole =
   }
 
 const answer = async (ready: Promise<ConsoleParts>, request: LocalRequest): Promise<LocalAnswer> => {
-  const { story, about } = await ready
+  const { activity, about } = await ready
   switch (`${request.method} ${request.path}`) {
     case 'GET /console/about':
       return jsonReply(200, about, { 'cache-control': 'no-store' })
-    case 'GET /console/story':
-      return storyStream(story)
+    case 'GET /console/activity':
+      return activityStream(activity)
     case 'POST /console/call':
       return relayCall(about, request)
     default: {
@@ -57,11 +57,11 @@ const answer = async (ready: Promise<ConsoleParts>, request: LocalRequest): Prom
 }
 
 /** Server-sent events, one on each line. JSON contains no line breaks, so one line cannot forge another. */
-const storyStream = (story: Story): LocalAnswer => ({
+const activityStream = (activity: ActivityFeed): LocalAnswer => ({
   headers: { 'content-type': 'text/event-stream', 'x-content-type-options': 'nosniff' },
   stream: (send) => {
     send('event: begin\ndata: {}\n\n')
-    return story.follow((line) => send(`data: ${JSON.stringify(line)}\n\n`))
+    return activity.follow((line) => send(`data: ${JSON.stringify(line)}\n\n`))
   },
 })
 

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import * as v from 'valibot'
-import { type ShownLine, StoryLineSchema } from '../console/story/story-line.ts'
+import { ActivityLineSchema, type ShownLine } from '../console/activity/activity-line.ts'
 import { exitCodeOf, reachGateway } from './call-gateway.ts'
 import { addressAt, readOptions, runCommand } from './command-line.ts'
 import { printable, printableLines } from './printable.ts'
@@ -28,12 +28,12 @@ const shown = ({ at, subject, tone, id = '', text }: ShownLine): string => {
 /** Prints one server-sent event. The gateway writes each as one `data` line. */
 const printEvent = (event: string): void => {
   const data = /^data: (.*)$/m.exec(event)?.[1]
-  const line = v.safeParse(StoryLineSchema, JSON.parse(data ?? '{}'))
+  const line = v.safeParse(ActivityLineSchema, JSON.parse(data ?? '{}'))
   if (line.success) console.log(shown(line.output))
 }
 
 const follow = async (): Promise<void> => {
-  const { body } = await reachGateway(`${addressAt(process.env['PORT'])}/console/story`)
+  const { body } = await reachGateway(`${addressAt(process.env['PORT'])}/console/activity`)
   let rest = ''
   try {
     for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {

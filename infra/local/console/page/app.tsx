@@ -1,11 +1,11 @@
 import { type FunctionComponent, render } from 'preact'
+import { ActivityPane, followActivity } from './activity-pane.tsx'
 import { ClockPanel } from './clock-panel.tsx'
 import { MerchantPicker } from './merchant-picker.tsx'
 import { MoneyView } from './money/money-view.tsx'
 import { PaymentsView } from './payments/payments-view.tsx'
 import { ProviderView } from './provider/provider-view.tsx'
 import { type Route, readAbout, route, useSession, type View } from './session.ts'
-import { followStory, StoryPane } from './story-pane.tsx'
 import { WebhooksView } from './webhooks/webhooks-view.tsx'
 
 const TABS: Readonly<Record<View, readonly [label: string, part: FunctionComponent<Pick<Route, 'selected'>>]>> = {
@@ -34,7 +34,7 @@ const Tabs = () => {
   )
 }
 
-/** The console: a view on the left, and the live story on the right. */
+/** The console: a view on the left, and the live activity feed on the right. */
 const App = () => {
   const { merchant, number } = useSession()
   return (
@@ -54,7 +54,7 @@ const App = () => {
         <main id="content" tabIndex={-1}>
           <CurrentView key={number} />
         </main>
-        <StoryPane />
+        <ActivityPane />
       </div>
       <footer>
         Merchant {merchant.client_id} · a deployed gateway has no console, and no request leaves this machine
@@ -72,6 +72,6 @@ const skipToContent = (event: Event) => {
 const root = document.querySelector('#console')
 if (root) {
   await readAbout()
-  followStory()
+  followActivity()
   render(<App />, root)
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
-import { rupiah, words } from '../../story/story-line.ts'
+import { rupiah, words } from '../../activity/activity-line.ts'
 import { api } from '../calls.ts'
 import { useRead } from '../gateway.ts'
 import { Answered, Card, Pager, Rows, Time } from '../parts.tsx'

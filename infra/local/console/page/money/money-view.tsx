@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import * as v from 'valibot'
+import { rupiah, words } from '../../activity/activity-line.ts'
 import type { ConsoleCall } from '../../console-call.ts'
-import { rupiah, words } from '../../story/story-line.ts'
 import { ActionButton } from '../action-button.tsx'
 import { api, invoke, jumpBy, ofClient, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'

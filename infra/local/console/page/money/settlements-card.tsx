@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
-import { counted, rupiah } from '../../story/story-line.ts'
+import { counted, rupiah } from '../../activity/activity-line.ts'
 import { ActionButton, ActionForm } from '../action-button.tsx'
 import { api, jsonOrText, operate } from '../calls.ts'
 import { ReadCard, Rows, Status, TextField } from '../parts.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { rupiah, words } from '../../story/story-line.ts'
+import { rupiah, words } from '../../activity/activity-line.ts'
 import { ActionButton, ActionForm, CopyButton } from '../action-button.tsx'
 import { api, apiPost, atProvider, invoke } from '../calls.ts'
 import { useRead } from '../gateway.ts'

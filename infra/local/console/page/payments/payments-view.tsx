@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type * as v from 'valibot'
-import { rupiah } from '../../story/story-line.ts'
+import { rupiah } from '../../activity/activity-line.ts'
 import { useRead } from '../gateway.ts'
 import { Answered, Card, Empty, Pager, Rows, Status, Time } from '../parts.tsx'
 import { PaymentsSchema } from '../shapes.ts'

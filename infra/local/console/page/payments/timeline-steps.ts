@@ -1,4 +1,4 @@
-import { counted, rupiah, words } from '../../story/story-line.ts'
+import { counted, rupiah, words } from '../../activity/activity-line.ts'
 import type { Delivery, Timeline } from '../shapes.ts'
 
 type Step = {

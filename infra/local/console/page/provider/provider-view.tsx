@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
-import { words } from '../../story/story-line.ts'
+import { words } from '../../activity/activity-line.ts'
 import { ActionButton, CurlButton, Form, useAction } from '../action-button.tsx'
 import { jsonOrText, simulator } from '../calls.ts'
 import { useRead } from '../gateway.ts'

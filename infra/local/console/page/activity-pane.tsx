@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type ShownLine, StoryLineSchema } from '../story/story-line.ts'
+import { ActivityLineSchema, type ShownLine } from '../activity/activity-line.ts'
 import { readAllAgain } from './gateway.ts'
 import { readAbout, store } from './session.ts'
 
@@ -9,18 +9,18 @@ const READ_DELAY_MS = 120
 /** The browser does not reconnect after an answer that is not an event stream. So the page does. */
 const RECONNECT_DELAY_MS = 2_000
 
-const storyLines = store<readonly ShownLine[]>([])
+const activityLines = store<readonly ShownLine[]>([])
 const isLive = store(false)
 
 /** Listens to the gateway while the page is open. It reconnects after a restart of the gateway. */
-export const followStory = () => {
-  const source = new EventSource('/console/story')
+export const followActivity = () => {
+  const source = new EventSource('/console/activity')
   let pending: readonly ShownLine[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const flush = () => {
     timer = undefined
-    storyLines.set([...storyLines.get(), ...pending].slice(-KEPT))
+    activityLines.set([...activityLines.get(), ...pending].slice(-KEPT))
     pending = []
     readAllAgain()
   }
@@ -28,16 +28,16 @@ export const followStory = () => {
   source.addEventListener('error', () => {
     isLive.set(false)
     readAllAgain()
-    if (source.readyState === EventSource.CLOSED) setTimeout(followStory, RECONNECT_DELAY_MS)
+    if (source.readyState === EventSource.CLOSED) setTimeout(followActivity, RECONNECT_DELAY_MS)
   })
-  // After each connection, the gateway sends the whole story again. It may be another gateway.
+  // After each connection, the gateway sends all kept lines again. It may be another gateway.
   source.addEventListener('begin', () => {
-    storyLines.set([])
+    activityLines.set([])
     pending = []
     readAbout().then(readAllAgain, readAllAgain)
   })
   source.addEventListener('message', ({ data }) => {
-    const line = v.safeParse(StoryLineSchema, JSON.parse(String(data)))
+    const line = v.safeParse(ActivityLineSchema, JSON.parse(String(data)))
     if (!line.success) return
     pending = [...pending, line.output]
     timer ??= setTimeout(flush, READ_DELAY_MS)
@@ -61,21 +61,21 @@ const Line = ({ line: { at, subject, tone, id, text } }: { readonly line: ShownL
   </li>
 )
 
-/** The story, newest first, with a heading for each day of the local clock. */
-export const StoryPane = () => {
-  const lines = storyLines.use()
+/** The activity feed, newest first, with a heading for each day of the local clock. */
+export const ActivityPane = () => {
+  const lines = activityLines.use()
   const live = isLive.use()
   const days = Map.groupBy(lines.toReversed(), ({ at }) => at.slice(0, 10))
   return (
-    <aside aria-label="Story">
+    <aside aria-label="Activity">
       <header>
-        <h2>Story</h2>
+        <h2>Activity</h2>
         <span class={live ? 'live' : 'live off'}>{live ? 'live' : 'not connected'}</span>
       </header>
       <p class="note">
         In a shell: <code>npm run watch</code>
       </p>
-      <div class="story" role="log" aria-label="What happens, newest first" tabIndex={0}>
+      <div class="activity" role="log" aria-label="Activity, newest first" tabIndex={0}>
         {lines.length === 0 && <p class="empty">Nothing has happened yet. Create a payment.</p>}
         {[...days].map(([day, ofDay]) => (
           <section key={day} aria-label={day}>

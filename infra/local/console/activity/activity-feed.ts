@@ -2,9 +2,9 @@ import * as v from 'valibot'
 import { type Timestamp, timestampOf } from '../../../../shared/time.ts'
 import type { LocalLog } from '../../functions/local-log.ts'
 import type { LocalClock } from '../../process/local-clock.ts'
-import { counted, rupiah, type StoryLine, words } from './story-line.ts'
+import { type ActivityLine, counted, rupiah, words } from './activity-line.ts'
 
-export type StorySources = {
+export type ActivitySources = {
   readonly clock: Pick<LocalClock, 'nowMs' | 'onJump'>
   readonly log: Pick<LocalLog, 'lines' | 'onLine'>
 }
@@ -15,12 +15,12 @@ const KEPT_LINES = 1_000
  * Describes the activity of this gateway in words, from its log. It reads no line before the first listener connects.
  * It then starts with the oldest line that the log keeps.
  */
-export const startStory = ({ clock, log }: StorySources) => {
-  const lines: StoryLine[] = []
-  const listeners = new Set<(line: StoryLine) => void>()
+export const startActivityFeed = ({ clock, log }: ActivitySources) => {
+  const lines: ActivityLine[] = []
+  const listeners = new Set<(line: ActivityLine) => void>()
   const ends: (() => void)[] = []
 
-  const add = (line: StoryLine | undefined) => {
+  const add = (line: ActivityLine | undefined) => {
     if (line === undefined) return
     lines.push(line)
     if (lines.length > KEPT_LINES) lines.shift()
@@ -35,7 +35,7 @@ export const startStory = ({ clock, log }: StorySources) => {
 
   return {
     /** Calls `listener` with the latest lines, then with every new one. Returns a function that removes it. */
-    follow: (listener: (line: StoryLine) => void) => {
+    follow: (listener: (line: ActivityLine) => void) => {
       if (ends.length === 0) begin()
       for (const line of lines) listener(line)
       listeners.add(listener)
@@ -47,9 +47,9 @@ export const startStory = ({ clock, log }: StorySources) => {
   }
 }
 
-export type Story = ReturnType<typeof startStory>
+export type ActivityFeed = ReturnType<typeof startActivityFeed>
 
-const jumpedTo = (at: Timestamp): StoryLine => ({ at, subject: 'clock', tone: 'plain', text: `jumped to ${at}` })
+const jumpedTo = (at: Timestamp): ActivityLine => ({ at, subject: 'clock', tone: 'plain', text: `jumped to ${at}` })
 
 // Log codes use one field name with different types: the `status` of a request is a number.
 const Text = v.fallback(v.optional(v.string()), undefined)
@@ -65,9 +65,9 @@ const LogLine = v.object({
   ...v.entriesFromList(['transactions', 'clients'], Count),
 })
 type LogLine = v.InferOutput<typeof LogLine>
-type Tone = StoryLine['tone']
+type Tone = ActivityLine['tone']
 
-type Description = Omit<StoryLine, 'at'>
+type Description = Omit<ActivityLine, 'at'>
 
 const line = (subject: Description['subject'], tone: Tone, text: string, id?: string): Description => ({
   subject,
@@ -76,7 +76,7 @@ const line = (subject: Description['subject'], tone: Tone, text: string, id?: st
   text,
 })
 
-/** Actions that only read, by operators or by the console. The story leaves them out. */
+/** Actions that only read, by operators or by the console. The feed leaves them out. */
 const READS_ONLY = /^gateway-local-(get|list|find)-/
 
 const ofOperator = ({ action = '' }: LogLine, tone: Tone, result = ''): Description | undefined =>
@@ -112,7 +112,7 @@ const answered = (log: LogLine): string => {
 
 const createFailed = (log: LogLine) => ofPayment(log, 'bad', `could not be created: ${log.reason ?? 'unknown'}`)
 
-/** The story leaves out read-only actions of operators, and runs without work. */
+/** The feed leaves out read-only actions of operators, and runs without work. */
 const DESCRIBE: ReadonlyMap<string, (log: LogLine) => Description | undefined> = new Map(
   Object.entries<(log: LogLine) => Description | undefined>({
     'payment.created': (log) => ofPayment(log, 'plain', `created, to be paid by ${channel(log)}`),
@@ -167,8 +167,8 @@ const DESCRIBE: ReadonlyMap<string, (log: LogLine) => Description | undefined> =
   }),
 )
 
-/** The story line of a log line; undefined for a log line that the story leaves out. */
-export const describeLogLine = (json: string): StoryLine | undefined => {
+/** The activity line of a log line; undefined for a log line that the feed leaves out. */
+export const describeLogLine = (json: string): ActivityLine | undefined => {
   const log = v.parse(LogLine, JSON.parse(json))
   const described = DESCRIBE.get(log.message)?.(log)
   return described && { at: log.timestamp, ...described }

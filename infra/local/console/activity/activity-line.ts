@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 /** One activity, in words. Its texts may quote foreign input, so show them only as plain text. */
-export const StoryLineSchema = v.object({
+export const ActivityLineSchema = v.object({
   /** The time on the local clock. */
   at: v.string(),
   /** The line's first word. A reader also shows a subject that it does not know. */
@@ -25,8 +25,8 @@ type Subject =
   | 'alert'
   | 'clock'
 
-export type ShownLine = v.InferOutput<typeof StoryLineSchema>
-export type StoryLine = ShownLine & { readonly subject: Subject }
+export type ShownLine = v.InferOutput<typeof ActivityLineSchema>
+export type ActivityLine = ShownLine & { readonly subject: Subject }
 
 /** An amount in rupiah, for people. */
 export const rupiah = (minor: number): string => `Rp ${minor.toLocaleString('en-US')}`

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { describeLogLine, startStory } from '../../../infra/local/console/story/story.ts'
-import type { StoryLine } from '../../../infra/local/console/story/story-line.ts'
+import { describeLogLine, startActivityFeed } from '../../../infra/local/console/activity/activity-feed.ts'
+import type { ActivityLine } from '../../../infra/local/console/activity/activity-line.ts'
 import { localLog } from '../../../infra/local/functions/local-log.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 
-describe('the story by the log', () => {
+describe('the activity feed by the log', () => {
   const paid = { method: 'qris', source: 'callback', deliveries: 1 }
   const wrong = { failure_reason: 'wrong_amount' }
   const attempt = { endpoint_id: '1a2b3c4d-0000', attempt: 8, duration_ms: 5 }
@@ -28,20 +28,20 @@ describe('the story by the log', () => {
   })
 })
 
-it('the story gives each listener what happened before it came, and then what happens', () => {
+it('the activity feed gives each listener what happened before it came, and then what happens', () => {
   const clock = startLocalClock()
   const log = localLog(clock)
-  const story = startStory({ clock, log })
-  const told = (lines: readonly StoryLine[]) => lines.map(({ text }) => text)
+  const activity = startActivityFeed({ clock, log })
+  const told = (lines: readonly ActivityLine[]) => lines.map(({ text }) => text)
   log.info('payment.created', { method: 'qris' })
-  const [first, second]: [StoryLine[], StoryLine[]] = [[], []]
+  const [first, second]: [ActivityLine[], ActivityLine[]] = [[], []]
 
-  const leave = story.follow((line) => first.push(line))
+  const leave = activity.follow((line) => first.push(line))
   log.info('endpoint.answers_again')
-  story.follow((line) => second.push(line))
+  activity.follow((line) => second.push(line))
   leave()
   log.info('callback.ignored')
-  story.close()
+  activity.close()
   log.info('callback.ignored')
   clock.close()
 

@@ -39,7 +39,7 @@ const created = async (world: World) => {
 }
 
 describe('npm run pay and npm run watch', () => {
-  it('have a payment paid and tell its life as it goes on', async ({ world }) => {
+  it('pay a payment and show what happens to it', async ({ world }) => {
     const { id } = await created(world)
     const watch = watching(world.urls.api)
 
@@ -104,12 +104,12 @@ describe('the banner of npm start', () => {
 
 describe('npm run watch', () => {
   const HOSTILE = '\u001b]0;gone\u0007\u202e\nforged'
-  const aStory = (stream: (send: (text: string) => void) => () => void) =>
+  const aFeed = (stream: (send: (text: string) => void) => () => void) =>
     startLocalHttpServer({ port: 0, answer: () => ({ headers: {}, stream }) })
 
   plainIt('shows what came from outside as text, in colours, and ends with the gateway', async () => {
     const line = { at: HOSTILE, subject: HOSTILE, tone: 'bad', id: HOSTILE, text: HOSTILE }
-    const server = await aStory((send) => {
+    const server = await aFeed((send) => {
       send(`event: begin\ndata: {}\n\n: ${HOSTILE}\n\ndata: ${JSON.stringify(line)}\n\n`)
       return () => undefined
     })
@@ -126,7 +126,7 @@ describe('npm run watch', () => {
   })
 
   plainIt('says where it looked when there is no gateway', async () => {
-    const server = await aStory(() => () => undefined)
+    const server = await aFeed(() => () => undefined)
     await server.close()
 
     const ended = await runTool(process.execPath, [join(TERMINAL, 'watch.ts')], { env: { PORT: portOf(server.url) } })
