@@ -49,21 +49,21 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
   const servers = await startServers(started, { port: options.port, clock, log, data, ready, signingSecret })
 
   options.onProgress?.('queues, the table and its functions')
-  const queueing = await openQueues(started, data, clock)
+  const messaging = await openQueues(started, data, clock)
   const table = await tableOpening
   options.signal?.throwIfAborted()
 
   const depsFor = localDeps({
     clock,
     table,
-    ...queueing,
+    ...messaging,
     secrets: { get: async (name) => SECRETS.get(name) },
     sealer: localSealer({ stage: LOCAL_STAGE.name, key: localSealKey(data?.sealKey) }),
     providerUrl: servers.provider.url,
     log,
   })
   const host = hostFunctions(handlersOnDemand(MANIFEST), { stage: LOCAL_STAGE.name, depsFor, log })
-  const sources = startEventSources({ host, clock, ...queueing })
+  const sources = startEventSources({ host, clock, ...messaging })
   started.defer(async () => {
     const closing = [servers.api.close(DRAIN_MS), servers.lambda.close(DRAIN_MS), sources.close()]
     await within<unknown>(DRAIN_MS, Promise.all(closing), () => undefined)
@@ -76,7 +76,7 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
   started.defer(() => activity.close())
   const { urls } = servers
   const about = { urls, client: demoClient }
-  open({ host, alerts: queueing.alerts, attemptsEnded: sources.attemptsEnded, activity, about })
+  open({ host, alerts: messaging.alerts, attemptsEnded: sources.attemptsEnded, activity, about })
 
   const running = started.move()
   void table.exited.then((errorOutput) => {

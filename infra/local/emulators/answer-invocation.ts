@@ -27,7 +27,7 @@ export const answerInvocation = async (
   const target = qualifier === '$LATEST' ? host.byName(name) : undefined
   if (!target) return refusal(404, 'ResourceNotFoundException', `Function not found: ${wanted}`)
 
-  const refused = refusedAs(request.headers[DUTY_HEADER], target)
+  const refused = refusalOf(request.headers[DUTY_HEADER], target)
   if (refused) return refused
 
   const payload = request.body.length === 0 ? {} : parsedJson(request.body)
@@ -49,7 +49,7 @@ export const answerInvocation = async (
 }
 
 /** The answer of IAM to a caller who may not invoke the function; undefined if the caller may. */
-const refusedAs = (duty: string | string[] | undefined, { name, spec }: LocalFunction): LocalReply | undefined => {
+const refusalOf = (duty: string | string[] | undefined, { name, spec }: LocalFunction): LocalReply | undefined => {
   if (duty === undefined) return undefined
   const role = ROLES.find((known) => known === duty)
   if (!role) return refusal(400, 'InvalidParameterValueException', `${DUTY_HEADER} is one of ${ROLES.join(', ')}`)

@@ -63,7 +63,7 @@ export const createTable = async (endpoint: string, name: string): Promise<void>
 
 type DescribedIndex = Pick<GlobalSecondaryIndexDescription, 'IndexName' | 'KeySchema' | 'Projection'>
 
-const asText = (indexes: readonly DescribedIndex[]): string =>
+const indexText = (indexes: readonly DescribedIndex[]): string =>
   indexes
     .map(({ IndexName, KeySchema = [], Projection }) => {
       const keys = KeySchema.map(({ AttributeName }) => AttributeName)
@@ -76,7 +76,7 @@ const asText = (indexes: readonly DescribedIndex[]): string =>
 const assertOwnIndexes = async (client: DynamoDBClient, TableName: string): Promise<void> => {
   await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName })
   const { Table } = await client.send(new DescribeTableCommand({ TableName }))
-  if (asText(Table?.GlobalSecondaryIndexes ?? []) === asText(INDEXES)) return
+  if (indexText(Table?.GlobalSecondaryIndexes ?? []) === indexText(INDEXES)) return
   throw new Error(`table ${TableName} has the indexes of another version; start with a new data directory`)
 }
 

@@ -45,7 +45,7 @@ export class NoDynamoDbLocal extends Error {
  */
 export const startDynamoDbLocal = async (dataDirectory?: string, options: StartOptions = {}) => {
   for (const program of dynamoDbPrograms()) {
-    const started = await startBy(program, dataDirectory, options)
+    const started = await startWith(program, dataDirectory, options)
     if (started) return started
   }
   throw new NoDynamoDbLocal()
@@ -54,7 +54,7 @@ export const startDynamoDbLocal = async (dataDirectory?: string, options: StartO
 export type DynamoDbLocal = Awaited<ReturnType<typeof startDynamoDbLocal>>
 
 /** Undefined if the program cannot start it: a Java that is too old, or a Docker that does not run. */
-const startBy = async (program: DynamoDbProgram, dataDirectory: string | undefined, options: StartOptions) => {
+const startWith = async (program: DynamoDbProgram, dataDirectory: string | undefined, options: StartOptions) => {
   const accessKey = accessKeyFor(dataDirectory)
   let errors = ''
   for (let tried = 0; tried < START_TRIES; tried++) {

@@ -19,7 +19,7 @@ type TableOptions = {
  * needs DynamoDB Local, because a table in memory ends with its process.
  */
 export const openTable = async ({ kind, data, signal, onSpawn }: TableOptions): Promise<LocalTable> => {
-  if (kind === 'memory') return inMemory()
+  if (kind === 'memory') return openInMemory()
   try {
     const dynamoDb = await startDynamoDbLocal(data?.table, {
       signal,
@@ -34,11 +34,11 @@ export const openTable = async ({ kind, data, signal, onSpawn }: TableOptions): 
     if (!(cause instanceof NoDynamoDbLocal)) throw cause
     if (data) throw new Error(`--data cannot keep a table in memory; ${INSTALL}, or leave out --data`, { cause })
     if (kind === 'dynamodb') throw new Error(`${INSTALL}, or leave out --table dynamodb`, { cause })
-    return inMemory(cause.message)
+    return openInMemory(cause.message)
   }
 }
 
-const inMemory = async (reason?: string): Promise<LocalTable> => {
+const openInMemory = async (reason?: string): Promise<LocalTable> => {
   const { openMemoryTable } = await import('./memory-table/memory-requests.ts')
   return openMemoryTable(reason)
 }

@@ -145,7 +145,7 @@ const STEP_ACTIONS = {
 } as const satisfies Record<Step['kind'], TableAction>
 
 const accessOfStep = (step: Step): Access => ({
-  action: isOfFields(step) ? 'UpdateFields' : STEP_ACTIONS[step.kind],
+  action: isFieldUpdate(step) ? 'UpdateFields' : STEP_ACTIONS[step.kind],
   pk: step.key.pk,
 })
 
@@ -156,7 +156,7 @@ const areOpen = (action: FieldAction, pk: unknown, fields: readonly string[]): b
 }
 
 /** IAM counts every field that an update names: those it changes, and those in its condition. */
-const isOfFields = (step: Step): boolean => {
+const isFieldUpdate = (step: Step): boolean => {
   if (step.kind !== 'update' || step.returnsNothing !== true) return false
   const { remove = [], ...changes } = step.changes
   const changed = Object.values(changes).flatMap((fields) => Object.keys(fields ?? {}))

@@ -119,7 +119,7 @@ const fieldsOf = ({ properties }: Json): Json => {
 const variant = ({ what, method, required, own }: Variant): Json => {
   const rules: Json = { ...FIELDS, method: { type: 'string', const: method }, ...own }
   const parsed = fieldsOf(jsonSchemaOf(PaymentBodySchema, 'input'))
-  const ofField = (name: string) => {
+  const fieldSchema = (name: string) => {
     const more = Object(rules[name])
     return [name, '$ref' in more || 'type' in more ? more : { ...Object(parsed[name]), ...more }]
   }
@@ -128,7 +128,7 @@ const variant = ({ what, method, required, own }: Variant): Json => {
     type: 'object',
     additionalProperties: false,
     required: ['method', 'amount', 'currency', ...required],
-    properties: Object.fromEntries(Object.keys(parsed).map(ofField)),
+    properties: Object.fromEntries(Object.keys(parsed).map(fieldSchema)),
   }
 }
 

@@ -7,7 +7,7 @@ import type { Json } from './json-schema-of.ts'
 /** A recorded answer for the description. Its name is unique within its operation and status. */
 export type Recorded = Answer & { readonly name: string; readonly summary: string }
 
-export type Walked = { readonly answers: readonly Recorded[]; readonly webhooks: readonly ReceivedWebhook[] }
+export type WalkResult = { readonly answers: readonly Recorded[]; readonly webhooks: readonly ReceivedWebhook[] }
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
@@ -50,7 +50,7 @@ const WITHOUT_PARAMETERS = [
 ]
 
 /** Creates a merchant and records every kind of answer that merchants can get. */
-export const exampleWalk = async (caller: LocalCaller, inboxUrl: string): Promise<Walked> => {
+export const exampleWalk = async (caller: LocalCaller, inboxUrl: string): Promise<WalkResult> => {
   const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT Kopi Sari' }
   const client = await caller.act('create-client', { name: 'Kopi Sari', bank })
   const clientId = String(client['client_id'])

@@ -6,7 +6,7 @@ import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 import { localCaller, type ReceivedWebhook } from '../local-caller.ts'
 import { startLocalCloud } from '../local-cloud.ts'
 import { qrisString } from '../provider-simulator/requests/qris-string.ts'
-import { exampleWalk, type Recorded, type Walked } from './example-walk.ts'
+import { exampleWalk, type Recorded, type WalkResult } from './example-walk.ts'
 import { isJson, type Json } from './json-schema-of.ts'
 
 export type RecordedWebhook = { readonly headers: Readonly<Record<string, string>>; readonly body: Json }
@@ -38,7 +38,7 @@ export const recordExamples = async (): Promise<Recording> => {
   }
 }
 
-const stableRecording = ({ answers, webhooks }: Walked, stable: (body: Json) => Json): Recording => ({
+const stableRecording = ({ answers, webhooks }: WalkResult, stable: (body: Json) => Json): Recording => ({
   answers: answers.map((answer) => ({ ...answer, body: stable(answer.body) })),
   webhooks: webhooks.map((webhook) => stableWebhook(webhook, stable)),
 })

@@ -16,7 +16,7 @@ export const openDataDirectory = async (directory: string) => {
   const tablePath = join(path, 'table')
   const gatewayProcess = join(path, 'gateway.pid')
   const tableProcess = join(path, 'dynamodb.pid')
-  const other = claimed(path, tablePath, gatewayProcess)
+  const other = claim(path, tablePath, gatewayProcess)
   if (other) throw new Error(`${path} is in use by another gateway (process ${other.pid}); stop it first`)
 
   const orphan = runningProcess(tableProcess)
@@ -42,7 +42,7 @@ export const openDataDirectory = async (directory: string) => {
 
 export type DataDirectory = Awaited<ReturnType<typeof openDataDirectory>>
 
-const claimed = (path: string, tablePath: string, gatewayProcess: string) => {
+const claim = (path: string, tablePath: string, gatewayProcess: string) => {
   try {
     makeDirectory(tablePath)
     return claimForThisProcess(gatewayProcess)

@@ -35,7 +35,7 @@ export const watchProcess = () => {
   // A reader that closes the pipe (`npm start | head`) does not stop the gateway.
   process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
-  whenNpmDies(() => end(0))
+  whenNpmEnds(() => end(0))
   // At the first signal or failure, `signal` aborts, and `ended` resolves with the exit code.
   return { signal: aborting.signal, ended, fail }
 }
@@ -44,7 +44,7 @@ export const watchProcess = () => {
  * npm forwards signals. But if npm is killed, no signal arrives, so this polls for the end of npm. It watches only our
  * own parent: the shell that started npm may end earlier (`nohup npm start &` in a script).
  */
-const whenNpmDies = (run: () => void): void => {
+const whenNpmEnds = (run: () => void): void => {
   if (process.env['npm_lifecycle_event'] === undefined) return
   const npm = process.ppid
   const timer = setInterval(() => {

@@ -63,7 +63,8 @@ const TABLE_NAMES = [
   'sequences',
 ] as const satisfies readonly TableName[]
 
-const isOf = <N extends TableName>(table: N, change: Change): change is Change & ChangeOf<N> => change.table === table
+const isChangeOf = <N extends TableName>(table: N, change: Change): change is Change & ChangeOf<N> =>
+  change.table === table
 
 /** The state of the simulator: tables of records. A record is replaced, never changed in place. */
 export const createStore = (from: readonly Change[] = []) => {
@@ -72,7 +73,7 @@ export const createStore = (from: readonly Change[] = []) => {
   const tableOf = <N extends TableName>(table: N) => {
     const rows = new Map<string, Records[N]>()
     for (const change of from) {
-      if (!isOf(table, change)) continue
+      if (!isChangeOf(table, change)) continue
       if (change.record) rows.set(change.id, change.record)
       else rows.delete(change.id)
     }

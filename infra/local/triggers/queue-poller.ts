@@ -65,7 +65,7 @@ export const startQueuePoller = (options: QueuePollerOptions) => {
   }, RENEW_EVERY_MS)
 
   /** The message is received again, with a higher receive count. */
-  const giveBack = async (ReceiptHandle: string) => {
+  const returnToQueue = async (ReceiptHandle: string) => {
     held.delete(ReceiptHandle)
     const VisibilityTimeout = SHOW_AGAIN_SECONDS
     await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl: queueUrl, ReceiptHandle, VisibilityTimeout }))
@@ -80,7 +80,7 @@ export const startQueuePoller = (options: QueuePollerOptions) => {
     } catch {
       // The function host logs the failure. The message is retried below.
     }
-    clock.at(clock.nowMs() + options.retryAfterMs, () => void giveBack(receiptHandle).catch(() => undefined))
+    clock.at(clock.nowMs() + options.retryAfterMs, () => void returnToQueue(receiptHandle).catch(() => undefined))
   }
 
   const accept = (message: Message) => {

@@ -79,7 +79,7 @@ const line = (subject: Description['subject'], tone: Tone, text: string, id?: st
 /** Actions that only read, by operators or by the console. The feed leaves them out. */
 const READS_ONLY = /^gateway-local-(get|list|find)-/
 
-const ofOperator = ({ action = '' }: LogLine, tone: Tone, result = ''): Description | undefined =>
+const operatorLine = ({ action = '' }: LogLine, tone: Tone, result = ''): Description | undefined =>
   READS_ONLY.test(action) ? undefined : line('operator', tone, action.replace(/^gateway-local-/, '') + result)
 
 const VERDICTS: ReadonlyMap<string | undefined, readonly [tone: Tone, text: string]> = new Map([
@@ -88,10 +88,10 @@ const VERDICTS: ReadonlyMap<string | undefined, readonly [tone: Tone, text: stri
 ])
 const UNDECIDED = ['plain', 'the audit could not decide whether the books balance'] as const
 
-const ofPayment = ({ payment_id: id }: LogLine, tone: Tone, text: string): Description =>
+const paymentLine = ({ payment_id: id }: LogLine, tone: Tone, text: string): Description =>
   line('payment', tone, text, id)
 
-const ofSettlement = ({ settlement_id: id }: LogLine, tone: Tone, text: string): Description =>
+const settlementLine = ({ settlement_id: id }: LogLine, tone: Tone, text: string): Description =>
   line('settlement', tone, text, id)
 
 const channel = ({ channel: code, method = 'a channel' }: LogLine): string => code ?? method
@@ -110,21 +110,22 @@ const answered = (log: LogLine): string => {
   return `${endpoint(log)}: ${answer} in ${log.duration_ms ?? 0} ms (attempt ${log.attempt ?? 1})`
 }
 
-const createFailed = (log: LogLine) => ofPayment(log, 'bad', `could not be created: ${log.reason ?? 'unknown'}`)
+const createFailed = (log: LogLine) => paymentLine(log, 'bad', `could not be created: ${log.reason ?? 'unknown'}`)
 
 /** The feed leaves out read-only actions of operators, and runs without work. */
 const DESCRIBE: ReadonlyMap<string, (log: LogLine) => Description | undefined> = new Map(
   Object.entries<(log: LogLine) => Description | undefined>({
-    'payment.created': (log) => ofPayment(log, 'plain', `created, to be paid by ${channel(log)}`),
+    'payment.created': (log) => paymentLine(log, 'plain', `created, to be paid by ${channel(log)}`),
     'payment.create_failed': createFailed,
     'payment.create_refused': createFailed,
-    'payment.succeeded': (log) => ofPayment(log, 'good', `paid by ${channel(log)} ${reported(log)}; ${announced(log)}`),
+    'payment.succeeded': (log) =>
+      paymentLine(log, 'good', `paid by ${channel(log)} ${reported(log)}; ${announced(log)}`),
     'payment.failed': (log) => {
       const reason = words(log.failure_reason ?? 'other')
-      return ofPayment(log, 'bad', `failed: ${reason} ${reported(log)}; ${announced(log)}`)
+      return paymentLine(log, 'bad', `failed: ${reason} ${reported(log)}; ${announced(log)}`)
     },
-    'payment.expired': (log) => ofPayment(log, 'bad', `expired ${reported(log)}; ${announced(log)}`),
-    'payment.cancelled': (log) => ofPayment(log, 'bad', `cancelled ${reported(log)}`),
+    'payment.expired': (log) => paymentLine(log, 'bad', `expired ${reported(log)}; ${announced(log)}`),
+    'payment.cancelled': (log) => paymentLine(log, 'bad', `cancelled ${reported(log)}`),
     'delivery.succeeded': (log) => line('webhook', 'good', answered(log)),
     'delivery.failed': (log) => line('webhook', 'bad', answered(log)),
     'delivery.abandoned': (log) => line('webhook', 'bad', `${answered(log)}; the delivery was abandoned`),
@@ -133,12 +134,12 @@ const DESCRIBE: ReadonlyMap<string, (log: LogLine) => Description | undefined> =
       line('webhook', 'bad', `messages of ${counted(deliveries, 'webhook')} were not sent; due work sends them`),
     'settlement.recorded': (log) => {
       const what = `${rupiah(log.net_minor ?? 0)} of ${counted(log.payments ?? 0, 'payment')}`
-      return ofSettlement(log, 'good', `recorded: ${what} is to be paid out`)
+      return settlementLine(log, 'good', `recorded: ${what} is to be paid out`)
     },
     'settlement.closed': (log) =>
       log.status === 'failed'
-        ? ofSettlement(log, 'bad', 'its payout failed')
-        : ofSettlement(log, 'good', 'its money is paid out'),
+        ? settlementLine(log, 'bad', 'its payout failed')
+        : settlementLine(log, 'good', 'its money is paid out'),
     'suspense.recorded': ({ kind = '', cause = '', suspense_id: id = '', payment_id: paymentId }) =>
       line('suspense', 'bad', `${kind} ${words(cause)} (${id})`, paymentId),
     'provider.call_failed': ({ operation = 'a call', reason = 'unknown' }) =>
@@ -158,8 +159,8 @@ const DESCRIBE: ReadonlyMap<string, (log: LogLine) => Description | undefined> =
     'settlement.waiting': () =>
       line('work', 'plain', 'no settlement yet: the eligible money is below the floor, or a fee is not final'),
     'audit.completed': ({ balanced }) => line('work', ...(VERDICTS.get(balanced) ?? UNDECIDED)),
-    'operator.action': (log) => ofOperator(log, 'plain'),
-    'operator.refused': (log) => ofOperator(log, 'bad', ` was refused: ${log.code ?? ''}`),
+    'operator.action': (log) => operatorLine(log, 'plain'),
+    'operator.refused': (log) => operatorLine(log, 'bad', ` was refused: ${log.code ?? ''}`),
     'alert.published': ({ suspense_id: id }) =>
       line('alert', 'bad', `the operators were alerted${id === undefined ? '' : ` about ${id}`}`),
     'message.failed': ({ function: name = 'a worker' }) => line('work', 'bad', `${name} could not process a message`),

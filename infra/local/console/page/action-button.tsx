@@ -64,10 +64,13 @@ type ActionButtonProps = Action & {
   readonly disabled?: boolean
 }
 
-type FaceProps = Omit<ActionButtonProps, 'after'> & { readonly isBusy: boolean; readonly onPress?: () => void }
+type DoubleButtonProps = Omit<ActionButtonProps, 'after'> & {
+  readonly isBusy: boolean
+  readonly onPress?: () => void
+}
 
 /** Without `onPress` it submits its form. A busy button keeps the focus. */
-const Face = ({ label, call, about = '', kind, disabled = false, isBusy, onPress }: FaceProps) => {
+const DoubleButton = ({ label, call, about = '', kind, disabled = false, isBusy, onPress }: DoubleButtonProps) => {
   const name = about === '' ? label : `${label} ${about}`
   return (
     <span class={`action ${kind ?? ''}`}>
@@ -89,7 +92,7 @@ const Face = ({ label, call, about = '', kind, disabled = false, isBusy, onPress
 /** A button that makes one call, and a button that copies the call as a curl command. */
 export const ActionButton = (props: ActionButtonProps) => {
   const { isBusy, run } = useAction(props)
-  return <Face {...props} isBusy={isBusy} onPress={run} />
+  return <DoubleButton {...props} isBusy={isBusy} onPress={run} />
 }
 
 /** Fields with their action; Enter in a field also submits. */
@@ -98,7 +101,7 @@ export const ActionForm = ({ children, ...props }: ActionButtonProps & { readonl
   return (
     <Form kind="form" onSubmit={run}>
       {children}
-      <Face {...props} isBusy={isBusy} />
+      <DoubleButton {...props} isBusy={isBusy} />
     </Form>
   )
 }

@@ -28,7 +28,7 @@ export const invoke = (name: string, payload: object = {}): ConsoleCall => ({
 export const operate = (action: string, payload: object): ConsoleCall =>
   invoke(action, { operator: OPERATOR, ...payload })
 
-export const ofClient = (payload: object = {}): object => ({ client_id: merchant().client_id, ...payload })
+export const withClientId = (payload: object = {}): object => ({ client_id: merchant().client_id, ...payload })
 
 export const jumpBy = (seconds: number): ConsoleCall => ({
   port: 'lambda',
@@ -54,7 +54,7 @@ export const jsonOrText = (text: string): unknown => {
 }
 
 /** The customer's action on the provider's request of a payment. */
-export const atProvider = (requestId: string, what: string, body: object = {}): ConsoleCall =>
+export const providerAction = (requestId: string, what: string, body: object = {}): ConsoleCall =>
   what === 'simulate'
     ? { port: 'provider', method: 'POST', path: `/v3/payment_requests/${requestId}/simulate`, body }
     : simulator(`/payment_requests/${requestId}/${what}`, body)

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { ActionButton } from './action-button.tsx'
 import { jumpBy } from './calls.ts'
 import { useRead } from './gateway.ts'
-import { Noticed } from './notice.tsx'
+import { WithNotices } from './notice.tsx'
 import { Select } from './parts.tsx'
 import { ClockSchema } from './shapes.ts'
 
@@ -37,11 +37,11 @@ export const ClockPanel = () => {
   const [seconds, setSeconds] = useState('432000')
   return (
     <section class="clock" aria-label="Local clock">
-      <Noticed>
+      <WithNotices>
         <span class="now">{now} UTC</span>
         <Select aria-label="How far the clock jumps" value={seconds} options={JUMPS} onChoose={setSeconds} />
         <ActionButton label="Jump" about="the clock forward" call={jumpBy(Number(seconds))} />
-      </Noticed>
+      </WithNotices>
     </section>
   )
 }

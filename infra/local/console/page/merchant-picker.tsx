@@ -2,7 +2,7 @@ import { useContext } from 'preact/hooks'
 import * as v from 'valibot'
 import { invoke, operate } from './calls.ts'
 import { doCall, useRead } from './gateway.ts'
-import { NoticeContext, Noticed } from './notice.tsx'
+import { NoticeContext, WithNotices } from './notice.tsx'
 import { Select } from './parts.tsx'
 import { about, actFor, useSession } from './session.ts'
 import { ClientsSchema } from './shapes.ts'
@@ -49,8 +49,8 @@ const Picker = () => {
 /** Selects one of the newest 100 merchants for the console. Issues a key for it, which expires after a day. */
 export const MerchantPicker = () => (
   <div class="merchant">
-    <Noticed>
+    <WithNotices>
       <Picker />
-    </Noticed>
+    </WithNotices>
   </div>
 )

@@ -9,7 +9,7 @@ export const NoticeContext = createContext<(notice: Notice | undefined) => void>
 const SHOWN_MS = 6_000
 
 /** A part of the page with its own notices. Screen readers read them. A success disappears; a refusal stays. */
-export const Noticed = ({ children }: { readonly children: ComponentChildren }) => {
+export const WithNotices = ({ children }: { readonly children: ComponentChildren }) => {
   const [last, showNotice] = useState<Notice>()
   useEffect(() => {
     if (!last?.ok) return undefined

@@ -5,7 +5,7 @@ import { words } from '../activity/activity-line.ts'
 import type { ConsoleCall } from '../console-call.ts'
 import { CurlButton } from './action-button.tsx'
 import { type Read, useRead } from './gateway.ts'
-import { Noticed } from './notice.tsx'
+import { WithNotices } from './notice.tsx'
 
 type CardProps = {
   readonly title: string
@@ -18,18 +18,18 @@ type CardProps = {
 /** A titled part of a view with its notices. Its call can be copied. */
 export const Card = ({ title, note, call, children }: CardProps) => (
   <section class="card" aria-label={title}>
-    <Noticed>
+    <WithNotices>
       <header>
         <h2>{title}</h2>
         {call && <CurlButton of={title} call={call} />}
       </header>
       {note !== undefined && <p class="note">{note}</p>}
       {children}
-    </Noticed>
+    </WithNotices>
   </section>
 )
 
-type AnsweredProps<T> = {
+type ReadResultProps<T> = {
   readonly read: Read<T>
   /** The title of an extra card for the error or the loading text, if the answer has its own cards. */
   readonly title?: string
@@ -37,7 +37,7 @@ type AnsweredProps<T> = {
 }
 
 /** Shows the last answer. If a newer read has failed, its error is shown above. */
-export const Answered = <T,>({ read: { value, error }, title, children }: AnsweredProps<T>) => {
+export const ReadResult = <T,>({ read: { value, error }, title, children }: ReadResultProps<T>) => {
   const state = (
     <>
       {error !== undefined && (
@@ -69,7 +69,7 @@ export const ReadCard = <const Schema extends v.GenericSchema>({
   ...card
 }: ReadCardProps<Schema>) => (
   <Card {...card}>
-    <Answered read={useRead(schema, card.call)}>{children}</Answered>
+    <ReadResult read={useRead(schema, card.call)}>{children}</ReadResult>
   </Card>
 )
 

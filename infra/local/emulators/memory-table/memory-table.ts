@@ -34,12 +34,12 @@ const MAX_AT_ONCE = 100
 const MAX_TRANSACTION_BYTES = 4 * 1_024 * 1_024
 const MAX_BATCH_BYTES = 16 * 1_024 * 1_024
 
-const someOf = (item: Item, fields: readonly string[]): Item =>
+const onlyFields = (item: Item, fields: readonly string[]): Item =>
   Object.fromEntries(Object.entries(item).filter(([field]) => fields.includes(field)))
 
 const NOTHING_USED: RequestUse = { parts: [], reported: 0 }
 
-const outOf = (item: StoredItem | undefined): Item | undefined => item && recordOf(item)
+const copyOf = (item: StoredItem | undefined): Item | undefined => item && recordOf(item)
 
 /**
  * DynamoDB in memory, for the requests of the table's port. A request changes the table atomically; the indexes follow
@@ -73,8 +73,8 @@ export const createMemoryTable = (options: MemoryTableOptions = {}) => {
       checkKey(key)
       const stored = table.item(key)
       lastUse = () => useOfReads([{ key, item: stored }], some?.consistent === false ? 'eventual' : 'consistent')
-      const item = outOf(stored)
-      return item && some ? someOf(item, some.fields) : item
+      const item = copyOf(stored)
+      return item && some ? onlyFields(item, some.fields) : item
     },
     batchGet: (keys, reads) => {
       keys.forEach(checkKey)
@@ -97,7 +97,7 @@ export const createMemoryTable = (options: MemoryTableOptions = {}) => {
       const items = input.countOnly ? [] : found.map(recordOf)
       lastUse = () => useOfQuery(input, found)
       return {
-        items: fields ? items.map((item) => someOf(item, fields)) : items,
+        items: fields ? items.map((item) => onlyFields(item, fields)) : items,
         count: found.length,
         cursor,
       }
@@ -114,13 +114,13 @@ export const createMemoryTable = (options: MemoryTableOptions = {}) => {
       if (!holds(was)) {
         lastUse = used(was, false)
         options.onRefused?.(step, was)
-        return { applied: false, item: answersItem ? outOf(was) : undefined }
+        return { applied: false, item: answersItem ? copyOf(was) : undefined }
       }
       const item = result(was)
       lastUse = used(item, true)
       const changes = store(key, item)
       options.onWritten?.(changes)
-      return { applied: true, item: step.kind === 'update' && answersItem ? outOf(item) : undefined }
+      return { applied: true, item: step.kind === 'update' && answersItem ? copyOf(item) : undefined }
     },
     transact: (steps) => {
       const planned = steps.map(planStep)
@@ -136,7 +136,7 @@ export const createMemoryTable = (options: MemoryTableOptions = {}) => {
       if (refused) {
         lastUse = used(before, false)
         options.onRefused?.(refused, before[refusedAt])
-        return { applied: false, refusedAt, item: outOf(before[refusedAt]) }
+        return { applied: false, refusedAt, item: copyOf(before[refusedAt]) }
       }
       const after = planned.map(({ result }, at) => result(before[at]))
       checkBytes(after, MAX_TRANSACTION_BYTES)

@@ -6,14 +6,14 @@ import { checkItem, checkKey } from './check-item.ts'
 import { InvalidRequest, OutsideModel, type StoredItem, storedItem } from './stored-item.ts'
 import { orderOf } from './table-view.ts'
 
-type Was = StoredItem | undefined
+type Stored = StoredItem | undefined
 
 /** One step, after all checks that do not depend on the stored item. */
 export type PlannedStep = {
   readonly key: Key
-  readonly holds: (was: Was) => boolean
+  readonly holds: (was: Stored) => boolean
   /** The item after the step; undefined if there is none. Throws if the stored item does not allow the step. */
-  readonly result: (was: Was) => Was
+  readonly result: (was: Stored) => Stored
 }
 
 /** Throws if the step is invalid for every stored item. */
@@ -100,10 +100,10 @@ type Change = (was: unknown) => unknown
  */
 export const readChanges = (changes: Changes): ((item: StoredItem) => StoredItem) => {
   const all = [
-    ...eachOf(changes.set, (operand) => () => operand),
-    ...eachOf(changes.setIfAbsent, (operand) => (was) => (was === undefined ? operand : was)),
-    ...eachOf(changes.add, added),
-    ...eachOf(changes.deleteFromSet, without),
+    ...changesOf(changes.set, (operand) => () => operand),
+    ...changesOf(changes.setIfAbsent, (operand) => (was) => (was === undefined ? operand : was)),
+    ...changesOf(changes.add, added),
+    ...changesOf(changes.deleteFromSet, without),
     ...(changes.remove ?? []).map((field) => [attributeName(field), () => undefined] as const),
   ]
   const attributes = new Set(all.map(([attribute]) => attribute))
@@ -121,14 +121,14 @@ export const readChanges = (changes: Changes): ((item: StoredItem) => StoredItem
   }
 }
 
-const eachOf = (fields: object | undefined, change: (operand: unknown) => Change) =>
+const changesOf = (fields: object | undefined, change: (operand: unknown) => Change) =>
   Object.entries(storedItem(fields ?? {})).map(([field, operand]) => [attributeName(field), change(operand)] as const)
 
 const WRONG_TYPE = 'an operand of a wrong type'
 
 const added = (operand: unknown): Change => {
   if (operand instanceof Set) {
-    return (was) => (was === undefined ? operand : new Set([...membersLike(operand, was), ...operand]))
+    return (was) => (was === undefined ? operand : new Set([...membersOfSameType(operand, was), ...operand]))
   }
   if (typeof operand !== 'number') throw new InvalidRequest(WRONG_TYPE)
   return (was = 0) => {
@@ -143,16 +143,16 @@ const without = (operand: unknown): Change => {
   if (!(operand instanceof Set)) throw new InvalidRequest(WRONG_TYPE)
   return (was) => {
     if (was === undefined) return undefined
-    const left = membersLike(operand, was).filter((member) => !operand.has(member))
+    const left = membersOfSameType(operand, was).filter((member) => !operand.has(member))
     // A set without members does not exist.
     return left.length > 0 ? new Set(left) : undefined
   }
 }
 
-const typeIn = ([first]: readonly unknown[]) => typeof first
+const memberType = ([first]: readonly unknown[]) => typeof first
 
 /** The members of a set of the operand's type: texts or numbers. */
-const membersLike = (operand: ReadonlySet<unknown>, was: unknown): readonly unknown[] => {
-  if (!(was instanceof Set) || typeIn([...was]) !== typeIn([...operand])) throw new InvalidRequest(WRONG_TYPE)
+const membersOfSameType = (operand: ReadonlySet<unknown>, was: unknown): readonly unknown[] => {
+  if (!(was instanceof Set) || memberType([...was]) !== memberType([...operand])) throw new InvalidRequest(WRONG_TYPE)
   return [...was]
 }

@@ -18,14 +18,14 @@ export type StoredItem = Readonly<Record<string, unknown>>
 export const storedItem = (data: object): StoredItem => {
   const item: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(data)) {
-    if (isKeptAsItIs(value)) item[name] = value
+    if (isStoredUnchanged(value)) item[name] = value
     else Object.assign(item, unmarshall(marshall({ [name]: value }, { removeUndefinedValues: true })))
   }
   return item
 }
 
 /** Most values come back from the SDK unchanged, so they skip it. */
-const isKeptAsItIs = (value: unknown): boolean =>
+const isStoredUnchanged = (value: unknown): boolean =>
   typeof value === 'string' || typeof value === 'boolean' || (Number.isSafeInteger(value) && !Object.is(value, -0))
 
 /** A copy that the caller may change, with the field names of the code. */

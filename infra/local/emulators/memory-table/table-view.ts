@@ -32,10 +32,10 @@ export const entryOf = ({ partition, sort, include }: ViewShape, item: StoredIte
   // The primary key follows the sort attributes, so that no two entries are equal.
   const places = valuesOf([...sort, 'pk', 'sk'])
   if (places.length < sort.length + 2) return undefined
-  return { partition: JSON.stringify(found), sort: places, item: shownOf({ partition, sort, include }, item) }
+  return { partition: JSON.stringify(found), sort: places, item: projected({ partition, sort, include }, item) }
 }
 
-const shownOf = ({ partition, sort, include }: ViewShape, item: StoredItem): StoredItem => {
+const projected = ({ partition, sort, include }: ViewShape, item: StoredItem): StoredItem => {
   if (include === 'everything') return item
   const shown: Record<string, unknown> = {}
   for (const names of [partition, sort, ['pk', 'sk'], include]) {
@@ -104,13 +104,13 @@ export const tableView = (shape: ViewShape) => {
         throw new OutsideModel('a view follows the changes of one item in their order, each once')
       }
       const old = last?.entry
-      const ofOld = (old && partitions.get(old.partition)) ?? []
+      const oldEntries = (old && partitions.get(old.partition)) ?? []
       if (before && after && places.every((name) => before[name] === after[name])) {
-        const entry = old && { ...old, item: shownOf(shape, after) }
-        if (entry) ofOld[ofOld.indexOf(old)] = entry
+        const entry = old && { ...old, item: projected(shape, after) }
+        if (entry) oldEntries[oldEntries.indexOf(old)] = entry
         return void followed.set(text, { item: after, entry })
       }
-      if (old) ofOld.splice(ofOld.indexOf(old), 1)
+      if (old) oldEntries.splice(oldEntries.indexOf(old), 1)
       if (!after) return void followed.delete(text)
       const entry = entryOf(shape, after)
       followed.set(text, { item: after, entry })

@@ -159,7 +159,7 @@ const referenceLabel = (requestId: string) =>
 const accountNumber = (world: World, channel: Channel, properties: DestinationInput['channelProperties']) => {
   const { prefix, length } = channel.virtualAccount ?? { prefix: '', length: 16 }
   const wanted = properties['virtual_account_number']
-  if (wanted === undefined) return prefix + scattered(nextInSequence(world, 'virtual_account'), length - prefix.length)
+  if (wanted === undefined) return prefix + permuted(nextInSequence(world, 'virtual_account'), length - prefix.length)
   if (wanted.length !== length || !wanted.startsWith(prefix) || !/^\d+$/.test(wanted)) {
     const message = `virtual_account_number must be ${length} digits that start with ${prefix}`
     throw new ProviderError('VIRTUAL_ACCOUNT_NUMBER_OUTSIDE_RANGE', message)
@@ -169,5 +169,5 @@ const accountNumber = (world: World, channel: Channel, properties: DestinationIn
 
 // The factor is coprime to 10, so different ordinals give different numbers until all numbers of `digits` digits are
 // used. The numbers look random.
-const scattered = (ordinal: number, digits: number) =>
+const permuted = (ordinal: number, digits: number) =>
   String((BigInt(ordinal) * 6_180_339_887n + 1_234_567n) % 10n ** BigInt(digits)).padStart(digits, '0')

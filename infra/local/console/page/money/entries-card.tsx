@@ -3,7 +3,7 @@ import type * as v from 'valibot'
 import { rupiah, words } from '../../activity/activity-line.ts'
 import { api } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Pager, Rows, Time } from '../parts.tsx'
+import { Card, Pager, ReadResult, Rows, Time } from '../parts.tsx'
 import { EntriesSchema } from '../shapes.ts'
 
 const PER_PAGE = 20
@@ -47,13 +47,13 @@ export const EntriesCard = ({ title, note, path }: EntriesCardProps) => {
   const { next } = read.value ?? {}
   return (
     <Card title={title} note={note} call={call}>
-      <Answered read={read}>
+      <ReadResult read={read}>
         {({ data }) => (
           <Rows of={data} empty="No entry yet. A payment gets one after the provider has settled it.">
             {(entry) => <Row key={entry.id} entry={entry} />}
           </Rows>
         )}
-      </Answered>
+      </ReadResult>
       <Pager
         of="entries"
         labels={['Earlier', 'Later']}

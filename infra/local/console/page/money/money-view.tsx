@@ -3,9 +3,9 @@ import * as v from 'valibot'
 import { rupiah, words } from '../../activity/activity-line.ts'
 import type { ConsoleCall } from '../../console-call.ts'
 import { ActionButton } from '../action-button.tsx'
-import { api, invoke, jumpBy, ofClient, operate } from '../calls.ts'
+import { api, invoke, jumpBy, operate, withClientId } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Detail, ReadCard, Rows } from '../parts.tsx'
+import { Card, Detail, ReadCard, ReadResult, Rows } from '../parts.tsx'
 import { BalanceSchema, BooksSchema, SettlementSchema, SuspenseListSchema } from '../shapes.ts'
 import { EntriesCard } from './entries-card.tsx'
 import { SettlementRow, SettlementsCard } from './settlements-card.tsx'
@@ -46,11 +46,11 @@ const Balance = () => {
   const [verdict, setVerdict] = useState('')
   return (
     <Card title="Balance" note="All credits, net of reversals, are in one of these states." call={call}>
-      <Answered read={read}>{(balance) => <Equation balance={balance} />}</Answered>
+      <ReadResult read={read}>{(balance) => <Equation balance={balance} />}</ReadResult>
       <p class="line">
         <ActionButton
           label="Check the books"
-          call={invoke('get-books', ofClient())}
+          call={invoke('get-books', withClientId())}
           after={({ body }) => {
             const checked = v.safeParse(BooksSchema, body)
             if (checked.success) setVerdict(verdictOf(checked.output))

@@ -13,7 +13,7 @@ const QrCode = ({ text, label }: { readonly text: string; readonly label: string
   return <img class="qr" alt={label} src={code.createDataURL(MODULE, MARGIN)} />
 }
 
-const inFours = (digits: string): string => digits.replaceAll(/(.{4})(?=.)/g, '$1 ')
+const groupedByFour = (digits: string): string => digits.replaceAll(/(.{4})(?=.)/g, '$1 ')
 
 const QrInstructions = ({ text }: { readonly text: string }) => (
   <>
@@ -40,7 +40,7 @@ const TransferInstructions = ({ to, bank }: { readonly to: string; readonly bank
   <>
     <p>The customer transfers to this account at {bank}:</p>
     <p class="account">
-      <output aria-label="Account number">{inFours(to)}</output> <CopyButton what="account number" text={to} />
+      <output aria-label="Account number">{groupedByFour(to)}</output> <CopyButton what="account number" text={to} />
     </p>
   </>
 )

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { rupiah, words } from '../../activity/activity-line.ts'
 import { ActionButton, ActionForm, CopyButton } from '../action-button.tsx'
-import { api, apiPost, atProvider, invoke } from '../calls.ts'
+import { api, apiPost, invoke, providerAction } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, SelectField, Status, TextField, Time } from '../parts.tsx'
+import { Card, ReadResult, SelectField, Status, TextField, Time } from '../parts.tsx'
 import { type Timeline, TimelineSchema } from '../shapes.ts'
 import { HowToPay } from './how-to-pay.tsx'
 import { timelineSteps } from './timeline-steps.ts'
@@ -79,9 +79,9 @@ const ProviderActions = ({ payment }: { readonly payment: Timeline }) => {
     return (
       <div class="actions">
         <h3>Act as the customer</h3>
-        <ActionButton label="Pay" kind="main" call={atProvider(request, 'simulate')} />
-        <ActionButton label="Fail" call={atProvider(request, 'fail')} />
-        <ActionButton label="Expire" call={atProvider(request, 'expire')} />
+        <ActionButton label="Pay" kind="main" call={providerAction(request, 'simulate')} />
+        <ActionButton label="Fail" call={providerAction(request, 'fail')} />
+        <ActionButton label="Expire" call={providerAction(request, 'expire')} />
       </div>
     )
   }
@@ -90,7 +90,7 @@ const ProviderActions = ({ payment }: { readonly payment: Timeline }) => {
   return (
     <details class="actions">
       <summary>Reverse the payment</summary>
-      <ActionForm label="Reverse" kind="danger" call={atProvider(request, 'reverse', body)}>
+      <ActionForm label="Reverse" kind="danger" call={providerAction(request, 'reverse', body)}>
         <SelectField label="Kind" value={kind} options={KINDS} onChoose={setKind} />
         <TextField label="Amount (empty: all)" type="number" min="1" value={amount} onType={setAmount} />
       </ActionForm>
@@ -123,7 +123,7 @@ const PaymentCards = ({ payment }: { readonly payment: Timeline }) => {
 
 /** One payment: how to pay it, the actions of customer and merchant, its money, and its timeline. */
 export const PaymentDetail = ({ id }: { readonly id: string }) => (
-  <Answered title="Payment" read={useRead(TimelineSchema, invoke('get-payment', { payment_id: id }))}>
+  <ReadResult title="Payment" read={useRead(TimelineSchema, invoke('get-payment', { payment_id: id }))}>
     {(payment) => <PaymentCards payment={payment} />}
-  </Answered>
+  </ReadResult>
 )

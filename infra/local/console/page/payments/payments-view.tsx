@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type * as v from 'valibot'
 import { rupiah } from '../../activity/activity-line.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Empty, Pager, Rows, Status, Time } from '../parts.tsx'
+import { Card, Empty, Pager, ReadResult, Rows, Status, Time } from '../parts.tsx'
 import { PaymentsSchema } from '../shapes.ts'
 import { CreateForm } from './create-form.tsx'
 import { PaymentDetail } from './payment-detail.tsx'
@@ -45,13 +45,13 @@ const PaymentList = ({ selected }: { readonly selected: string | undefined }) =>
           setCursors([])
         }}
       />
-      <Answered read={read}>
+      <ReadResult read={read}>
         {({ data }) => (
           <Rows of={data} empty={search === EVERYTHING ? 'None yet. Create one above.' : 'The search found nothing.'}>
             {(payment) => <Row key={payment.id} payment={payment} isSelected={payment.id === selected} />}
           </Rows>
         )}
-      </Answered>
+      </ReadResult>
       <Pager
         of="payments"
         text={total > PER_PAGE ? `page ${page} of ${Math.ceil(total / PER_PAGE)}, ${total} payments` : ''}

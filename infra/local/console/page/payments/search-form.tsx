@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { PAYMENT_STATUSES } from '../../../../../shared/payment-status.ts'
 import type { ConsoleCall } from '../../console-call.ts'
 import { Form } from '../action-button.tsx'
-import { api, invoke, ofClient } from '../calls.ts'
+import { api, invoke, withClientId } from '../calls.ts'
 import { SelectField, TextField } from '../parts.tsx'
 
 export type Search = {
@@ -29,7 +29,7 @@ const given = (fields: Readonly<Record<string, string>>) => Object.entries(field
 export const searchCall = ({ reference, amount, day, status }: Search, page: number, cursor: string): ConsoleCall => {
   if (amount !== '') {
     const found = Object.fromEntries(given({ status, cursor }))
-    return invoke('find-payments', ofClient({ amount_minor: Number(amount), day, ...found }))
+    return invoke('find-payments', withClientId({ amount_minor: Number(amount), day, ...found }))
   }
   const query = new URLSearchParams(given({ external_reference: reference, status }))
   query.set('page', String(page))

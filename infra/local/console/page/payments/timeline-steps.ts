@@ -18,7 +18,7 @@ const step = (at: string, tone: Step['tone'], text: string, detail?: string | nu
 
 const reportedBy = (source: string) => `reported by ${words(source)}`
 
-const ofDelivery = ({ url, attempts, status, next_attempt_at: next }: Delivery): Step[] => [
+const deliverySteps = ({ url, attempts, status, next_attempt_at: next }: Delivery): Step[] => [
   ...attempts.map(({ at, number, http_status: answer, error, duration_ms: took }) => {
     const result = answer === null ? (error ?? 'no answer') : `answered ${answer}`
     return step(at, error === null ? 'good' : 'bad', `Webhook, attempt ${number}: ${result}`, `in ${took} ms · ${url}`)
@@ -42,7 +42,7 @@ export const timelineSteps = ({ timeline, reversal, ...payment }: Timeline): rea
     }),
     ...timeline.events.flatMap(({ event, fired_at: at, deliveries }) => [
       step(at, 'plain', `Event ${event}`, `to ${counted(deliveries.length, 'endpoint')}`),
-      ...deliveries.flatMap(ofDelivery),
+      ...deliveries.flatMap(deliverySteps),
     ]),
     ...timeline.settlements.flatMap(({ settlement_id: id, status, settled_at: at }) =>
       at === null ? [] : [step(at, status === 'failed' ? 'bad' : 'good', `Settlement ${words(status)}`, id)],

@@ -4,7 +4,7 @@ import { words } from '../../activity/activity-line.ts'
 import { ActionButton, CurlButton, Form, useAction } from '../action-button.tsx'
 import { jsonOrText, simulator } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Empty, TextField } from '../parts.tsx'
+import { Card, Empty, ReadResult, TextField } from '../parts.tsx'
 import { ArmedSchema, FaultMenuSchema } from '../shapes.ts'
 
 const MENU = simulator('', undefined, 'GET')
@@ -113,7 +113,7 @@ export const ProviderView = () => {
         note="A fault that is on affects the next calls or events. The gateway must handle it."
         call={MENU}
       >
-        <Answered read={menu}>{() => null}</Answered>
+        <ReadResult read={menu}>{() => null}</ReadResult>
         <p class="line">
           <ActionButton label="Switch all off" call={CLEAR} disabled={armed.length === 0} />
           {armed.length === 0 && <Empty>No fault is on.</Empty>}

@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import { api, invoke } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Detail, Status, Time } from '../parts.tsx'
+import { Card, Detail, ReadResult, Status, Time } from '../parts.tsx'
 import { EventsSchema, OwnDeliverySchema, TimelineSchema } from '../shapes.ts'
 import { DeliveryState } from './delivery-list.tsx'
 import { useReceived } from './inbox-card.tsx'
@@ -78,8 +78,8 @@ const DeliveryCards = ({ delivery }: { readonly delivery: OwnDelivery }) => {
 /** One delivery: request, answers, payment, and the button for a new round. */
 export const DeliveryDetail = ({ id }: { readonly id: string }) => (
   <Detail list="#webhooks" label="All deliveries">
-    <Answered title="Delivery" read={useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))}>
+    <ReadResult title="Delivery" read={useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))}>
       {(delivery) => <DeliveryCards delivery={delivery} />}
-    </Answered>
+    </ReadResult>
   </Detail>
 )

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ActionButton } from '../action-button.tsx'
-import { invoke, ofClient, operate } from '../calls.ts'
+import { invoke, operate, withClientId } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Rows, SelectField, Status, Time } from '../parts.tsx'
+import { Card, ReadResult, Rows, SelectField, Status, Time } from '../parts.tsx'
 import { DeliveriesSchema, type Delivery, type Sent } from '../shapes.ts'
 
 const STATUSES = [
@@ -49,7 +49,7 @@ export const DeliveryState = ({ id, of, about, children }: DeliveryStateProps) =
       label="Redeliver"
       about={about}
       disabled={of.status === 'scheduled'}
-      call={operate('redeliver', ofClient({ delivery_id: id }))}
+      call={operate('redeliver', withClientId({ delivery_id: id }))}
     />
   </>
 )
@@ -69,7 +69,7 @@ const Row = ({ delivery }: { readonly delivery: Delivery }) => {
 /** Every delivery of the merchant, newest first, with each attempt and its answer. */
 export const DeliveryList = () => {
   const [status, setStatus] = useState('')
-  const call = invoke('list-deliveries', ofClient({ per_page: 10, ...(status !== '' && { status }) }))
+  const call = invoke('list-deliveries', withClientId({ per_page: 10, ...(status !== '' && { status }) }))
   const read = useRead(DeliveriesSchema, call)
   return (
     <Card
@@ -78,13 +78,13 @@ export const DeliveryList = () => {
       call={call}
     >
       <SelectField label="Show" value={status} options={STATUSES} onChoose={setStatus} />
-      <Answered read={read}>
+      <ReadResult read={read}>
         {({ data }) => (
           <Rows of={data} empty="No delivery. A paid payment creates one for each endpoint.">
             {(delivery) => <Row key={delivery.delivery_id} delivery={delivery} />}
           </Rows>
         )}
-      </Answered>
+      </ReadResult>
     </Card>
   )
 }

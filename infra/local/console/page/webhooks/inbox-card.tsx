@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ConsoleCall } from '../../console-call.ts'
 import { ActionButton } from '../action-button.tsx'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Rows, SelectField, Time } from '../parts.tsx'
+import { Card, ReadResult, Rows, SelectField, Time } from '../parts.tsx'
 import { ReceivedSchema } from '../shapes.ts'
 
 const BEHAVIOURS: Readonly<Record<string, readonly [label: string, body: object]>> = {
@@ -25,7 +25,7 @@ const verdict = (valid: boolean | null) =>
   valid === null ? 'no secret known' : valid ? 'signature verified' : 'signature wrong'
 
 const Received = () => (
-  <Answered read={useReceived()}>
+  <ReadResult read={useReceived()}>
     {(received) => (
       <Rows of={[...received.entries()].toReversed().slice(0, SHOWN)} empty="No webhook received yet.">
         {([place, { at, headers, body, signature_valid: valid }]) => (
@@ -42,7 +42,7 @@ const Received = () => (
         )}
       </Rows>
     )}
-  </Answered>
+  </ReadResult>
 )
 
 /** The sample merchant: the webhooks it has received, and how it answers the next ones. */

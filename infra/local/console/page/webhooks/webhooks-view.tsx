@@ -1,5 +1,5 @@
 import { ActionButton } from '../action-button.tsx'
-import { invoke, ofClient, operate } from '../calls.ts'
+import { invoke, operate, withClientId } from '../calls.ts'
 import { ReadCard, Rows, Status } from '../parts.tsx'
 import { EndpointsSchema } from '../shapes.ts'
 import { DeliveryDetail } from './delivery-detail.tsx'
@@ -10,7 +10,7 @@ const Endpoints = () => (
   <ReadCard
     title="Endpoints"
     note="The gateway sends the merchant’s events to these addresses."
-    call={invoke('list-endpoints', ofClient())}
+    call={invoke('list-endpoints', withClientId())}
     schema={EndpointsSchema}
   >
     {({ data }) => (
@@ -25,12 +25,12 @@ const Endpoints = () => (
               <ActionButton
                 label="Send test event"
                 about={`to ${url}`}
-                call={operate('send-test-event', ofClient({ endpoint_id: id }))}
+                call={operate('send-test-event', withClientId({ endpoint_id: id }))}
               />
               <ActionButton
                 label={enabled ? 'Disable' : 'Enable'}
                 about={url}
-                call={operate('update-endpoint', ofClient({ endpoint_id: id, enabled: !enabled }))}
+                call={operate('update-endpoint', withClientId({ endpoint_id: id, enabled: !enabled }))}
               />
             </p>
           </li>
