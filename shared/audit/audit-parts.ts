@@ -155,10 +155,9 @@ export const partsOf = async (
   // This clock may be behind the one that made the newest payment.
   const last = dayNumber(addMs(later(deps.now(), client.createdAt), DAY_MS))
   const isWhole = isDue(slotOf(client.clientId, SLICES))
-  const trails = () => auditTrails(deps, client.clientId, { full: isWhole, known: new Set([client.clientId]) })
   const parts: readonly (readonly [isDue: boolean, part: Part])[] = [
     [true, bookPart(deps, books, 'figures', { judge: (read) => auditFigures(deps, read), lag: lagOfCredits })],
-    [true, { key: 'trails', judge: trails }],
+    [true, { key: 'trails', judge: () => auditTrails(deps, client.clientId, { full: isWhole }) }],
     // A payment that is listed on no day of its client's life was tampered with.
     [true, paymentsPart(deps, books, { name: 'before', between: ['0', timestampOf(first * DAY_MS - 1)] })],
     [true, paymentsPart(deps, books, { name: 'later', between: [timestampOf((last + 1) * DAY_MS), '9~'] })],

@@ -14,7 +14,7 @@ type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'aside' | 'memory'>
 type Request = Asked & {
   /** The request asks for a change, which a read-only key must not. */
   readonly changes?: boolean
-  /** Is told the client of a request before it is refused for its content. */
+  /** Called with the client and the key before a request can be refused for its content. */
   readonly heard?: (caller: { readonly client_id: ClientId; readonly key_id: KeyId }) => void
 }
 

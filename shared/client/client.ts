@@ -17,8 +17,9 @@ type LedgerParts = v.InferOutput<typeof LedgerPartsSchema>
 type Parted = { readonly ledgerParts?: LedgerParts | undefined }
 
 /**
- * A reader that began before the number was written asks too few parts, so no new part is used before every such reader
- * has ended: a request takes half a minute, and clocks differ by some seconds. Longer readers read older data.
+ * A reader that began before the number was written asks too few parts. So a new part is used only after every such
+ * reader has ended. A request takes half a minute at most, and clocks differ by some seconds. Longer readers read older
+ * data.
  */
 const IN_FORCE_AFTER_MS = MINUTE_MS
 /** If the number is not written by then, it is computed again: the rest of the minute is for those readers. */

@@ -158,10 +158,10 @@ const owe = async (deps: RateDeps, of: Limit, points: number): Promise<void> => 
 }
 
 /**
- * Lets a client's request pass, or refuses it with 429 `rate_limit` (design sections 5 and 9), by its own limit or the
- * stage's. The counter in the table is a bucket that the limit empties each second. An environment of
- * `stage.environments` lets its part of a quarter of the limit pass without a write. Beyond that it writes the counter
- * once for many points, and near the limit for each request. So little more than the limit passes, however many
+ * Lets a client's request pass, or refuses it with 429 `rate_limit` (design sections 5 and 9). The limit is the
+ * client's own, or the stage's. The counter in the table is a bucket that the limit empties each second. An environment
+ * of `stage.environments` lets its part of a quarter of the limit pass without a write. Beyond that it writes the
+ * counter once for many points, and near the limit for each request. So little more than the limit passes, however many
  * environments a flood meets.
  */
 export const enforceRateLimit = async (deps: RateDeps, client: Client, asked: Asked): Promise<void> => {

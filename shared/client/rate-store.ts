@@ -42,7 +42,7 @@ const TRIES = 4
 /**
  * Within one second writers add and never conflict. The first writer of a later second pays off what the limit allows,
  * by what it knows; a writer that knows less is refused and sees the counter. A clock that is far behind sets the
- * second back and pays nothing off, so a wrong clock can forget points and never adds any.
+ * second back and pays nothing off. So a wrong clock can forget points but never adds any.
  */
 const stepFor = (
   { clientId, of }: CounterName,

@@ -44,8 +44,7 @@ export type EventPosition = Pick<Event, 'eventId' | 'name' | 'paymentId' | 'fire
 
 /**
  * How long events and deliveries are kept. A delivery and its attempts: from its end. An event: from when it fired or
- * was sent again, longer than a delivery is kept and can take, because the delivery sends its bytes, and longer than
- * the feed shows it.
+ * was last sent again. It outlives its deliveries, because they send its bytes, and the feed that shows it.
  */
 export const RETENTION = {
   deliveryMs: 90 * DAY_MS,

@@ -44,9 +44,8 @@ export const eraseFromEvent = async (deps: TableDeps, { paymentId, name, body }:
 const CUSTOMER = '"customer":'
 
 /**
- * An event's body without the customer in its `data`, every other byte unchanged; undefined when it has none. The
- * customer comes before the merchant's metadata, and quotes inside a string are escaped, so the first such key is the
- * customer.
+ * An event's body without the customer in its `data`, every other byte unchanged; undefined when it has none. The first
+ * such key is the customer: it comes before the merchant's metadata, and quotes inside a string are escaped.
  */
 const withoutCustomer = (body: string): string | undefined => {
   const data = memberText(body, 'data')

@@ -84,40 +84,21 @@ export const aside: NonNullable<Deps['aside']> = (work) => {
   void work().catch(() => undefined)
 }
 
-/** Stands for a dependency that the manifest does not give. A use throws: the manifest entry is wrong. */
 const withheld = (means: string) => (): never => {
   assertInvariant(false, `the manifest gives this function no ${means}`)
 }
 
-const noTable = withheld('table')
-const noKey = withheld('sealing key')
-const noProvider = withheld('provider key')
+/** Stands for a port that the manifest does not give. Each of its methods throws: the manifest entry is wrong. */
+const withheldPort = (means: string) =>
+  new Proxy<Table & Queues & Alerts & Secrets & Sealer & Provider>(Object.create(null), { get: () => withheld(means) })
 
-export const WITHHELD = {
-  table: {
-    get: noTable,
-    getFields: noTable,
-    getMany: noTable,
-    query: noTable,
-    write: noTable,
-    transact: noTable,
-  } satisfies Table,
-  queues: { send: withheld('queue') } satisfies Queues,
-  alerts: { publish: withheld('alerts') } satisfies Alerts,
-  secrets: { get: withheld('secret') } satisfies Secrets,
-  sealer: { seal: noKey, unseal: noKey } satisfies Sealer,
-  provider: {
-    createRequest: noProvider,
-    getRequest: noProvider,
-    getPayment: noProvider,
-    cancelRequest: noProvider,
-    listTransactions: noProvider,
-    getBalance: noProvider,
-    pauseMs: noProvider,
-    callsLeft: noProvider,
-    isOtherChannel: noProvider,
-    nameFor: noProvider,
-  } satisfies Provider,
+const WITHHELD = {
+  table: withheldPort('table'),
+  queues: withheldPort('queue'),
+  alerts: withheldPort('alerts'),
+  secrets: withheldPort('secret'),
+  sealer: withheldPort('sealing key'),
+  provider: withheldPort('provider key'),
   sendWebhook: withheld('merchants') satisfies SendWebhook,
   resolveHost: withheld('merchants') satisfies ResolveHost,
 }

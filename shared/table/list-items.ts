@@ -36,7 +36,7 @@ export const listItems = async (
   return items.filter(isStillIn(index, [partition]))
 }
 
-/** The index may be stale: whether an item is there, and still belongs to one of these partitions. */
+/** Whether an item exists and still belongs to one of these partitions, because the index may be stale. */
 const isStillIn = (index: IndexName, partitions: readonly (readonly unknown[])[]) => {
   const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
   return (item: Item | undefined): item is Item =>
@@ -218,10 +218,8 @@ export const shareOf = (limit: number, partitions: readonly unknown[]): number =
 export const queryPages = async function* (
   deps: TableDeps,
   input: Omit<QueryInput, 'cursor'>,
-  /** Start position; default: the beginning. */
-  from?: Item,
 ): AsyncGenerator<readonly Item[]> {
-  let cursor = from
+  let cursor: Item | undefined
   do {
     const page = await deps.table.query({ ...input, ...(cursor && { cursor }) })
     yield page.items

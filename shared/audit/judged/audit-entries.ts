@@ -10,6 +10,7 @@ import type { Adjustment } from '../../posting/adjustment-store.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
 import { leftOutRecredit, recreditEntry } from '../../settlement/close-settlement.ts'
 import type { Settlement } from '../../settlement/settlement.ts'
+import { attributeName } from '../../table/attributes.ts'
 import { paymentKey } from '../../table/keys.ts'
 import { compared, type Difference, differs, madeOf, when } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
@@ -31,12 +32,7 @@ const FIELDS = ['type', 'eligibleAt', 'postedAt', ...ENTRY_SIDES, 'providerTrans
 export const compareEntries = (expected: Entry, found: Entry): readonly Difference[] => {
   if (fieldsText(expected) === fieldsText(found)) return []
   const named = FIELDS.flatMap((field) =>
-    differs(
-      `entry.${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
-      found.entryId,
-      expected[field],
-      found[field],
-    ),
+    differs(`entry.${attributeName(field)}`, found.entryId, expected[field], found[field]),
   )
   return named.length > 0 ? named : differs('entry', found.entryId, 'as its payment says', 'otherwise')
 }

@@ -152,8 +152,8 @@ const judge = ({ paymentId, name }: EventPosition, item: Item | undefined): read
   tellsOf(item, name) ? [] : differs('event', paymentId, STRAY_EVENT, name)
 
 /**
- * Events without a matching payment state. A restore may have brought the event alone; then no later news can change
- * the payment, because its transaction writes the event once.
+ * Events that their payments do not show. A restore may have brought the event alone. Then no later news can change the
+ * payment, because its transaction would write the event a second time.
  */
 export const auditStrayEvents = async (
   deps: StoreDeps,

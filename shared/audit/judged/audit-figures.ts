@@ -151,7 +151,7 @@ const SKEW_MS = 5 * MINUTE_MS
 
 const isOutside = (from: Timestamp, to: Timestamp, time: Timestamp): boolean => time < from || time > to
 
-/** No shard lets entries into a swept window or is closed further than the window, and no fence is in the future. */
+/** No shard lets entries into a swept window, and none is closed further than the window. No fence is in the future. */
 const auditFence = ({ clientId }: ClientBooks, { window, shards }: Ledger, now: Timestamp): readonly Difference[] => {
   const { settledUntil, closedUntil } = window
   const rule = 'from what is settled until where the window is closed'

@@ -125,8 +125,9 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
 }
 
 /**
- * Compares the house journal (design sections 4 and 12): entries with equal sides, the totals of days, and each item in
- * suspense with its entries and the records of its resolution, both ways. `moving`: it changed during the read.
+ * Compares the house journal (design sections 4 and 12). Entries have equal sides, and add up to the totals of days.
+ * Each item in suspense has its entries and the record of its resolution, and each of these has its item. `moving`: the
+ * journal changed during the read.
  */
 export const auditHouse = async (deps: StoreDeps): Promise<readonly HouseDifference[] | 'moving'> => {
   const { entries, totals } = await readHouse(deps)

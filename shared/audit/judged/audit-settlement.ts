@@ -105,8 +105,9 @@ const auditPlace = ({ settlement, item }: StoredSettlement): readonly Difference
 }
 
 /**
- * Compares one settlement (design section 4, "Audit"): its entries by sums, number and digest, each entry with its
- * payment, the bank details with its client's trail, the records of operators' actions, and the window before it.
+ * Compares one settlement (design section 4, "Audit"). Its entries have its sums, number and digest, and each agrees
+ * with its payment. Its bank details are in its client's trail, and its state in the records of operators' actions. Its
+ * window follows the one before.
  */
 export const auditSettlement = async (deps: SettlementDeps, books: ClientBooks, stored: StoredSettlement) => {
   const { settlement } = stored
@@ -120,7 +121,7 @@ export const auditSettlement = async (deps: SettlementDeps, books: ClientBooks, 
   return [
     ...differs('settlement.swept_from', id, previous?.sweptUntil ?? books.client.createdAt, sweptFrom),
     ...auditPlace(stored),
-    // Without it no audit comes, and the payout waits for the audit.
+    // Without a verdict the settlement is never audited, and the payout waits for the audit.
     ...when(
       settlement.status === 'recorded' && verdict === undefined,
       differs('settlement.verdict', id, 'there', 'not there'),

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
-import { chunks } from '../../chunks.ts'
+import { mapInChunks } from '../../chunks.ts'
 import type { Client } from '../../client/client.ts'
 import { toClientDto } from '../../client/client-dto.ts'
 import { findClient } from '../../client/client-store.ts'
@@ -208,12 +208,12 @@ const SIDE_BY_SIDE = 20
 
 /**
  * The record chains of a client's subjects that changed lately, or ever; the index lists the subjects. Every audit
- * checks settlements and the client itself anyway, so they are not included.
+ * checks the client's own chain anyway, so it is not included.
  */
 export const auditTrails = async (
   deps: StoreDeps,
   clientId: ClientId,
-  { full, known }: { readonly full: boolean; readonly known: ReadonlySet<string> },
+  { full }: { readonly full: boolean },
 ): Promise<readonly Difference[]> => {
   const subjects = new Set<string>()
   const now = deps.now()
@@ -222,13 +222,7 @@ export const auditTrails = async (
   for await (const page of queryPages(deps, full ? list : { ...list, range })) {
     for (const item of page) subjects.add(idOf(foundKey('AUDIT', item).pk))
   }
-  const differences: Difference[] = []
-  for (const some of chunks(
-    [...subjects].filter((subject) => !known.has(subject)),
-    SIDE_BY_SIDE,
-  )) {
-    const trails = await Promise.all(some.map((subject) => readTrail(deps, subject)))
-    differences.push(...trails.flatMap((trail) => trail.differences))
-  }
-  return differences
+  subjects.delete(clientId)
+  const judge = async (subject: string) => (await readTrail(deps, subject)).differences
+  return (await mapInChunks([...subjects], SIDE_BY_SIDE, judge)).flat()
 }

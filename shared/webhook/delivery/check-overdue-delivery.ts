@@ -4,9 +4,9 @@ import { addMs } from '../../time.ts'
 import { findDelivery, overdueAfterMs, postponeDelivery, sendDeliveryMessage } from './delivery-store.ts'
 
 /**
- * Due work `delivery`: sends the message of an overdue attempt again. A message is lost when a worker dies between
- * recording a failure and sending the next message, or when a queue loses it; the row remains. A message too many is
- * harmless, so the claim comes first, and a crash after it costs one more wait. Answers whether it sent.
+ * Due work `delivery`: sends the message of an overdue attempt again. A worker may die between recording a failure and
+ * sending the next message, or a queue may lose it; the row remains. The claim comes first: a crash after it costs one
+ * more wait, and a message too many is harmless. Answers whether it sent.
  */
 export const checkOverdueDelivery = async (
   deps: Pick<Deps, 'table' | 'queues' | 'now'>,

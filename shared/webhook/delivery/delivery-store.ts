@@ -140,7 +140,7 @@ export const postponeDelivery = async (
   return applied
 }
 
-/** Marks that operators know of it. A new round's due work stays. */
+/** Marks that operators know of the abandonment. Refused after a new round has begun, so that its due work stays. */
 export const endAlert = ({ deliveryId, attempts }: Delivery): Step =>
   update(
     deliveryKey(deliveryId),

@@ -24,8 +24,8 @@ import { endpointDisabled } from './send-test-event.ts'
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
 
 /**
- * Starts a new round of one finished delivery: the same row, event id and bytes. Throws 404 for another client's, and
- * 422 in progress, when its endpoint would not get it, and after ten rounds on one UTC day.
+ * Starts a new round of one finished delivery: the same row, event id and bytes. Throws 404 for another client's.
+ * Throws 422 during a round, when its endpoint would not get it, and after ten rounds on one UTC day.
  */
 export const redeliver = async (
   deps: RedeliverDeps,

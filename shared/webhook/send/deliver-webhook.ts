@@ -51,7 +51,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
 
 type Found = { readonly delivery: Delivery | undefined; readonly endpoint: SealedEndpoint | undefined }
 
-/** The delivery and its endpoint. A message that names another endpoint is ignored: its secret would sign. */
+/** The delivery and its endpoint. Throws if the message names another endpoint, because that secret would sign. */
 const findBoth = async (deps: DeliverDeps, { deliveryId, clientId, endpointId }: DeliveryMessage): Promise<Found> => {
   const [row, owner] = await deps.table.getMany([deliveryKey(deliveryId), endpointKey(clientId, endpointId)])
   const delivery = row && v.parse(DeliverySchema, row)
