@@ -2,7 +2,6 @@ import { auditLedger } from '../../shared/audit/run-audits.ts'
 import { GatewayError } from '../../shared/errors.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import type { HistorySteps } from '../../shared/stage-settings.ts'
-import { amount, booksOf, clientOf, type RawItem } from '../support/recount/books.ts'
 import { moneyProblemsOf } from '../support/recount/invariants.ts'
 import { type BusyClient, busyClient } from './busy-client.ts'
 import { BACKED, GUARDS } from './guards.ts'
@@ -146,12 +145,6 @@ const errorProblem = (error: unknown): readonly string[] =>
     ? []
     : [`an action ends with ${error instanceof Error ? error : 'what is no error'}`]
 
-/** What the house gave up is never taken back twice. */
-const writtenOffProblems = (items: readonly RawItem[]): readonly string[] =>
-  booksOf(items)
-    .windows.filter((window) => amount(window, 'written_off_minor') < 0)
-    .map((window) => `${clientOf(window)}: less than nothing is written off`)
-
 /** Judges the ends of schedules: by a recount that shares nothing with the gateway, and by the whole audit of the client. */
 const judgeOf = (clientId: ClientId, steps: HistorySteps | undefined) => {
   const known = new Map<string, readonly string[]>()
@@ -163,7 +156,6 @@ const judgeOf = (clientId: ClientId, steps: HistorySteps | undefined) => {
     const audited = await auditLedger(deps, clientId)
     return [
       ...moneyProblemsOf(items, steps?.block),
-      ...writtenOffProblems(items),
       ...audited.differences.map((difference) => `audit: ${JSON.stringify(difference)}`),
       ...(audited.balanced === 'inconclusive' ? ['audit: inconclusive'] : []),
     ]

@@ -18,7 +18,7 @@ What it abstracts:
 - A record leaves the progress where it is. The code removes it too, but `start` alone is enough.
 - The number of a progress spares work. It guards nothing here, and is left out.
 Late rows and adjustments have the conditions of a refund. Disputes, refunds of a part and payments that are void while
-they are open are left to the random histories in test/integration/posting/histories.
+they are open are left to the random histories in test/simulation.
 *)
 EXTENDS Integers, FiniteSets, TLC
 

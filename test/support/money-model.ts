@@ -47,7 +47,8 @@ export const modelOf = (gross: number, fee: number, markup: number) => {
       else if (isOwnRow === true) isVoid = true
       else turn(id)
     },
-    stands: () => {
+    /** Gross, fee, markup and net. */
+    stands: (): readonly [number, number, number, number] => {
       if (isVoid || (net > 0 && taken() === net)) return [0, 0, 0, 0]
       return [gross - taken(), fee, markup, net - taken()]
     },

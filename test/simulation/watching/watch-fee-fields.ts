@@ -1,8 +1,9 @@
 import { amount, type RawItem, text } from '../../support/recount/books.ts'
+import { ownRowsOf } from '../../support/recount/payment-books.ts'
 import { namesOf, type Process } from '../world/process.ts'
 import { addTo, type World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { becomes, DAY_MS, isChanged, ms, type Rules, rewrites, type Write, watchRules } from './rules.ts'
+import { becomes, DAY_MS, isChanged, isGiven, ms, type Rules, rewrites, type Write, watchRules } from './rules.ts'
 
 /** Spec 2.1.1: percent of the amount in basis points, and what is flat. */
 const TARIFFS: Readonly<Record<string, readonly [bps: number, flat: number]>> = {
@@ -91,7 +92,12 @@ const ofFees: Rules = {
     write.nowMs < ms(write.after, 'paid_at') + HELD_MS - CLOCK_MS,
 }
 
-type Movement = { readonly type: string; readonly transactionId: string; readonly amountMinor: number }
+type Movement = {
+  readonly type: string
+  readonly transactionId: string
+  readonly amountMinor: number
+  readonly providerMinor: number
+}
 
 const movementsOf = (item: RawItem): readonly Movement[] => (item['movements'] ?? []) as readonly Movement[]
 const newMovements = ({ before, after }: Write) => movementsOf(after).slice(movementsOf(before).length)
@@ -116,6 +122,9 @@ const feeOf = ({ fee }: Row): number => fee.xendit_fee + fee.value_added_tax
 const isAmountOf = (row: Row, { type, amountMinor }: Movement): boolean =>
   amountMinor === Math.abs(row.amount) - (type === 'chargeback' ? feeOf(row) : 0)
 
+/** By how much it changes our account at the provider. */
+const gainOf = ({ cashflow, net_amount: net }: Row): number => (cashflow === 'MONEY_OUT' ? -1 : 1) * Math.abs(net)
+
 const ofMovements: Rules = {
   'forgets by what its money moved': ({ before, after }) =>
     movementsOf(before).some((one, at) => nameOf(movementsOf(after)[at] ?? one) !== nameOf(one)),
@@ -131,6 +140,13 @@ const ofMovements: Rules = {
       const row = rowOf(write.world, movement.transactionId)
       return row !== undefined && !(TYPES[movement.type]?.(row) === true && isAmountOf(row, movement))
     }),
+  'has another gain at the provider than its rows': (write) => {
+    const gains = newMovements(write).filter(({ type }) => type !== 'reversal')
+    return [...(isGiven(write, 'transaction_id') ? ownRowsOf(write.after) : []), ...gains].some((one) => {
+      const row = rowOf(write.world, one.transactionId)
+      return row !== undefined && gainOf(row) !== one.providerMinor
+    })
+  },
   'has more taken back than it is worth, or less than nothing': ({ after }) => {
     const [taken, net] = [amount(after, 'taken_back_minor'), amount(after, 'net_minor')]
     return after['is_void'] === true ? taken !== net : taken < 0 || taken > Math.max(0, net)

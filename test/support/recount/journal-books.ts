@@ -114,8 +114,17 @@ const shardProblems = ({ shards, payments, entries }: OwnBooks): string[] =>
     return differences(`part ${part}`, [['credited', expected, sum(ownShards, 'credited_minor')]])
   })
 
+/** What the house gave up is never taken back twice. */
+const writtenOffProblems = ({ window }: OwnBooks): string[] =>
+  amount(window, 'written_off_minor') < 0 ? [`${clientOf(window)}: less than nothing is written off`] : []
+
 export const ledgerProblems = (books: Books): string[] =>
-  booksOfClients(books).flatMap((own) => [...windowProblems(own), ...spanProblems(own), ...shardProblems(own)])
+  booksOfClients(books).flatMap((own) => [
+    ...windowProblems(own),
+    ...writtenOffProblems(own),
+    ...spanProblems(own),
+    ...shardProblems(own),
+  ])
 
 const NOT_STORED = ['pk', 'sk']
 

@@ -1,18 +1,50 @@
 /** A recount of what each payment's entries say. */
 import * as v from 'valibot'
+import type { Movement } from '../../../shared/journal/payment-money.ts'
 import { PaymentSchema } from '../../../shared/payment/payment-store.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { fromItem } from '../../../shared/table/attributes.ts'
+import { modelOf } from '../money-model.ts'
 import { amount, type Books, isOpen, partIn, partOf, type RawItem, sum, text } from './books.ts'
 
-/** What stands of a posted payment, by its own fields. */
-const standing = (payment: RawItem): number =>
+/** The provider's rows that moved a payment's money. */
+const movementsOf = (payment: RawItem): readonly Movement[] =>
+  (payment['movements'] as readonly Movement[] | undefined) ?? []
+
+/** What stands of a payment, counted from its price by those rows. */
+const standing = (payment: RawItem): number => {
+  const of = (name: string) => amount(payment, name)
+  const model = modelOf(of('notional_minor'), of('provider_fee_minor'), of('markup_minor'))
+  for (const movement of movementsOf(payment)) model.hear(movement)
+  return model.stands()[3]
+}
+
+/** What stands of it by its own sums. */
+const stored = (payment: RawItem): number =>
   payment['voided_open'] === true ? 0 : amount(payment, 'net_minor') - amount(payment, 'taken_back_minor')
 
-const movementsOf = (payment: RawItem): readonly RawItem[] =>
-  (payment['movements'] as readonly RawItem[] | undefined) ?? []
+type Row = { readonly transactionId: string; readonly providerMinor: number }
 
-const clawed = (payment: RawItem): number => sum(movementsOf(payment), 'clawedMinor')
+/** The payment's own row, if it was read: it stores the gain only if that is another than notional less fee. */
+export const ownRowsOf = (payment: RawItem): readonly Row[] => {
+  const transactionId = text(payment, 'transaction_id')
+  const usual = amount(payment, 'notional_minor') - amount(payment, 'provider_fee_minor')
+  const providerMinor = payment['transaction_minor'] === undefined ? usual : amount(payment, 'transaction_minor')
+  return transactionId === '' ? [] : [{ transactionId, providerMinor }]
+}
+
+/** What our account at the provider gained by a payment. A row that is void gave nothing; each void of its own row counts. */
+const gained = (payment: RawItem): number => {
+  const movements = movementsOf(payment)
+  const voided = movements.filter(({ type }) => type === 'reversal').map(({ transactionId }) => transactionId)
+  const kept = movements.filter(({ transactionId }) => !voided.includes(transactionId))
+  const ownVoids = movements.filter(({ isOwnRow }) => isOwnRow === true).length
+  const own = ownRowsOf(payment).reduce((total, { providerMinor }) => total + providerMinor, 0)
+  return kept.reduce((total, { providerMinor }) => total + providerMinor, own - own * ownVoids)
+}
+
+const clawed = (payment: RawItem): number =>
+  movementsOf(payment).reduce((total, { clawedMinor = 0 }) => total + clawedMinor, 0)
 
 /** The entries that a payment's own fields tell, by the gateway's one function of them. */
 const toldBy = (payment: RawItem): readonly string[] =>
@@ -20,19 +52,26 @@ const toldBy = (payment: RawItem): readonly string[] =>
     .map((entry) => `${entry.eligibleAt}#${entry.entryId} ${entry.netMinor} ${entry.providerMinor}`)
     .toSorted()
 
-const stored = (entries: readonly RawItem[]): readonly string[] =>
+const linesOf = (entries: readonly RawItem[]): readonly string[] =>
   entries
     .map((entry) => `${text(entry, 'sk')} ${amount(entry, 'net_minor')} ${amount(entry, 'provider_minor')}`)
     .toSorted()
 
 const ownProblems = (payment: RawItem, entries: readonly RawItem[]): string[] => {
   const id = text(payment, 'payment_id')
-  const isPosted = payment['status'] === 'succeeded' && !isOpen(payment)
-  const net = isPosted ? standing(payment) - clawed(payment) : 0
+  const hasSucceeded = payment['status'] === 'succeeded'
+  const isPosted = hasSucceeded && !isOpen(payment)
+  const stands = hasSucceeded ? standing(payment) : 0
+  const net = isPosted ? stands - clawed(payment) : 0
+  const gain = isPosted ? gained(payment) : 0
   return [
+    ...(!hasSucceeded || stored(payment) === stands ? [] : [`payment ${id} is worth ${stands} by the provider's rows`]),
     ...(isPosted === (payment['posted_at'] !== undefined) ? [] : [`payment ${id} is both open and posted, or neither`]),
     ...(sum(entries, 'net_minor') === net ? [] : [`payment ${id}: its entries are not what stands of it, ${net}`]),
-    ...(stored(entries).join() === toldBy(payment).join() ? [] : [`payment ${id} has not the entries that it tells`]),
+    ...(sum(entries, 'provider_minor') === gain
+      ? []
+      : [`payment ${id}: the provider gave ${gain}, its entries differ`]),
+    ...(linesOf(entries).join() === toldBy(payment).join() ? [] : [`payment ${id} has not the entries that it tells`]),
     ...entries
       .filter((entry) => partIn(entry) !== partOf(payment))
       .map((entry) => `entry ${text(entry, 'sk')} is in another part than payment ${id}`),
