@@ -68,7 +68,7 @@ const act = async <const Schema extends v.GenericSchema>(
   answer: Schema,
 ): Promise<v.InferOutput<Schema>> => {
   const reply = await invoke(host, action, { operator: OPERATOR, ...payload })
-  if (reply.status !== 200) throw new Error(`cannot create the demo client: ${action} answered ${reply.status}`)
+  if (reply.status !== 200) throw new Error(`no demo client: ${action} answered ${reply.status}; start with --verbose`)
   return v.parse(answer, reply.body)
 }
 

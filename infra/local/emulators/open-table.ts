@@ -33,7 +33,7 @@ export const openTable = async ({ kind, data, signal, onSpawn }: TableOptions): 
   } catch (cause) {
     if (!(cause instanceof NoDynamoDbLocal)) throw cause
     if (data) throw new Error(`--data cannot keep a table in memory; ${INSTALL}, or leave out --data`, { cause })
-    if (kind === 'dynamodb') throw new Error(`${INSTALL}, or leave out --table dynamodb`, { cause })
+    if (kind === 'dynamodb') throw new Error(`no DynamoDB Local; ${INSTALL}, or leave out --table dynamodb`, { cause })
     return openInMemory(cause.message)
   }
 }

@@ -20,7 +20,7 @@ type Granted = Pick<Deps, 'table' | 'queues' | 'alerts' | 'secrets' | 'sealer'>
  */
 export const grantedDeps = (stage: string, spec: FunctionSpec, all: Granted): Granted => {
   const refuse = (access: string): never => {
-    throw new AccessDenied(`${spec.name} is not granted ${access} in the manifest`)
+    throw new AccessDenied(`${spec.name} is not granted ${access}: add it to its entry in functions/manifest.ts`)
   }
   const demand = (granted: boolean, access: string) => {
     if (!granted) refuse(access)

@@ -24,7 +24,7 @@ export const handlersOnDemand = (manifest: readonly FunctionSpec[]): readonly Ho
 
 const loadHandler = async (spec: FunctionSpec): Promise<LoadedHandler> => {
   const { handler } = await importEntry(spec)
-  if (!isInjectable(handler)) throw new Error(`${spec.entry} exports no handler with withDeps`)
+  if (!isInjectable(handler)) throw new Error(`${spec.entry} must export a handler with withDeps`)
   return { spec, withDeps: handler.withDeps, query: handler.query }
 }
 

@@ -32,7 +32,7 @@ export const localQueues = (
         }
       })
       const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: urls[queue], Entries }))
-      if (Failed.length > 0) throw new Error('the queue did not take every message')
+      if (Failed.length > 0) throw new Error(`the queue refused ${Failed.length} messages`)
     }
   },
 })

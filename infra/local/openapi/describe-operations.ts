@@ -15,7 +15,7 @@ export const REQUEST_ID_HEADER: Json = { 'X-Request-Id': { $ref: '#/components/h
 /** Recorded bodies as an answer's examples, by name. Throws if two have the same name. */
 export const examplesOf = (recorded: readonly Recorded[]): Json => {
   const names = recorded.map(({ name }) => name)
-  if (new Set(names).size < names.length) throw new Error(`two examples have the same name: ${names.join(', ')}`)
+  if (new Set(names).size < names.length) throw new Error(`rename an example, two have one name: ${names.join(', ')}`)
   return Object.fromEntries(recorded.map(({ name, summary, body }) => [name, { summary, value: body }]))
 }
 
@@ -30,7 +30,7 @@ type Described = Operation & {
 /** The recorded answers of a status. Throws if there is none, because every described answer was recorded. */
 export const shown = (recorded: readonly Recorded[], status: number, name = 'any operation'): readonly Recorded[] => {
   const found = recorded.filter((answer) => answer.status === status)
-  if (found.length === 0) throw new Error(`no answer of ${name} with status ${status} was recorded`)
+  if (found.length === 0) throw new Error(`no answer ${status} of ${name} was recorded: add it to example-walk.ts`)
   return found
 }
 
@@ -111,7 +111,7 @@ const merchantFunctions = async () => {
 export const describeOperations = async (recorded: readonly Recorded[]): Promise<Json> => {
   const functions = await merchantFunctions()
   const unknown = Object.keys(OPERATIONS).filter((name) => !functions.some((one) => one.name === name))
-  if (unknown.length > 0) throw new Error(`the manifest has no ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw new Error(`remove ${unknown.join(', ')} from operations.ts: the manifest lacks it`)
   const described = functions.map((one): Described => {
     const description = OPERATIONS[one.name]
     if (!description) throw new Error(`${one.name} has no description: add it to infra/local/openapi/operations.ts`)

@@ -85,7 +85,7 @@ export const describeWebhooks = (recorded: readonly RecordedWebhook[]): Json =>
   Object.fromEntries(
     ANNOUNCED.map((event) => {
       const example = recorded.find(({ body }) => body['event'] === event)
-      if (!example) throw new Error(`no webhook ${event} was recorded`)
+      if (!example) throw new Error(`no webhook ${event} was recorded: add it to example-walk.ts`)
       return [event, describeWebhook(event, example)]
     }),
   )

@@ -56,7 +56,7 @@ const LISTEN_BACKLOG = 1024
 /** A stream's reader with more unread bytes is disconnected. It may connect again. */
 const UNREAD_BYTES_MAX = 4 * 1024 * 1024
 const FOREIGN_HEADERS = { connection: 'close', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-const FOREIGN = { code: 'forbidden', message: 'only programs and pages of this machine may call the local gateway' }
+const FOREIGN = { code: 'forbidden', message: 'call the local gateway only from this machine, at 127.0.0.1' }
 
 /** The JSON of a text; undefined if it is none. */
 export const parsedJson = (text: string | Buffer): unknown => {
@@ -155,7 +155,7 @@ const serve = async (
 ) => {
   const body = await readBody(incoming, options.maxBodyBytes ?? MAX_BODY_BYTES)
   if (!body) {
-    const refusal = options.tooLarge ?? jsonReply(413, { message: 'request body too large' })
+    const refusal = options.tooLarge ?? jsonReply(413, { message: 'the request body is too large; send less' })
     return send({ ...refusal, headers: { ...refusal.headers, connection: 'close' } })
   }
   const result = await (async () => options.answer(requestOf(incoming, body)))().catch(() => FAILED)

@@ -103,7 +103,9 @@ describe('the table a manifest entry states', () => {
     const { table } = grantedTable({ ...everything, [action]: others })
 
     await expect(request(table)).rejects.toThrow(
-      new AccessDenied(`a-function is not granted dynamodb:${action} on items PAYMENT# in the manifest`),
+      new AccessDenied(
+        `a-function is not granted dynamodb:${action} on items PAYMENT#: add it to its entry in functions/manifest.ts`,
+      ),
     )
   })
 

@@ -8,7 +8,7 @@ import { createMemoryTable, type MemoryTable } from './memory-table.ts'
 /** Transports a request and its answer. Simulations add latency, throttles, conflicts and crashes here. */
 export type Carry = <Answer>(name: string, run: () => Answer) => Promise<Answer>
 
-/** Adds to the caller's unit count what DynamoDB would report for the request. */
+/** Adds the units that DynamoDB would report for the request to the caller's count. */
 export const countedCarry =
   (table: Pick<MemoryTable, 'lastUse'>, carry: Carry): Carry =>
   async (name, run) => {

@@ -149,7 +149,7 @@ export const createMemoryTable = (options: MemoryTableOptions = {}) => {
 
   return {
     requests,
-    /** What the last request used. It is computed by this call, so call it before the next request. */
+    /** The units of the last request. This call computes them, so make it before the next request. */
     lastUse: () => lastUse(),
     applyToIndexes,
     /** All items with a partition key of that prefix, in the order of their keys. Not copied: read only. */

@@ -19,7 +19,7 @@ export type UsePart = {
 /** The units of one request by DynamoDB's published rules. */
 export type RequestUse = {
   readonly parts: readonly UsePart[]
-  /** What DynamoDB reports. A refused condition is an error, and errors report no units. */
+  /** The units that DynamoDB reports. A refused condition is an error, and errors report no units. */
   readonly reported: number
 }
 

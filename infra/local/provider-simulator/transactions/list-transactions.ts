@@ -110,7 +110,7 @@ const nextLink = (search: URLSearchParams, data: readonly Transaction[]) => {
 
 const BalanceQuery = v.object({ account_type: v.optional(v.literal('CASH', 'account_type must be CASH here'), 'CASH') })
 
-/** What a row adds to the account. A payment counts after settlement, other rows after success; reversed rows never. */
+/** A row's effect on the balance. A payment counts after settlement, other rows after success, reversed rows never. */
 const amountOf = ({ type, status, settlement_status: settlement, net_amount: net, cashflow }: Transaction): number => {
   if (status !== 'SUCCESS' || (type === 'PAYMENT' && settlement !== 'SETTLED')) return 0
   return cashflow === 'MONEY_OUT' ? -Math.abs(net) : net

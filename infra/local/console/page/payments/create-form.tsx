@@ -38,7 +38,7 @@ export const CreateForm = () => {
     ...(isWallet && { customer: { phone } }),
   }
   return (
-    <Card title="New payment" note="What a merchant’s server sends when a customer checks out.">
+    <Card title="New payment" note="A merchant’s server sends this when a customer checks out.">
       <ActionForm
         label="Create payment"
         kind="main"
