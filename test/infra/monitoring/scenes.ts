@@ -1,0 +1,210 @@
+import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
+import { handler as auditClient } from '../../../functions/queue/audit-client.ts'
+import { handler as deliverWebhook } from '../../../functions/queue/deliver-webhook.ts'
+import { handler as settleClient } from '../../../functions/queue/settle-client.ts'
+import { handler as syncSlices } from '../../../functions/queue/sync-slices.ts'
+import { handler as sweepSettlements } from '../../../functions/schedule/sweep-settlements.ts'
+import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
+import { referenceOf } from '../../../shared/ids.ts'
+import { moveOpenCredit } from '../../../shared/ledger/shard-store.ts'
+import { minor } from '../../../shared/money.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { callbackSecretName } from '../../../shared/secrets.ts'
+import { addMs, MINUTE_MS } from '../../../shared/time.ts'
+import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import type { MemoryDeps } from '../../support/memory-deps.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { withFloor } from '../../support/settlement-builders.ts'
+import { drainQueue, FAILED, messageFor, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
+import { answersLate, asMessage, DUE_WORKERS, handOver, run, runDueWork, type Scene } from './watched-world.ts'
+
+const CALLBACK = { route: 'POST /callbacks/xendit', handler: receiveCallback }
+const TOKEN = 'a-token-of-tests'
+/** The life of a virtual account, and a little more. */
+const A_DAY_S = 25 * 60 * 60
+
+const aPending = async (deps: MemoryDeps): Promise<Payment> => aPendingPayment(deps, await aStoredClient(deps))
+
+const createByApi = async (deps: MemoryDeps) => {
+  const caller = await anApiClient(deps)
+  return call(deps, API.createPayment, { caller, body: aPaymentBody() })
+}
+
+/** The provider tells us that a payment was captured. */
+const callBack = async (deps: MemoryDeps, payment: Payment, providerPaymentId: string) => {
+  deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
+  const data = {
+    payment_id: providerPaymentId,
+    payment_request_id: payment.paymentRequestId,
+    reference_id: referenceOf(payment.paymentId, 1),
+    status: 'SUCCEEDED',
+  }
+  return call(deps, CALLBACK, { body: { event: 'payment.capture', data }, headers: { 'x-callback-token': TOKEN } })
+}
+
+/** A payment that no provider would take: beyond the channel's limit, say. */
+export const refusedCreate: Scene = async (deps) => {
+  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'INVALID_VALUE_ERROR' }))
+  await createByApi(deps)
+}
+
+const refusedCreates: Scene = async (deps) => {
+  await createByApi(deps)
+  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'INVALID_API_KEY', ofAccount: true }))
+  await createByApi(deps)
+  await refusedCreate(deps)
+}
+
+const createdAndPaid: Scene = async (deps) => {
+  const payment = await aPending(deps)
+  await callBack(deps, payment, deps.provider.pay(payment.paymentRequestId))
+}
+
+const deliver = async (deps: MemoryDeps, delivery: Parameters<typeof messageFor>[0]) => {
+  const { deliveryId: delivery_id, attempt, clientId: client_id, endpointId: endpoint_id } = messageFor(delivery)
+  const message = asMessage({ delivery_id, attempt, client_id, endpoint_id })
+  await handOver(deliverWebhook, deps, [message], 'deliver-webhook')
+}
+
+const announcedLate: Scene = async (deps) => {
+  const endpoint = await storedEndpoint(deps)
+  await deliver(deps, await storedDelivery(deps, endpoint, { firedAt: addMs(deps.now(), -3 * MINUTE_MS) }))
+}
+
+/** Eight failures in a row. */
+const abandonedDelivery: Scene = async (deps) => {
+  deps.answerWebhooks(async () => FAILED)
+  await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
+  await drainQueue(deps)
+}
+
+const UNREADABLE = [asMessage('not a message of ours')]
+
+/** No worker can read what it gets. */
+const unreadableMessages: Scene = async (deps) => {
+  await handOver(deliverWebhook, deps, UNREADABLE, 'deliver-webhook')
+  await handOver(settleClient, deps, UNREADABLE, 'settle-client')
+  await handOver(syncSlices, deps, UNREADABLE, 'sync-slices')
+  await handOver(auditClient, deps, UNREADABLE, 'audit-client')
+  for (const [worker, handler] of DUE_WORKERS) await handOver(handler, deps, UNREADABLE, worker)
+}
+
+/** Less than what was asked is received: no client may be credited with it. */
+const wrongAmount = async (deps: MemoryDeps) => {
+  const { paymentRequestId } = await aPending(deps)
+  const providerPaymentId = deps.provider.pay(paymentRequestId, 99_999)
+  await applyProviderNews(deps, { providerPaymentId }, 'callback')
+}
+
+const NO_TOPIC = {
+  publish: async () => {
+    throw new Error('no topic')
+  },
+}
+
+const itemInTrouble: Scene = async (deps) => {
+  await aPending(deps)
+  deps.clock.advance(A_DAY_S)
+  deps.provider.script('cancelRequest', async () => {
+    throw new Error('something unforeseen')
+  })
+  await runDueWork(deps)
+}
+
+/** First without a single client, then with one. */
+const sweptTwice: Scene = async (deps) => {
+  await run(sweepSettlements, deps)
+  await aStoredClient(deps)
+  await run(sweepSettlements, deps)
+}
+
+/** By the alarm that must see it. */
+export const SCENES: Readonly<Record<string, Scene>> = {
+  'creates-answered-fast': refusedCreates,
+  'creates-answered-slow': refusedCreates,
+  'creates-refused': refusedCreates,
+  'api-errors': refusedCreate,
+  'api-errors-lasting': refusedCreate,
+  'canary-server-errors': refusedCreate,
+  'money-not-moving': createdAndPaid,
+  // One is told by a callback; the callback of the other is lost, and due work finds it.
+  'callbacks-missing': async (deps) => {
+    await createdAndPaid(deps)
+    const { paymentRequestId } = await aPending(deps)
+    deps.provider.pay(paymentRequestId)
+    deps.clock.advance(A_DAY_S)
+    await runDueWork(deps)
+  },
+  // Neither question about a payment is answered: that of a cancel which comes too late, and that of a callback.
+  'provider-failing': async (deps) => {
+    const { paymentRequestId } = await aPending(deps)
+    deps.provider.close(paymentRequestId, 'expired')
+    deps.clock.advance(A_DAY_S)
+    answersLate(deps, 'getRequest', { kind: 'unanswered', reason: 'unreachable' })
+    await runDueWork(deps)
+    const payment = await aPending(deps)
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+    answersLate(deps, 'getPayment', { kind: 'unanswered', reason: 'server_error' })
+    await callBack(deps, payment, providerPaymentId)
+  },
+  'webhooks-in-time-fast': announcedLate,
+  'webhooks-in-time-slow': announcedLate,
+  // One merchant answers, another does not until it is given up.
+  'deliveries-failing': async (deps) => {
+    await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
+    await abandonedDelivery(deps)
+  },
+  'deliveries-late': async (deps) => {
+    await storedDelivery(deps, await storedEndpoint(deps))
+    deps.clock.advance(15 * 60)
+    await runDueWork(deps)
+  },
+  'settled-in-time-fast': async (deps) => {
+    await sweptTwice(deps)
+    await handOver(settleClient, deps, UNREADABLE, 'settle-client')
+  },
+  'settled-in-time-slow': sweptTwice,
+  'alerts-late': async (deps) => {
+    await wrongAmount({ ...deps, alerts: NO_TOPIC })
+    deps.clock.advance(30 * 60)
+    await runDueWork(deps)
+  },
+  'payment-checks-late': async (deps) => {
+    await aPending(deps)
+    deps.clock.advance(A_DAY_S)
+    await runDueWork(deps)
+  },
+  'due-work-not-running': runDueWork,
+  'work-failing': async (deps) => {
+    await itemInTrouble(deps)
+    await unreadableMessages(deps)
+  },
+  'sweep-not-run': sweptTwice,
+  // What could not be read is read half an hour later.
+  'sync-behind': async (deps) => {
+    answersLate(deps, 'listTransactions', { kind: 'unanswered', reason: 'unreachable' })
+    await run(syncProviderTransactions, deps)
+    deps.provider.heal('listTransactions')
+    deps.clock.advance(30 * 60)
+    await run(syncProviderTransactions, deps)
+  },
+  // As for a filter or a value that the provider does not take.
+  'provider-refuses-calls': async (deps) => {
+    deps.provider.script('listTransactions', async () => ({
+      kind: 'unanswered',
+      reason: 'refused',
+      code: 'API_VALIDATION_ERROR',
+    }))
+    await run(syncProviderTransactions, deps)
+  },
+  'suspense-flood': wrongAmount,
+  // A person writes into the table by hand.
+  'audit-imbalance': async (deps) => {
+    const client = await withFloor(deps)
+    const payment = await aSucceededPayment(deps, client)
+    await deps.table.write(moveOpenCredit(payment, minor(1), deps.now()))
+    await handOver(auditClient, deps, [asMessage({ client_id: client.clientId, again: true })], 'audit-client')
+  },
+}
