@@ -25,9 +25,8 @@ into a virtual environment in the system's temporary directory.
 Exit code: 0 nothing was found, 1 something was, 2 called wrongly.`
 
 /**
- * Held to another way by the specification, whose consequences docs/decisions.md names: 404 for a method that a path does
- * not have; an empty parameter counts as left out, and a key that is known answers its payment, whatever the body; a
- * cancel is refused for the payment's state.
+ * Checks that contradict the specification (docs/decisions.md). A method that a path does not have is 404. An empty
+ * parameter counts as left out. A known key answers its payment for any body. A cancel depends on the payment's state.
  */
 const NOT_OURS = [
   'unsupported_method',

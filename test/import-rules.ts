@@ -4,7 +4,7 @@ import { projectText, type SourceFile } from './support/source-file.ts'
 /** Says what is wrong with a file; nothing when it keeps the rule. */
 export type Rule = (file: SourceFile) => readonly string[]
 
-/** Where a file stands in test -> infra -> functions -> shared. */
+/** A file's place in test -> infra -> functions -> shared. */
 export const LAYERS = ['shared', 'functions', 'infra', 'test']
 
 export const layerOf = (path: string) => LAYERS.indexOf(path.split('/')[0] ?? '')

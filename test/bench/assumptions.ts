@@ -36,7 +36,7 @@ export const ASSUMPTIONS = {
 
 /**
  * Bytes that AWS itself logs for a request, in the API's access log and the front's: the names of their fields, and
- * values of the usual length with what stands around them in JSON.
+ * values of the usual length with their quotes in JSON.
  */
 export const ACCESS_LINE_BYTES = [...Object.keys(ACCESS_LOG_FIELDS), ...FRONT_LOG_FIELDS].reduce(
   (sum, field) => sum + field.length + 15,

@@ -7,8 +7,7 @@ import { PROJECT_ROOT } from '../support/source-file.ts'
 import { synthesised, synthesisedFront } from '../support/stack-template.ts'
 import { costReport } from './costs.ts'
 import { floorReport } from './floor/floor.ts'
-import { growthReport } from './growth/growth.ts'
-import { monthEndReport } from './growth/month-end.ts'
+import { growthReport, monthEndReport } from './growth.ts'
 import { measureFlows } from './measure-flows.ts'
 import { neighboursReport } from './neighbours/neighbours.ts'
 import { measureRequests, requestsReport } from './requests/requests.ts'
@@ -21,7 +20,7 @@ const FIGURES = 'docs/performance.md'
 
 type Suite = {
   readonly does: string
-  /** Where its part stands, if not in docs/performance.md. */
+  /** The document of its part, if not docs/performance.md. */
   readonly document?: string
   /** In under five minutes, alone. Answers its part of a document, and what is not as it must be, in words. */
   readonly run: () => Promise<{ readonly text: string; readonly failures?: readonly string[] }>

@@ -2,7 +2,7 @@ import { memoryRequests } from '../../infra/local/emulators/memory-table/memory-
 import { createMemoryTable, type MemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
 import { indexEntries } from '../../infra/local/emulators/memory-table/request-use.ts'
 import { itemSize } from '../../infra/local/emulators/memory-table/stored-item.ts'
-import { type Overrides, testDeps } from '../support/test-deps.ts'
+import { testDeps } from '../support/test-deps.ts'
 
 /** Request units as DynamoDB bills them: table and indexes together. */
 export type Units = { readonly reads: number; readonly writes: number }
@@ -38,7 +38,7 @@ export const meterTable = (table: MemoryTable) => {
   }
   Object.assign(table.requests, metered)
   return {
-    /** Write units by the partition whose they are, of the table and of each index, since the beginning. */
+    /** Write units of each partition of the table and of each index, since the beginning. */
     writtenIn: writtenIn as ReadonlyMap<string, number>,
     /** Since it was last asked. */
     take: (): Units & { readonly detail: Detail } => {
@@ -49,10 +49,16 @@ export const meterTable = (table: MemoryTable) => {
   }
 }
 
-/** A gateway on a table of its own in memory, whose requests are counted. */
-export const meteredDeps = (overrides: Overrides = {}) => {
+const silent = () => undefined
+
+/**
+ * A gateway on a table of its own in memory, whose requests are counted. It keeps no log. Its clock stands while a run
+ * works: no run is cut, on a slow machine either.
+ */
+export const meteredDeps = () => {
   const memory = createMemoryTable({ indexes: 'immediate' })
-  return { memory, meter: meterTable(memory), deps: testDeps({ ...overrides, requests: memoryRequests(memory) }) }
+  const log = { info: silent, warn: silent, error: silent }
+  return { memory, meter: meterTable(memory), deps: testDeps({ log, requests: memoryRequests(memory) }) }
 }
 
 /** All that was used of one sort: `reads`, `writes`, `calls`, `provider`. */

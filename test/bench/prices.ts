@@ -6,7 +6,7 @@ export const PRICED = { region: 'us-east-1', readOn: '2026-11-20' } as const
  * quote them. Jakarta is dearer for most services and was not read: put its prices here before a budget depends on them.
  * The front's prices are the same in all regions.
  *
- * Of one each, or of a million where the name ends so. A name begins with what it is of, by which a row finds it.
+ * The price of one, or of a million if the name ends in `Million`. A row of the report takes prices by their first word.
  */
 export const PRICES = {
   dynamodbWriteMillion: 0.625,

@@ -3,8 +3,7 @@ import { MANIFEST } from '../../functions/manifest.ts'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { API } from '../support/api-event.ts'
 import { projectText } from '../support/source-file.ts'
-import { growthReport } from './growth/growth.ts'
-import { measureMonthEnd } from './growth/month-end.ts'
+import { growthReport, measureMonthEnd } from './growth.ts'
 import { measureRequests, requestsReport } from './requests/requests.ts'
 
 it('docs/reliability.md says what the dearest request of every route costs: `npm run bench -- requests --write`', async () => {

@@ -1,10 +1,11 @@
 /**
  * Goal: a newcomer gets from an empty console to a payout by its controls alone, and nothing in it needs a mouse, good
- * eyes or a network. Method: the machine's own Chromium, headless, on a whole gateway; what the page shows is held
+ * eyes, a large screen or a network. Method: the machine's own Chromium, headless, on a whole gateway; what the page shows is held
  * against what the API answers.
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -22,12 +23,20 @@ import {
   VIEWS,
   view,
 } from './console-browser.ts'
-import { ownWorldIt, type World } from './gateway-world.ts'
+import { ownWorldIt, QRIS, type World } from './gateway-world.ts'
 
 // A browser beside a gateway, on a machine that runs other tests beside both.
 vi.setConfig({ testTimeout: 180_000 })
 
 const it = ownWorldIt.extend('path', { scope: 'file' }, CHROMIUM).extend('browser', { scope: 'file' }, aBrowser)
+
+const JAKARTA_MS = 7 * 3_600_000
+
+/** What is wider than the screen. */
+const tooWide = (page: Page) =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('body *')]
+    .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.skip'))
+    .map((one) => one.outerHTML.slice(0, 200))`)
 
 describeInChromium(() => {
   const asMerchant = ({ cloud, withKey }: World) => withKey(cloud.demoClient.api_key)
@@ -165,14 +174,54 @@ describeInChromium(() => {
   it('shows what came from outside as text', async ({ world, browser }) => {
     const { page, wrong } = await openConsole(browser, world.urls.api)
     const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
-    const { body } = await asMerchant(world).create(
-      { method: 'qris', amount: 50_000, currency: 'IDR', external_reference: hostile },
-      crypto.randomUUID(),
-    )
+    const { body } = await asMerchant(world).create({ ...QRIS, external_reference: hostile }, crypto.randomUUID())
 
     await page.goto(`${world.urls.api}/console#payments/${String(body['id'])}`)
     await expect.poll(() => page.getByText(hostile).count()).toBe(2)
 
     expect([await page.title(), wrong]).toStrictEqual(['Payment gateway · local console', []])
+  })
+
+  it('fits on a phone: nothing is wider, and a payment that was found and tapped comes into view', async ({
+    world,
+    browser,
+  }) => {
+    const { page } = await openConsole(browser, world.urls.api, {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+    })
+    const reference = 'order-with-a-reference-that-never-ends-'.repeat(6)
+    const { create, payment } = asMerchant(world)
+    const id = String((await create({ ...QRIS, amount: 65_432, external_reference: reference })).body['id'])
+    await create({ ...QRIS, amount: 65_431 })
+    await world.pay(id)
+    await expect.poll(async () => (await payment(id))['status']).toBe('succeeded')
+
+    const payments = page.getByRole('region', { name: 'Payments' })
+    await payments.getByText('Search', { exact: true }).first().tap()
+    await payments.getByLabel('Amount paid in IDR').fill('65432')
+    const madeAt = Date.parse(String((await payment(id))['created_at']))
+    await payments.getByLabel('Its day in Jakarta').fill(new Date(madeAt + JAKARTA_MS).toISOString().slice(0, 10))
+    await page.keyboard.press('Enter')
+    await expect.poll(() => payments.getByRole('listitem').count()).toBe(1)
+    await payments.getByText('Rp 65,432').tap()
+    const heading = page.getByRole('heading', { name: 'Payment of Rp 65,432' })
+    await heading.waitFor()
+    await expect.poll(async () => (await heading.boundingBox())?.y).toBeLessThan(200)
+    const wide = [...(await tooWide(page)), ...(await accessibilityFaults(page))]
+    for (const name of VIEWS) {
+      await view(page, name)
+      await page.getByText('Loading…').first().waitFor({ state: 'detached' })
+      wide.push(...(await tooWide(page)))
+    }
+    await view(page, 'Webhooks')
+    await page.getByRole('link', { name: 'payment.succeeded', exact: true }).first().tap()
+    await page.getByText('x-gateway-signature').waitFor()
+    wide.push(...(await tooWide(page)), ...(await accessibilityFaults(page)))
+    await page.goto(`${world.urls.api}/console#money/entries`)
+    await page.getByRole('heading', { name: 'Entries' }).waitFor()
+    wide.push(...(await tooWide(page)), ...(await accessibilityFaults(page)))
+
+    expect(wide).toStrictEqual([])
   })
 })

@@ -26,7 +26,7 @@ type Reason = readonly [rule: string, reason: Reasons[string]]
 
 const ARN = 'arn:<AWS::Partition>'
 const HERE = '<AWS::Region>:<AWS::AccountId>'
-/** Wildcards in policies of resources stand in test/infra/templates; these are of roles and of people. */
+/** Wildcards in policies of resources are reviewed in test/infra/templates; these are of roles and of people. */
 const CANARY_ROLE = /^Canary\/Role\/Resource$/
 const ALL_FUNCTIONS = /^(Functions\/[\w-]+|Release)\/Function\/Resource$/
 const ALL_ROLES = /^(Functions\/[\w-]+|Canary|Release|WebhookEgress\/FlowLogs)\/Role\/Resource$/

@@ -19,7 +19,7 @@ const DOWNLOAD_MS = 60_000
 
 const isJar = (bytes: Buffer): boolean => createHash('sha256').update(bytes).digest('hex') === SHA256
 
-/** Fetches the checker once; whatever lies there is held against the sum before it is run. */
+/** Fetches the checker once. A file that is there already must have the same checksum. */
 const fetchTlc = async (): Promise<void> => {
   if (existsSync(JAR) && isJar(readFileSync(JAR))) return
   const answer = await fetch(URL, { signal: AbortSignal.timeout(DOWNLOAD_MS) })

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runTool } from '../support/run-tool.ts'
 
-/** The authority ends with the rehearsal, and nobody else believes it. Its certificate is for all names of the world. */
+/** The authority is made for one rehearsal, and only that trusts it. Its certificate covers all names of the world. */
 export const certificatesIn = (directory: string) => ({
   authority: join(directory, 'ca.pem'),
   certificate: join(directory, 'world.pem'),

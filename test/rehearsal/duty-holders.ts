@@ -1,32 +1,26 @@
+import * as aws from '@aws-sdk/client-iam'
 import { mayInvoke, ROLES, type Role } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
-import { ACCOUNT, ENDPOINT, REGION } from './emulator.ts'
-import { expect, STACK } from './rehearsal.ts'
+import { awsClients } from '../../infra/operate/check/aws-clients.ts'
+import { ACCOUNT, REGION } from './emulator.ts'
+import { STACK } from './rehearsal.ts'
 
-/** IAM by plain requests: no package of ours speaks to it, and MiniStack looks at no signature of the account itself. */
-const askIam = async (Action: string, parameters: Readonly<Record<string, string>>): Promise<string> => {
-  const answer = await fetch(ENDPOINT, {
-    method: 'POST',
-    headers: {
-      authorization: `AWS4-HMAC-SHA256 Credential=test/20261121/${REGION}/iam/aws4_request, SignedHeaders=host, Signature=none`,
-    },
-    body: new URLSearchParams({ Action, Version: '2010-05-08', ...parameters }),
-  })
-  const text = await answer.text()
-  expect(answer.ok, `${Action}: ${text}`)
-  return text
-}
+/** The person of a duty, and the policy that is held. */
+const held = (role: Role) => ({
+  UserName: `rehearsal-${role}`,
+  PolicyArn: `arn:aws:iam::${ACCOUNT}:policy/${STACK}-${role}`,
+})
 
 /** A person for each duty, who holds its policy and nothing else: whose keys the operators' command is given. */
 export const hireDutyHolders = async (): Promise<(action: string) => NodeJS.ProcessEnv> => {
+  const { iam } = awsClients(REGION)
   const keys = new Map<Role, NodeJS.ProcessEnv>()
   for (const role of ROLES) {
-    const UserName = `rehearsal-${role}`
-    await askIam('CreateUser', { UserName })
-    await askIam('AttachUserPolicy', { UserName, PolicyArn: policyOf(role) })
-    const text = await askIam('CreateAccessKey', { UserName })
-    const read = (name: string) => new RegExp(`<${name}>(.+)</${name}>`).exec(text)?.[1] ?? ''
-    keys.set(role, { AWS_ACCESS_KEY_ID: read('AccessKeyId'), AWS_SECRET_ACCESS_KEY: read('SecretAccessKey') })
+    const { UserName } = held(role)
+    await iam.send(new aws.CreateUserCommand({ UserName }))
+    await iam.send(new aws.AttachUserPolicyCommand(held(role)))
+    const { AccessKey: key } = await iam.send(new aws.CreateAccessKeyCommand({ UserName }))
+    keys.set(role, { AWS_ACCESS_KEY_ID: key?.AccessKeyId, AWS_SECRET_ACCESS_KEY: key?.SecretAccessKey })
   }
   return (action) => {
     const spec = MANIFEST.find(({ name }) => name === action)
@@ -35,12 +29,11 @@ export const hireDutyHolders = async (): Promise<(action: string) => NodeJS.Proc
   }
 }
 
-const policyOf = (role: Role) => `arn:aws:iam::${ACCOUNT}:policy/${STACK}-${role}`
-
-/** IAM knows no regions: a stack elsewhere would meet the names of the lost one's, and nobody may hold a policy that goes. */
+/** IAM has no regions: a stack elsewhere needs the names of these policies. A policy that a user holds cannot be deleted. */
 export const removeDutyPolicies = async (): Promise<void> => {
+  const { iam } = awsClients(REGION)
   for (const role of ROLES) {
-    await askIam('DetachUserPolicy', { UserName: `rehearsal-${role}`, PolicyArn: policyOf(role) })
-    await askIam('DeletePolicy', { PolicyArn: policyOf(role) })
+    await iam.send(new aws.DetachUserPolicyCommand(held(role)))
+    await iam.send(new aws.DeletePolicyCommand({ PolicyArn: held(role).PolicyArn }))
   }
 }

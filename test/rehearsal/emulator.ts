@@ -109,7 +109,7 @@ export const startEmulator = async ({ directory, certificates, clock }: Options)
     if (answer?.ok) {
       return {
         close: async () => {
-          // At once: it may wait for connections that nobody ends, and what it holds is in memory.
+          // SIGKILL: it may wait for open connections for ever, and it keeps its data in memory.
           child.kill('SIGKILL')
           await ended
         },

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runTool } from '../support/run-tool.ts'
 
-/** 6bone's, given back in 2006 and nobody's since: public to the gateway, and no host on the internet has it. */
+/** 6bone's, unassigned since 2006: public to the gateway, and no host on the internet has it. */
 export const MERCHANT_ADDRESS = '3ffe::1'
 
 /** Where the merchant's name and every other leads is the rehearsal's own business. */
@@ -20,7 +20,7 @@ export const runInNamespace = async (program: string, args: readonly string[], e
   const unshare = [...asRoot, '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc']
   if ((await runTool('unshare', [...unshare, 'true'])).code !== 0) return undefined
   const child = spawn('unshare', [...unshare, program, ...args], { env, stdio: 'inherit' })
-  // Nothing else would end it: unshare waits whatever it is sent, and the first process of a namespace has no signals.
+  // unshare ignores these signals, and so does the first process of a namespace.
   const end = () => child.kill('SIGKILL')
   process.once('SIGINT', end).once('SIGTERM', end)
   const [code]: unknown[] = await once(child, 'close')

@@ -88,7 +88,7 @@ export type Rehearsal = ReturnType<typeof startRehearsal>
 /** More than a program is given: support/run-tool.ts. */
 const STEP_MS = 1_200_000
 
-/** What still runs then is left behind: its calls may fail, and nobody waits for them. */
+/** Work that is late is not stopped, and not waited for. */
 const inTime = <T>(work: Promise<T>, ms: number): Promise<T> => {
   const late = sleep(ms, undefined, { ref: false }).then(() => {
     throw new Error(`it took longer than ${ms / 1_000} s`)

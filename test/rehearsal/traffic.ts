@@ -30,7 +30,7 @@ export const inTraffic = async (
   const changed = change().finally(() => {
     isOver = true
   })
-  // Whatever the traffic meets, the change ends first: nothing else may begin beside it.
+  // The change ends before a failure of the traffic is thrown: no other step may begin beside it.
   const [made, traffic] = await Promise.allSettled([changed, sell(rehearsal, merchant, name, () => isOver)])
   if (made.status === 'rejected') throw made.reason
   if (traffic.status === 'rejected') throw traffic.reason
@@ -38,8 +38,8 @@ export const inTraffic = async (
 }
 
 /**
- * A busy emulator answers a write later than the SDK waits. The SDK sends it again and meets what it wrote itself, as
- * another attempt. A merchant comes again later, as docs/merchants says; here another payment is made instead.
+ * A busy emulator answers a write after the SDK's timeout. The SDK sends the write again, and the gateway takes the
+ * stored claim for another attempt's. A merchant retries later, as docs/merchants says; here another payment is made.
  */
 const LATE = 'the payment is still being created'
 const MOST_LATE = 2

@@ -37,7 +37,7 @@ const leads = (name: string) => {
   return name === 'localhost' || name.endsWith(`.${API_HOSTS}`) ? ipv4('127.0.0.1') : undefined
 }
 
-/** Everybody outside of AWS: name server, provider and merchant, each at its own address, the last two over TLS. */
+/** All parties outside of AWS: name server, provider and merchant, each at its own address, the last two over TLS. */
 export const startWorld = async (certificates: Certificates) => {
   await using started = new AsyncDisposableStack()
   const clock = startLocalClock()
@@ -86,7 +86,7 @@ export const startWorld = async (certificates: Certificates) => {
   return {
     provider: provider.url,
     inbox: inbox.url,
-    /** The simulator's clock goes with everybody's. */
+    /** Puts the simulator's clock on. */
     advance: (seconds: number) => clock.advance(seconds),
     /** Where the provider's callbacks go from now on. */
     callBack: (url: string) => {
@@ -119,7 +119,7 @@ const startTlsFront = async ({ address, behind, authorized, certificate, key }: 
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(response)
     })
-    // What is cut behind is cut before.
+    // A connection that the server cuts is cut for the caller.
     passed.on('error', () => response.destroy())
     incoming.pipe(passed)
   })

@@ -64,7 +64,7 @@ export const measureRate = async (
   into.elapsedMs += performance.now() - from
 }
 
-/** When and on what figures were taken whose size depends on it: a sentence for the section they stand in. */
+/** A sentence for a document: date and machine of figures that depend on the machine. */
 export const measuredOn = (command: string): string => {
   const date = new Date().toISOString().slice(0, 10)
   const cores = availableParallelism()

@@ -77,7 +77,7 @@ export const CALLBACK_HEADERS = { 'x-callback-token': CALLBACK_TOKEN, 'content-t
 
 const Webhook = v.object({ data: v.optional(v.object({ id: v.optional(v.string()) }), {}) })
 
-/** A first attempt that failed comes again after a minute, and would be no measurement. */
+/** A second attempt comes after a minute: its time would be no measurement. */
 const WEBHOOK_WITHIN_MS = 30_000
 
 /** A merchant's server: says when the webhook of a delivery, or of a payment, came. A hanging one takes it and says nothing. */

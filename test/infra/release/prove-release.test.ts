@@ -145,25 +145,30 @@ it('asks each version once at a time, and five versions together', async () => {
 
 const PROOF = { Asks: [{ Target: WORKER.target }] }
 
-/** CloudFormation, and a release with one version. */
-const aRelease = async ({ works = true, took = json(200, {}) } = {}) => {
+type Release = { readonly works?: boolean; readonly took?: ReturnType<typeof json> }
+
+/** A release with one version, and what proves it. */
+const aRelease = ({ works = true }: Release = {}) => {
   if (!works) answering(WORKER, failure('Error', 'boom'))
-  const cloudFormation = await startScriptedServer(took)
   const pauses: number[] = []
   const sleep = async (ms: number) => void pauses.push(ms)
-  const prove = proveRelease({ stage: 'dev', lambda: new LambdaClient({}), nowMs: () => 0, sleep })
-  const requested = (RequestType: string, ResourceProperties: unknown = PROOF) =>
-    prove({
-      RequestType,
-      ResponseURL: `${cloudFormation.url}/answer?signature=s`,
-      StackId: 'stack',
-      RequestId: 'request',
-      LogicalResourceId: 'ReleaseProof1',
-      ResourceType: 'Custom::ReleaseProof',
-      ResourceProperties,
-    })
-  const answered = () => cloudFormation.requests.map(({ body }) => JSON.parse(body))
-  return { prove, requested, answered, pauses, requests: cloudFormation.requests }
+  return { prove: proveRelease({ stage: 'dev', lambda: new LambdaClient({}), nowMs: () => 0, sleep }), pauses }
+}
+
+/** CloudFormation asks, and takes what it is answered. */
+const requested = async (RequestType: string, release: Release = {}, ResourceProperties: unknown = PROOF) => {
+  const { url, requests } = await startScriptedServer(release.took ?? json(200, {}))
+  const { prove, pauses } = aRelease(release)
+  const failed = await prove({
+    RequestType,
+    ResponseURL: `${url}/answer?signature=s`,
+    StackId: 'stack',
+    RequestId: 'request',
+    LogicalResourceId: 'ReleaseProof1',
+    ResourceType: 'Custom::ReleaseProof',
+    ResourceProperties,
+  }).then(() => '', String)
+  return { answered: requests.map(({ body }) => JSON.parse(body)), requests, pauses, failed }
 }
 
 const SUCCESS = {
@@ -177,54 +182,43 @@ const SUCCESS = {
 
 describe('the proof that CloudFormation asks for', () => {
   it('succeeds when every version works, after roles had time to act', async () => {
-    const { requested, answered, pauses, requests } = await aRelease()
+    const { answered, pauses, requests } = await requested('Create')
 
-    await requested('Create')
-
-    expect(answered()).toStrictEqual([SUCCESS])
+    expect(answered).toStrictEqual([SUCCESS])
     expect(requests).toMatchObject([{ method: 'PUT', url: '/answer?signature=s', headers: { 'content-type': '' } }])
     expect([asked().length, pauses]).toStrictEqual([1, [10_000]])
   })
 
   it('fails with the function and what it answered', async () => {
-    const { requested, answered } = await aRelease({ works: false })
-
-    await requested('Create')
+    const { answered } = await requested('Create', { works: false })
 
     const Reason = 'gateway-dev-deliver-webhook:7 failed: Error: boom'
-    expect(answered()).toStrictEqual([{ ...SUCCESS, Status: 'FAILED', Reason }])
+    expect(answered).toStrictEqual([{ ...SUCCESS, Status: 'FAILED', Reason }])
     expect(asked()).toHaveLength(6)
   })
 
   it('fits into what CloudFormation takes, however many versions fail', async () => {
-    const { requested, requests } = await aRelease({ works: false })
-
-    await requested('Create', { ...PROOF, Asks: Array.from({ length: 60 }, () => ({ Target: WORKER.target })) })
+    const Asks = Array.from({ length: 60 }, () => ({ Target: WORKER.target }))
+    const { requests } = await requested('Create', { works: false }, { Asks })
 
     expect(requests[0]?.body.length).toBeLessThan(4_096)
   })
 
   it.each(['Delete', 'Update'])('asks nothing at %s: a rollback must not fail by it', async (type) => {
-    const { requested, answered } = await aRelease({ works: false })
+    const { answered } = await requested(type, { works: false })
 
-    await requested(type)
-
-    expect(answered()).toStrictEqual([SUCCESS])
+    expect(answered).toStrictEqual([SUCCESS])
     expect(asked()).toHaveLength(0)
   })
 
   it('fails at once when the release does not say what to ask', async () => {
-    const { requested, answered } = await aRelease()
-
-    await requested('Create', {})
-
-    expect(answered()).toMatchObject([{ Status: 'FAILED' }])
+    expect((await requested('Create', {}, {})).answered).toMatchObject([{ Status: 'FAILED' }])
   })
 
   it('is told again when CloudFormation does not take it, and not for ever', async () => {
-    const { requested, requests } = await aRelease({ took: json(503, {}) })
+    const { failed, requests } = await requested('Create', { took: json(503, {}) })
 
-    await expect(requested('Create')).rejects.toThrow('CloudFormation did not accept the answer')
+    expect(failed).toContain('CloudFormation did not accept the answer')
     expect(requests).toHaveLength(3)
   })
 })
@@ -234,13 +228,13 @@ describe('the proof that the doctor asks for', () => {
     [true, []],
     [false, ['gateway-dev-deliver-webhook:7 failed: Error: boom']],
   ])('is answered after one round: works %j', async (works, problems) => {
-    const { prove, pauses, requests } = await aRelease({ works })
+    const { prove, pauses } = aRelease({ works })
 
     expect(await prove(PROOF)).toStrictEqual({ problems })
-    expect([asked().length, pauses, requests]).toStrictEqual([1, [], []])
+    expect([asked().length, pauses]).toStrictEqual([1, []])
   })
 
   it('refuses any other event', async () => {
-    await expect((await aRelease()).prove({ Records: [] })).rejects.toThrow('Asks')
+    await expect(aRelease().prove({ Records: [] })).rejects.toThrow('Asks')
   })
 })

@@ -66,7 +66,7 @@ const SEND = ['Decrypt', 'GenerateDataKey']
 const READ_TABLE = ['Decrypt', 'DescribeKey']
 const WRITE_TABLE = [...READ_TABLE, 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo']
 
-/** What the services behind a function's other permissions need of the customer key, and nothing more. */
+/** What services need of the customer key when the function calls them, and nothing more. */
 const keyPermissions = (permissions: readonly string[]): readonly string[] => {
   const does = (...actions: readonly string[]) =>
     permissions.some((permission) => actions.some((action) => permission.startsWith(`${action} `)))

@@ -14,8 +14,6 @@ import { RESTORED } from './restore-stage.ts'
 
 export const OTHER_REGION = 'ap-southeast-1'
 
-const PAGES = 100
-
 const tables = () => [awsClients(REGION).dynamodb, awsClients(OTHER_REGION).dynamodb] as const
 
 /** The copy of the restored table, as the other region's next generation. */
@@ -42,19 +40,13 @@ const makeTable = async (): Promise<void> => {
 
 /** The rows as a copy elsewhere would have them. */
 const copyRows = async (): Promise<number> => {
-  const [from, to] = tables()
+  const [client, to] = tables()
   let copied = 0
-  let ExclusiveStartKey: dynamodb.ScanCommandOutput['LastEvaluatedKey']
-  for (let page = 0; page < PAGES; page++) {
-    const scanned = await from.send(new dynamodb.ScanCommand({ TableName: RESTORED, ExclusiveStartKey }))
-    for (const Item of scanned.Items ?? []) {
-      await to.send(new dynamodb.PutItemCommand({ TableName: COPY, Item }))
-      copied++
-    }
-    ExclusiveStartKey = scanned.LastEvaluatedKey
-    if (ExclusiveStartKey === undefined) return copied
+  for await (const { Items = [] } of dynamodb.paginateScan({ client }, { TableName: RESTORED })) {
+    for (const Item of Items) await to.send(new dynamodb.PutItemCommand({ TableName: COPY, Item }))
+    copied += Items.length
   }
-  throw new Error('the table is larger than a rehearsal’s')
+  return copied
 }
 
 /** In another region, from a copy of the table: docs/operations.md, section 8. */

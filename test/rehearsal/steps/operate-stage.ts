@@ -80,7 +80,7 @@ export const operateStage = ({ step, admin, clock, verdicts }: Rehearsal, { merc
     const suspense = { operator: OPERATOR, suspense_id: items[0]?.suspense_id, resolution: 'refunded_by_bank' }
     await admin('resolve-suspense', suspense)
     await admin('adjust-ledger', { ...by, kind: 'recovered', amount_minor: 5_000, reference: 'transfer-3' })
-    // It is refused: no difference stands on a stage whose books balance.
+    // It is refused: the books balance, so there is no difference to accept.
     const difference = { what: 'window.written_off_minor', id: merchant.clientId, expected: 0, found: 1 }
     await admin('accept-difference', { ...by, ...difference, notes: 'none stands' }, [1])
     const audit = v.parse(v.object({ balanced: v.boolean() }), await admin('audit-ledger', client))

@@ -48,8 +48,8 @@ export const rotateSecrets = async (rehearsal: Rehearsal, merchant: Merchant, ap
 }
 
 /**
- * The old ones end. Functions forget them half an hour later by a clock that nobody can put on, or with their processes:
- * a deployment that came in between has begun these anew.
+ * The old key and token end. A process forgets them after half an hour of a clock that cannot be put on. The deployment
+ * before this step has started new processes.
  */
 export const endRotation = (rehearsal: Rehearsal, merchant: Merchant, apiUrl: string) => {
   const { step, world } = rehearsal

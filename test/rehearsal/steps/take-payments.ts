@@ -6,7 +6,7 @@ export type TakenPayments = {
   readonly paid: Payment
   readonly reversed: Payment
   readonly cancelled: Payment
-  /** Nobody will. */
+  /** No customer pays it. */
   readonly unpaid: Payment
 }
 
@@ -78,7 +78,7 @@ const webhooks = (merchant: Merchant, payment: Payment, count: number) =>
     return found.length >= count ? found : undefined
   })
 
-/** Everybody's clock: first the provider's, so that what it has booked by then is there for who asks. */
+/** The provider's clock is put on first: a function then finds what the provider has booked by that time. */
 export const advance = ({ world, clock }: Rehearsal, seconds: number): void => {
   world.advance(seconds)
   clock.advance(seconds)

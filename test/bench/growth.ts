@@ -1,0 +1,249 @@
+import { handler as getBooks } from '../../functions/admin/get-books.ts'
+import { handler as listSettlementsAction } from '../../functions/admin/list-settlements.ts'
+import { auditClient, auditRecorded } from '../../shared/audit/run-audits.ts'
+import type { Client } from '../../shared/client/client.ts'
+import type { Deps } from '../../shared/deps.ts'
+import { bookDay } from '../../shared/journal/day-totals.ts'
+import { getBalance } from '../../shared/ledger/ledger-store.ts'
+import { listPayments, paymentsOfReference } from '../../shared/payment/list-payments.ts'
+import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
+import { settleClient } from '../../shared/settlement/settle-client.ts'
+import type { Settlement } from '../../shared/settlement/settlement.ts'
+import { closeStep, listSettlements } from '../../shared/settlement/settlement-store.ts'
+import { settlementEntries, settlementStatement } from '../../shared/settlement/statement/settlement-entries.ts'
+import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
+import { markdownTable } from '../support/markdown-table.ts'
+import { invokeAdmin } from '../support/operator-actions.ts'
+import { storePosted, succeededPayment } from '../support/paid-builders.ts'
+import { aStoredClient } from '../support/payment-builders.ts'
+import type { TestDeps } from '../support/test-deps.ts'
+import { meteredDeps } from './meter-table.ts'
+
+/** What one action costs a client that has made so many payments. */
+type Cost = { readonly action: string; readonly reads: number; readonly writes: number }
+
+/** Every size gets the same new day on top of its history. */
+const NEW_PAYMENTS = 100
+const REFERENCE = 'order-1'
+const STORED_AT_ONCE = 5_000
+
+/** Paid a millisecond apart, each posted by its settled row. */
+const makePayments = async (deps: TestDeps, client: Client, count: number, from: Timestamp) => {
+  for (let at = 0; at < count; at += STORED_AT_ONCE) {
+    const some = Array.from({ length: Math.min(STORED_AT_ONCE, count - at) }, (_, index) => {
+      const paidAt = addMs(from, at + index)
+      const notionalMinor = 10_000 + (index % 1_000)
+      const named = at + index === 0 && { externalReference: REFERENCE }
+      return succeededPayment(client, { paidAt, notionalMinor, ...named })
+    })
+    await storePosted(deps, some)
+  }
+}
+
+/** Reads a list to its end. A page answers where the next one begins. */
+const everyPage = async (read: (cursor: string | undefined) => Promise<string | null | undefined>): Promise<void> => {
+  let cursor: string | undefined
+  do cursor = (await read(cursor)) ?? undefined
+  while (cursor !== undefined)
+}
+
+/** Reads a settlement's payments to their end as its merchant does; their sums are its own. Tells of each page. */
+const wholeList = async (deps: Deps, settlement: Settlement, read: () => void) => {
+  const { settlementId: id, clientId } = settlement
+  let [net, count] = [0, 0]
+  await everyPage(async (after) => {
+    const page = await settlementEntries(deps, { clientId, id, after, limit: 100 })
+    read()
+    net += page.entries.reduce((sum, entry) => sum + entry.client_net_minor, 0)
+    count += page.entries.length
+    return page.next
+  })
+  if (net !== settlement.netMinor || count !== settlement.paymentCount) throw new Error('the pages lost a payment')
+}
+
+/** The actions of one client with so many payments in one settled window, and a new day after it. */
+const measureGrowth = async (payments: number) => {
+  const { deps, meter } = meteredDeps()
+  const client = await aStoredClient(deps, { settlementFloorMinor: 0 as never })
+  const { clientId } = client
+  await makePayments(deps, client, payments, deps.now())
+  const pass = (ms: number) => deps.clock.set(addMs(deps.now(), ms))
+  pass(payments + DAY_MS + MINUTE_MS)
+  const costs: Cost[] = []
+  const measure = async (action: string, run: () => Promise<unknown>) => {
+    meter.take()
+    await run()
+    const { reads, writes } = meter.take()
+    costs.push({ action, reads, writes })
+  }
+  const audit = async () => {
+    do {
+      deps.sent.length = 0
+      await auditClient(deps, clientId)
+    } while (deps.sent.length > 0)
+  }
+  const settle = () => settleClient(deps, clientId, { by: 'auto' })
+  const page = (number: number) =>
+    listPayments(deps, { clientId, status: undefined, page: { page: number, perPage: 25 } })
+
+  await measure('settle a window of all of them', settle)
+  const [settlement] = await listSettlements(deps, clientId, { page: 1, perPage: 1 })
+  if (settlement === undefined) throw new Error('nothing was settled')
+  const { settlementId } = settlement
+  await measure('balance', () => getBalance(deps, clientId))
+  await measure('list, first page', () => page(1))
+  await measure('list, last page', () => page(Math.ceil(payments / 25)))
+  await measure('list of settlements', () => listSettlements(deps, clientId, { page: 1, perPage: 25 }))
+  const statement = async (cursor?: string) =>
+    (await settlementStatement(deps, { settlementId, cursor, format: 'json' })).cursor
+  await measure('statement, first page', () => statement())
+  await measure('statement, every page', () => everyPage(statement))
+  const pages: Omit<Cost, 'action'>[] = []
+  meter.take()
+  await wholeList(deps, settlement, () => void pages.push(meter.take()))
+  const { reads, writes } = pages.reduce((most, one) => (one.reads > most.reads ? one : most))
+  costs.push({ action: 'payments of a settlement, a hundred: the dearest page of all', reads, writes })
+  const found = { clientId, reference: REFERENCE, status: undefined, page: { page: 1, perPage: 25 } }
+  await measure('payment by external_reference', () => paymentsOfReference(deps, found))
+  const paid = { settlementId, operator: 'bench', bankReference: 'bench', notes: undefined, confirm: {} }
+  pass(MINUTE_MS)
+  await measure('audit of this settlement, before it may be paid', () => auditRecorded(deps, settlementId))
+  await measure('mark paid', () => markSettlementPaid(deps, paid))
+  await measure('audit of all of them, the first', audit)
+  await makePayments(deps, client, NEW_PAYMENTS, deps.now())
+  pass(DAY_MS + HOUR_MS)
+  await measure(`settle ${NEW_PAYMENTS} more`, settle)
+  await measure('audits of the thirty days after that', async () => {
+    for (let day = 0; day < 30; day++) {
+      pass(DAY_MS)
+      await audit()
+    }
+  })
+  return { payments, costs }
+}
+type Growth = Awaited<ReturnType<typeof measureGrowth>>
+
+const SIZES = [100, 10_000, 30_000] as const
+
+const shown = (value: number): string =>
+  value >= 100 ? Math.round(value).toLocaleString('en') : String(Math.round(value * 10) / 10)
+
+/** What costs the same at any number, within the page that is read anyway. */
+const CONSTANT = [
+  'balance',
+  'list, first page',
+  'list of settlements',
+  'statement, first page',
+  'payments of a settlement, a hundred: the dearest page of all',
+  'payment by external_reference',
+  'settle 100 more',
+]
+/** A page that was not kept: at most 2,000 rows of the index, a million bytes. */
+const MOST_MORE = 125
+
+const failuresIn = ([smallest, ...larger]: readonly Growth[]): readonly string[] =>
+  CONSTANT.flatMap((action) => {
+    const unitsAt = (size: Growth | undefined) => {
+      const cost = size?.costs.find((one) => one.action === action)
+      if (cost === undefined) throw new Error(`${action} was not measured`)
+      return cost.reads + cost.writes
+    }
+    return larger.flatMap((size) => {
+      const more = unitsAt(size) - unitsAt(smallest)
+      return more <= MOST_MORE ? [] : [`${action} costs ${shown(more)} units more at ${size.payments} payments`]
+    })
+  })
+
+/** Read and write units by action and size; the time of a model in memory would say nothing of a table. */
+export const growthReport = async (sizes: readonly number[] = SIZES) => {
+  const measured: Growth[] = []
+  for (const payments of sizes) measured.push(await measureGrowth(payments))
+  const [smallest] = measured
+  const heading = ['Action', ...measured.map(({ payments }) => `${payments.toLocaleString('en')} payments`)]
+  const cell = (cost?: Cost) => (cost ? `${shown(cost.reads)} read, ${shown(cost.writes)} written` : '')
+  const rows = smallest?.costs.map(({ action }, at) => [action, ...measured.map(({ costs }) => cell(costs[at]))]) ?? []
+  return { text: markdownTable(heading, rows), failures: failuresIn(measured) }
+}
+
+/** One command of the month end: how many lines it wrote, in how long, by how many runs of its function. */
+type Command = { readonly command: string } & Readonly<Record<'lines' | 'runs' | 'seconds' | 'reads', number>>
+
+const WEEK_MS = 7 * DAY_MS
+/** A month of 31 days. */
+const MONTH_MS = 30 * DAY_MS
+
+const COMMANDS = [
+  ['get-books --from --to --format csv', getBooks, { format: 'csv' }],
+  ['list-settlements --from --to --format csv', listSettlementsAction, { format: 'csv' }],
+  [
+    'list-settlements --status failed --from --to --format csv',
+    listSettlementsAction,
+    { format: 'csv', status: 'failed' },
+  ],
+  ['get-books --from --to', getBooks, {}],
+] as const
+
+/** A year in which so many clients are settled every week, and every tenth payout of a client fails; then the month end. */
+export const measureMonthEnd = async (clients: number, weeks = 52): Promise<readonly Command[]> => {
+  const { deps, meter } = meteredDeps()
+  const { clock } = deps
+  const all: Client[] = []
+  for (let made = 0; made < clients; made++) {
+    clock.set(addMs(clock.now(), 1))
+    all.push(await aStoredClient(deps, { settlementFloorMinor: 0 as never }))
+  }
+  for (let week = 0; week < weeks; week++) {
+    const paidAt = clock.now()
+    clock.set(addMs(paidAt, DAY_MS + HOUR_MS))
+    for (const [number, client] of all.entries()) {
+      await makePayments(deps, client, 2, paidAt)
+      const { settlement } = await settleClient(deps, client.clientId, { by: 'auto' })
+      if (settlement === undefined) throw new Error('nothing was settled')
+      const status = (number + week) % 10 === 0 ? 'failed' : 'manual_paid'
+      await deps.table.write(closeStep({ ...settlement, status, settledAt: clock.now() }))
+    }
+    clock.set(addMs(paidAt, WEEK_MS))
+  }
+  const days = { from: bookDay(addMs(clock.now(), -MONTH_MS)), to: bookDay(clock.now()) }
+  const measured: Command[] = []
+  for (const [command, handler, input] of COMMANDS) {
+    meter.take()
+    const startedMs = performance.now()
+    let [lines, runs] = [0, 0]
+    await everyPage(async (cursor) => {
+      const asked = { ...days, ...input, ...(cursor !== undefined && { cursor }) }
+      const { status, body } = await invokeAdmin(handler, deps, asked)
+      const part = body as { readonly csv?: string; readonly cursor?: string; readonly balanced?: boolean }
+      if (status !== 200 || part.balanced === false) throw new Error(`${command}: ${JSON.stringify(body)}`)
+      lines += (part.csv ?? '').split('\n').length - 1
+      runs++
+      return part.cursor
+    })
+    const seconds = (performance.now() - startedMs) / 1_000
+    measured.push({ command, lines, runs, seconds, reads: meter.take().reads })
+  }
+  return measured
+}
+
+const CLIENTS = 1_000
+/** The owner of the books waits at most so long for all of them. */
+const MOST_SECONDS = 300
+
+const rowOf = ({ command, lines, runs, seconds, reads }: Command) => [
+  `\`${command}\``,
+  lines === 0 ? '' : (lines - 1).toLocaleString('en'),
+  String(runs),
+  seconds.toFixed(1),
+  Math.round(reads).toLocaleString('en'),
+]
+
+/** The commands of the month end on a year of made data, on the table in memory. */
+export const monthEndReport = async (clients = CLIENTS) => {
+  const commands = await measureMonthEnd(clients)
+  const seconds = commands.reduce((sum, command) => sum + command.seconds, 0)
+  const text = [
+    `${clients.toLocaleString('en')} merchants, each settled every week of a year, on the table in memory:`,
+    markdownTable(['Command', 'Lines', 'Runs', 'Seconds', 'Read units'], commands.map(rowOf)),
+  ].join('\n\n')
+  return { text, failures: seconds <= MOST_SECONDS ? [] : [`the month end takes ${Math.round(seconds)} seconds`] }
+}
