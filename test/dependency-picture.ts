@@ -24,36 +24,27 @@ const importsOf = (sources: readonly SourceFile[], kind: 'values' | 'types'): Gr
 }
 
 const reachable = (graph: Graph, from: string): ReadonlySet<string> => {
-  const found = new Set<string>()
-  const open = [from]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    for (const other of graph.get(next) ?? []) {
-      if (found.has(other)) continue
-      found.add(other)
-      open.push(other)
-    }
-  }
+  const found = new Set(graph.get(from))
+  // What is added while a set is walked through is walked through as well.
+  for (const folder of found) for (const next of graph.get(folder) ?? []) found.add(next)
   return found
 }
 
-/** Folders that reach each other are one; an arrow that a longer way says too is left out. */
+/** Folders that reach each other are one box. An arrow that a longer way also says is left out. */
 const drawn = (graph: Graph) => {
-  const reach = new Map([...graph.keys()].map((folder) => [folder, reachable(graph, folder)]))
+  const folders = [...graph.keys()]
+  const reach = new Map(folders.map((folder) => [folder, reachable(graph, folder)]))
   const reaches = (from: string, to: string) => reach.get(from)?.has(to) === true
-  const knots = new Map(
-    [...graph.keys()].map((folder) => [
-      folder,
-      [...graph.keys()].filter((other) => other === folder || (reaches(folder, other) && reaches(other, folder))),
-    ]),
-  )
-  const firsts = [...graph.keys()].filter((folder) => knots.get(folder)?.[0] === folder)
+  const boxOf = (folder: string) =>
+    folders.filter((other) => other === folder || (reaches(folder, other) && reaches(other, folder)))
+  const firsts = folders.filter((folder) => boxOf(folder)[0] === folder)
   const arrows = firsts.flatMap((from) => {
     const below = firsts.filter((to) => to !== from && reaches(from, to))
     return below
       .filter((to) => !below.some((between) => between !== to && reaches(between, to)))
       .map((to) => [from, to])
   })
-  return { firsts, knots, arrows }
+  return { firsts, boxOf, arrows }
 }
 
 const idOf = (folder: string) => folder.replaceAll(/\W/g, '_')
@@ -62,12 +53,12 @@ const nameOf = (folder: string) => folder.split('/')[1] ?? `${folder}/*.ts`
 
 /** The picture as mermaid, users above what they use. */
 const mermaidOf = (graph: Graph): string => {
-  const { firsts, knots, arrows } = drawn(graph)
+  const { firsts, boxOf, arrows } = drawn(graph)
   const boxes = [...new Set(firsts.map(topOf))].flatMap((top) => [
     `  subgraph ${top}_[${top}]`,
     ...firsts
       .filter((folder) => topOf(folder) === top)
-      .map((folder) => `    ${idOf(folder)}["${(knots.get(folder) ?? []).map(nameOf).join(', ')}"]`),
+      .map((folder) => `    ${idOf(folder)}["${boxOf(folder).map(nameOf).join(', ')}"]`),
     '  end',
   ])
   return ['flowchart TD', ...boxes, ...arrows.map(([from = '', to = '']) => `  ${idOf(from)} --> ${idOf(to)}`)].join(

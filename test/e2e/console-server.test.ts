@@ -1,20 +1,10 @@
-import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
-import { text } from 'node:stream/consumers'
 import { describe, expect } from 'vitest'
 import { DESCRIPTION } from '../support/described-answers.ts'
-import { ownWorldIt as it, type World } from './gateway-world.ts'
+import { ownWorldIt as it, sendAsBrowser, type World } from './gateway-world.ts'
 
-type Sent = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: unknown }
+type Sent = Parameters<typeof sendAsBrowser>[1]
 
-/** As a browser sends it, which `fetch` would not: headers that scripts cannot set are set. */
-const send = async ({ urls }: World, path: string, { method = 'GET', headers = {}, body }: Sent = {}) => {
-  const asked = request(urls.api + path, { method, headers: { connection: 'close', ...headers } })
-  asked.end(body === undefined ? undefined : JSON.stringify(body))
-  const [answer]: IncomingMessage[] = await once(asked, 'response')
-  if (!answer) throw new Error('no answer')
-  return { status: answer.statusCode, headers: answer.headers, body: await text(answer) }
-}
+const send = ({ urls }: World, path: string, sent?: Sent) => sendAsBrowser(urls.api + path, sent)
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const LOOK = { port: 'lambda', method: 'GET', path: '/_local/clock' }

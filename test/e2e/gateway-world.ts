@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { it } from 'vitest'
 import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts'
 import { PROVIDER_HEADERS } from '../../infra/local/provider-simulator/simulator-keys.ts'
@@ -6,19 +9,31 @@ import { undescribed } from '../support/described-answers.ts'
 type Json = Record<string, unknown>
 type SimulatorRequest = Json & { readonly payment_request_id: string; readonly status: string }
 
+type Sent = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: unknown }
+
+/** As a browser sends it. `fetch` would set headers that scripts cannot set, such as Host; an empty one is left out. */
+export const sendAsBrowser = async (url: string, { method = 'GET', headers = {}, body }: Sent = {}) => {
+  const sent = { connection: 'close', ...headers }
+  const asked = request(url, { method, headers: sent, setHost: headers['host'] !== '' })
+  asked.end(body === undefined ? undefined : JSON.stringify(body))
+  const [answer]: IncomingMessage[] = await once(asked, 'response')
+  if (!answer) throw new Error('no answer')
+  return { status: answer.statusCode, headers: answer.headers, body: await text(answer) }
+}
+
 /** A running local gateway as merchants, customers and operators meet it: by HTTP alone. */
 export const worldAt = (urls: LocalCloud['urls']) => {
   const send = async (url: string, init: RequestInit = {}) => {
     const response = await fetch(url, init)
-    const text = await response.text()
+    const said = await response.text()
     const { origin, pathname: path } = new URL(url)
     if (origin === urls.api && path.startsWith('/v1/')) {
       const { status, headers } = response
-      const faults = undescribed({ method: init.method ?? 'GET', path, status, headers, text })
+      const faults = undescribed({ method: init.method ?? 'GET', path, status, headers, text: said })
       if (faults.length > 0) throw new Error(`${path}, ${status}: not as docs/openapi.yaml says: ${faults.join('; ')}`)
     }
-    const body = (text ? JSON.parse(text) : {}) as Json
-    return { status: response.status, headers: response.headers, text, body }
+    const body = (said ? JSON.parse(said) : {}) as Json
+    return { status: response.status, headers: response.headers, text: said, body }
   }
   const post = (url: string, body: unknown = {}, headers: Record<string, string> = {}) =>
     send(url, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) })

@@ -1,10 +1,8 @@
-import { once } from 'node:events'
-import { get, type IncomingMessage } from 'node:http'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect } from 'vitest'
 import { demoWalk } from '../../infra/local/demo-walk.ts'
 import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
-import { worldIt as it, VA } from './gateway-world.ts'
+import { worldIt as it, sendAsBrowser, VA } from './gateway-world.ts'
 
 /** A path of each port, and what it answers to a caller that may ask. */
 const SERVERS = [
@@ -14,13 +12,7 @@ const SERVERS = [
   ['inbox', '/received', 200],
 ] as const
 
-/** As a browser would be made to: `fetch` would put in a Host of its own. */
-const statusOf = async (url: string, headers: Record<string, string>): Promise<number> => {
-  const request = get(url, { headers, setHost: headers['host'] !== '' })
-  const [answer]: IncomingMessage[] = await once(request, 'response')
-  answer?.resume()
-  return answer?.statusCode ?? 0
-}
+const statusOf = async (url: string, headers: Record<string, string>) => (await sendAsBrowser(url, { headers })).status
 
 describe('the local gateway and pages on the web (design section 6)', () => {
   it.for(SERVERS)(

@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, vi } from 'vitest'
 import { freePort } from '../../infra/local/emulators/dynamodb-local.ts'
 import { type Block, blocksOf } from '../support/document-blocks.ts'
 import { eventually } from '../support/eventually.ts'
-import { PROJECT_ROOT } from '../support/source-file.ts'
+import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { worldIt as it, VA, type World } from './gateway-world.ts'
 
@@ -159,8 +157,7 @@ describe('the pages for merchants', () => {
   })
 })
 
-const rowsOf = (page: string, pattern: RegExp) =>
-  [...readFileSync(join(PROJECT_ROOT, page), 'utf8').matchAll(pattern)].map(([, ...cells]) => cells)
+const rowsOf = (page: string, pattern: RegExp) => [...projectText(page).matchAll(pattern)].map(([, ...cells]) => cells)
 
 describe('docs/merchants/payments.md', () => {
   it('shows the figures of a payment as they become, in its table and in its picture', async ({ world }) => {
@@ -212,7 +209,7 @@ describe('docs/merchants/payments.md', () => {
     )
     expect(said).toHaveLength(7)
     expect(said).toStrictEqual(said.map(([name = '']) => [name, ...stages.map((stage) => String(stage[name]))]))
-    const picture = readFileSync(join(PROJECT_ROOT, 'docs/merchants/figures.svg'), 'utf8')
+    const picture = projectText('docs/merchants/figures.svg')
     const drawn = [...picture.matchAll(/>([\d,]+)[^<]*<\/text>/g)].map(([, figure = '']) =>
       Number(figure.replace(',', '')),
     )

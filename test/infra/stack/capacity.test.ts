@@ -70,7 +70,13 @@ const manyDeliveries = (stage: DeployedStage, endpointsAPayment: number, attempt
 const tenfoldOfFew = { ...tenfold, ...creating(5) }
 
 describe('what is refused at synth, by name and number (design section 9)', () => {
-  const REFUSED: readonly (readonly [DeployedStage, RegExp])[] = [
+  it('a client that may use more than a quarter of the table', () => {
+    expect(() => assertClientLimits(withTable(prod, { maxWriteUnits: 100 }))).toThrow(
+      'clientCreateLimit is at most 1, a quarter of the write units of the table',
+    )
+  })
+
+  it.each<[DeployedStage, RegExp]>([
     // What the API lets in, and a fresh table carries.
     [
       stageWith(creating(90, 1), 'prod'),
@@ -117,14 +123,7 @@ describe('what is refused at synth, by name and number (design section 9)', () =
     ],
     [withSettings(prod, { clientRateLimit: undefined }), /clientRateLimit is missing/],
     [withSettings(prod, { clientCreateLimit: undefined }), /clientCreateLimit is missing/],
-  ]
-  it('a client that may use more than a quarter of the table', () => {
-    expect(() => assertClientLimits(withTable(prod, { maxWriteUnits: 100 }))).toThrow(
-      'clientCreateLimit is at most 1, a quarter of the write units of the table',
-    )
-  })
-
-  it.each(REFUSED.map(([stage, message]) => ({ stage, message })))('$message', ({ stage, message }) => {
+  ])('$1', (stage, message) => {
     expect(() => assertDeployable(stage)).toThrow(message)
   })
 })
