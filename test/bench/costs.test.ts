@@ -3,7 +3,7 @@ import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { projectText } from '../support/source-file.ts'
 import { type Resource, synthesised, synthesisedFront } from '../support/stack-template.ts'
-import { costReport, idleCosts, paidCosts, sumOf, type Templates, unpaidCosts } from './costs.ts'
+import { costReport, idleCosts, paymentCosts, sumOf, type Templates } from './costs.ts'
 import { type Measured, measureFlows } from './measure-flows.ts'
 import { keyRequests, metricMonths } from './monthly-activity.ts'
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
@@ -23,8 +23,8 @@ it('the costs in docs/operations.md are those that `npm run bench -- --write` pu
 })
 
 it('a million payments cost at most $50 where they are paid and $40 where they are not, at the prices of us-east-1', () => {
-  expect(sumOf(paidCosts(measured))).toBeLessThanOrEqual(50)
-  expect(sumOf(unpaidCosts(measured))).toBeLessThanOrEqual(40)
+  expect(sumOf(paymentCosts(measured.paid))).toBeLessThanOrEqual(50)
+  expect(sumOf(paymentCosts(measured.unpaid))).toBeLessThanOrEqual(40)
 })
 
 it('an alarm costs by the metrics that it refers to', () => {
@@ -52,7 +52,7 @@ describe('our own metrics', () => {
 
   it('are all foreseen by the catalogue: every outcome and every trouble', () => {
     const every = everyMetric()
-    const flows = [...measured.perPayment, measured.abandoned, ...measured.idleRuns]
+    const flows = [...measured.paid.flows, measured.abandoned, ...measured.idleRuns]
 
     expect(flows.flatMap(({ metrics }) => metrics).filter((metric) => !every.has(metric))).toStrictEqual([])
     expect(every).toContain('Payments gateway-prod virtual_account BCA expired')

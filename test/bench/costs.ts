@@ -119,28 +119,21 @@ export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Meas
 }
 
 /** What a month with payments in every hour adds, however many they are. */
-const busyCosts = ({ gateway }: Pick<Templates, 'gateway'>, { idleRuns, perPayment }: Measured): CostLine[] => {
-  const metricMonth = metricMonths([...idleRuns, ...perPayment]) - metricMonths(idleRuns)
+const busyCosts = ({ gateway }: Pick<Templates, 'gateway'>, { idleRuns, paid }: Measured): CostLine[] => {
+  const metricMonth = metricMonths([...idleRuns, ...paid.flows]) - metricMonths(idleRuns)
   const { idle, busy } = keyRequests(gateway)
   const metrics = `${one(metricMonth)} more of our own, by the hours: one channel, and all goes well`
   const uses = `${thousand(busy - idle)} requests more, with every function at work in every five minutes`
   return [line('CloudWatch metrics', metrics, { metricMonth }), line('KMS', uses, { kmsRequestMillion: busy - idle })]
 }
 
-/** A million payments, each paid, announced to one endpoint, fetched once and settled. */
-export const paidCosts = ({ perPayment, storedBytesPerPayment }: Measured): CostLine[] =>
-  paymentCosts(perPayment, storedBytesPerPayment)
-
-/** A million unpaid payments, each expired and announced to one endpoint. */
-export const unpaidCosts = ({ perUnpaid, storedBytesPerUnpaid }: Measured): CostLine[] =>
-  paymentCosts(perUnpaid, storedBytesPerUnpaid)
-
-export const usdOf = ({ usage }: Pick<CostLine, 'usage'>): number =>
+const usdOf = ({ usage }: Pick<CostLine, 'usage'>): number =>
   sum(NAMES, (name) => ((usage[name] ?? 0) * PRICES[name]) / (name.endsWith('Million') ? MILLION : 1))
 
 export const sumOf = (lines: readonly CostLine[]): number => sum(lines, usdOf)
 
-const paymentCosts = (flows: readonly Flow[], storedBytes: number): CostLine[] => {
+/** A million payments, each announced to one endpoint; of paid ones also fetched once and settled. */
+export const paymentCosts = ({ flows, storedBytes }: Measured['paid']): CostLine[] => {
   const storageGbMonth = storedBytes / BYTES_PER_GB
   const stored = { storageGbMonth, storageRecoveryGbMonth: storageGbMonth }
   const each = total([[1, stored], ...flows.map((flow) => [1, usageOf(flow)] as const)])
@@ -199,7 +192,7 @@ const costs = (lines: readonly CostLine[], title?: string) => {
   return markdownTable(['What', 'Of', 'USD'], [...rows, ...(title === undefined ? [] : [all])])
 }
 
-const flowTable = (flows: Measured['perPayment']) =>
+const flowTable = ({ flows }: Measured['paid']) =>
   markdownTable(
     ['Step of a payment', 'Function', 'Write units', 'Read units', 'Messages'],
     flows.map(({ name, functionName, writes, reads, messages }) => [
@@ -214,12 +207,12 @@ export const costReport = (templates: Templates, measured: Measured): string => 
   const { region, readOn } = PRICED
   return [
     `List prices of ${region}, read ${readOn}, without free tiers: \`test/bench/prices.ts\`. Stage \`prod\` as it is in infra/stages/prod.json.`,
-    `Measured for one payment that is paid:\n\n${flowTable(measured.perPayment)}`,
-    `For an unpaid one:\n\n${flowTable(measured.perUnpaid)}`,
+    `Measured for one payment that is paid:\n\n${flowTable(measured.paid)}`,
+    `For an unpaid one:\n\n${flowTable(measured.unpaid)}`,
     `Idle, a month:\n\n${costs(idleCosts(templates, measured), 'Idle, a month')}`,
     `Payments in every hour of a month, besides each payment’s own:\n\n${costs(busyCosts(templates, measured), 'In use, a month, on top')}`,
-    `A million paid payments:\n\n${costs(paidCosts(measured), 'A million paid payments')}`,
-    `A million unpaid payments:\n\n${costs(unpaidCosts(measured), 'A million unpaid payments')}`,
+    `A million paid payments:\n\n${costs(paymentCosts(measured.paid), 'A million paid payments')}`,
+    `A million unpaid payments:\n\n${costs(paymentCosts(measured.unpaid), 'A million unpaid payments')}`,
     `Besides:\n\n${costs(otherCosts(measured))}`,
   ].join('\n\n')
 }

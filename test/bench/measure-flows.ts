@@ -27,7 +27,7 @@ export const measureFlows = async () => {
   const before = storedBytes(world.table)
   const steps = await walkPayment(walked, 'payment-1')
   for (let number = 2; number <= MANY; number++) await walkPayment(walked, `payment-${number}`)
-  const storedBytesPerPayment = Math.round((storedBytes(world.table) - before) / MANY)
+  const stored = Math.round((storedBytes(world.table) - before) / MANY)
 
   const looked = await syncRun(metered, 'looked at by the sync')
   // Bank channels report their final fee a business day later; funds are settled once they are 24 hours old.
@@ -37,20 +37,19 @@ export const measureFlows = async () => {
   const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
   // A run that found nothing to settle writes nothing, and would be no measurement.
   if (settle.writes === 0) throw new Error('nothing was settled')
+  const final = share(beyond(idleSync, sync))
   return {
     /** For one payment: created, paid, announced to one endpoint, fetched once, its fee made final, settled. */
-    perPayment: [
-      ...steps,
-      times(share(beyond(idleSync, looked)), ASSUMPTIONS.syncLooks),
-      share(beyond(idleSync, sync)),
-      share(settle),
-    ],
+    paid: {
+      flows: [...steps, times(share(beyond(idleSync, looked)), ASSUMPTIONS.syncLooks), final, share(settle)],
+      storedBytes: stored,
+    },
+    /** For one payment that is not paid: created, expired, announced to one endpoint. */
+    unpaid: await measureUnpaid(),
     /** For one delivery to an endpoint that always fails: eight attempts and the hops between them. */
     abandoned: await abandonOne(walked),
     /** For one run while nothing is due. */
     idleRuns,
-    storedBytesPerPayment,
-    ...(await measureUnpaid()),
   }
 }
 
@@ -106,11 +105,8 @@ const measureUnpaid = async () => {
   })
   const delivered = await measure('deliver-webhook', 'delivered', () => deliverNext(started))
   while (await deliverNext(started));
-  return {
-    /** For one payment that is not paid: created, expired, announced to one endpoint. */
-    perUnpaid: [created, share({ ...expired, invocations }), delivered],
-    storedBytesPerUnpaid: Math.round((storedBytes(world.table) - before) / MANY),
-  }
+  const flows = [created, share({ ...expired, invocations }), delivered]
+  return { flows, storedBytes: Math.round((storedBytes(world.table) - before) / MANY) }
 }
 
 /** More hops than eight attempts can need: a delivery that is not over by then has no end. */
@@ -153,7 +149,7 @@ export const startMerchant = async (metered?: MeteredWorld) => {
   return { ...started, merchant, ask, create }
 }
 
-export type MeteredMerchant = Awaited<ReturnType<typeof startMerchant>>
+type MeteredMerchant = Awaited<ReturnType<typeof startMerchant>>
 
 /** One payment: created, paid, delivered, fetched. */
 export const walkPayment = async (walked: MeteredMerchant, key: string): Promise<readonly Flow[]> => {
@@ -176,7 +172,7 @@ export const walkPayment = async (walked: MeteredMerchant, key: string): Promise
 }
 
 /** Waits for the next message of the webhooks' queue and hands it to its function. False when there is none. */
-export const deliverNext = async ({ world, serve }: MeteredWorld): Promise<boolean> => {
+const deliverNext = async ({ world, serve }: MeteredWorld): Promise<boolean> => {
   const dueMs = world.queues.webhooks.nextDueMs()
   if (dueMs === undefined) return false
   await world.scheduler.runUntil(Math.max(dueMs, world.scheduler.nowMs()))

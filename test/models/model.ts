@@ -85,18 +85,6 @@ const EXPLORATIONS: Readonly<Record<string, Exploration>> = {
   },
 }
 
-/** One protocol on paper with the sizes that it is explored with, and the guards whose absence it can notice. */
-export type Model = {
-  readonly name: string
-  readonly module: string
-  readonly spec: string
-  /** For TLC. */
-  readonly config: string
-  readonly invariants: readonly string[]
-  readonly properties: readonly string[]
-  readonly guards: readonly Guard[]
-}
-
 const GUARD = /^ {2}(?<name>\w+),? *\\\* (?<declaration>\w+) in (?<path>\S+), or (?<breaks>\w+) breaks$/gm
 
 /** The conditions that a module has as switches. */
@@ -124,13 +112,16 @@ const configOf = (spec: string, { sizes, invariants, properties, isAsymmetric }:
     '',
   ].join('\n')
 
-const modelOf = (name: string, exploration: Exploration, without?: Guard): Model => {
+/** One protocol on paper with the sizes that it is explored with, and the guards whose absence it can notice. */
+const modelOf = (name: string, exploration: Exploration, without?: Guard) => {
   const module = name.replace(/-.*/, '')
   const spec = readFileSync(join(import.meta.dirname, `${module}.tla`), 'utf8')
   const [invariants, properties] = [wordsOf(exploration.invariants), wordsOf(exploration.properties)]
   const guards = guardsOf(spec).filter(({ breaks }) => [...invariants, ...properties].includes(breaks))
   return { name, module, spec, config: configOf(spec, exploration, without), invariants, properties, guards }
 }
+
+export type Model = ReturnType<typeof modelOf>
 
 export const MODELS: readonly Model[] = Object.entries(EXPLORATIONS).map(([name, asked]) => modelOf(name, asked))
 

@@ -8,7 +8,7 @@ const HEADER_BYTES = 12
 const TYPE_BYTES = 4
 
 /** What a name leads to: an address of either family, or nowhere. */
-export type Leads = (name: string) => { readonly ipv4?: readonly number[]; readonly ipv6?: Buffer } | undefined
+type Leads = (name: string) => { readonly ipv4?: readonly number[]; readonly ipv6?: Buffer } | undefined
 
 /** Answers questions for addresses on 127.0.0.1:53, each with one address at most; a name that leads nowhere is none. */
 export const startNameServer = async (leads: Leads): Promise<{ close(): void }> => {

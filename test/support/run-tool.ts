@@ -5,8 +5,6 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { PROJECT_ROOT } from './source-file.ts'
 
-export type ToolRun = { readonly code: number; readonly output: string; readonly errors: string }
-
 type Options = {
   readonly env?: NodeJS.ProcessEnv
   readonly cwd?: string
@@ -23,7 +21,7 @@ export const runTool = async (
   program: string,
   args: readonly string[],
   { env, cwd, deadlineMs = DEADLINE_MS }: Options = {},
-): Promise<ToolRun> => {
+): Promise<{ readonly code: number; readonly output: string; readonly errors: string }> => {
   const child = spawn(program, args, {
     cwd: cwd ?? PROJECT_ROOT,
     env: { ...process.env, ...env },

@@ -57,14 +57,12 @@ type Call = {
   readonly wanted?: number | undefined
 }
 
-export type HttpAnswer = { readonly status: number; readonly text: string }
-
 const isReset = (error: Error): boolean => 'code' in error && error.code === 'ECONNRESET'
 
 /** Calls over connections that are kept, with as little of its own as Node allows: the caller shares the machine. */
 export const httpCaller = () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 })
-  const call = (asked: Call): Promise<HttpAnswer> =>
+  const call = (asked: Call): Promise<{ readonly status: number; readonly text: string }> =>
     new Promise((resolve, reject) => {
       const { method, url, headers = {}, body, wanted } = asked
       const sent = request(url, { method, agent, headers }, (answer) => {

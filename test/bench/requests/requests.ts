@@ -13,12 +13,7 @@ import { ABANDONED, ENDED, storedDelivery, storedEndpoint, storedEvent } from '.
 import { meteredDeps } from '../meter-table.ts'
 
 /** What one request used, and the points that were taken before it worked. */
-export type RequestCost = {
-  readonly request: string
-  readonly reads: number
-  readonly writes: number
-  readonly before: number
-}
+type RequestCost = { readonly request: string } & Readonly<Record<'reads' | 'writes' | 'before', number>>
 
 const wide = (characters: number): string => '字'.repeat(characters)
 

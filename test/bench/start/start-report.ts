@@ -94,10 +94,8 @@ const lambdaEnvironment = (tableUrl: string) => ({
   AWS_ENDPOINT_URL_DYNAMODB: tableUrl,
 })
 
-type Environment = Readonly<Record<string, string>>
-
 /** As the template gives it. Of what a queue's variable refers to only the name is known before a deployment. */
-const environmentOf = ({ environment }: BundledFunction): Environment =>
+const environmentOf = ({ environment }: BundledFunction): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [name, value.replace(/^sqs /, 'https://sqs.invalid/')]),
   )
@@ -106,9 +104,9 @@ const environmentOf = ({ environment }: BundledFunction): Environment =>
  * Milliseconds of a processor that a fresh process needs to load a module and to run what it runs before a first request.
  * The process's own start is left out, and so is waiting.
  */
-const startMs = async (file: string, env: Environment): Promise<number> => {
+const startMs = async (file: string, env: NodeJS.ProcessEnv): Promise<number> => {
   const args = ['--input-type=module', '--eval', LOAD, pathToFileURL(file).href]
-  const { stdout } = await execute(process.execPath, args, { env: { ...env } })
+  const { stdout } = await execute(process.execPath, args, { env })
   return Number(stdout)
 }
 
@@ -122,15 +120,7 @@ const bareOf = async (directory: string, means: readonly Means[]): Promise<strin
   return outfile
 }
 
-type Measured = {
-  readonly name: string
-  readonly means: readonly Means[]
-  readonly file: string
-  readonly bare: string
-  readonly env: Environment
-  /** One of each pair of starts, the bundle's of its bare handler's. */
-  readonly ratios: number[]
-}
+type Measured = Awaited<ReturnType<typeof functionsOf>>[number]
 
 const median = ({ ratios }: Measured): number => ratios.toSorted((a, b) => a - b)[(ratios.length - 1) / 2] ?? Infinity
 
@@ -160,18 +150,20 @@ const measure = async (functions: readonly Measured[]): Promise<void> => {
   }
 }
 
-const functionsOf = async (directory: string, tableUrl: string): Promise<readonly Measured[]> => {
+const functionsOf = async (directory: string, tableUrl: string) => {
   const bundles = bundledStage(STAGE, directory)
-  const bare = new Map<string, string>()
-  const measured: Measured[] = []
+  const bareFiles = new Map<string, string>()
+  const measured = []
   for (const spec of MANIFEST) {
     const means = meansOf(spec, STAGE)
     const bundle = bundles.get(functionName(STAGE.settings.name, spec))
     if (bundle === undefined) throw new Error(`the template has no function ${spec.name}`)
-    const floor = bare.get(means.join()) ?? (await bareOf(directory, means))
-    bare.set(means.join(), floor)
+    const bare = bareFiles.get(means.join()) ?? (await bareOf(directory, means))
+    bareFiles.set(means.join(), bare)
     const env = { ...environmentOf(bundle), ...lambdaEnvironment(tableUrl) }
-    measured.push({ name: spec.name, means, file: bundle.file, bare: floor, env, ratios: [] })
+    // Of each pair of starts the ratio, the bundle's to its bare handler's.
+    const ratios: number[] = []
+    measured.push({ name: spec.name, means, file: bundle.file, bare, env, ratios })
   }
   return measured
 }

@@ -121,8 +121,8 @@ const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnit
 
 /** Every flow of the gateway, on the real handlers and without faults. */
 export const measureUnits = async (): Promise<readonly FlowUnits[]> => {
-  const { perPayment, abandoned } = await measureFlows()
-  const flows: FlowUnits[] = perPayment.map(({ name: flow, detail }) => ({ flow, detail }))
+  const { paid, abandoned } = await measureFlows()
+  const flows: FlowUnits[] = paid.flows.map(({ name: flow, detail }) => ({ flow, detail }))
   flows.push({ flow: 'delivery, abandoned after eight attempts', detail: abandoned.detail })
   flows.push(...(await requests(await started())))
   flows.push(...(await webhooks(await started())))

@@ -16,15 +16,6 @@ import {
   type WorkerSpeeds,
 } from './walls-world.ts'
 
-/** A quota of the provider, or the workers that ask it: what it does, and what one payment asks of it in its life. */
-type Bounded = {
-  readonly name: string
-  /** Units of its work in a minute. */
-  readonly capacity: number
-  readonly paid: number
-  readonly unpaid: number
-}
-
 type FlowModel = { readonly paid: Use; readonly unpaid: Use; readonly speeds: WorkerSpeeds }
 const ROWS_A_PAGE = 50
 
@@ -40,7 +31,11 @@ const LISTING_PART = 220 / 300
 const listingWorkers = (stage: DeployedStage): number => workersOf('sync-slices', stage) + 1
 const dueWorkers = (stage: DeployedStage): number => workersOf('check-due-payments', stage)
 
-const stations = ({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage): readonly Bounded[] => {
+/**
+ * Quotas of the provider, and the workers that ask it: the units of work that each does in a minute, and the units that
+ * one payment asks of it in its life.
+ */
+const stations = ({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage) => {
   const { callsPerMinute: quota } = loadOf(stage)
   const operations = Object.keys({ ...paid.calls, ...unpaid.calls })
   const rows = { paid: paid.rows, unpaid: unpaid.rows }
@@ -65,6 +60,8 @@ const stations = ({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage): re
     },
   ]
 }
+
+type Bounded = ReturnType<typeof stations>[number]
 
 /** The highest rate at which it does all that is asked; infinite where no payment goes. */
 const wallOf = ({ capacity, paid, unpaid }: Bounded, paidPart: number): number =>
