@@ -88,8 +88,8 @@ export const worldAt = (urls: LocalCloud['urls']) => {
     upstream,
     /** The customer pays the newest of the payment's requests. */
     pay: async (paymentId: string) => {
-      const request = (await upstream(paymentId)).at(-1)
-      const path = `/v3/payment_requests/${request?.payment_request_id ?? ''}/simulate`
+      const newest = (await upstream(paymentId)).at(-1)
+      const path = `/v3/payment_requests/${newest?.payment_request_id ?? ''}/simulate`
       return post(urls.provider + path, '', PROVIDER_HEADERS)
     },
     fault: (target: string, fault: string) => post(`${urls.provider}/_simulator/faults`, { target, fault, times: 1 }),

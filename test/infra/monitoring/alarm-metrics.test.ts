@@ -27,7 +27,7 @@ const ours = alarmsIn(template, STAGE).filter(({ metrics }) =>
 type Identity = Pick<TemplateMetric, 'namespace' | 'name' | 'dimensions'>
 
 const identityOf = ({ namespace, name, dimensions }: Identity): string =>
-  JSON.stringify([namespace, name, Object.entries(dimensions).toSorted()])
+  [namespace, name, ...Object.entries(dimensions).map(String).toSorted()].join(' ')
 
 const isName = (name: string): name is keyof typeof METRICS => name in METRICS
 const unitOf = ({ name }: Pick<Identity, 'name'>) => (isName(name) ? METRICS[name].unit : undefined)
