@@ -155,7 +155,10 @@ const verifyStandard = (
   const expected = createHmac('sha256', key).update(`${id}.${seconds}.`).update(bytes).digest('base64')
   const isSigned = signatures.split(' ').some((one) => isSame(one, `v1,${expected}`))
   if (!isSigned || id !== event.event_id) {
-    throw new WebhookRefused('changed_headers', 'webhook-id or webhook-timestamp was changed: check your proxy')
+    throw new WebhookRefused(
+      'changed_headers',
+      'the webhook-* headers do not fit the body: a proxy or a stranger changed them',
+    )
   }
   const age = Math.round(nowSeconds - Number(seconds))
   if (!(Math.abs(age) <= TOLERANCE_SECONDS)) {

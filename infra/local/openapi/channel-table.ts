@@ -15,7 +15,7 @@ const DESTINATIONS: Readonly<Record<ProviderChannel['destination'], readonly [st
 }
 
 const HEAD = [
-  "| `method` | `channel_code` | `payment_destination` | What you do with it | Can be paid for | Provider's fee | Amount |",
+  "| `method` | `channel_code` | `payment_destination` | What you do with it | Time to pay | Provider's fee | Amount |",
   '|---|---|---|---|---|---|---|',
 ]
 const ANY_WALLET =
@@ -40,13 +40,13 @@ const rowOf = ({ method, code, tariffs, timings }: Channel, at: Timestamp): stri
   const { destination, amounts } = channelNamed(method, code) ?? {}
   if (!tariff || !timing || !destination || !amounts)
     throw new Error(`the provider simulator has no entry for ${code}: add it to its channels.ts`)
-  const payableFor = `${spanOf(timing.expiryMs)}${timing.settable ? ', or what you asked for' : ''}`
+  const timeToPay = `${spanOf(timing.expiryMs)}${timing.settable ? ', or your `expires_in_seconds`' : ''}`
   const amount = amounts.map((one) => one.toLocaleString('en')).join(' to ')
   const cells = [
     `\`${method}\``,
     code === '' ? 'none' : `\`${code}\``,
     ...DESTINATIONS[destination],
-    payableFor,
+    timeToPay,
     feeOf(tariff),
     amount,
   ]

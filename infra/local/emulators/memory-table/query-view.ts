@@ -24,8 +24,8 @@ export const queryView = (view: TableView, { cursor, newestFirst = false, ...inp
   const fullAt = wanted.findIndex(({ item }, at) => (bytes += itemSize(item)) >= PAGE_BYTES || at + 1 === input.limit)
   const taken = fullAt === -1 ? wanted : wanted.slice(0, fullAt + 1)
   const last = taken.at(-1)
-  // As in DynamoDB, a full page has a cursor even if no item follows. (DynamoDB Local looks ahead when the size fills
-  // the page. It also counts whole items where AWS counts an index's own entries.)
+  // As in DynamoDB, a full page has a cursor even if no item follows. DynamoDB Local looks ahead if bytes fill the page,
+  // and it counts the bytes of whole items instead of an index's entries.
   const nextCursor = last && fullAt !== -1 && last.sort[0] !== farBound ? cursorTo(shape, last.item) : undefined
   return { found: taken.map(({ item }) => item), cursor: nextCursor }
 }
