@@ -35,10 +35,7 @@ export const derivedUuid = (...parts: readonly string[]): string => {
   return hyphenated(bytes)
 }
 
-const hyphenated = (bytes: Buffer): string => {
-  const hex = bytes.toString('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
-}
+const hyphenated = (bytes: Buffer): string => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 
 /** The payment id of a client and an idempotency key (design section 4, Create, step 2). */
 export const paymentIdForKey = (clientId: ClientId, idempotencyKey: string): PaymentId =>

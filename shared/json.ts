@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { isLosslessNumber, type LosslessNumber, parse, splitNumber, stringify } from 'lossless-json'
 
 /** Deeper nesting is refused before parsing, because the recursive parser fails at about 5,000 levels. */
@@ -46,20 +47,10 @@ const membersOf = (value: unknown): number => {
   return members
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-const decode = (bytes: Buffer): string | undefined => {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    return undefined
-  }
-}
-
 /** Reads strict JSON. Numbers keep their digits as `LosslessNumber`. A refusal never quotes the text. */
 export const readJson = (bytes: Buffer): JsonRead => {
-  const text = decode(bytes)
-  if (text === undefined) return { ok: false, reason: 'the body is not UTF-8' }
+  if (!isUtf8(bytes)) return { ok: false, reason: 'the body is not UTF-8' }
+  const text = bytes.toString('utf8')
   if (text.trim() === '') return { ok: false, reason: 'the body is empty' }
   const { depth, members } = scan(text)
   if (depth > MAX_DEPTH) return { ok: false, reason: 'nested too deeply' }

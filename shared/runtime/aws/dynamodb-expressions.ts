@@ -1,7 +1,14 @@
-import { attributeName } from '../../table/attributes.ts'
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { attributeName, type Item } from '../../table/attributes.ts'
 import { TABLE_SCHEMA } from '../../table/schema.ts'
 import type { Changes, Condition } from '../../table/step.ts'
 import type { QueryInput } from '../../table/table.ts'
+
+type RawItem = Record<string, AttributeValue>
+
+/** Undefined values are left out, in nested values too. */
+export const toRaw = (values: Item): RawItem => marshall(values, { removeUndefinedValues: true })
 
 export type Placeholders = ReturnType<typeof placeholders>
 
@@ -24,7 +31,7 @@ export const placeholders = () => {
     /** The two maps in the SDK's form; empty maps are left out, because DynamoDB refuses them. */
     maps: () => ({
       ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
-      ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+      ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: toRaw(values) }),
     }),
   }
 }

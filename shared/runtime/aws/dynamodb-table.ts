@@ -15,7 +15,7 @@ import {
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
-import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { assertInvariant } from '../../errors.ts'
 import { fromItem, type Item } from '../../table/attributes.ts'
 import type { Key } from '../../table/keys.ts'
@@ -28,6 +28,7 @@ import {
   keyExpression,
   type Placeholders,
   placeholders,
+  toRaw,
   updateExpression,
 } from './dynamodb-expressions.ts'
 import { joinedReads, retryingTable, type SomeFields, type StepsOutcome, type TableRequests } from './retrying-table.ts'
@@ -58,8 +59,6 @@ const noteUsed = (consumed: Consumed | readonly Consumed[] | undefined): void =>
 
 type RawItem = Record<string, AttributeValue>
 
-/** Undefined values are left out, in nested values too. */
-const toRaw = (values: Item): RawItem => marshall(values, { removeUndefinedValues: true })
 const fromRaw = (raw: RawItem): Item => fromItem(unmarshall(raw))
 const rawKey = ({ pk, sk }: Key): RawItem => ({ pk: { S: pk }, sk: { S: sk } })
 
@@ -69,7 +68,7 @@ const projectionOf = (fields: readonly string[], p: Placeholders) => ({
 
 const getItem = async ({ client, name }: DynamoDbTable, key: Key, some: SomeFields | undefined) => {
   const p = placeholders()
-  const projection = some && { ...projectionOf(some.fields, p), ...maps(p) }
+  const projection = some && { ...projectionOf(some.fields, p), ...p.maps() }
   const { Item: item, ConsumedCapacity } = await client.send(
     new GetItemCommand({
       TableName: name,
@@ -106,7 +105,7 @@ const query = async ({ client, name }: DynamoDbTable, input: QueryInput): Promis
       ...(input.index && { IndexName: input.index }),
       KeyConditionExpression: keyExpression(input, p),
       ...(input.fields && { ...projectionOf(input.fields, p), Select: 'SPECIFIC_ATTRIBUTES' }),
-      ...maps(p),
+      ...p.maps(),
       Limit: input.limit,
       ScanIndexForward: !(input.newestFirst ?? false),
       ConsistentRead: input.index === undefined,
@@ -183,11 +182,6 @@ export const isContention = (error: unknown): boolean =>
     (error.CancellationReasons ?? []).every((reason) => reason.Code === 'None' || isRetryable(reason)) &&
     (error.CancellationReasons ?? []).some(isRetryable))
 
-const maps = (p: Placeholders) => {
-  const { ExpressionAttributeValues: values, ...names } = p.maps()
-  return { ...names, ...(values && { ExpressionAttributeValues: toRaw(values) }) }
-}
-
 const guarded = (condition: Condition | undefined, p: Placeholders) =>
   condition ? { ConditionExpression: conditionExpression(condition, p) } : {}
 
@@ -204,20 +198,20 @@ const toTransactItem = (tableName: string, step: Step): TransactWriteItem => {
   switch (step.kind) {
     case 'put': {
       const condition = guarded(step.condition, p)
-      return { Put: { ...base, Item: toRaw({ ...step.item, ...step.key }), ...condition, ...maps(p) } }
+      return { Put: { ...base, Item: toRaw({ ...step.item, ...step.key }), ...condition, ...p.maps() } }
     }
     case 'update': {
       const expression = updateExpression(step.changes, p)
       const condition = guarded(step.condition, p)
-      return { Update: { ...base, Key: rawKey(step.key), UpdateExpression: expression, ...condition, ...maps(p) } }
+      return { Update: { ...base, Key: rawKey(step.key), UpdateExpression: expression, ...condition, ...p.maps() } }
     }
     case 'delete': {
       const condition = conditionExpression(step.condition, p)
-      return { Delete: { ...base, Key: rawKey(step.key), ConditionExpression: condition, ...maps(p) } }
+      return { Delete: { ...base, Key: rawKey(step.key), ConditionExpression: condition, ...p.maps() } }
     }
     case 'check': {
       const condition = conditionExpression(step.condition, p)
-      return { ConditionCheck: { ...base, Key: rawKey(step.key), ConditionExpression: condition, ...maps(p) } }
+      return { ConditionCheck: { ...base, Key: rawKey(step.key), ConditionExpression: condition, ...p.maps() } }
     }
   }
 }

@@ -118,7 +118,7 @@ const withAttempts = (deps: TableDeps, deliveries: readonly Delivery[]): Promise
 /** A delivery's position in the lists. */
 type ListKey = { readonly at: string; readonly id: string }
 
-export type Wanted = {
+type Wanted = {
   readonly status: DeliveryStatus | undefined
   readonly count: number
   /** The most deliveries of an endpoint that are read, newest first, to find those without an index entry. */
@@ -129,46 +129,36 @@ const LOOK_PAGE = 100
 /** By then due work has checked, and listed, a delivery without a result. */
 const LISTED_BY_THEN_MS = 30 * MINUTE_MS
 
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
-export const newestFirst = (a: ListKey, b: ListKey): number => compare(b.at, a.at) || compare(b.id, a.id)
+const sortKey = ({ at, id }: ListKey) => `${at} ${id}`
+const newestFirst = (a: ListKey, b: ListKey): number => (sortKey(a) < sortKey(b) ? 1 : -1)
 
 /** The newest deliveries of an endpoint. Those without a failure are not listed by status: each is read. */
-export const newestKeys = async (
+const newestKeys = async (
   deps: StoreDeps,
   owner: EndpointId,
   { status, count, mostLooked }: Wanted,
 ): Promise<readonly ListKey[]> => {
-  switch (status) {
-    case undefined:
-    case 'abandoned':
-    case 'skipped':
-      return listedKeys(deps, owner, status, count)
-    case 'succeeded': {
-      const { found, complete } = await lookFor(deps, owner, status, { count, mostLooked, since: undefined })
-      if (complete) return found
-      throw invalid(
-        `page: only the newest ${mostLooked} deliveries of an endpoint are looked through`,
-        { page: ['too far back'] },
-        'Succeeded ones further back: with endpoint_id, without status, or by event_id.',
-      )
-    }
-    case 'scheduled': {
-      const since = addMs(deps.now(), -LISTED_BY_THEN_MS)
-      const { found } = await lookFor(deps, owner, status, { count, mostLooked, since })
-      const keys = [...(await listedKeys(deps, owner, status, count)), ...found]
-      return [...new Map(keys.map((key) => [key.id, key])).values()].toSorted(newestFirst).slice(0, count)
-    }
+  if (status !== 'succeeded' && status !== 'scheduled') return listedKeys(deps, owner, status, count)
+  const since = status === 'scheduled' ? addMs(deps.now(), -LISTED_BY_THEN_MS) : undefined
+  const { found, complete } = await lookFor(deps, owner, { status, count, mostLooked }, since)
+  if (status === 'scheduled') {
+    const keys = [...(await listedKeys(deps, owner, status, count)), ...found]
+    return [...new Map(keys.map((key) => [key.id, key])).values()].toSorted(newestFirst).slice(0, count)
   }
+  if (complete) return found
+  throw invalid(
+    `page: only the newest ${mostLooked} deliveries of an endpoint are looked through`,
+    { page: ['too far back'] },
+    'Succeeded ones further back: with endpoint_id, without status, or by event_id.',
+  )
 }
-
-type Look = Pick<Wanted, 'count' | 'mostLooked'> & { readonly since: Timestamp | undefined }
 
 /** The newest deliveries of a status, found by reading each; `complete` unless older ones may match. */
 const lookFor = async (
   deps: StoreDeps,
   owner: EndpointId,
-  status: DeliveryStatus,
-  { count, mostLooked, since }: Look,
+  { status, count, mostLooked }: Wanted,
+  since: Timestamp | undefined,
 ): Promise<{ readonly found: readonly ListKey[]; readonly complete: boolean }> => {
   const found: ListKey[] = []
   let cursor: Item | undefined

@@ -21,8 +21,11 @@ const MOST_NAMED = 500
 /** Writes at the same time. */
 const AT_A_TIME = 25
 
-export const alertDueAt = (endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined, now: Timestamp): Timestamp =>
-  endpoint?.lastAlertAt === undefined ? now : later(now, addMs(endpoint.lastAlertAt, ALERT_EVERY_MS))
+export const alertDueAt = (
+  endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined,
+  now: Timestamp,
+  everyMs = ALERT_EVERY_MS,
+): Timestamp => (endpoint?.lastAlertAt === undefined ? now : later(now, addMs(endpoint.lastAlertAt, everyMs)))
 
 /** True while an abandoned delivery may be unreported. */
 const needsAlert = ({ status, dueAt }: Delivery): boolean => status === 'abandoned' && dueAt !== undefined
@@ -54,10 +57,6 @@ const unreportedOf = async (deps: TellDeps, delivery: Delivery): Promise<readonl
   return unreported.slice(0, MOST_TOLD)
 }
 
-/** Always later than the last time: two workers in one millisecond, or on clocks that differ, cannot both claim it. */
-const movedFrom = (endpoint: Endpoint | undefined, now: Timestamp): Timestamp =>
-  endpoint?.lastAlertAt === undefined ? now : later(now, addMs(endpoint.lastAlertAt, 1))
-
 /** Only one worker reports an endpoint at a time. */
 type Told = 'told' | 'by_another'
 
@@ -67,7 +66,8 @@ type Told = 'told' | 'by_another'
  * next one reports them again, and nothing is lost. Throws when the alert cannot be published.
  */
 const tell = async (deps: TellDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<Told> => {
-  const at = movedFrom(endpoint, deps.now())
+  // Always later than the last time: two workers in one millisecond, or on clocks that differ, cannot both claim it.
+  const at = alertDueAt(endpoint, deps.now(), 1)
   if (endpoint && !(await noteAlert(deps, endpoint, at))) return 'by_another'
   const told = await unreportedOf(deps, delivery)
   try {
