@@ -6,7 +6,7 @@ import type { ClientId } from '../ids.ts'
 import { ofPage, type Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
 import { auditHeadKey, auditRecordKey, auditRecordPk } from '../table/keys.ts'
-import { listItems, queryPages } from '../table/list-items.ts'
+import { listItems, queryAll } from '../table/list-items.ts'
 import { isNew, put, unchanged } from '../table/step.ts'
 import { StaleSteps, type Steps, type TransactOutcome } from '../table/table.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
@@ -109,10 +109,8 @@ const RECORDS = { between: ['0', '9~'] } as const
 const oldestFirst = (a: AuditRecord, b: AuditRecord): number =>
   a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
 
-const storedRecords = async (deps: TableDeps, subject: string): Promise<readonly Item[]> => {
-  const records = queryPages(deps, { partition: [auditRecordPk(subject)], range: RECORDS, limit: PAGE })
-  return (await Array.fromAsync(records)).flat()
-}
+const storedRecords = (deps: TableDeps, subject: string): Promise<readonly Item[]> =>
+  queryAll(deps, { partition: [auditRecordPk(subject)], range: RECORDS, limit: PAGE })
 
 /** The records of a subject, oldest first, strongly consistent. */
 export const listAuditRecords = async (deps: TableDeps, subject: string): Promise<readonly AuditRecord[]> =>

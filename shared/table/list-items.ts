@@ -214,6 +214,10 @@ export const mergedPages = async function* (
 export const shareOf = (limit: number, partitions: readonly unknown[]): number =>
   Math.ceil(limit / Math.max(1, partitions.length))
 
+/** A whole key range that is known to be small. */
+export const queryAll = async (deps: TableDeps, input: Omit<QueryInput, 'cursor'>): Promise<readonly Item[]> =>
+  (await Array.fromAsync(queryPages(deps, input))).flat()
+
 /** Yields a whole key range page by page, so that memory stays bounded. */
 export const queryPages = async function* (
   deps: TableDeps,

@@ -16,7 +16,7 @@ import type { Payment } from '../../payment/payment.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
 import { type Item, toItem } from '../../table/attributes.ts'
 import { deliveryKey, endpointsPk, entryKey, eventKey, idOf, paymentKey } from '../../table/keys.ts'
-import { queryPages } from '../../table/list-items.ts'
+import { queryAll } from '../../table/list-items.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import { type Difference, differs, madeOf, shown, when } from '../../verdict/difference.ts'
 import { type Delivery, DeliverySchema } from '../../webhook/delivery/delivery.ts'
@@ -116,12 +116,9 @@ const ENDPOINTS_PAGE = 100
 
 /** The place of each endpoint, including deleted ones. */
 const urlsOf = async (deps: StoreDeps, clientId: ClientId): Promise<ReadonlyMap<unknown, unknown>> => {
-  const urls = new Map<unknown, unknown>()
   const fields = ['endpointId', 'url']
-  for await (const items of queryPages(deps, { partition: [endpointsPk(clientId)], limit: ENDPOINTS_PAGE, fields })) {
-    for (const { endpointId, url } of items) urls.set(endpointId, url)
-  }
-  return urls
+  const items = await queryAll(deps, { partition: [endpointsPk(clientId)], limit: ENDPOINTS_PAGE, fields })
+  return new Map(items.map(({ endpointId, url }) => [endpointId, url]))
 }
 
 /** Later a delivery may be deleted, and one that a redelivery made in its place has other times. */

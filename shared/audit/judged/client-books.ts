@@ -21,7 +21,7 @@ import { type Adjustment, listAdjustments } from '../../posting/adjustment-store
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
 import { foundKey, idOf, type Key, ownersOf, paymentKey, settlementKey } from '../../table/keys.ts'
-import { mergedPages, queryPages, shareOf } from '../../table/list-items.ts'
+import { mergedPages, queryAll, shareOf } from '../../table/list-items.ts'
 import { addMs, DAY_MS } from '../../time.ts'
 import { type Difference, differs, shown, when } from '../../verdict/difference.ts'
 
@@ -215,13 +215,11 @@ export const auditTrails = async (
   clientId: ClientId,
   { full }: { readonly full: boolean },
 ): Promise<readonly Difference[]> => {
-  const subjects = new Set<string>()
   const now = deps.now()
   const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
   const list = { index: 'by-owner', partition: [clientId, AUDIT_RECORD_ENTITY], limit: RECORDS_READ } as const
-  for await (const page of queryPages(deps, full ? list : { ...list, range })) {
-    for (const item of page) subjects.add(idOf(foundKey('AUDIT', item).pk))
-  }
+  const rows = await queryAll(deps, full ? list : { ...list, range })
+  const subjects = new Set(rows.map((row) => idOf(foundKey('AUDIT', row).pk)))
   subjects.delete(clientId)
   const judge = async (subject: string) => (await readTrail(deps, subject)).differences
   return (await mapInChunks([...subjects], SIDE_BY_SIDE, judge)).flat()

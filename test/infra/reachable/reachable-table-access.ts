@@ -134,6 +134,7 @@ export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
   listItems: byList,
   listMergedItems: byList,
   mergedPages: byRange(1),
+  queryAll: byRange(1),
   queryPages: byRange(1),
 }
 const METHODS: Readonly<Record<keyof Table, AccessPoint>> = {
