@@ -2,12 +2,8 @@
 
 export type IndexName = 'by-owner' | 'by-status' | 'by-open' | 'by-due'
 
-export type IndexSchema = {
-  readonly partition: readonly string[]
-  readonly sort: readonly string[]
-  /** Attributes copied in addition to the keys; an empty list is KEYS_ONLY. */
-  readonly include: readonly string[]
-}
+/** The key attributes of an index. It copies no others (KEYS_ONLY). */
+export type IndexSchema = { readonly partition: readonly string[]; readonly sort: readonly string[] }
 
 export const TABLE_SCHEMA = {
   partitionKey: 'pk',
@@ -28,10 +24,10 @@ export const TABLE_SCHEMA = {
     due_at: 'S',
   },
   indexes: {
-    'by-owner': { partition: ['owner', 'entity'], sort: ['listed_at', 'id'], include: [] },
-    'by-status': { partition: ['owner', 'entity', 'status'], sort: ['listed_at', 'id'], include: [] },
-    'by-open': { partition: ['owner'], sort: ['open_at', 'id'], include: [] },
-    'by-due': { partition: ['work', 'slot'], sort: ['due_at', 'id'], include: [] },
+    'by-owner': { partition: ['owner', 'entity'], sort: ['listed_at', 'id'] },
+    'by-status': { partition: ['owner', 'entity', 'status'], sort: ['listed_at', 'id'] },
+    'by-open': { partition: ['owner'], sort: ['open_at', 'id'] },
+    'by-due': { partition: ['work', 'slot'], sort: ['due_at', 'id'] },
   },
 } as const satisfies {
   readonly partitionKey: string

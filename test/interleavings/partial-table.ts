@@ -35,7 +35,7 @@ export const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`
 export type Base = { readonly items: ReadonlyMap<string, StoredItem>; readonly views: ReadonlyMap<string, TableView> }
 
 const SHAPES: Readonly<Record<string, ViewShape>> = {
-  '': { partition: ['pk'], sort: ['sk'], include: 'everything' },
+  '': { partition: ['pk'], sort: ['sk'], isTable: true },
   ...TABLE_SCHEMA.indexes,
 }
 

@@ -22,11 +22,6 @@ const keySchema = ({ partition, sort }: Pick<IndexSchema, 'partition' | 'sort'>)
   ...sort.map((AttributeName) => ({ AttributeName, KeyType: 'RANGE' as const })),
 ]
 
-const projection = ({ include }: IndexSchema) =>
-  include.length > 0
-    ? { ProjectionType: 'INCLUDE' as const, NonKeyAttributes: [...include] }
-    : { ProjectionType: 'KEYS_ONLY' as const }
-
 const DEFINITIONS: AttributeDefinition[] = Object.entries(TABLE_SCHEMA.attributeTypes).map(
   ([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }),
 )
@@ -34,7 +29,7 @@ const DEFINITIONS: AttributeDefinition[] = Object.entries(TABLE_SCHEMA.attribute
 const INDEXES: GlobalSecondaryIndex[] = Object.entries(TABLE_SCHEMA.indexes).map(([IndexName, index]) => ({
   IndexName,
   KeySchema: keySchema(index),
-  Projection: projection(index),
+  Projection: { ProjectionType: 'KEYS_ONLY' },
 }))
 
 /**

@@ -34,9 +34,7 @@ const globalIndex = (
   indexName,
   partitionKeys: index.partition.map(attribute),
   sortKeys: index.sort.map(attribute),
-  ...(index.include.length > 0
-    ? { projectionType: dynamodb.ProjectionType.INCLUDE, nonKeyAttributes: [...index.include] }
-    : { projectionType: dynamodb.ProjectionType.KEYS_ONLY }),
+  projectionType: dynamodb.ProjectionType.KEYS_ONLY,
   ...throughputOf(stage),
 })
 

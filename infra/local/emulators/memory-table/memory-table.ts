@@ -28,7 +28,7 @@ type RequestName = Exclude<keyof TableRequests, 'isContention'>
 /** Each runs synchronously. Throws InvalidRequest where DynamoDB refuses the request. */
 type SyncRequests = { readonly [Name in RequestName]: Sync<TableRequests[Name]> }
 
-const PRIMARY = { partition: ['pk'], sort: ['sk'], include: 'everything' } as const
+const PRIMARY = { partition: ['pk'], sort: ['sk'], isTable: true } as const
 const MAX_AT_ONCE = 100
 /** Above these, DynamoDB refuses a transaction and answers only a part of a batch read. The gateway stays far below. */
 const MAX_TRANSACTION_BYTES = 4 * 1_024 * 1_024

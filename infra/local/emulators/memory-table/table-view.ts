@@ -1,4 +1,5 @@
 import type { Key } from '../../../../shared/table/keys.ts'
+import type { IndexSchema } from '../../../../shared/table/schema.ts'
 import type { KeyValue } from './check-item.ts'
 import { OutsideModel, type StoredItem } from './stored-item.ts'
 
@@ -9,12 +10,8 @@ export type TableChange = {
   readonly after: StoredItem | undefined
 }
 
-/** The key attributes of the table or of an index, and the attributes that it also copies. */
-export type ViewShape = {
-  readonly partition: readonly string[]
-  readonly sort: readonly string[]
-  readonly include: readonly string[] | 'everything'
-}
+/** The key attributes of the table or of an index. Only the table holds whole items. */
+export type ViewShape = IndexSchema & { readonly isTable?: true }
 
 export type Entry = { readonly partition: string; readonly sort: readonly KeyValue[]; readonly item: StoredItem }
 
@@ -22,7 +19,7 @@ export type Entry = { readonly partition: string; readonly sort: readonly KeyVal
 type Partition = { readonly first: string; readonly entries: readonly Entry[] }
 
 /** Undefined if the item lacks a key attribute of the view. It is then not in the view. */
-export const entryOf = ({ partition, sort, include }: ViewShape, item: StoredItem): Entry | undefined => {
+export const entryOf = ({ partition, sort, isTable }: ViewShape, item: StoredItem): Entry | undefined => {
   const valuesOf = (attributes: readonly string[]) =>
     attributes
       .map((attribute) => item[attribute])
@@ -32,13 +29,13 @@ export const entryOf = ({ partition, sort, include }: ViewShape, item: StoredIte
   // The primary key follows the sort attributes, so that no two entries are equal.
   const places = valuesOf([...sort, 'pk', 'sk'])
   if (places.length < sort.length + 2) return undefined
-  return { partition: JSON.stringify(found), sort: places, item: projected({ partition, sort, include }, item) }
+  return { partition: JSON.stringify(found), sort: places, item: projected({ partition, sort, isTable }, item) }
 }
 
-const projected = ({ partition, sort, include }: ViewShape, item: StoredItem): StoredItem => {
-  if (include === 'everything') return item
+const projected = ({ partition, sort, isTable }: ViewShape, item: StoredItem): StoredItem => {
+  if (isTable) return item
   const shown: Record<string, unknown> = {}
-  for (const names of [partition, sort, ['pk', 'sk'], include]) {
+  for (const names of [partition, sort, ['pk', 'sk']]) {
     for (const name of names) if (item[name] !== undefined) shown[name] = item[name]
   }
   return shown
