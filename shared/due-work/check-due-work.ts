@@ -13,14 +13,7 @@ type DueWorkSummary = Record<CheckedWork | 'audit', number>
 /** A slot gets one more worker for each so many due items. */
 const ITEMS_OF_A_PART = 100
 
-type Send = (deps: Pick<Deps, 'queues'>, messages: readonly QueueMessage[]) => Promise<void>
-
-/** Each kind has its own queue and workers, so that none delays another. */
-const KINDS: readonly (readonly [CheckedWork, Send])[] = [
-  ['alert', ({ queues }, messages) => queues.send('due-alerts', ...messages)],
-  ['delivery', ({ queues }, messages) => queues.send('due-deliveries', ...messages)],
-  ['payment', ({ queues }, messages) => queues.send('due-payments', ...messages)],
-]
+type Send = (messages: readonly QueueMessage[]) => Promise<void>
 
 const handOut = async (deps: FindDeps, work: CheckedWork, send: Send, slot: number) => {
   const limit = mostParts(work, callsPerMinute(deps.stage, deps.now())) * ITEMS_OF_A_PART
@@ -29,10 +22,7 @@ const handOut = async (deps: FindDeps, work: CheckedWork, send: Send, slot: numb
   if (oldest === undefined) return { due: 0, lateMs: 0 }
   const parts = Math.ceil(items.length / ITEMS_OF_A_PART)
   const shares = Array.from({ length: parts }, (_, part): DueSlot => ({ slot, part, parts }))
-  await send(
-    deps,
-    shares.map((body) => ({ body, delaySeconds: 0, group: `${slot}/${body.part}` })),
-  )
+  await send(shares.map((body) => ({ body, delaySeconds: 0, group: `${slot}/${body.part}` })))
   return { due: items.length, lateMs: msBetween(oldest.dueAt, deps.now()) }
 }
 
@@ -62,22 +52,17 @@ const handOutAudits = async (deps: FindDeps): Promise<number> => {
  * that cannot be handed out does not stop the others, and then fails the run.
  */
 export const checkDueWork = async (deps: FindDeps): Promise<DueWorkSummary> => {
-  const [audits, ...found] = await Promise.allSettled([
+  // Each kind has its own queue and workers, so that none delays another.
+  const kinds = [
     handOutAudits(deps),
-    ...KINDS.map(([work, send]) => handOutKind(deps, work, send)),
-  ])
-  if (audits.status === 'rejected') throw audits.reason
-  const [alert, delivery, payment] = found.map((kind) => {
-    if (kind.status === 'rejected') throw kind.reason
-    return kind.value
-  })
-  if (!alert || !delivery || !payment) throw new Error('a kind of due work is missing')
-  const summary = {
-    alert: alert.due,
-    delivery: delivery.due,
-    payment: payment.due,
-    audit: audits.value,
-  }
+    handOutKind(deps, 'alert', (messages) => deps.queues.send('due-alerts', ...messages)),
+    handOutKind(deps, 'delivery', (messages) => deps.queues.send('due-deliveries', ...messages)),
+    handOutKind(deps, 'payment', (messages) => deps.queues.send('due-payments', ...messages)),
+  ] as const
+  // Every kind ends before the failure of one is thrown.
+  await Promise.allSettled(kinds)
+  const [audit, alert, delivery, payment] = await Promise.all(kinds)
+  const summary = { alert: alert.due, delivery: delivery.due, payment: payment.due, audit }
   deps.log.info('due_work.completed', {
     ...summary,
     alert_late_ms: alert.lateMs,

@@ -42,27 +42,15 @@ export const ourFailure = (code: keyof typeof FAILURES, paymentRequestId?: strin
 })
 
 export const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>): Failure => {
-  switch (answer.kind) {
-    case 'refused':
-      return {
-        outcome: 'refused',
-        code: answer.code,
-        ofAccount: answer.ofAccount,
-        message: `the provider refused the payment: ${answer.code}`,
-      }
-    case 'not_executed':
-      return {
-        outcome: 'not_executed',
-        code: answer.reason,
-        message: `the provider accepts no payments right now; ${RETRY}`,
-      }
-    case 'unknown':
-      return {
-        outcome: 'unknown',
-        code: answer.reason,
-        message: `${answer.answered ? FAILED : DID_NOT_ANSWER}; ${RETRY}`,
-      }
+  if (answer.kind === 'refused') {
+    const { kind: outcome, code, ofAccount } = answer
+    return { outcome, code, ofAccount, message: `the provider refused the payment: ${code}` }
   }
+  const { kind: outcome, reason: code } = answer
+  if (answer.kind === 'not_executed') {
+    return { outcome, code, message: `the provider accepts no payments right now; ${RETRY}` }
+  }
+  return { outcome, code, message: `${answer.answered ? FAILED : DID_NOT_ANSWER}; ${RETRY}` }
 }
 
 export const endAttempt = (
