@@ -1,4 +1,4 @@
-import { ENTRY_TYPES, type EntryType } from '../journal/entry.ts'
+import { ENTRY_TYPES, type Entry, type EntryType, type Figures, type Legs } from '../journal/entry.ts'
 import { HOUSE_ENTRY_TYPES, type HouseEntryType } from '../journal/house-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import { PAYMENT_METHODS, type PaymentMethod } from '../payment-status.ts'
@@ -48,18 +48,10 @@ export const addBooks = (...books: readonly Book[]): Book => {
 }
 
 /** Sums of entries of one type and day, of clients or of the house. */
-export type BookLine = {
+export type BookLine = Readonly<Partial<Figures> & Legs & Pick<Entry, 'houseMinor'>> & {
   readonly type: EntryType | HouseEntryType
   readonly method?: PaymentMethod | undefined
   readonly day: string
-  readonly grossMinor?: Minor
-  readonly feeMinor?: Minor
-  readonly markupMinor?: Minor
-  readonly netMinor?: Minor
-  readonly providerMinor: Minor
-  readonly bankMinor: Minor
-  readonly suspenseMinor: Minor
-  readonly houseMinor: Minor
 }
 
 const TAKEN_BACK: ReadonlySet<string> = new Set<EntryType>(['refund', 'chargeback', 'reversal'])

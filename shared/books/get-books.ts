@@ -13,7 +13,7 @@ import { encodeCursor } from '../page.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findSettlements, settlementPages } from '../settlement/settlement-store.ts'
-import { csv, csvHead, csvRows } from '../settlement/statement/csv.ts'
+import { csv } from '../settlement/statement/csv.ts'
 import { addMs, DAY_MS, earlier, later, type Timestamp } from '../time.ts'
 import { type Difference, DifferenceSchema, differs } from '../verdict/difference.ts'
 import {
@@ -27,18 +27,14 @@ import {
   unequalSides,
   withOwed,
 } from './book.ts'
-import { type BookPeriod, bookPeriod, progressIn, WALK_FIELDS, walkClients } from './walk-clients.ts'
+import { type BookPeriod, bookPeriod, type PeriodInput, progressIn, WALK_FIELDS, walkClients } from './walk-clients.ts'
 
 type BooksDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs' | 'provider'>
 
-type BooksInput = {
+type BooksInput = PeriodInput & {
   /** Without it: all clients and the house. */
   readonly clientId?: ClientId | undefined
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  readonly format: 'json' | 'csv'
   readonly providerBalance: boolean
-  readonly cursor?: string | undefined
 }
 
 /** The trial balance of a book, and what its sources disagree on. */
@@ -104,7 +100,7 @@ const booksOfAll = async (deps: BooksDeps, input: BooksInput): Promise<object> =
     sum = joined(sum, ...books)
   }
   const position = await walkClients(deps, kept?.position, { read, isFull: () => lines.length >= MOST_CLIENTS })
-  const csvOf = (some: readonly Line[]) => (kept ? '' : csvHead(COLUMNS)) + csvRows(COLUMNS, some)
+  const csvOf = (some: readonly Line[]) => csv(COLUMNS, some, kept !== undefined)
   if (position) {
     const cursor = encodeCursor({ period, book: sum.book, differences: sum.differences, position })
     return { continuing: true, cursor, ...(isCsv && { csv: csvOf(lines) }) }

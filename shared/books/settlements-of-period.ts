@@ -7,20 +7,16 @@ import { encodeCursor } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
 import { settlementPages } from '../settlement/settlement-store.ts'
-import { csvHead, csvRows } from '../settlement/statement/csv.ts'
+import { csv } from '../settlement/statement/csv.ts'
 import { addMs, DAY_MS } from '../time.ts'
-import { type BookPeriod, bookPeriod, progressIn, WALK_FIELDS, walkClients } from './walk-clients.ts'
+import { type BookPeriod, bookPeriod, type PeriodInput, progressIn, WALK_FIELDS, walkClients } from './walk-clients.ts'
 
 type PeriodDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
 
-type PeriodInput = {
+type SettlementsInput = PeriodInput & {
   /** All clients without it. */
   readonly clientId?: ClientId | undefined
   readonly status?: Settlement['status'] | undefined
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  readonly format: 'json' | 'csv'
-  readonly cursor?: string | undefined
 }
 
 const Progress = v.strictObject(WALK_FIELDS)
@@ -58,7 +54,7 @@ const COLUMNS = [
  * Settlements whose public period ends in a span of days of Asia/Jakarta, client by client, each client's oldest first.
  * Without days: this month so far. Changes nothing. A run that cannot read all clients answers a cursor.
  */
-export const settlementsOfPeriod = async (deps: PeriodDeps, input: PeriodInput): Promise<object> => {
+export const settlementsOfPeriod = async (deps: PeriodDeps, input: SettlementsInput): Promise<object> => {
   const kept = input.cursor === undefined ? undefined : progressIn(Progress, input.cursor)
   const period = kept?.period ?? bookPeriod(deps, input)
   const found: Settlement[] = []
@@ -72,9 +68,8 @@ export const settlementsOfPeriod = async (deps: PeriodDeps, input: PeriodInput):
   } else await read([input.clientId])
 
   const shown = found.map((settlement) => toOperatorSettlement(settlement, deps.now()))
-  const csv = (kept ? '' : csvHead(COLUMNS)) + csvRows(COLUMNS, shown)
   return {
-    ...(input.format === 'csv' ? { csv } : { ...period, data: shown }),
+    ...(input.format === 'csv' ? { csv: csv(COLUMNS, shown, kept !== undefined) } : { ...period, data: shown }),
     ...(position && { continuing: true, cursor: encodeCursor({ period, position }) }),
   }
 }

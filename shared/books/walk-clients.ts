@@ -93,12 +93,10 @@ export const periodFields = {
   format: v.optional(v.picklist(['json', 'csv']), 'json'),
   cursor: v.optional(v.string()),
 }
+export type PeriodInput = Readonly<v.InferOutput<v.ObjectSchema<typeof periodFields, undefined>>>
 
 /** The requested period. By default the last day is today, and the first is the first of that month. */
-export const bookPeriod = (
-  deps: Pick<Deps, 'now'>,
-  asked: { readonly from?: string | undefined; readonly to?: string | undefined },
-): BookPeriod => {
+export const bookPeriod = (deps: Pick<Deps, 'now'>, asked: Pick<PeriodInput, 'from' | 'to'>): BookPeriod => {
   const today = bookDay(deps.now())
   const { to = today } = asked
   const { from = `${to.slice(0, 'yyyy-mm'.length)}-01` } = asked

@@ -4,10 +4,11 @@ import { findClient } from '../client/client-store.ts'
 import type { StoreDeps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { SettlementIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
-import { csvHead, csvRows } from '../settlement/statement/csv.ts'
+import { csv } from '../settlement/statement/csv.ts'
 import { settlementKey } from '../table/keys.ts'
 import type { QueryInput } from '../table/table.ts'
 import { TimestampSchema } from '../time.ts'
@@ -33,11 +34,11 @@ const PAYOUTS = ['payout', 0] as const
 
 /** Attributes of the table and of the index, as the table spells them. */
 const cursorIn = (text: string): QueryInput['cursor'] => {
-  const parsed = v.safeParse(Position, text)
+  const position = ifValid(Position, text)
   const reason = 'must be the cursor of the run before'
-  if (!parsed.success) throw invalid(`cursor: ${reason}`, { cursor: [reason] })
+  if (position === undefined) throw invalid(`cursor: ${reason}`, { cursor: [reason] })
   const [work, slot] = PAYOUTS
-  return { ...settlementKey(parsed.output.id), work, slot, ...parsed.output }
+  return { ...settlementKey(position.id), work, slot, ...position }
 }
 
 const PAGE = 100
@@ -74,9 +75,12 @@ export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) =>
     last = rows.at(-1)
     from = page.cursor
   } while (from && lines.length + leftOut.length < MOST_LINES)
-  const csv = (cursor === undefined ? csvHead(COLUMNS) : '') + csvRows(COLUMNS, lines.map(lineOf))
   const next = from && last && encodeCursor({ id: last.id, due_at: last.dueAt })
-  return { csv, left_out: leftOut, ...(next && { continuing: true, cursor: next }) }
+  return {
+    csv: csv(COLUMNS, lines.map(lineOf), cursor !== undefined),
+    left_out: leftOut,
+    ...(next && { continuing: true, cursor: next }),
+  }
 }
 
 /**

@@ -11,15 +11,12 @@ const cellOf = (value: Cell): string => {
   return `"${text.replaceAll('"', '""')}"`
 }
 
-export const csvHead = (columns: readonly string[]): string => `${columns.join(',')}\n`
-
-/** Rows as CSV (RFC 4180), without the columns' names. */
-export const csvRows = <Column extends string>(
-  columns: readonly Column[],
-  rows: readonly Readonly<Partial<Record<Column, Cell>>>[],
-): string => rows.map((row) => `${columns.map((column) => cellOf(row[column])).join(',')}\n`).join('')
-
+/** Rows as CSV (RFC 4180), below the names of the columns unless they continue an earlier page. */
 export const csv = <Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Partial<Record<Column, Cell>>>[],
-): string => csvHead(columns) + csvRows(columns, rows)
+  isContinued = false,
+): string => {
+  const lines = rows.map((row) => columns.map((column) => cellOf(row[column])))
+  return [...(isContinued ? [] : [columns]), ...lines].map((cells) => `${cells.join(',')}\n`).join('')
+}

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { invalid } from '../../errors.ts'
 import { type ClientId, type SettlementId, UuidSchema } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
 import { type Entry, isForClient } from '../../journal/entry.ts'
 import type { EntryPosition } from '../../journal/entry-store.ts'
 import { readEntries, type Span } from '../../journal/read-entries.ts'
@@ -77,10 +78,9 @@ const positionIn = (
   text: string,
   field: 'cursor' | 'after',
 ): EntryPosition => {
-  const parsed = v.safeParse(CursorSchema, text)
-  const position = parsed.success && parsed.output.of === of ? parsed.output : undefined
+  const position = ifValid(CursorSchema, text)
   // DynamoDB refuses a start outside the queried span with its own error.
-  if (position === undefined || position.eligible_at < span.start || position.eligible_at >= span.end) {
+  if (position?.of !== of || position.eligible_at < span.start || position.eligible_at >= span.end) {
     const reason = 'must be the cursor of an earlier page of this list'
     throw invalid(`${field}: ${reason}`, { [field]: [reason] }, 'Leave it out to begin with the first page.')
   }
@@ -160,7 +160,7 @@ export const balanceEntries = async (
 const PAGE = 500
 
 /** An entry as operators see it: the merchant's line, and when the provider settled its row. */
-const toLine = (entry: Entry, settlementId: Parameters<typeof toEntryDto>[1]) => ({
+const toLine = (entry: Entry, settlementId: SettlementId) => ({
   ...toEntryDto(entry, settlementId),
   provider_transaction_id: entry.providerTransactionId ?? null,
   provider_settled_at: entry.providerSettledAt ?? null,
