@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { MinorSchema } from '../money.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
@@ -61,14 +62,14 @@ export const storedOwnRow = (payment: Payment) => ({
 
 /** Adds what a visible payment's row leaves out: its index attributes and its first transition. */
 const whole = (row: unknown): unknown => {
-  const read = v.safeParse(Row, row)
-  if (!read.success) return row
-  const { id: paymentId, listedAt: createdAt, transitions } = read.output
+  const read = ifValid(Row, row)
+  if (read === undefined) return row
+  const { id: paymentId, listedAt: createdAt, transitions } = read
   const began: Transition = { status: 'pending', at: createdAt, source: 'create' }
-  const { postedAt: at, feeStatus: status, providerFeeMinor: feeMinor } = read.output
+  const { postedAt: at, feeStatus: status, providerFeeMinor: feeMinor } = read
   const finalFee = at === undefined ? {} : { finalFee: { status, feeMinor, at } }
   const left = { paymentId, createdAt, currency: 'IDR', transitions: [began, ...transitions] }
-  return { ...finalFee, ...read.output, ...ownRowOf(read.output), ...left }
+  return { ...finalFee, ...read, ...ownRowOf(read), ...left }
 }
 
 /** The row of a payment that a client can see (spec 2.1). */
@@ -94,10 +95,7 @@ export const findPaymentsByKey = async (
   reads?: Reads,
 ): Promise<readonly Payment[]> => {
   const items = await deps.table.getMany(paymentIds.map(paymentKey), reads)
-  return items.flatMap((item) => {
-    const parsed = v.safeParse(PaymentSchema, item)
-    return parsed.success ? [parsed.output] : []
-  })
+  return items.flatMap((item) => ifValid(PaymentSchema, item) ?? [])
 }
 
 export const transitioned = (payment: Payment, status: PaymentStatus, at: Timestamp, source: NewsSource): Payment => {
@@ -145,8 +143,8 @@ export const findPayment = async (deps: TableDeps, clientId: ClientId, id: strin
 
 /** One payment of any client, for operators, including payments that are still being created. Throws 404. */
 export const findAnyPayment = async (deps: TableDeps, id: string): Promise<StoredPayment> => {
-  const paymentId = v.safeParse(PaymentIdSchema, id)
-  const stored = paymentId.success ? await findStoredPayment(deps, paymentId.output) : undefined
+  const paymentId = ifValid(PaymentIdSchema, id)
+  const stored = paymentId && (await findStoredPayment(deps, paymentId))
   if (stored === undefined) throw notFound('payment')
   return stored
 }

@@ -7,6 +7,7 @@ import { mayBePaidOut, requireClient } from '../client/client-store.ts'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { PaymentIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
 import { payOutOfWindow } from '../ledger/window-store.ts'
 import { ZERO } from '../money.ts'
@@ -175,9 +176,9 @@ export type Confirm = v.InferOutput<typeof ConfirmField>
 const ASSUMED = 'fee_assumed'
 
 const isInSettlement = async (deps: TableDeps, { clientId, sweptFrom, sweptUntil }: Settlement, item: Suspense) => {
-  const id = v.safeParse(PaymentIdSchema, item.paymentId)
-  if (item.kind !== 'finding' || item.cause === ASSUMED || item.clientId !== clientId || !id.success) return false
-  const payment = await findStoredPayment(deps, id.output)
+  const id = ifValid(PaymentIdSchema, item.paymentId)
+  if (item.kind !== 'finding' || item.cause === ASSUMED || item.clientId !== clientId || !id) return false
+  const payment = await findStoredPayment(deps, id)
   if (payment === undefined || payment.status === 'creating') return false
   return entriesOf(payment).some(({ eligibleAt }) => eligibleAt >= sweptFrom && eligibleAt < sweptUntil)
 }

@@ -1,5 +1,5 @@
-import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
+import { ifValid } from '../if-valid.ts'
 import { type Cached, isFresh } from '../memory.ts'
 import { pausesKey } from '../table/keys.ts'
 import { absent, any, below, update } from '../table/step.ts'
@@ -33,11 +33,6 @@ const readPauses = async (deps: PauseDeps): Promise<Pauses> => {
   return pauses
 }
 
-const pauseIn = (pauses: Pauses, operation: ProviderOperation): Timestamp | undefined => {
-  const parsed = v.safeParse(TimestampSchema, pauses[operation])
-  return parsed.success ? parsed.output : undefined
-}
-
 const ownPause = ({ provider, now }: PauseDeps, operation: ProviderOperation): Timestamp | undefined => {
   const pauseMs = provider.pauseMs(operation)
   return pauseMs > 0 ? addMs(now(), pauseMs) : undefined
@@ -50,7 +45,7 @@ export const pausedUntil = async (
 ): Promise<Timestamp | undefined> => {
   let latest: Timestamp | undefined
   for (const operation of operations) {
-    const pause = ownPause(deps, operation) ?? pauseIn(await readPauses(deps), operation)
+    const pause = ownPause(deps, operation) ?? ifValid(TimestampSchema, (await readPauses(deps))[operation])
     if (pause !== undefined && pause > deps.now()) latest = later(latest ?? pause, pause)
   }
   return latest

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import type { Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
 import { bankReferenceKey, settlementKey } from '../table/keys.ts'
@@ -27,8 +28,8 @@ const ENTITY = 'settlement'
 
 /** One settlement of any client, for operators. Throws 404. */
 export const findAnySettlement = async (deps: TableDeps, id: string): Promise<Settlement> => {
-  const settlementId = v.safeParse(SettlementIdSchema, id)
-  const item = settlementId.success ? await deps.table.get(settlementKey(settlementId.output)) : undefined
+  const settlementId = ifValid(SettlementIdSchema, id)
+  const item = settlementId && (await deps.table.get(settlementKey(settlementId)))
   if (item === undefined) throw notFound('settlement')
   return v.parse(SettlementSchema, item)
 }

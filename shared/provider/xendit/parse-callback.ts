@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ifValid } from '../../if-valid.ts'
 import type { CallbackSubject, ParseCallback } from '../provider.ts'
 import { ProviderIdSchema, ReferenceSchema } from './xendit-schema.ts'
 
@@ -36,9 +37,9 @@ const CallbackSchema = v.pipe(
 
 /** Undefined for an event of another product, an event without a usable id, and any other body. */
 export const parseCallback: ParseCallback = (text) => {
-  const parsed = v.safeParse(CallbackSchema, text)
-  if (!parsed.success) return undefined
-  const { event, data } = parsed.output
+  const parsed = ifValid(CallbackSchema, text)
+  if (parsed === undefined) return undefined
+  const { event, data } = parsed
   if (isMoneyBack(event)) return 'money_back'
   const { id, payment_id, payment_request_id, reference_id: reference } = data
   if (PAYMENT_EVENTS.has(event)) {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ifValid } from '../../if-valid.ts'
 import { type Minor, minor } from '../../money.ts'
 import { earlier } from '../../time.ts'
 import type { ProviderBalance, ProviderTransaction, TransactionPage } from '../provider.ts'
@@ -125,10 +126,7 @@ const TransactionSchema = v.pipe(
 
 const RowIdSchema = v.object({ id: RowId })
 
-const idOf = (row: unknown): string | undefined => {
-  const parsed = v.safeParse(RowIdSchema, row)
-  return parsed.success ? parsed.output.id : undefined
-}
+const idOf = (row: unknown): string | undefined => ifValid(RowIdSchema, row)?.id
 
 /** Twice the provider's page size, and the limit of one batch read of payments. */
 const MAX_ROWS = 100
@@ -140,8 +138,8 @@ export const TransactionPageSchema = v.pipe(
     const transactions: ProviderTransaction[] = []
     const unreadableIds: string[] = []
     for (const row of data) {
-      const parsed = v.safeParse(TransactionSchema, row)
-      if (parsed.success) transactions.push(parsed.output)
+      const transaction = ifValid(TransactionSchema, row)
+      if (transaction) transactions.push(transaction)
       else unreadableIds.push(idOf(row) ?? 'without an id')
     }
     if (unreadableIds.length === 0) return { transactions, hasMore }

@@ -1,4 +1,4 @@
-import * as v from 'valibot'
+import { ifValid } from '../../if-valid.ts'
 import type { HttpOutcome } from '../call-json.ts'
 import type { CreateAnswer, CreateRequestInput } from '../provider.ts'
 import { channelProperties, providerCodeOf } from './xendit-channels.ts'
@@ -54,12 +54,11 @@ export const createAnswer = (outcome: HttpOutcome, asked: CreateRequestInput): C
 }
 
 const readCreated = (json: unknown, asked: CreateRequestInput): CreateAnswer => {
-  const request = v.safeParse(RequestSchema, json)
-  const echo = v.safeParse(RequestEchoSchema, json)
-  if (!request.success || !echo.success) return unclear('unreadable answer')
+  const [request, echo] = [ifValid(RequestSchema, json), ifValid(RequestEchoSchema, json)]
+  if (!request || !echo) return unclear('unreadable answer')
   // The destination of another request would send the customer's money to the wrong payment.
-  const isOurs = echo.output.reference_id === asked.reference && echo.output.request_amount === asked.amountMinor
-  return isOurs ? { kind: 'created', request: request.output } : unclear('answer about another request')
+  const isOurs = echo.reference_id === asked.reference && echo.request_amount === asked.amountMinor
+  return isOurs ? { kind: 'created', request } : unclear('answer about another request')
 }
 
 const unclear = (reason: string): CreateAnswer => ({ kind: 'unknown', reason, answered: true })

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ifValid } from '../../if-valid.ts'
 import type { Secrets } from '../../secrets.ts'
 import { UPSTREAM } from '../../table/upstream.ts'
 import { callJson, type HttpCall, type HttpOutcome } from '../call-json.ts'
@@ -110,8 +111,8 @@ const get = async <Schema extends v.GenericSchema>(
 ): Promise<Answer<v.InferOutput<Schema>>> => {
   const outcome = await send(call)
   if (outcome === 'no key' || outcome.kind !== 'answered' || outcome.status !== 200) return failure(outcome)
-  const parsed = v.safeParse(schema, outcome.json)
-  return parsed.success ? { kind: 'found', value: parsed.output } : UNREADABLE
+  const value = ifValid(schema, outcome.json)
+  return value === undefined ? UNREADABLE : { kind: 'found', value }
 }
 
 const listTransactions = async (
@@ -149,9 +150,9 @@ const cancelRequest = async (send: Send, id: string, timeoutMs: number): Promise
 }
 
 const cancelledOrFinal = (json: unknown): CancelAnswer => {
-  const parsed = v.safeParse(RequestSchema, json)
-  if (!parsed.success || parsed.output.status === 'open') return UNREADABLE
-  return { kind: parsed.output.status === 'cancelled' ? 'cancelled' : 'final' }
+  const { status = 'open' } = ifValid(RequestSchema, json) ?? {}
+  if (status === 'open') return UNREADABLE
+  return { kind: status === 'cancelled' ? 'cancelled' : 'final' }
 }
 
 /** An answer that cannot be read counts as a provider failure. */

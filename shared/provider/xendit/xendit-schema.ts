@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ifValid } from '../../if-valid.ts'
 import { type Minor, minor, ZERO } from '../../money.ts'
 import type { FailureReason } from '../../payment-status.ts'
 import { parseForeignTime, TimestampSchema } from '../../time.ts'
@@ -107,10 +108,7 @@ export const PaymentSchema = v.pipe(
 const ErrorSchema = v.object({ error_code: v.pipe(v.string(), v.regex(/^[A-Z0-9_]{1,64}$/)) })
 
 /** The provider's error code, safe to show and to log; `UNKNOWN` if the answer has no code of the known form. */
-export const errorCodeOf = (json: unknown): string => {
-  const parsed = v.safeParse(ErrorSchema, json)
-  return parsed.success ? parsed.output.error_code : 'UNKNOWN'
-}
+export const errorCodeOf = (json: unknown): string => ifValid(ErrorSchema, json)?.error_code ?? 'UNKNOWN'
 
 /** The customer could not pay, or declined. */
 const DECLINED = [
