@@ -71,26 +71,25 @@ export const planRound = async (deps: StoreDeps): Promise<Round> => {
     rowsPerMinute,
     reversalsAt: reversalsDue ? addMs(now, REVERSALS_EVERY_MS) : head.reversalsAt,
   }
-  const steps: Record<string, Step> = { head: moveHead(head, next) }
-  for (const slice of slices) steps[slice.id] = newSlice(slice)
-  const planned = await deps.table.transact(steps)
+  const added = Object.fromEntries(slices.map((slice) => [slice.id, newSlice(slice)]))
+  const planned = await deps.table.transact<string>({ head: moveHead(head, next), ...added })
   return planned.applied ? { slices, to } : 'overtaken'
 }
 
 const HEAD = 'head'
 
-export const readHead = async (deps: TableDeps): Promise<Head | undefined> => {
+const readHead = async (deps: TableDeps): Promise<Head | undefined> => {
   const item = await deps.table.get(syncJobKey(HEAD))
   return item && v.parse(HeadSchema, item)
 }
 
 /** Moves the head; refused when another planner has moved it. */
-export const moveHead = (from: Head | undefined, to: Head): Step =>
+const moveHead = (from: Head | undefined, to: Head): Step =>
   update(syncJobKey(HEAD), { set: { ...to, provider: UPSTREAM } }, unchanged('round', from?.round))
 
 /** Records the row density, from which the next round's slices are cut. */
 export const noteDensity = (deps: TableDeps, rowsPerMinute: number) =>
   deps.table.write(update(syncJobKey(HEAD), { set: { rowsPerMinute } }, exists))
 
-export const newSlice = (slice: Slice): Step =>
+const newSlice = (slice: Slice): Step =>
   put(syncJobKey(slice.id), { ...slice, provider: UPSTREAM, ...dueWork('sync', slice.id, slice.dueAt) }, isNew)

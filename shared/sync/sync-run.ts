@@ -124,8 +124,11 @@ const readHeadRounds = async (run: State): Promise<Timestamp | undefined> => {
   return undefined
 }
 
-/** Logs a finished run and answers its summary. `readTo`: the run read every row updated before it. */
-const endSync = ({ deps, tally, end, lagMs }: State, readTo: Timestamp | undefined): SyncSummary => {
+/** Reads the head if asked to, then does due jobs. Logs the end, and answers the summary. */
+const runSync = async (run: State, readsHead: boolean): Promise<SyncSummary> => {
+  const readTo = readsHead ? await readHeadRounds(run) : undefined
+  await doDueJobs(run)
+  const { deps, tally, end, lagMs } = run
   const complete = end === 'read'
   const { transactions, unanswered, passedOver: passed_over, failed } = tally
   const incomplete = complete || end === 'overtaken' ? 0 : 1
@@ -137,9 +140,7 @@ const endSync = ({ deps, tally, end, lagMs }: State, readTo: Timestamp | undefin
 /** Does the due jobs of the sync. `woken`: also reads the rows after the last round, if that is long enough ago. */
 export const shareSync = async (deps: SyncRun['deps'], { woken }: { readonly woken: boolean }): Promise<void> => {
   const run = startSync(deps)
-  const readTo = woken && (await isRoundPast(deps)) ? await readHeadRounds(run) : undefined
-  await doDueJobs(run)
-  endSync(run, readTo)
+  await runSync(run, woken && (await isRoundPast(deps)))
 }
 
 const MIN_HELPERS = 9
@@ -162,10 +163,7 @@ const callingHelpers = ({ queues, stage, now }: Pick<Deps, 'queues' | 'stage' | 
  * one slice have the effect of one.
  */
 export const syncProviderTransactions = async (deps: SyncRun['deps'] & Pick<Deps, 'queues'>): Promise<SyncSummary> => {
-  const run = startSync(deps, callingHelpers(deps))
-  const readTo = await readHeadRounds(run)
-  await doDueJobs(run)
-  return endSync(run, readTo)
+  return runSync(startSync(deps, callingHelpers(deps)), true)
 }
 
 /** Backoff: two minutes, doubled up to an hour. */
