@@ -39,29 +39,28 @@ export type OnCreating = (
 
 type How = { readonly readBefore?: StoredPayment | undefined; readonly onCreating: OnCreating }
 
-/** The single entry for provider news: asks the provider and applies its answer. No caller is believed. */
-export const applyProviderNews = async (
+/** Asks the provider and applies its answer. No caller is believed. */
+const askAndApply = async (
+  deps: NewsDeps,
+  subject: NewsSubject,
+  source: NewsSource,
+  how: How,
+): Promise<ApplyOutcome> => {
+  const answer = await askForNews(deps, subject)
+  return answer.kind === 'news' ? applyNews(deps, answer.news, source, how) : answer
+}
+
+/** The usual entry for provider news: money of a payment that is being created is credited or remembered. */
+export const applyProviderNews = (
   deps: NewsDeps,
   subject: NewsSubject,
   source: NewsSource,
   readBefore?: StoredPayment,
-): Promise<ApplyOutcome> => {
-  const answer = await askForNews(deps, subject)
-  return answer.kind === 'news'
-    ? applyNews(deps, answer.news, source, { readBefore, onCreating: creditCreating })
-    : answer
-}
+): Promise<ApplyOutcome> => askAndApply(deps, subject, source, { readBefore, onCreating: creditCreating })
 
 /** Applies provider news about a visible payment's own request. Never changes a payment that is being created. */
-export const applyNewsOfVisible = async (
-  deps: NewsDeps,
-  { paymentRequestId }: Payment,
-  source: NewsSource,
-): Promise<ApplyOutcome> => {
-  const answer = await askForNews(deps, { paymentRequestId })
-  const onCreating: OnCreating = async () => ({ kind: 'deferred' })
-  return answer.kind === 'news' ? applyNews(deps, answer.news, source, { onCreating }) : answer
-}
+export const applyNewsOfVisible = (deps: NewsDeps, { paymentRequestId }: Payment, source: NewsSource) =>
+  askAndApply(deps, { paymentRequestId }, source, { onCreating: async () => ({ kind: 'deferred' }) })
 
 /** A payment changes status at most twice. More conflicts between read and write are a bug. */
 const MAX_TRIES = 6
