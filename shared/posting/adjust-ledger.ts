@@ -1,7 +1,6 @@
-import * as v from 'valibot'
 import { requireClient } from '../client/client-store.ts'
 import { GatewayError, invalid, notFound } from '../errors.ts'
-import { derivedUuid, UuidSchema } from '../ids.ts'
+import { derivedUuid } from '../ids.ts'
 import { type Entry, figuresOf, newEntry } from '../journal/entry.ts'
 import { findEntry, putEntry } from '../journal/entry-store.ts'
 import { findUnclaimedRow, type HouseEntry, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
@@ -16,13 +15,10 @@ export type AdjustmentInput = Omit<Adjustment, 'entryId' | 'eligibleAt'> & { rea
 
 type Adjusted = { readonly adjustment: Adjustment; readonly entry: Entry }
 
-const entryIdOf = ({ clientId, reference }: Pick<Adjustment, 'clientId' | 'reference'>) =>
-  v.parse(UuidSchema, derivedUuid('adjustment', clientId, reference))
-
 /** Eligible at once. For money by bank our bank has the other side, for a provider's row the provider. */
 const entryOf = (input: AdjustmentInput, row: HouseEntry | undefined, postedAt: Timestamp): Entry =>
   newEntry({
-    entryId: entryIdOf(input),
+    entryId: derivedUuid('adjustment', input.clientId, input.reference),
     type: input.kind,
     eligibleAt: postedAt,
     postedAt,

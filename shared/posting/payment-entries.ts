@@ -1,8 +1,6 @@
-import * as v from 'valibot'
-import { derivedUuid, UuidSchema } from '../ids.ts'
+import { derivedUuid } from '../ids.ts'
 import {
   type Entry,
-  type EntryType,
   type Figures,
   figuresOf,
   NO_FIGURES,
@@ -26,14 +24,10 @@ export const moneyOf = (payment: Payment): PaymentMoney => ({
 const priceOf = ({ notionalMinor, providerFeeMinor, markupMinor }: Payment): Figures =>
   figuresOf(notionalMinor, providerFeeMinor, markupMinor)
 
-type Fields = Pick<Entry, 'providerSettledAt' | 'provenMinor' | 'provenEligibleAt'>
-
-type EntryOf = Partial<Fields> & {
-  readonly type: EntryType
+type EntryOf = Pick<Entry, 'type' | 'postedAt' | 'providerSettledAt' | 'provenMinor' | 'provenEligibleAt'> & {
   readonly figures: Figures
   readonly providerMinor: Minor | undefined
   readonly transactionId: string | undefined
-  readonly postedAt: Timestamp
 }
 
 /** An entry is eligible a day after its payment was paid, but not before it was posted. */
@@ -42,7 +36,7 @@ const eligibleAt = ({ paidAt }: Payment, postedAt: Timestamp): Timestamp =>
 
 const entryOf = (payment: Payment, { type, figures, providerMinor, transactionId, postedAt, ...fields }: EntryOf) =>
   newEntry({
-    entryId: v.parse(UuidSchema, derivedUuid('entry', payment.paymentId, type, transactionId ?? '')),
+    entryId: derivedUuid('entry', payment.paymentId, type, transactionId ?? ''),
     type,
     eligibleAt: eligibleAt(payment, postedAt),
     postedAt,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
-import { derivedUuid, UuidSchema } from '../ids.ts'
+import { derivedUuid } from '../ids.ts'
 import { type Entry, newEntry, paymentsIn, SidesSchema } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
@@ -82,7 +82,7 @@ export const markSettlementFailed = async (deps: CloseDeps, input: Close & { rea
 /** The entry that carries a failed settlement into the next one: its sums, eligible at once. */
 export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entry =>
   newEntry({
-    entryId: v.parse(UuidSchema, derivedUuid('recredit', settlement.settlementId)),
+    entryId: derivedUuid('recredit', settlement.settlementId),
     type: 'recredit',
     eligibleAt: postedAt,
     postedAt,
@@ -130,7 +130,7 @@ const recreditedAlready = () =>
  */
 export const leftOutRecredit = ({ sweptFrom }: Pick<Settlement, 'sweptFrom'>, entry: Entry, postedAt: Timestamp) =>
   newEntry({
-    entryId: v.parse(UuidSchema, derivedUuid('recredit of an entry', entry.entryId)),
+    entryId: derivedUuid('recredit of an entry', entry.entryId),
     type: 'recredit',
     eligibleAt: postedAt,
     postedAt,
