@@ -57,12 +57,8 @@ export const claimSuspenseAlert = async (
   { suspenseId, dueAt }: { readonly suspenseId: string; readonly dueAt: Timestamp },
   until: Timestamp,
 ): Promise<Suspense | undefined> => {
-  const claim = update(
-    suspenseKey(suspenseId),
-    { set: { dueAt: until } },
-    all(equals('work', 'alert'), equals('dueAt', dueAt)),
-  )
-  const { applied, item } = await deps.table.write(claim)
+  const isDue = all(equals('work', 'alert'), equals('dueAt', dueAt))
+  const { applied, item } = await deps.table.write(update(suspenseKey(suspenseId), { set: { dueAt: until } }, isDue))
   return applied ? v.parse(SuspenseSchema, item) : undefined
 }
 
@@ -87,14 +83,8 @@ export const notePosted = (item: Suspense, postedMinor: Minor): Step =>
   )
 
 /** Records the amount that the provider refunded; `open` -> `resolved` if nothing is left. */
-export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step =>
-  update(
-    suspenseKey(item.suspenseId),
-    {
-      set: {
-        refundedMinor,
-        ...(owedOf({ ...item, refundedMinor }) <= 0 && { status: 'resolved', resolution: 'refunded' }),
-      },
-    },
-    asRead(item),
-  )
+export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step => {
+  const isResolved = owedOf({ ...item, refundedMinor }) <= 0
+  const set = { refundedMinor, ...(isResolved && { status: 'resolved', resolution: 'refunded' }) }
+  return update(suspenseKey(item.suspenseId), { set }, asRead(item))
+}

@@ -54,14 +54,8 @@ export const claimAudit = async (
   { settlementId, dueAt }: Pick<SettlementVerdict, 'settlementId' | 'dueAt'>,
   until: Timestamp,
 ): Promise<boolean> => {
-  const { applied } = await deps.table.write(
-    update(
-      verdictKey(settlementId),
-      { set: { dueAt: until } },
-      all(equals('work', 'audit'), unchanged('dueAt', dueAt)),
-    ),
-  )
-  return applied
+  const isDue = all(equals('work', 'audit'), unchanged('dueAt', dueAt))
+  return (await deps.table.write(update(verdictKey(settlementId), { set: { dueAt: until } }, isDue))).applied
 }
 
 /** Records the result of an audit. An inconclusive one is due again. */

@@ -31,7 +31,8 @@ export const parsePaymentRequest = (rawBody: Buffer, facts: RuleFacts): ParsedRe
   }
   const metadata = readMetadata(shape.output.metadata, json.text)
   const broken = checkPaymentRules(shape.output, metadata, facts)
-  if (broken.length > 0) return refuseRules(broken)
+  const [first] = broken
+  if (first) return refuse(first.message, broken)
   return { ok: true, request: toRequest(shape.output, metadata.ok ? metadata.text : undefined) }
 }
 
@@ -88,11 +89,8 @@ const fieldErrors = (errors: readonly RuleError[]): FieldErrors =>
       .map(([field, found]) => [field, found.map(({ message }) => message)]),
   )
 
-export const refuseJson = (reason: string, errors?: readonly RuleError[]): ParsedRequest =>
+const refuseJson = (reason: string, errors?: readonly RuleError[]): ParsedRequest =>
   refuse(`invalid JSON body: ${reason}`, errors)
-
-/** Refuses a body whose values break rules. The first error is the message. */
-export const refuseRules = (broken: readonly RuleError[]): ParsedRequest => refuse(broken[0]?.message ?? '', broken)
 
 type Misshapen = {
   readonly unknown: readonly string[]
@@ -103,7 +101,7 @@ type Misshapen = {
 }
 
 /** Refuses a body with unknown fields or wrong types. Rule errors of its other fields are told too. */
-export const refuseShape = ({ unknown, issues, ...read }: Misshapen): ParsedRequest => {
+const refuseShape = ({ unknown, issues, ...read }: Misshapen): ParsedRequest => {
   const misshapen = [
     ...unknown.map((field) => ({ field: shown(field), message: 'unknown field' })),
     ...issues.map((issue) => ({ field: v.getDotPath(issue) ?? 'body', message: describeIssue(issue) })),
