@@ -79,8 +79,9 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
   open({ host, alerts: messaging.alerts, attemptsEnded: sources.attemptsEnded, activity, about })
 
   const running = started.move()
-  void table.exited.then((errorOutput) => {
-    if (!running.disposed) options.onFailure?.(tableEnded(errorOutput))
+  void table.exited.then((output) => {
+    const message = `DynamoDB Local ended unexpectedly; start the gateway again. Its last output: ${output.trim()}`
+    if (!running.disposed) options.onFailure?.(new Error(message))
   })
   return {
     urls,
@@ -91,9 +92,6 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
     close: () => running.disposeAsync(),
   }
 }
-
-const tableEnded = (errorOutput: string) =>
-  new Error(`DynamoDB Local ended unexpectedly; start the gateway again. Its last output: ${errorOutput.trim()}`)
 
 type Ready = {
   readonly host: FunctionHost

@@ -45,13 +45,9 @@ type Demo = ReturnType<typeof aDemo>
 
 const aDemo = ({ urls, demoClient }: Pick<LocalCloud, 'urls' | 'demoClient'>, print: Print) => {
   const caller = localCaller({ urls })
-  const call = async <const Schema extends v.GenericSchema>(
-    schema: Schema,
-    operation: string,
-    input: CallInput = {},
-  ) => {
-    const { status, body } = await caller.call(operation, { key: demoClient.api_key, ...input })
-    expect(status < 300, `${operation} answered ${status}: ${JSON.stringify(body)}`)
+  const call = async <const Schema extends v.GenericSchema>(schema: Schema, name: string, input: CallInput = {}) => {
+    const { status, body } = await caller.call(name, { key: demoClient.api_key, ...input })
+    expect(status < 300, `${name} answered ${status}: ${JSON.stringify(body)}`)
     return v.parse(schema, body)
   }
   const printBalance = async () => {

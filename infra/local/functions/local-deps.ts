@@ -51,9 +51,7 @@ export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => D
   const basics = {
     log,
     now: () => timestampOf(clock.nowMs()),
-    sleep: async (ms: number) => {
-      await sleep(ms)
-    },
+    sleep: (ms: number) => sleep(ms),
     random: Math.random,
   }
   // All functions share one memory, so that a client's rate limit counts all its calls.
