@@ -20,8 +20,8 @@ const REFERENCE = `order 1042/é ${'😀'.repeat(242)}`
 /** Both ways of looking for it. */
 const FILTERS: readonly Query[] = [{}, { status: 'pending' }]
 
-const aMerchant = async (fields: Parameters<typeof anApi>[0] = {}, deps?: TestDeps) => {
-  const api = await anApi(fields, deps)
+const aMerchant = async (deps?: TestDeps) => {
+  const api = await anApi({}, deps)
   const listed = (query: Query = {}) => api.ask('listPayments', { query: { external_reference: REFERENCE, ...query } })
   const create = async (fieldsOfBody: object = {}) => {
     const body = aPaymentBody({ external_reference: REFERENCE, ...fieldsOfBody })
@@ -112,7 +112,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
 
   it.each(FILTERS)('answers another client as if no payment had the reference, byte for byte (%j)', async (query) => {
     const deps = testDeps()
-    const [owner, stranger] = [await aMerchant({}, deps), await aMerchant({}, deps)]
+    const [owner, stranger] = [await aMerchant(deps), await aMerchant(deps)]
     await owner.create()
 
     const foreign = await stranger.listed(query)
@@ -126,7 +126,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
 
   it.each(FILTERS)('shows nothing that a row leads to by mistake (%j)', async (query) => {
     const deps = testDeps()
-    const [owner, stranger] = [await aMerchant({}, deps), await aMerchant({}, deps)]
+    const [owner, stranger] = [await aMerchant(deps), await aMerchant(deps)]
     const foreign = await aPendingPayment(deps, owner.caller, { externalReference: REFERENCE })
     const misnamed = await aPendingPayment(deps, stranger.caller, { externalReference: 'another' })
     await putPointers(deps, { ...foreign, clientId: stranger.caller.clientId })
@@ -137,8 +137,8 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
 })
 
 describe('a reference of very many payments', () => {
-  const merchantWith = async (count: number, fields = {}) => {
-    const merchant = await aMerchant(fields, memoryDeps())
+  const merchantWith = async (count: number) => {
+    const merchant = await aMerchant(memoryDeps())
     const { deps, caller } = merchant
     const payments = Array.from({ length: count }, (_, at) =>
       succeededPayment(caller, { paidAt: addMs(deps.now(), at), externalReference: REFERENCE }),
@@ -166,28 +166,5 @@ describe('a reference of very many payments', () => {
         'List payments without it, or fetch one by its id or idempotency key. Give each order a reference of its own.',
     }
     expect(refused.map(({ status, body }) => [status, body])).toStrictEqual(refused.map(() => [422, refusal]))
-  })
-
-  it('counts in the rate limit as all that is looked at, with a status or without', async () => {
-    const { deps, listed } = await merchantWith(100, { rateLimitPerSecond: 1 })
-    const answers: unknown[] = []
-    for (const query of FILTERS) {
-      const { status } = await listed(query)
-      const refused = await listed(query)
-      answers.push([status, refused.status, refused.headers['retry-after']])
-      deps.clock.advance(20)
-    }
-
-    // A hundred consistent reads are two points: one before, and one of debt.
-    expect(answers).toStrictEqual(FILTERS.map(() => [200, 429, '2']))
-  })
-
-  it.each([
-    [1, '25'],
-    [4, '100'],
-  ])('is never refused for what it took itself: at %i a second, %s a page', async (rateLimitPerSecond, perPage) => {
-    const { listed } = await merchantWith(110, { rateLimitPerSecond })
-
-    expect((await listed({ status: 'succeeded', per_page: perPage })).status).toBe(200)
   })
 })

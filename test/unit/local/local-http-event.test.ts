@@ -24,6 +24,7 @@ const event = ({ search = '', ...changes }: Partial<LocalRequest>) =>
     { requestId: 'r-1', nowMs: NOW_MS, domainName: '127.0.0.1:3000' },
   )
 
+// Bodies that are no text: `api-create-payment-refusals.test.ts`, whose requests are made here too.
 describe('the event of an HTTP request, payload format 2.0', () => {
   it('joins repeated headers by commas, dropping none, names them in lower case, and takes cookies out of them', () => {
     const repeated = ['Authorization', 'Bearer a', 'AUTHORIZATION', 'Bearer b', 'Idempotency-Key', 'k']
@@ -46,19 +47,6 @@ describe('the event of an HTTP request, payload format 2.0', () => {
       ['__proto__', '1'],
     ])
     expect(rawQueryString).toBe(search)
-  })
-
-  it.each([
-    ['application/json', Buffer.from('{"a":"é"}'), false],
-    ['text/plain', Buffer.from('\uFEFF{'), false],
-    [undefined, Buffer.from('{}'), false],
-    // Half a character.
-    ['application/json', Buffer.from([0x7b, 0xc3]), true],
-  ])('hands on a body of %s as text if it is one, else as base64: %s', (type, body, isBase64Encoded) => {
-    const rawHeaders = type === undefined ? [] : ['Content-Type', type]
-
-    const text = body.toString(isBase64Encoded ? 'base64' : 'utf8')
-    expect(event({ body, rawHeaders })).toMatchObject({ body: text, isBase64Encoded })
   })
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { Deps } from '../../../shared/deps.ts'
 import { ENV, readConfig } from '../../../shared/runtime/config.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
-import { API, anApiClient, call, UNKNOWN_PATH } from '../../support/api-event.ts'
+import { API, call, UNKNOWN_PATH } from '../../support/api-event.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 const CURRENT = 'current-origin-secret-'.padEnd(64, 'c')
@@ -44,17 +44,6 @@ describe('origin guard of a stage behind a front', () => {
       expect(answer).toMatchObject({ status: 403, body: REFUSAL })
       expect(answer.text).not.toContain(CURRENT)
     }
-  })
-
-  it('answers what came through the front as if there were none', async () => {
-    const { deps } = behindFront()
-    const caller = await anApiClient(deps)
-
-    const answer = await call(deps, API.getBalance, { caller, ...from(CURRENT) })
-    const unauthenticated = await call(deps, API.getBalance, from(CURRENT))
-
-    expect([answer.status, unauthenticated.status]).toStrictEqual([200, 401])
-    expect(await statusesFrom(deps, CURRENT)).toStrictEqual([404])
   })
 
   it('accepts both values while one is being exchanged for the other, and the old one no longer after it', async () => {
