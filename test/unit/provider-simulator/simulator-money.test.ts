@@ -143,23 +143,4 @@ describe('money that goes back at the provider simulator (design section 10)', (
     const events = 'refund.succeeded dispute.action_required dispute.won'
     expect(sim.callbacks.slice(-3).map(({ event }) => event)).toStrictEqual(events.split(' '))
   })
-
-  it('shows settled money and later movements in GET /balance, and no reversed rows', async ({ sim }) => {
-    const balance = () => sim.core.getBalance(new URLSearchParams({ account_type: 'CASH' })).balance
-    const [id, turning] = [sim.create('DANA'), sim.create('DANA')]
-    for (const request of [id, turning]) sim.pay(request)
-    const seen = [balance()]
-    await sim.advance(WEEK)
-    for (const step of [
-      () => sim.core.reversePayment(turning, { kind: 'reversed' }),
-      () => sim.core.reversePayment(id, { kind: 'chargeback', amount: 50_000, fee: 25_000 }),
-      () => sim.core.reversePayment(id, WON),
-      () => sim.core.bookTransaction({ type: 'WITHDRAWAL', amount: 100_000, net_amount: 102_500 }),
-    ]) {
-      step()
-      seen.push(balance())
-    }
-
-    expect(seen).toStrictEqual([0, 146_948, 71_948, 121_948, 19_448])
-  })
 })
