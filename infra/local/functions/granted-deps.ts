@@ -55,7 +55,7 @@ export const grantedDeps = (stage: string, spec: FunctionSpec, all: Granted): Gr
   }
 }
 
-/** IAM identifies secrets by name. A secret that is not the provider's needs an access that no function has. */
+/** IAM identifies secrets by name. Functions can have access only to the provider's secrets. */
 const grantedSecrets = (
   stage: string,
   secrets: Secrets,

@@ -8,8 +8,8 @@ import { channelTable, PAYMENTS_PAGE } from './channel-table.ts'
 const USAGE = `npm run openapi [-- --write]
 
 Records what a local gateway answers and prints the description of the API, as OpenAPI 3.1.
-  --write      puts it into docs/openapi.yaml instead, its schemas as TypeScript into docs/examples, and the table of
-               channels into docs/merchants/payments.md
+  --write      writes it to docs/openapi.yaml instead. Also writes its types to docs/examples, and the table of channels
+               to docs/merchants/payments.md
   --help, -h   this text
 Exit code: 0 done, 2 called wrongly.`
 

@@ -226,8 +226,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Deliveries',
     summary: 'Send missed webhooks to an endpoint again',
     description:
-      'Starts a new round for every abandoned or skipped delivery since a time, and sends events that were never sent to ' +
-      'the endpoint. One call checks up to a hundred events: repeat with `next` as `cursor` until it is null. Safe to ' +
+      'Starts a new round for every abandoned or skipped delivery since a time. It also sends the events that the endpoint ' +
+      'never got. One call checks up to a hundred events: repeat with `next` as `cursor` until it is null. Safe to ' +
       'repeat: it skips deliveries in progress. Answers 422 if the endpoint is disabled.',
     body: 'RedeliverToEndpoint',
     success: answers('The started rounds, and the cursor of the next call.', 'Redelivered'),

@@ -18,7 +18,7 @@ const DAY = 24 * HOUR
 /** In the middle of a UTC day, so that no daily schedule runs during the recording. */
 const BEGIN_HOUR_UTC = 3
 
-/** The secret that the webhooks of the examples are signed with, so that a reader can verify them. */
+/** The signing secret of the example webhooks. It is public, so that a reader can verify them. */
 export const EXAMPLE_SECRET = `whsec_${Buffer.from('for examples, and of no endpoint').toString('base64')}`
 
 /**

@@ -80,8 +80,8 @@ export const jsonReply = (
 const FAILED = jsonReply(500, { error_code: 'SERVER_ERROR', message: 'unexpected error in the local server' })
 
 /**
- * A small HTTP server on 127.0.0.1 for the parts of the local gateway. It answers 403 to requests of foreign pages, 413
- * to a body that is too long, and 500 after an error in `answer`. Rejects if the port is in use.
+ * A small HTTP server on 127.0.0.1 for the parts of the local gateway. It answers 403 to requests of foreign pages, and
+ * 413 to a body that is too long. After an error in `answer`, it answers 500. Rejects if the port is in use.
  */
 export const startLocalHttpServer = async (options: LocalHttpServerOptions) => {
   let closing = false

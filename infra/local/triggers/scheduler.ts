@@ -59,7 +59,7 @@ const armedJob = (clock: LocalClock, { run, periodMs, nextMs }: Recurrence) => {
     dueMs: () => dueMs,
     lastMs: (nowMs: number) => nextMs(nowMs) - periodMs,
     cancel: () => cancel(),
-    /** Sets a timer for now, which runs after every timer that became due. */
+    /** Sets a timer for now. It runs after all other due timers. */
     fireAfterTimers: () => {
       cancel()
       cancel = clock.at(clock.nowMs(), fire)

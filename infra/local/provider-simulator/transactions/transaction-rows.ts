@@ -165,7 +165,7 @@ const tariffFee = (channel: Channel, amount: number) => {
   return feeShown(fee, Math.floor((fee * 11) / 100), 'COMPLETED')
 }
 
-/** Splits an ordered total into fee and tax, so that tests notice a reader that ignores one of them. */
+/** Splits an ordered total into fee and tax. So tests notice code that ignores one of the two. */
 const splitFee = (total: number) => {
   const tax = Math.floor((total * 11) / 111)
   return feeShown(total - tax, tax, 'COMPLETED')
