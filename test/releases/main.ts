@@ -1,32 +1,30 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readOptions, runCommand } from '../../infra/local/terminal/command-line.ts'
-import { collectShapes } from './collect-shapes.ts'
-import { keep, keptTags, WRITTEN_BY } from './kept-shapes.ts'
+import { collectShapes, textOf, WRITTEN_BY } from './kept-shapes.ts'
+import { KINDS, kindOf } from './readers.ts'
 
 const USAGE = `npm run shapes [-- --write]   counts the shapes that this tree stores
   --write     keeps an item of each, for later releases to read: test/releases/written-by/v<version of package.json>.jsonl
   --help, -h  this text
-Exit code: 0 done, 1 this version has its file already, 2 called wrongly.`
+Exit code: 0 done, 1 this version has its file already or a kind of item was not stored, 2 called wrongly.`
 
-const tagHere = (): string => {
-  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
-    version: string
-  }
-  return `v${version}`
-}
+/** In so many, every kind of item is stored, and most of its shapes. */
+const SEEDS = Array.from({ length: 25 }, (_, at) => at + 1)
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
   const { write } = readOptions(argv, { write: { type: 'boolean', default: false } })
-  const tag = tagHere()
-  if (write && keptTags(WRITTEN_BY).includes(tag)) {
-    console.error(
-      `test/releases/written-by/${tag}.jsonl exists, and a kept file never changes: raise the version in package.json first`,
-    )
+  const manifest = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')
+  const { version } = JSON.parse(manifest) as { readonly version: string }
+  const file = join(WRITTEN_BY, `v${version}.jsonl`)
+  if (write && existsSync(file)) {
+    console.error(`${file} exists, and a kept file never changes: raise the version in package.json first`)
     return 1
   }
-  const kept = await collectShapes()
-  if (write) keep(WRITTEN_BY, tag, kept)
-  console.log(`${kept.length} shapes${write ? `, kept as ${tag}` : ''}`)
+  const kept = await collectShapes(SEEDS)
+  const missing = KINDS.filter((kind) => !kept.some(({ item }) => kindOf(item) === kind))
+  console.log(`${kept.length} shapes${missing.map(([key]) => `; none of ${String(key)}`).join('')}`)
+  if (missing.length > 0) return 1
+  if (write) writeFileSync(file, textOf(kept), { flag: 'wx' })
   return 0
 })

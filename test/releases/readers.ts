@@ -1,8 +1,8 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import { ApiKeySchema, toApiKeyDto } from '../../shared/client/api-key-store.ts'
 import { ClientSchema } from '../../shared/client/client.ts'
 import { toClientDto } from '../../shared/client/client-dto.ts'
-import type { Deps } from '../../shared/deps.ts'
 import { EventSchema } from '../../shared/event/read-events.ts'
 import { parseEntry } from '../../shared/journal/entry-store.ts'
 import { HouseEntrySchema, HouseTotalSchema } from '../../shared/journal/house-store.ts'
@@ -25,57 +25,53 @@ import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { EndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
 import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
-/** How this tree reads an item from a table that has nothing else. */
-type Reader = (item: Item, deps: Pick<Deps, 'table'>) => unknown
+/** An item as it is stored, with the types of its attributes. */
+export type RawItem = Readonly<Record<string, AttributeValue>>
 
-const parsed =
-  (schema: v.GenericSchema): Reader =>
-  (item) =>
-    v.parse(schema, item)
+type Reader = (item: Item) => unknown
 
-/** As the API answers a merchant or an operator. */
-const shown =
-  <Value>(schema: v.GenericSchema<unknown, Value>, show: (value: Value) => unknown): Reader =>
+/** Parsed; and as the API answers a merchant or an operator, if it does. */
+const by =
+  <Value>(schema: v.GenericSchema<unknown, Value>, show: (value: Value) => unknown = (value) => value): Reader =>
   (item) =>
     show(v.parse(schema, item))
+
+const payment: Reader = (item) =>
+  item['status'] === 'creating' ? v.parse(CreatingPaymentSchema, item) : toPaymentDto(v.parse(PaymentSchema, item))
 
 /** A finished job has no due time: no worker claims it. */
 const job: Reader = (item) => (item['dueAt'] === undefined ? 'done' : v.parse(SyncJobSchema, item))
 
-export const READERS: Readonly<Record<string, Reader>> = {
-  ADJUSTMENT: parsed(AdjustmentSchema),
-  APIKEY: shown(ApiKeySchema, toApiKeyDto),
-  AUDIT: shown(AuditRecordSchema, toAuditRecordDto),
-  'AUDIT HEAD': parsed(AuditHeadSchema),
-  CLIENT: shown(ClientSchema, toClientDto),
-  'DELIVERY ATTEMPT': parsed(DeliveryAttemptSchema),
-  DELIVERY: shown(DeliverySchema, (delivery) => toDeliveryDto({ delivery, attempts: [] })),
-  'ENDPOINTS ENDPOINT': shown(EndpointSchema, toEndpointDto),
-  HOUSE: parsed(HouseTotalSchema),
-  JOURNAL: parseEntry,
-  'JOURNAL house': parsed(HouseEntrySchema),
-  'LEDGER SHARD': (item) => v.parse(ShardSchema, { ...item, number: 0 }),
-  'LEDGER WINDOW': parsed(WindowSchema),
-  PAYMENT: shown(PaymentSchema, toPaymentDto),
-  'PAYMENT EVENT': parsed(EventSchema),
-  'PAYMENT creating': parsed(CreatingPaymentSchema),
-  SETTLEMENT: shown(SettlementSchema, toSettlementDto),
-  SUSPENSE: shown(SuspenseSchema, toSuspenseDto),
-  'SYNC head': job,
-  'SYNC open': job,
-  'SYNC position': parsed(HeadSchema),
-  'SYNC reversals': job,
-  'SYNC tail': job,
-  VERDICT: (item) => v.parse('settlementId' in item ? SettlementVerdictSchema : ClientVerdictSchema, item),
-}
-
-/** Counters, which flows only add to; and pointers, where flows read only the key. */
-export const UNREAD: readonly string[] = [
-  'DESTINATION',
-  'QUOTA',
-  'QUOTA pauses',
-  'RATE',
-  'RATE of a key',
-  'REFERENCE',
-  'REFERENCE PAYOUT',
+/** Which items there are, by their keys, and how this tree reads one that is alone in the table. */
+export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
+  [/^ADJUSTMENT#/, by(AdjustmentSchema)],
+  [/^APIKEY#/, by(ApiKeySchema, toApiKeyDto)],
+  [/^AUDIT#.* HEAD$/, by(AuditHeadSchema)],
+  [/^AUDIT#/, by(AuditRecordSchema, toAuditRecordDto)],
+  [/^CLIENT#/, by(ClientSchema, toClientDto)],
+  [/^DELIVERY#.* ATTEMPT#/, by(DeliveryAttemptSchema)],
+  [/^DELIVERY#/, by(DeliverySchema, (delivery) => toDeliveryDto({ delivery, attempts: [] }))],
+  [/^ENDPOINTS#.* ENDPOINT#/, by(EndpointSchema, toEndpointDto)],
+  [/^HOUSE#/, by(HouseTotalSchema)],
+  [/^JOURNAL#house#/, by(HouseEntrySchema)],
+  [/^JOURNAL#/, parseEntry],
+  [/^LEDGER#.* SHARD#/, (item) => v.parse(ShardSchema, { ...item, number: 0 })],
+  [/^LEDGER#.* WINDOW$/, by(WindowSchema)],
+  [/^PAYMENT#.* EVENT#/, by(EventSchema)],
+  [/^PAYMENT#/, payment],
+  [/^SETTLEMENT#/, by(SettlementSchema, toSettlementDto)],
+  [/^SUSPENSE#/, by(SuspenseSchema, toSuspenseDto)],
+  [/^SYNC#head SYNC$/, by(HeadSchema)],
+  [/^SYNC#/, job],
+  [/^VERDICT#/, (item) => v.parse('settlementId' in item ? SettlementVerdictSchema : ClientVerdictSchema, item)],
+  // Counters, which flows only add to; and pointers, of which flows read only the key.
+  [/^(DESTINATION|QUOTA|RATE|REFERENCE)#|^ENDPOINTS#.* GONE#/],
 ]
+
+/** The kind of an item. Throws for one that is not listed. */
+export const kindOf = ({ pk, sk }: RawItem) => {
+  const key = `${pk?.S} ${sk?.S}`
+  const kind = KINDS.find(([pattern]) => pattern.test(key))
+  if (!kind) throw new Error(`test/releases/readers.ts has no reader for ${key}`)
+  return kind
+}

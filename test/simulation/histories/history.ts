@@ -33,6 +33,8 @@ export type HistoryOptions = {
   readonly operations: number
   readonly tracing?: boolean
   readonly faults?: Faults
+  /** Sees the play before its first operation. */
+  readonly began?: (play: Play) => void
 }
 
 export type HistoryResult = {
@@ -200,6 +202,7 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   // Every third history has a contract that bills fees after the month.
   const providerFees = options.seed % 3 === 0 ? 'invoiced' : 'deducted'
   const play = await startPlay({ ...options, providerFees }, partsIn(options))
+  options.began?.(play)
   const { world } = play
   watchEvents(play)
   const faults = options.faults ?? drawFaults(world.prng.fork())
