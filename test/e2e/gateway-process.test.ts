@@ -56,7 +56,7 @@ describe('stopping the gateway (design section 6)', () => {
     }
   })
 
-  it('says which port is taken and leaves nothing after', async () => {
+  it('says which port is in use and leaves nothing behind', async () => {
     const occupant = createServer()
     await new Promise<void>((resolve) => occupant.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void occupant.close())
@@ -65,7 +65,7 @@ describe('stopping the gateway (design section 6)', () => {
     const gateway = spawnGateway({ port })
 
     expect(await gateway.exited).toStrictEqual([1, null])
-    expect(gateway.output()).toContain(`port ${port} is taken`)
+    expect(gateway.output()).toContain(`port ${port} is in use`)
   })
 })
 
