@@ -11,7 +11,8 @@ export const CustomerSchema = v.object({
   phone: v.optional(v.string()),
 })
 
-const PaymentRequestSchema = v.object({
+/** What the merchant asked for. */
+const asked = {
   method: v.picklist(PAYMENT_METHODS),
   channelCode: v.optional(v.string()),
   notionalMinor: MinorSchema,
@@ -21,8 +22,9 @@ const PaymentRequestSchema = v.object({
   description: v.optional(v.string()),
   /** JSON text, so that numbers come back digit for digit and keys in their order. */
   metadata: v.optional(v.string()),
-  expiresInSeconds: v.optional(v.number()),
-})
+}
+
+const PaymentRequestSchema = v.object({ ...asked, expiresInSeconds: v.optional(v.number()) })
 export type PaymentRequest = v.InferOutput<typeof PaymentRequestSchema>
 
 const ProviderAttemptSchema = v.object({
@@ -106,22 +108,15 @@ export type FinalFee = v.InferOutput<typeof FinalFeeSchema>
 export const PaymentFields = v.object({
   ...identity,
   status: v.picklist(PAYMENT_STATUSES),
-  externalReference: v.optional(v.string()),
-  method: v.picklist(PAYMENT_METHODS),
-  channelCode: v.optional(v.string()),
-  notionalMinor: MinorSchema,
+  ...asked,
   providerFeeMinor: MinorSchema,
   markupMinor: MinorSchema,
   netMinor: MinorSchema,
   feeStatus: v.picklist(FEE_STATUSES),
   /** Absent while the fee is estimated. */
   finalFee: v.optional(FinalFeeSchema),
-  currency: v.literal('IDR'),
   paymentDestination: v.string(),
-  customer: v.optional(CustomerSchema),
   erasedAt: v.optional(TimestampSchema),
-  description: v.optional(v.string()),
-  metadata: v.optional(v.string()),
   expiresAt: v.optional(TimestampSchema),
   createdAt: TimestampSchema,
   paidAt: v.optional(TimestampSchema),
