@@ -23,8 +23,8 @@ export const bookUnmatched = async (deps: StoreDeps, row: HouseRow): Promise<voi
   await deps.table.transact(putHouseEntry(newHouseEntry({ type: 'unmatched', ...row, postedAt: deps.now() })))
 }
 
-/** Books a row that no payment may take any more, together with its finding, once. */
-export const bookBeyond = async (deps: TellDeps, row: HouseRow, noted: Suspense): Promise<void> => {
+/** Books a row that no payment can take, together with its finding, once. */
+export const bookWithFinding = async (deps: TellDeps, row: HouseRow, noted: Suspense): Promise<void> => {
   const entry = newHouseEntry({ type: 'unmatched', ...row, postedAt: deps.now() })
   const { applied } = await deps.table.transact({ ...putHouseEntry(entry), suspense: newSuspense(noted) })
   if (applied) await tellSuspense(deps, noted)

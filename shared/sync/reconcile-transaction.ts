@@ -8,11 +8,11 @@ import { succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import {
-  bookBeyond,
   bookSuspense,
   bookSuspenseRefund,
   bookUnmatched,
   bookWithdrawal,
+  bookWithFinding,
   houseRowOf,
 } from '../posting/house-journal.ts'
 import { movePayment } from '../posting/move-payment.ts'
@@ -53,7 +53,7 @@ const reconcileMoved = async (
   const row = withDisputed(moneyRow, transaction, payment)
   if (row === undefined) {
     const about = { subject: transaction.transactionId, cause: 'disputed_amount_unknown', payment } as const
-    await bookBeyond(deps, houseRowOf(transaction), syncFinding(deps, transaction, about))
+    await bookWithFinding(deps, houseRowOf(transaction), syncFinding(deps, transaction, about))
     return DONE
   }
   const isEarly = row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')

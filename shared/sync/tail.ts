@@ -12,7 +12,7 @@ const MAX_READS = 3
 const MARGIN_MS = 10 * MINUTE_MS
 /** The wait before the next reading when the provider settles late. */
 const AGAIN_MS = DAY_MS
-/** A later time is an error, and the settlement asks the provider by then. */
+/** A later expected settlement is an error. A day after this wait, the sweep asks about the payment itself. */
 const LONGEST_WAIT_MS = 6 * DAY_MS
 
 /** Open transactions of one hour and channel category are read again together. */

@@ -181,10 +181,13 @@ export const takeOverPayment = async (
 
 const MOST_KEPT = 20
 
-/** If all of them may have been sent, the oldest ones stay. */
+/** These oldest ones stay if all attempts may have been sent. */
 const KEPT_FIRST = 10
 
-/** Adds an attempt. At twenty, the oldest that left nothing at the provider is dropped, else the eleventh. */
+/**
+ * Adds an attempt. If there are more than twenty, one is dropped: the oldest that left nothing at the provider, or the
+ * eleventh if each may have been sent.
+ */
 export const withAttempt = (attempts: readonly ProviderAttempt[], attempt: ProviderAttempt): ProviderAttempt[] => {
   const all = [...attempts, attempt]
   if (all.length <= MOST_KEPT) return all

@@ -65,7 +65,7 @@ const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Pro
   }
 }
 
-/** The check that follows a result, while the payment stays pending. Without an answer its money is asked about again. */
+/** The check that follows a result, while the payment stays pending. Without a full answer it is a retry. */
 export const followUpOf = (result: CheckResult): FollowUp => (result === 'checked' ? 'next_check' : 'retry')
 
 /** Sets the time of a follow-up, unless the claim has stored it. */
