@@ -7,9 +7,6 @@ import { type CheckedWork, type DueSlot, findDuePage, mostParts } from './due-sl
 
 type FindDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'log' | 'stage'>
 
-/** Items that were found due, by kind; of each slot as many as are counted. */
-type DueWorkSummary = Record<CheckedWork | 'audit', number>
-
 /** A slot gets one more worker for each so many due items. */
 const ITEMS_OF_A_PART = 100
 
@@ -49,9 +46,10 @@ const handOutAudits = async (deps: FindDeps): Promise<number> => {
 
 /**
  * Finds every minute which slots have due items, and hands each to workers of its kind; it handles none itself. A kind
- * that cannot be handed out does not stop the others, and then fails the run.
+ * that cannot be handed out does not stop the others, and then fails the run. Answers the number of due items by kind,
+ * of each slot as many as are counted.
  */
-export const checkDueWork = async (deps: FindDeps): Promise<DueWorkSummary> => {
+export const checkDueWork = async (deps: FindDeps): Promise<Record<CheckedWork | 'audit', number>> => {
   // Each kind has its own queue and workers, so that none delays another.
   const kinds = [
     handOutAudits(deps),

@@ -5,7 +5,7 @@ import { addMs, DAY_MS, HOUR_MS, parseForeignTime, type Timestamp, timestampOf }
 import { ENTRY_SIDES, ENTRY_TYPES, type Entry, isForClient, SidesSchema } from './entry.ts'
 
 /** Indonesia's west keeps UTC+7 all year: the books' days are those of Asia/Jakarta. */
-const JAKARTA_MS = 7 * HOUR_MS
+export const JAKARTA_MS = 7 * HOUR_MS
 
 /** The day of the books that a time belongs to, such as 2026-11-22. */
 export const bookDay = (at: Timestamp): string => addMs(at, JAKARTA_MS).slice(0, 10)

@@ -1,5 +1,6 @@
 import { assertInvariant } from '../../errors.ts'
-import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
+import { JAKARTA_MS } from '../../journal/day-totals.ts'
+import { addMs, DAY_MS, earlier, epochMs, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
 import { type ChannelChoice, channelOf, inForce } from './channels.ts'
 
 const timingAt = (channel: ChannelChoice, at: Timestamp) => {
@@ -64,14 +65,12 @@ export const isPastItsTime = (
   now: Timestamp,
 ): boolean => expiryStartedAt !== undefined || (expiresAt !== undefined && expiresAt <= now)
 
-/** Indonesia's west keeps UTC+7 all year. */
-const JAKARTA_OFFSET_MS = 7 * HOUR_MS
 /** "Instant" takes the provider some five minutes. */
 const INSTANT_MS = 5 * MINUTE_MS
 
 const isBusinessDay = (at: Timestamp): boolean => {
   // The epoch began on a Thursday.
-  const weekday = (Math.floor((epochMs(at) + JAKARTA_OFFSET_MS) / DAY_MS) + 4) % 7
+  const weekday = (Math.floor((epochMs(at) + JAKARTA_MS) / DAY_MS) + 4) % 7
   return weekday !== 0 && weekday !== 6
 }
 

@@ -28,7 +28,7 @@ const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = n
   ['REVERSED', 'reversed'],
 ])
 /** The kind of reversal, by type and status: a payment's own row, or a row of its own type. */
-export const RETURNS: ReadonlyMap<string, ProviderTransaction['returns']> = new Map([
+const RETURNS: ReadonlyMap<string, ProviderTransaction['returns']> = new Map([
   ['PAYMENT VOIDED', 'voided'],
   ['PAYMENT REVERSED', 'reversed'],
   ['REFUND SUCCESS', 'refund'],
@@ -36,12 +36,10 @@ export const RETURNS: ReadonlyMap<string, ProviderTransaction['returns']> = new 
   ['chargeback_deduction SUCCESS', 'chargeback'],
 ])
 
-const WITHDRAWAL_TYPES = new Set(['WITHDRAWAL'])
-
 /** Rows whose amount includes the provider's dispute fee. */
 const CHARGEBACK_TYPES = new Set(['CHARGEBACK', 'chargeback_deduction'])
 
-export const SETTLED = new Set(['SETTLED', 'EARLY_SETTLED'])
+const SETTLED = new Set(['SETTLED', 'EARLY_SETTLED'])
 const FEE_NOT_FINAL = new Set(['', 'PENDING', 'CANCELED', 'REVERSED'])
 
 /** Rounded up, so that we never credit more than we received. */
@@ -105,7 +103,7 @@ const TransactionSchema = v.pipe(
       reference: row.reference_id ?? '',
       status,
       returns: RETURNS.get(`${row.type} ${row.status}`),
-      ...(WITHDRAWAL_TYPES.has(row.type) && { isWithdrawal: true }),
+      ...(row.type === 'WITHDRAWAL' && { isWithdrawal: true }),
       ...(row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS' && { comesAgain: true }),
       currency: row.currency,
       amountMinor: receivedMinor(Math.abs(row.amount)),
