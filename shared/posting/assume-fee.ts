@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import type { Deps, TableDeps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
-import { askForOwnRow } from '../payment/actual-fee.ts'
+import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
+import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type Unanswered } from '../provider/provider.ts'
 import { finding, tellSuspense } from '../suspense/record-suspense.ts'
 import { ownersOf } from '../table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
-import { postPayments, settledRowOf } from './post-payments.ts'
+import { isForAmount, postPayments, settledRowOf } from './post-payments.ts'
 
 export type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'log' | 'alerts'>
 
@@ -57,6 +58,30 @@ export const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Pro
     return true
   }
   return false
+}
+
+/** A payment has one row. A few more are read, so that other rows cannot hide it. */
+const TRANSACTIONS_READ = 10
+
+type OwnRow =
+  | { readonly kind: 'settled'; readonly transaction: ProviderTransaction }
+  | { readonly kind: 'not_settled'; readonly hasTransaction: boolean }
+  | Unanswered
+
+/** Asks the provider for the payment's own row: settled with its final fee, or not yet. */
+export const askForOwnRow = async (
+  deps: Pick<Deps, 'provider'>,
+  payment: Pick<Payment, 'creditedProviderPaymentId' | 'notionalMinor' | 'currency'>,
+): Promise<OwnRow> => {
+  const providerPaymentId = payment.creditedProviderPaymentId ?? ''
+  const filter = { providerPaymentId, limit: TRANSACTIONS_READ }
+  const answer = await deps.provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)
+  if (answer.kind === 'unanswered') return answer
+  const rows = answer.kind === 'found' ? answer.value.transactions : []
+  const own = rows.filter((row) => row.type === 'payment' && row.providerPaymentId === providerPaymentId)
+  const isSettled = (row: ProviderTransaction) => row.status === 'success' && row.keptMinor !== undefined
+  const transaction = own.find((row) => isSettled(row) && isForAmount(row, payment))
+  return transaction ? { kind: 'settled', transaction } : { kind: 'not_settled', hasTransaction: own.length > 0 }
 }
 
 const OpenRow = v.object({ id: PaymentIdSchema })

@@ -5,7 +5,6 @@ import { figuresOf, standingFigures } from '../journal/entry.ts'
 import { moveCredit, shardOf } from '../ledger/shard-store.ts'
 import { readWindow } from '../ledger/window-store.ts'
 import { less, type Minor, netOf, plus, ZERO } from '../money.ts'
-import { feeByKept, isForAmount } from '../payment/actual-fee.ts'
 import type { FinalFee, Payment } from '../payment/payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import type { Suspense } from '../suspense/suspense.ts'
@@ -147,6 +146,23 @@ export const postPayments = async (deps: StoreDeps, postings: readonly Posting[]
   })
   const afterOf = new Map(posted.flat().map(({ posting, after }) => [posting, after]))
   return postings.map((posting) => afterOf.get(posting))
+}
+
+/** True when the row is about this payment's money. A row with another amount says nothing about its fee. */
+export const isForAmount = (
+  transaction: ProviderTransaction,
+  payment: Pick<Payment, 'notionalMinor' | 'currency'>,
+): boolean => transaction.amountMinor === payment.notionalMinor && transaction.currency === payment.currency
+
+/** The final fee: what the provider kept. Zero is a fee, except under a contract that bills later. */
+const feeByKept = (
+  { stage }: Pick<Deps, 'stage'>,
+  { providerFeeMinor }: Pick<Payment, 'providerFeeMinor'>,
+  keptMinor: Minor,
+): { readonly feeMinor: Minor; readonly invoiced?: true } | undefined => {
+  if (keptMinor < 0) return undefined
+  if (keptMinor === 0 && stage.providerFees === 'invoiced') return { feeMinor: providerFeeMinor, invoiced: true }
+  return { feeMinor: keptMinor }
 }
 
 /**

@@ -1,7 +1,6 @@
 import { paymentIdOf, referenceOf } from '../ids.ts'
 import type { MoneyRow } from '../journal/payment-money.ts'
 import { ZERO } from '../money.ts'
-import { isForAmount } from '../payment/actual-fee.ts'
 import { applyProviderNews } from '../payment/news/apply-news.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import { succeedPayment } from '../payment/news/succeed-payment.ts'
@@ -16,6 +15,7 @@ import {
   houseRowOf,
 } from '../posting/house-journal.ts'
 import { movePayment } from '../posting/move-payment.ts'
+import { isForAmount } from '../posting/post-payments.ts'
 import type { ProviderPayment, ProviderTransaction, Unanswered } from '../provider/provider.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'

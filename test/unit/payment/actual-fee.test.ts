@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { askForOwnRow } from '../../../shared/payment/actual-fee.ts'
+import { askForOwnRow } from '../../../shared/posting/assume-fee.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { aClient } from '../../support/client-builders.ts'
 import { aTransaction, succeededPayment } from '../../support/paid-builders.ts'
