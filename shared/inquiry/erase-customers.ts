@@ -15,14 +15,10 @@ type EraseDeps = RecordDeps & Pick<Deps, 'log'>
 /** The erased fields and events of one payment; none if its customer was erased before. */
 type Erased = { readonly payment_id: PaymentId; readonly fields: readonly string[]; readonly events: number }
 
-const ACTION = 'erase-customer'
-
-const recordOf = ({ paymentId, clientId }: StoredPayment, operator: string) => ({
-  subject: paymentId,
-  clientId,
-  operator,
-  action: ACTION,
-})
+const recordOf = ({ paymentId: subject, clientId }: StoredPayment, operator: string) => {
+  const action = 'erase-customer'
+  return { subject, clientId, operator, action }
+}
 
 const namesIn = (customer: object | undefined): readonly string[] => Object.keys(customer ?? {})
 

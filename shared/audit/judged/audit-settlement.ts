@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { type BankAccount, BankSchema } from '../../client/client.ts'
 import type { StoreDeps } from '../../deps.ts'
 import { timeOfUuid } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
@@ -9,7 +10,7 @@ import { isLeftOut, periodOf, type Settlement } from '../../settlement/settlemen
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
 import { addBlock, type EntrySums, EntrySumsSchema, noSums } from '../../settlement/sum-entries.ts'
 import { HISTORY_STEPS, type StageSettings } from '../../stage-settings.ts'
-import { attributeName } from '../../table/attributes.ts'
+import { attributeName, FromItem } from '../../table/attributes.ts'
 import { addMs, MINUTE_MS, type Timestamp, timestampOf } from '../../time.ts'
 import { compared, type Difference, differs, shown, when } from '../../verdict/difference.ts'
 import { readSettlementVerdict } from '../../verdict/settlement-verdict-store.ts'
@@ -138,24 +139,18 @@ export const auditSettlement = async (deps: SettlementDeps, books: ClientBooks, 
 type Registration = { readonly at: Timestamp; readonly account: string }
 
 const BankRecord = v.object({
-  bank: v.nullable(
-    v.object({
-      bank_name: v.string(),
-      bank_account_no: v.string(),
-      bank_account_name: v.string(),
-    }),
-  ),
+  bank: v.nullable(v.pipe(FromItem, v.omit(BankSchema, ['since', 'isChange']))),
   bank_since: v.nullable(v.string()),
   bank_is_change: v.boolean(),
 })
 
-const NO_ACCOUNT = 'none'
-type Entered = { readonly since: string | null; readonly isChange?: boolean | undefined }
-const accountText = (name: string, number: string, holder: string, { since, isChange }: Entered) =>
-  `${name} ${number} ${holder} since ${since}${isChange ? ', a change' : ''}`
+type Entered = BankAccount & { readonly since: string | null; readonly isChange?: boolean | undefined }
 
-const accountOf = ({ bank }: Settlement): string =>
-  bank ? accountText(bank.bankName, bank.bankAccountNo, bank.bankAccountName, bank) : NO_ACCOUNT
+const accountText = (bank: Entered | null | undefined): string => {
+  if (!bank) return 'none'
+  const { bankName, bankAccountNo, bankAccountName, since, isChange } = bank
+  return `${bankName} ${bankAccountNo} ${bankAccountName} since ${since}${isChange ? ', a change' : ''}`
+}
 
 /** All accounts that a client was registered with, oldest first, in the order of the chain, because clocks differ. */
 export const registeredAccounts = (records: readonly AuditRecord[]): readonly Registration[] => {
@@ -164,9 +159,7 @@ export const registeredAccounts = (records: readonly AuditRecord[]): readonly Re
     const record = ifValid(BankRecord, after)
     if (record === undefined) continue
     const { bank, bank_since: since, bank_is_change: isChange } = record
-    const account = bank
-      ? accountText(bank.bank_name, bank.bank_account_no, bank.bank_account_name, { since, isChange })
-      : NO_ACCOUNT
+    const account = accountText(bank && { ...bank, since, isChange })
     const last = registered.at(-1)
     // A clock that is behind puts no change before its predecessor.
     registered.push({ at: last && written <= last.at ? addMs(last.at, 1) : written, account })
@@ -187,7 +180,7 @@ export const auditBank = (settlement: Settlement, registered: readonly Registrat
   const endOf = (start: Timestamp) => registered.find(({ at }) => at > start)?.at ?? until
   const inForce = registered.filter(({ at }) => at <= until && endOf(at) >= from)
   const expected = inForce.at(-1)
-  const found = accountOf(settlement)
+  const found = accountText(settlement.bank)
   if (expected === undefined || inForce.some(({ account }) => account === found)) return []
   return differs('settlement.bank', id, expected.account, found)
 }

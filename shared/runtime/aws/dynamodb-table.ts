@@ -138,14 +138,9 @@ const write = async (table: DynamoDbTable, step: Step): Promise<WriteOutcome> =>
 
 const writeOne = async ({ client, name }: DynamoDbTable, step: Step): Promise<Item | undefined> => {
   const { Put, Update, Delete } = toTransactItem(name, step)
-  if (Put) {
-    noteUsed((await client.send(new PutItemCommand({ ...Put, ...reported() }))).ConsumedCapacity)
-    return undefined
-  }
-  if (Delete) {
-    noteUsed((await client.send(new DeleteItemCommand({ ...Delete, ...reported() }))).ConsumedCapacity)
-    return undefined
-  }
+  if (Put) return void noteUsed((await client.send(new PutItemCommand({ ...Put, ...reported() }))).ConsumedCapacity)
+  if (Delete)
+    return void noteUsed((await client.send(new DeleteItemCommand({ ...Delete, ...reported() }))).ConsumedCapacity)
   assertInvariant(Update !== undefined, 'a condition check is allowed only inside a transaction')
   const ReturnValues = returnsNothing(step) ? 'NONE' : 'ALL_NEW'
   const { Attributes, ConsumedCapacity } = await client.send(
