@@ -104,11 +104,7 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly LogMetrics[]
       ],
     },
   ],
-  'due_work.drained': [
-    {
-      measured: [fieldOf('DueWorkFailures', 'failed'), fieldOf('DeliveriesRepaired', 'delivery')],
-    },
-  ],
+  'due_work.drained': [{ measured: [fieldOf('DueWorkFailures', 'failed'), fieldOf('DeliveriesRepaired', 'delivery')] }],
   'suspense.recorded': [{ measured: [one('SuspenseItems')] }],
   'alert.failed': [{ measured: [one('AlertFailures')] }],
   'write.contended': [{ measured: [fieldOf('ConflictRetries', 'retries'), fieldOf('ConflictsLost', 'gave_up')] }],

@@ -6,11 +6,6 @@ const MAX_PER_PAGE = 100
 
 export type Page = { readonly page: number; readonly perPage: number }
 
-const clamp = (value: number, lowest: number, highest: number) => Math.min(Math.max(value, lowest), highest)
-
-const toPage = v.transform((page: number) => Math.max(page, 1))
-const toPerPage = v.transform((perPage: number) => clamp(perPage, 1, MAX_PER_PAGE))
-
 const integerParam = (name: string, fallback: number) =>
   v.pipe(
     v.optional(v.string(), String(fallback)),
@@ -24,29 +19,26 @@ export const pageParams = {
     integerParam('page', 1),
     // A larger number loses digits, so another page would be answered.
     v.maxValue(Number.MAX_SAFE_INTEGER, `page must be <= ${Number.MAX_SAFE_INTEGER}`),
-    toPage,
+    v.toMinValue(1),
   ),
-  per_page: v.pipe(integerParam('per_page', DEFAULT_PER_PAGE), toPerPage),
+  per_page: v.pipe(integerParam('per_page', DEFAULT_PER_PAGE), v.toMinValue(1), v.toMaxValue(MAX_PER_PAGE)),
 }
 
 /** `limit` of a list with cursors: `fallback` if absent, at most `most`. */
 export const limitParamOf = (fallback: number, most: number) =>
-  v.pipe(
-    integerParam('limit', fallback),
-    v.transform((limit: number) => clamp(limit, 1, most)),
-  )
+  v.pipe(integerParam('limit', fallback), v.toMinValue(1), v.toMaxValue(most))
 
 const integerField = (fallback: number) => v.optional(v.pipe(v.number(), v.safeInteger()), fallback)
 
 /** `page` and `per_page` as numbers, for operator payloads. */
 export const pageFields = {
-  page: v.pipe(integerField(1), toPage),
-  per_page: v.pipe(integerField(DEFAULT_PER_PAGE), toPerPage),
+  page: v.pipe(integerField(1), v.toMinValue(1)),
+  per_page: v.pipe(integerField(DEFAULT_PER_PAGE), v.toMinValue(1), v.toMaxValue(MAX_PER_PAGE)),
 }
 
 /** The rate-limit points of a list, taken before it is read (design section 9). */
 export const listPoints = (perPage: number): number =>
-  Number.isNaN(perPage) ? 1 : 1 + Math.floor(clamp(perPage, 1, MAX_PER_PAGE) / 50)
+  Number.isNaN(perPage) ? 1 : 1 + Math.floor(Math.min(Math.max(perPage, 1), MAX_PER_PAGE) / 50)
 
 export const pageOf = (params: { readonly page: number; readonly per_page: number }): Page => ({
   page: params.page,

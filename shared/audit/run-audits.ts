@@ -1,11 +1,11 @@
 import { findClient, requireClient } from '../client/client-store.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween } from '../time.ts'
 import { type ClientVerdict, noteFound, readClientVerdict, tellStanding } from '../verdict/client-verdict-store.ts'
-import { believed, type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
+import { believed, type Difference, type Look, MAX_DIFFERENCES } from '../verdict/difference.ts'
 import { claimAudit, noteAudited, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import {
   ALL_SLICES,
@@ -124,10 +124,7 @@ const SUBJECT = 'gateway'
 
 /** Audits the house journal and all suspense, daily. Reports what it finds each day until it is gone. */
 export const auditGateway = async (deps: RunDeps): Promise<void> => {
-  const { differences } = await believed(deps, async () => {
-    const found = await auditHouse(deps)
-    return found === 'moving' ? found : found.map(({ difference }) => difference)
-  })
+  const { differences } = await believed(deps, () => judgeHouse(deps))
   deps.log.info('audit.completed', { client_id: SUBJECT, balanced: String(differences.length === 0) })
   await tellStanding(deps, SUBJECT, differences)
 }
@@ -147,15 +144,12 @@ export type AuditResult = {
   readonly differences: readonly Difference[]
 }
 
-/** The items in suspense of a client's own payments. */
-const suspensePart = (deps: AuditDeps, clientId: ClientId): Part => ({
-  key: 'suspense',
-  judge: async () => {
-    const found = await auditHouse(deps)
-    if (found === 'moving') return found
-    return found.flatMap((one) => (one.clientId === clientId ? [one.difference] : []))
-  },
-})
+/** All differences of the house, or those in suspense of one client's payments. */
+const judgeHouse = async (deps: StoreDeps, clientId?: ClientId): Promise<Look> => {
+  const found = await auditHouse(deps)
+  if (found === 'moving') return found
+  return found.filter((one) => one.clientId === (clientId ?? one.clientId)).map(({ difference }) => difference)
+}
 
 /**
  * Audits a whole client now and lists every difference (design section 4, "Audit"). Inconclusive: its books moved
@@ -164,7 +158,8 @@ const suspensePart = (deps: AuditDeps, clientId: ClientId): Part => ({
  */
 export const auditLedger = async (deps: AuditDeps, clientId: ClientId): Promise<AuditResult> => {
   const client = await requireClient(deps, clientId)
-  const parts = [...(await partsOf(deps, client, ALL_SLICES)), suspensePart(deps, clientId)]
+  const suspense: Part = { key: 'suspense', judge: () => judgeHouse(deps, clientId) }
+  const parts = [...(await partsOf(deps, client, ALL_SLICES)), suspense]
   const { found, isInconclusive } = await judgeParts(deps, parts, { runMs: WHOLE_RUN_MS, mostParts: parts.length })
   await noteFound(deps, clientId, found, undefined)
   const differences = [...found.values()].flat()
