@@ -53,7 +53,7 @@ const reported = () => (countsUnits() ? ({ ReturnConsumedCapacity: 'TOTAL' } as 
 
 type Consumed = { readonly CapacityUnits?: number | undefined }
 
-const noteUsed = (consumed: Consumed | readonly Consumed[] | undefined): void => {
+const noteUsed = (consumed: Consumed | readonly Consumed[] | undefined): undefined => {
   for (const { CapacityUnits = 0 } of [consumed ?? []].flat()) noteUnits(CapacityUnits)
 }
 
@@ -138,9 +138,8 @@ const write = async (table: DynamoDbTable, step: Step): Promise<WriteOutcome> =>
 
 const writeOne = async ({ client, name }: DynamoDbTable, step: Step): Promise<Item | undefined> => {
   const { Put, Update, Delete } = toTransactItem(name, step)
-  if (Put) return void noteUsed((await client.send(new PutItemCommand({ ...Put, ...reported() }))).ConsumedCapacity)
-  if (Delete)
-    return void noteUsed((await client.send(new DeleteItemCommand({ ...Delete, ...reported() }))).ConsumedCapacity)
+  if (Put) return noteUsed((await client.send(new PutItemCommand({ ...Put, ...reported() }))).ConsumedCapacity)
+  if (Delete) return noteUsed((await client.send(new DeleteItemCommand({ ...Delete, ...reported() }))).ConsumedCapacity)
   assertInvariant(Update !== undefined, 'a condition check is allowed only inside a transaction')
   const ReturnValues = returnsNothing(step) ? 'NONE' : 'ALL_NEW'
   const { Attributes, ConsumedCapacity } = await client.send(
