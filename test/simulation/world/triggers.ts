@@ -142,20 +142,21 @@ const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: Sched
   count(world.tally, 'schedule dropped: no concurrency left')
 }
 
-/** When the first due work falls due, kept up to date by every change of an item. */
-const trackDueWork = (world: World, onDue: (dueMs: number) => void): (() => number | undefined) => {
+/** When the first of some work falls due, kept up to date by every change of an item. */
+const trackDue = (
+  world: World,
+  isMeant: (work: unknown) => boolean,
+  onDue: (dueMs: number) => void = () => undefined,
+): (() => number) => {
   const dueMs = new Map<string, number>()
   world.onChange.push(({ key, after }) => {
     const item = `${key.pk} ${key.sk}`
     const due = after?.['due_at']
-    const work = after?.['work']
-    if (typeof due !== 'string' || work === undefined || work === 'payout' || work === 'sync')
-      return void dueMs.delete(item)
-    const atMs = Date.parse(due)
-    dueMs.set(item, atMs)
-    onDue(atMs)
+    if (typeof due !== 'string' || !isMeant(after?.['work'])) return void dueMs.delete(item)
+    dueMs.set(item, Date.parse(due))
+    onDue(Date.parse(due))
   })
-  return () => (dueMs.size === 0 ? undefined : Math.min(...dueMs.values()))
+  return () => Math.min(...dueMs.values())
 }
 
 /** Every minute, one run at a time. A minute in which nothing is due is left out: its run changes nothing. */
@@ -174,36 +175,25 @@ const connectDueWork = (world: World, name: string, schedule: ScheduleSpec, fire
   const tick = () => {
     armed = undefined
     // What it was armed for may have been done meanwhile.
-    if ((earliest() ?? Number.POSITIVE_INFINITY) <= world.scheduler.nowMs()) fireAround(fire)
+    if (earliest() <= world.scheduler.nowMs()) fireAround(fire)
     arm()
   }
   const arm = (due = earliest()) => {
-    if (due === undefined) return
+    if (due === Number.POSITIVE_INFINITY) return
     const atMs = nextFiring(schedule, Math.max(due, world.scheduler.nowMs() + 1))
     if (armed && armed.atMs <= atMs) return
     armed?.cancel()
     armed = { atMs, cancel: world.scheduler.at(atMs, tick) }
   }
   // Only work that falls due before the next run moves it.
-  const earliest = trackDueWork(world, arm)
-}
-
-const syncDueAt = (after: object | undefined): string | undefined => {
-  const [work, due] = [Reflect.get(after ?? {}, 'work'), Reflect.get(after ?? {}, 'due_at')]
-  return work === 'sync' && typeof due === 'string' ? due : undefined
+  const earliest = trackDue(world, (work) => work !== undefined && work !== 'payout' && work !== 'sync', arm)
 }
 
 /** Whether the sync would do anything at all: something was booked or updated after its head, or a job of its own is due. */
 const watchSync = (world: World): (() => boolean) => {
-  const jobs = new Map<string, string>()
-  world.onChange.push(({ key, after }) => {
-    const due = syncDueAt(after)
-    if (due === undefined) jobs.delete(key.pk)
-    else jobs.set(key.pk, due)
-  })
+  const earliest = trackDue(world, (work) => work === 'sync')
   return () => {
-    const now = new Date(world.scheduler.nowMs()).toISOString()
-    if ([...jobs.values()].some((due) => due <= now)) return true
+    if (earliest() <= world.scheduler.nowMs()) return true
     const position = text(world.table.item(syncJobKey('head')) ?? {}, 'position')
     // A reversed row is updated in its old place among newer rows.
     return world.provider.storedRows().some(({ missing, row }) => !missing && row.updated >= position)
