@@ -1,5 +1,5 @@
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
-import { type RawItem, text } from '../../support/recount/books.ts'
+import { amount, type RawItem, text } from '../../support/recount/books.ts'
 import { deliveryStatus } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
@@ -93,8 +93,6 @@ type Write = WorkersWrite & {
   readonly made: number
   /** What the endpoint may have been when its worker looked. */
   readonly endpoints: readonly RawItem[]
-  /** Whether the operators were alerted after it was last abandoned. */
-  readonly isAlerted: boolean
 }
 
 const ATTEMPTS_A_ROUND = 8
@@ -103,9 +101,7 @@ const LOOKED_AT_MS = 60_000
 /** Each attempt says itself when it was made; it is noted that much later at most. */
 const LATE_MS = DAY_MS
 
-const count = (item: RawItem | undefined, attribute: string): number => Number(item?.[attribute] ?? 0)
-const isClaimed = (item: RawItem | undefined): boolean => item?.['claim_token'] !== undefined
-const isAlertOwed = (item: RawItem | undefined): boolean => item?.['work'] === 'alert'
+const isClaimed = (item: RawItem): boolean => item['claim_token'] !== undefined
 
 const always: Rules<Write> = {
   'is another one than it was': rewrites(
@@ -113,20 +109,17 @@ const always: Rules<Write> = {
     'created_at fired_at listed_at owner entity',
   ),
   'counts its attempts wrong': ({ made, isNew }) => made !== 0 && (made !== 1 || isNew),
-  'is listed by its status and is not': ({ after }) => after['status'] !== undefined && after['state'] !== undefined,
   'is under way and not looked at': ({ is, after }) =>
     is === 'scheduled' && (after['work'] !== 'delivery' || after['due_at'] === undefined),
   'is under way and may be forgotten': ({ is, after }) => is === 'scheduled' && after['ttl'] !== undefined,
   'has ended and is still claimed': ({ is, after }) => is !== 'scheduled' && isClaimed(after),
   'has ended, and is kept for ever or not for long': ({ was, is, after, nowMs }) =>
-    was !== is && is !== 'scheduled' && !(count(after, 'ttl') * 1_000 > nowMs + 90 * DAY_MS - LATE_MS),
-  'goes on after eight attempts of a round': ({ is, after }) =>
-    is === 'scheduled' && count(after, 'attempts') - count(after, 'round_start') >= ATTEMPTS_A_ROUND,
+    was !== is && is !== 'scheduled' && !(amount(after, 'ttl') * 1_000 > nowMs + 90 * DAY_MS - LATE_MS),
 }
 
 const whenNew: Rules<Write> = {
   'is new and has attempts or a claim': ({ after }) =>
-    count(after, 'attempts') + count(after, 'round_start') > 0 || isClaimed(after),
+    amount(after, 'attempts') + amount(after, 'round_start') > 0 || isClaimed(after),
   'is made for an endpoint that did not ask for it': ({ after, endpoints }) =>
     after['event_name'] !== 'gateway.test' && !endpoints.some((one) => wants(one, text(after, 'event_name'))),
   'is made for an endpoint that is switched off': ({ is, endpoints }) => is === 'scheduled' && !endpoints.some(isOn),
@@ -153,9 +146,7 @@ const whenMade: Rules<Write> = {
   'notes an attempt and stays claimed': ({ after }) => isClaimed(after),
   'begins a round with an attempt': ({ before, after }) => before['round_start'] !== after['round_start'],
   'is given up before its eighth attempt': ({ is, after }) =>
-    is === 'abandoned' && count(after, 'attempts') - count(after, 'round_start') !== ATTEMPTS_A_ROUND,
-  'is given up, and operators need not be told': ({ is, after }) =>
-    is === 'abandoned' && (!isAlertOwed(after) || after['due_at'] === undefined),
+    is === 'abandoned' && amount(after, 'attempts') - amount(after, 'round_start') !== ATTEMPTS_A_ROUND,
   'is skipped by an attempt': ({ is }) => is === 'skipped',
 }
 
@@ -173,28 +164,22 @@ const rulesFor = ({ isNew, was, is, made }: Write): Rules<Write> => {
 }
 
 /** What is written along with it. */
-const alongside = ({ world, was, is, isNew, before, after, nowMs, endpoints, isAlerted }: Write) => {
+const alongside = ({ world, was, is, isNew, after, nowMs, endpoints }: Write) => {
   const event = world.table.item({
     pk: `PAYMENT#${text(after, 'payment_id')}`,
     sk: `EVENT#${text(after, 'event_name')}`,
   })
-  const bytesKeptMs = event === undefined ? 0 : count(event, 'ttl') * 1_000 || Number.POSITIVE_INFINITY
+  const bytesKeptMs = event === undefined ? 0 : amount(event, 'ttl') * 1_000 || Number.POSITIVE_INFINITY
   const hasBytesFor = (forMs: number) => after['body'] !== undefined || bytesKeptMs > nowMs + forMs
   const begins = !isNew && was !== is && is === 'scheduled'
   return brokenOf({
     'is skipped although its endpoint is on': was !== is && is === 'skipped' && endpoints.every(isOn) && hasBytesFor(0),
-    'begins a round in the place of an alert that is owed': begins && isAlertOwed(before) && !isAlerted,
-    'is off the due work before anybody was told':
-      is === 'abandoned' && isAlertOwed(before) && !isAlertOwed(after) && !isAlerted,
     'begins a round, and its bytes may be gone before it is': begins && !hasBytesFor(90 * DAY_MS),
   })
 }
 
 /** Checked at every write to a delivery: what design section 4 ("Deliver") lets it do, also with others at work on it. */
 export const watchDeliveryRows = (world: World, seen: Observations, { since }: States): void => {
-  /** The number of alerts when it was last abandoned. */
-  const alertsBefore = new Map<string, number>()
-
   onWorkersWrite(world, / DELIVERY$/, (row) => {
     const { before, after } = row
     const id = text(after, 'delivery_id')
@@ -202,13 +187,9 @@ export const watchDeliveryRows = (world: World, seen: Observations, { since }: S
       ...row,
       was: deliveryStatus(before),
       is: deliveryStatus(after),
-      made: count(after, 'attempts') - count(before, 'attempts'),
+      made: amount(after, 'attempts') - amount(before, 'attempts'),
       endpoints: since(text(after, 'endpoint_id'), row.startedMs),
-      isAlerted: world.alerts
-        .slice(alertsBefore.get(id) ?? 0)
-        .some(({ kind, message }) => kind === 'delivery.abandoned' && message.includes(id)),
     }
-    if (write.made === 1 && write.is === 'abandoned') alertsBefore.set(id, world.alerts.length)
     for (const what of [...broken({ ...rulesFor(write), ...always }, write), ...alongside(write)])
       seen.problems.push(`delivery ${id} ${what}`)
   })

@@ -2,20 +2,9 @@ import type { Key } from '../../../shared/table/keys.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
 import type { Process } from '../world/process.ts'
-import { deliveryRow } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import {
-  broken,
-  brokenOf,
-  ms,
-  onGoodEnd,
-  onWorkersWrite,
-  type Rules,
-  rewrites,
-  type WorkersWrite,
-  watchStarts,
-} from './rules.ts'
+import { broken, ms, onGoodEnd, onWorkersWrite, type Rules, rewrites, type WorkersWrite, watchStarts } from './rules.ts'
 
 export const isOn = (endpoint: RawItem): boolean => endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
 
@@ -59,28 +48,9 @@ const whenChanged: Rules<WorkersWrite> = {
 /** Of an endpoint, or of one that was deleted. */
 const idOf = ({ sk }: Key): string => sk.slice(sk.indexOf('#') + 1)
 
-/** Half of what an attempt may take: who waits for longer is held. */
-const HELD_MS = 5_000
-
-type Answer = { readonly postedMs: number; readonly isHeld: boolean; readonly isAnswered: boolean }
-
-/** Checked at every write to an endpoint: operators alone switch it, with a record, and answers alone move its mark. */
+/** Checked at every write to an endpoint: it is registered once, operators alone switch it, and its deletion leaves a row. */
 export const watchEndpointRows = (world: World, seen: Observations): void => {
-  /** When each was marked as slow last. */
-  const markedMs = new Map<string, number>()
-  /** What a worker has met at an endpoint, in its last attempts. */
-  const answers = new WeakMap<Process, Map<string, Answer[]>>()
   const report = (id: string, what: string) => void seen.problems.push(`endpoint ${id} ${what}`)
-
-  /** What an endpoint was when its deletion took its row away: another row keeps what is left of it. */
-  const takenAway = new Map<string, RawItem>()
-  world.onChange.push(({ key, before, after }) => {
-    if (key.sk.startsWith('ENDPOINT#') && before !== undefined && after === undefined) {
-      takenAway.set(idOf(key), before)
-    }
-    if (!key.sk.startsWith('ENDPOINT#') || before?.['slow_since'] !== undefined || !after?.['slow_since']) return
-    markedMs.set(idOf(key), world.scheduler.nowMs())
-  })
 
   world.onWritten.push((written) => {
     for (const { key, before, after } of written) {
@@ -93,8 +63,8 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
   onWorkersWrite(world, /^ENDPOINTS#/, (row) => {
     const { key, after, worker } = row
     const id = idOf(key)
-    const isGone = key.sk.startsWith('GONE#')
-    const before = row.isNew ? (isGone ? takenAway.get(id) : undefined) : row.before
+    // Its deletion moves what is left of it to another row.
+    const before = row.isNew ? row.written.find((one) => one.key.sk === `ENDPOINT#${id}`)?.before : row.before
     if (before === undefined) {
       if (after['url'] === undefined || !isOn(after) || worker.name !== 'register-endpoint')
         report(id, 'is made otherwise than by its registration')
@@ -102,34 +72,6 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
     }
     const write = { ...row, before }
     for (const what of broken(whenChanged, write)) report(id, what)
-    // The mark of a deleted endpoint counts no more.
-    if (isGone) return
-    const [was, is] = [before['slow_since'], after['slow_since']]
-    const met = answers.get(worker)?.get(id) ?? []
-    const isNewer = !met.some(({ postedMs }) => (markedMs.get(id) ?? 0) <= postedMs)
-    const [isLost, isGiven] = [was !== undefined && is === undefined, was === undefined && is !== undefined]
-    const wrong = brokenOf({
-      'loses its mark although it has not answered': isLost && !met.some(({ isAnswered }) => isAnswered),
-      'loses a mark that is newer than the attempt which it answered': isLost && isNewer,
-      'is marked by an attempt that held no worker': isGiven && !met.some(({ isHeld }) => isHeld),
-    })
-    for (const what of wrong) report(id, what)
-  })
-
-  world.onAnswer.push(({ headers }, result, worker, postedMs) => {
-    const id = text(deliveryRow(world, headers['X-Gateway-Delivery-Id']) ?? {}, 'endpoint_id')
-    const isHeld = result.durationMs >= HELD_MS
-    const answer = { postedMs, isHeld, isAnswered: !isHeld && result.httpStatus !== undefined }
-    const own = answers.get(worker) ?? new Map<string, Answer[]>()
-    answers.set(worker, own.set(id, [...(own.get(id) ?? []), answer]))
-  })
-
-  onGoodEnd(world, (process) => {
-    for (const [id, met] of answers.get(process) ?? []) {
-      // Once it was marked, another worker may have taken the mark off.
-      const mustBeMarked = met.every(({ isHeld }) => isHeld) && !takenAway.has(id)
-      if (mustBeMarked && !markedMs.has(id)) report(id, 'has held a worker, and is not marked')
-    }
   })
 }
 

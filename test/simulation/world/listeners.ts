@@ -3,7 +3,7 @@ import type { TableChange } from '../../../infra/local/emulators/memory-table/ta
 import type { Alert } from '../../../shared/deps.ts'
 import type { HttpOutcome } from '../../../shared/provider/call-json.ts'
 import type { QueueMessage, QueueName } from '../../../shared/queues.ts'
-import type { WebhookRequest, WebhookResult } from '../../../shared/send-webhook.ts'
+import type { WebhookRequest } from '../../../shared/send-webhook.ts'
 import type { Key } from '../../../shared/table/keys.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { Faults } from './faults.ts'
@@ -46,8 +46,6 @@ export const createListeners = () => ({
   onLine: [] as ((process: Process, code: string, fields: Readonly<Record<string, unknown>>) => void)[],
   /** Told of a webhook before it leaves. */
   onPost: [] as ((request: WebhookRequest, process: Process) => void)[],
-  /** Told of what a merchant's server makes of one, and when it had left. */
-  onAnswer: [] as ((request: WebhookRequest, result: WebhookResult, process: Process, postedMs: number) => void)[],
   /** Told when the operators were told of something, and by whom. */
   onAlerted: [] as ((alert: Alert, process: Process) => void)[],
   /** Told of a callback of the provider's, of the token it came with, and of the status that it was answered with. */

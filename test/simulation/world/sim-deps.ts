@@ -110,13 +110,7 @@ export const simDeps = (world: World, process: () => Process, monotonicMs = worl
     sendWebhook: (request) => {
       for (const listen of world.onPost) listen(request, process())
       const { arrive, durationMs } = world.merchants.plan(request, world.faults, world.scheduler.nowMs())
-      const [own, postedMs] = [process(), world.scheduler.nowMs()]
-      const effect = () => {
-        const result = arrive(world.scheduler.nowMs())
-        for (const listen of world.onAnswer) listen(request, result, own, postedMs)
-        return result
-      }
-      return own.call('POST webhook', effect, durationMs)
+      return process().call('POST webhook', () => arrive(world.scheduler.nowMs()), durationMs)
     },
     resolveHost: () => process().call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),
     monotonicMs,
