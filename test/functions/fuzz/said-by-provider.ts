@@ -9,7 +9,6 @@ export const SEEN_NOTHING: Seen = {
   turned: [],
   bookedBack: [],
   endpointsOfClient: new Map(),
-  mustHear: () => true,
   destinationsOfKey: new Map(),
   paymentsOfKey: new Map(),
   logLines: [],

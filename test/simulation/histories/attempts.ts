@@ -1,6 +1,6 @@
 import { meet } from '../sometimes/situations.ts'
 import { passed, passedUntil } from '../world/world.ts'
-import { type NewCreate, newCreate } from './creates.ts'
+import { CREATE_FAULTS, type NewCreate, newCreate } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'
 import type { Operation, Play } from './operations.ts'
 
@@ -27,12 +27,6 @@ export const loseCommits: Operation = async (play) => {
   await send()
 }
 
-const FAILS = [
-  { fault: 'refuse', value: 'CHANNEL_NOT_ACTIVATED' },
-  { fault: 'http_503' },
-  { fault: 'timeout_after_commit' },
-  { fault: 'timeout' },
-]
 const SECOND_MS = 1_000
 
 /** An attempt is frozen during its call to the provider, and continues beside the attempt that took over, or alone. */
@@ -43,7 +37,7 @@ export const overtakeCreate: Operation = async (play) => {
   const wanted = newCreate(play, { isPush: !isAlone && prng.chance(0.3), livesSeconds })
   const { paymentId, pk, send } = wanted
   const isFailing = prng.chance(0.3)
-  if (isFailing) provider.orderFault({ target: 'create', ...prng.pick(FAILS) })
+  if (isFailing) provider.orderFault({ target: 'create', ...prng.pick(CREATE_FAULTS) })
   wanted.slow(prng.int(1_000, 3_000))
   const isCommitting = !isFailing && prng.chance(0.3)
   if (isCommitting) world.impaired.set(pk, { lost: prng.int(1, 4), delayMs: prng.int(500, 2_500) })
@@ -60,7 +54,7 @@ export const overtakeCreate: Operation = async (play) => {
   const isImpaired = prng.chance(0.5)
   const begun: Promise<void>[] = []
   if (!isAlone) {
-    if (prng.chance(0.4)) provider.orderFault({ target: 'create', ...prng.pick(FAILS) })
+    if (prng.chance(0.4)) provider.orderFault({ target: 'create', ...prng.pick(CREATE_FAULTS) })
     wanted.slow(isImpaired || prng.chance(0.5) ? prng.int(isImpaired ? 6_000 : 1_500, 9_000) : undefined)
     begun.push(send())
     await passedUntil(world, thawsMs + prng.int(20, 1_500))

@@ -1,10 +1,9 @@
 import { type Books, booksOf, clientOf, type RawItem, type Seen, sum, text } from '../../support/recount/books.ts'
 import { problemsOf } from '../../support/recount/invariants.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
-import { mustHear } from '../scenes/change-settings.ts'
 import { lookUp, operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
-import { CALLBACK_TOKEN, PROVIDER_KEY, type World } from '../world/world.ts'
+import { CALLBACK_TOKEN, drive, PROVIDER_KEY, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
 const DAY_MS = 86_400_000
@@ -18,27 +17,26 @@ const AGED_AT = 12
 /** Few histories grow old: their months are mostly schedules that find nothing. */
 export const isAged = (seed: number): boolean => seed % AGED_EVERY === AGED_AT
 
-type Means = { readonly drive: <T>(promise: Promise<T>) => Promise<T>; readonly seenNow: () => Seen }
-
 /** Once everything rests, months pass: all webhooks are forgotten. `watch-rows.ts` looks that nothing else is. */
-export const agedProblems = async (play: Play, { drive, seenNow }: Means): Promise<readonly string[]> => {
+export const agedProblems = async (play: Play): Promise<readonly string[]> => {
   const { world, tenants, seen } = play
   await world.scheduler.runFor(SENT_AGAIN_MS)
   for (const { clientId } of tenants) {
     const own = rowsOf(world, 'DELIVERY', { client_id: clientId })
     const again = own.length === 0 ? undefined : world.oddities.pick(own)['delivery_id']
-    if (again !== undefined) await drive(operate(world, 'redeliver', { client_id: clientId, delivery_id: again }))
+    if (again !== undefined)
+      await drive(world, operate(world, 'redeliver', { client_id: clientId, delivery_id: again }))
   }
   await world.scheduler.runFor(AGED_MS)
   const items = world.table.items()
-  const problems = [...seen.problems, ...problemsOf(items, seenNow())]
+  const problems = [...seen.problems, ...problemsOf(items, seenBy(play))]
   const kept = items.filter(({ sk }) => /^(DELIVERY$|ATTEMPT#|EVENT#)/.test(String(sk)))
   for (const { pk, sk } of kept) problems.push(`${String(pk)} ${String(sk)} is kept for ever`)
   for (const { clientId } of tenants) {
-    const audit = await drive(lookUp(world, 'audit-ledger', { client_id: clientId }))
+    const audit = await drive(world, lookUp(world, 'audit-ledger', { client_id: clientId }))
     if (audit?.body['balanced'] !== true) problems.push(`months later the audit says ${JSON.stringify(audit?.body)}`)
   }
-  return [...problems, ...(await booksProblems(play, drive))]
+  return [...problems, ...(await booksProblems(play))]
 }
 
 /** What the provider has captured and the gateway can know: of a row that is never shown only a request tells. */
@@ -63,7 +61,6 @@ export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
   endpointsOfClient: new Map(
     tenants.map(({ clientId, endpoints }) => [clientId, endpoints.map(({ endpointId }) => endpointId)]),
   ),
-  mustHear: (endpointId, event) => mustHear(tenants, endpointId, event),
   destinationsOfKey: seen.destinations,
   paymentsOfKey: seen.paymentsOfKey,
   logLines: world.logLines,
@@ -90,10 +87,8 @@ export const lookAtBooks = async ({ world, tenants }: Pick<Play, 'world' | 'tena
   await lookUp(world, 'get-books', prng.pick(asked))
 }
 
-type Ask = <T>(promise: Promise<T>) => Promise<T>
-
 /** The statement of each settlement has every entry of its window, zeros for the client included. */
-const statementProblems = async ({ world }: Pick<Play, 'world'>, books: Books, ask: Ask) => {
+const statementProblems = async (world: World, books: Books) => {
   const problems: string[] = []
   for (const settlement of books.settlements) {
     const id = text(settlement, 'settlement_id')
@@ -101,7 +96,7 @@ const statementProblems = async ({ world }: Pick<Play, 'world'>, books: Books, a
     let cursor: unknown
     do {
       const asked = { settlement_id: id, ...(typeof cursor === 'string' && { cursor }) }
-      const { body = {} } = (await ask(lookUp(world, 'get-settlement-statement', asked))) ?? {}
+      const { body = {} } = (await drive(world, lookUp(world, 'get-settlement-statement', asked))) ?? {}
       lines.push(...((body['entries'] ?? []) as readonly RawItem[]))
       cursor = body['cursor']
     } while (typeof cursor === 'string')
@@ -117,19 +112,19 @@ const statementProblems = async ({ world }: Pick<Play, 'world'>, books: Books, a
 }
 
 /** At rest the books of each client, and of all, are what the raw items say, to the rupiah. */
-export const booksProblems = async ({ world, tenants }: Play, ask: Ask): Promise<readonly string[]> => {
+export const booksProblems = async ({ world, tenants }: Play): Promise<readonly string[]> => {
   const items = world.table.items()
   const books = booksOf(items)
   const problems: string[] = [...houseProblems(items, books)]
   for (const clientId of [undefined, ...tenants.map((tenant) => tenant.clientId)]) {
     const of = clientId === undefined ? {} : { client_id: clientId }
-    const { body = {} } = (await ask(lookUp(world, 'get-books', { ...FROM, ...of }))) ?? {}
+    const { body = {} } = (await drive(world, lookUp(world, 'get-books', { ...FROM, ...of }))) ?? {}
     const figures = (body['figures'] ?? []) as readonly { readonly name: string; readonly amount_minor: number }[]
     const shown = new Map(figures.map((one) => [one.name, one.amount_minor]))
     problems.push(...figureProblems(books, clientId, shown))
     if (body['balanced'] !== true) problems.push(`the books of ${clientId ?? 'all'} say ${JSON.stringify(body)}`)
   }
-  return [...problems, ...(await statementProblems({ world }, books, ask))]
+  return [...problems, ...(await statementProblems(world, books))]
 }
 
 type Figures = ReadonlyMap<string, number>

@@ -7,7 +7,6 @@ import { type InvokeOptions, operate } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { count, passed } from '../world/world.ts'
 import { customerPays, wrongAmount } from './customers.ts'
-import { UNPAID } from './flood.ts'
 import type { Operation, Play } from './operations.ts'
 
 const CHANNELS = [
@@ -77,18 +76,6 @@ export const replayCreate: Operation = async (play) => {
   return sendCreate(play, tenant, `key-${play.world.prng.int(0, play.keys - 1)}`, bodyFor(play, tenant))
 }
 
-/** A create is made twice, because its answer was lost, and a customer pays the first request of the two. */
-export const payLostCreate = async (play: Play): Promise<void> => {
-  const { world } = play
-  const tenant = world.prng.pick(play.tenants)
-  const key = `key-${play.keys++}`
-  world.provider.orderFault({ target: 'create', fault: 'timeout_after_commit' })
-  for (let tried = 0; tried < 2; tried++) await createAs(play, tenant, key, JSON.stringify(UNPAID))
-  const requests = world.provider.findPaymentRequests(paymentIdForKey(tenant.clientId, key))
-  const [first] = requests
-  if (first && requests.length > 1) customerPays(play, () => world.provider.simulatePayment(first.payment_request_id))
-}
-
 /** Of the wallet that pushes to the customer's phone. */
 const PUSH = { method: 'ewallet', channel_code: 'OVO' }
 
@@ -133,7 +120,7 @@ export const newCreate = (play: Play, { isPush = false, livesSeconds }: Asked = 
 export type NewCreate = ReturnType<typeof newCreate>
 
 /** What the provider does with a create instead of what it is asked for. */
-const ANSWERS = [
+export const CREATE_FAULTS = [
   { fault: 'timeout_after_commit' },
   { fault: 'timeout_after_commit' },
   { fault: 'timeout' },
@@ -148,18 +135,19 @@ const PUSH_MS = 60_000
 
 type Attempt = { readonly startedAt: string; readonly endedAt?: string }
 
-/** When a merchant retries: at once, in seconds, or when a lease or a push ends. */
-const untilNextMs = ({ prng, scheduler }: Play, { row }: NewCreate): number => {
+/** When the last push of a payment may come to its end: by its claim, by the end of its call, or by its lease. */
+export const pushEndsMs = ({ row }: NewCreate): readonly number[] => {
   const last = (row()['provider_attempts'] as readonly Attempt[] | undefined)?.at(-1)
-  const leaseMs = Date.parse(text(row(), 'lease_until'))
-  const starts = last === undefined ? [] : [last.startedAt, last.endedAt ?? last.startedAt]
-  const pushes = starts.map((at) => Date.parse(at) + PUSH_MS)
-  const ends = [leaseMs, leaseMs + PUSH_MS, ...pushes].filter((ms) => ms > scheduler.nowMs())
-  const near = prng.int(-60, 60)
-  const [soon, later] = [prng.int(0, 60), prng.int(500, 5_000)]
-  return ends.length > 0 && prng.chance(0.5)
-    ? Math.max(0, prng.pick(ends) - scheduler.nowMs() + near)
-    : prng.pick([soon, later])
+  if (last === undefined) return []
+  const ends = [last.startedAt, last.endedAt ?? last.startedAt, last.endedAt ?? text(row(), 'lease_until')]
+  return ends.map((at) => Date.parse(at) + PUSH_MS).filter((ms) => !Number.isNaN(ms))
+}
+
+/** When a merchant retries: at once, in seconds, or when a lease or a push ends. */
+const untilNextMs = ({ prng, scheduler }: Play, wanted: NewCreate): number => {
+  const ends = [wanted.leaseEndMs(), ...pushEndsMs(wanted)].filter((ms) => ms > scheduler.nowMs())
+  if (ends.length === 0 || prng.chance(0.5)) return prng.pick([prng.int(0, 60), prng.int(500, 5_000)])
+  return Math.max(0, prng.pick(ends) - scheduler.nowMs() + prng.int(-60, 60))
 }
 
 /** What others do about the payment while it is created. */
@@ -184,7 +172,7 @@ export const createStubbornly = async (play: Play): Promise<void> => {
     slow(undefined)
     const isSlow = prng.chance(0.3)
     if (isSlow) slow(prng.int(1_000, 25_000))
-    else if (prng.chance(0.75)) provider.orderFault({ target: 'create', ...prng.pick(ANSWERS) })
+    else if (prng.chance(0.75)) provider.orderFault({ target: 'create', ...prng.pick(CREATE_FAULTS) })
     const words = prng.pick([body, body, wanted.otherWords(), UNREADABLE])
     // It is frozen during its work, and continues beside another try, often after the end of its lease.
     const freeze = prng.chance(isSlow ? 0.5 : 0.1)

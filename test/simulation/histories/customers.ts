@@ -1,11 +1,10 @@
-import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
+import { isOpen, type PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { bookOddities, payOddly } from '../scenes/odd-rows.ts'
 import { paymentOfReference } from '../world/rows.ts'
 import { count, strikes, trace, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
-const openRequests = ({ world }: Play) =>
-  world.provider.findPaymentRequests('').filter(({ status }) => status === 'REQUIRES_ACTION' || status === 'PENDING')
+const openRequests = ({ world }: Play) => world.provider.findPaymentRequests('').filter(isOpen)
 
 /** Of attempts that were lost: their payments wait to be paid at another destination. */
 const overtaken = ({ world }: Play, requests: ReturnType<typeof openRequests>) =>
@@ -49,11 +48,8 @@ export const customerPays = ({ world }: Play, act: () => unknown): boolean => {
 export const decline = async (play: Play): Promise<void> => {
   const requests = openRequests(play)
   if (requests.length === 0) return
-  try {
-    play.world.provider.failPaymentRequest(play.world.prng.pick(requests).payment_request_id)
-  } catch {
-    count(play.world.tally, 'customer could not decline')
-  }
+  const { payment_request_id: id } = play.world.prng.pick(requests)
+  customerPays(play, () => play.world.provider.failPaymentRequest(id))
 }
 
 type How = {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { RawItem } from '../../support/recount/books.ts'
 import { problemsAtRest, problemsOf } from '../../support/recount/invariants.ts'
 import { watchPromises } from '../promises/watch-promises.ts'
-import { watchEndpoints } from '../scenes/change-settings.ts'
 import { freezeWorkers, handOutTwice, unreadablePayments } from '../scenes/freeze-workers.ts'
 import { arrangeConcurrentOperators, concurrentOperators, payOut } from '../scenes/money-operations.ts'
 import { reverseSome } from '../scenes/odd-rows.ts'
@@ -15,14 +14,14 @@ import { readBackProblems } from '../watching/read-back.ts'
 import { watchAlerts } from '../watching/watch-endpoints.ts'
 import { watchRows } from '../watching/watch-rows.ts'
 import type { LoadedFunction } from '../world/environments.ts'
-import { drawFaults, type Faults, NO_FAULTS } from '../world/faults.ts'
+import { drawFaults, NO_FAULTS } from '../world/faults.ts'
 import { connectCallbacks, type HttpReply, type HttpRequest, lookUp, requestAs } from '../world/lambda.ts'
 import { addTenant, type Tenant } from '../world/tenants.ts'
 import { connectSources } from '../world/triggers.ts'
 import { createWorld, drive, type Tally, type World, type WorldOptions } from '../world/world.ts'
 import { agedProblems, booksProblems, isAged, seenBy } from './books-at-rest.ts'
 import { pollerProblems, watchEvents } from './event-poller.ts'
-import { burst, createFlood, crowdProblems, type Flood, floodProblems } from './flood.ts'
+import { burst, createFlood, type Flood, floodProblems } from './flood.ts'
 import { drawOperation, type Play, settle } from './operations.ts'
 import { arrangeRaces, changeDuringWrites, repeatDuringWrites } from './races.ts'
 
@@ -32,7 +31,6 @@ export type HistoryOptions = {
   /** Operations of merchants, customers and operators. */
   readonly operations: number
   readonly tracing?: boolean
-  readonly faults?: Faults
   /** Sees the play before its first operation. */
   readonly began?: (play: Play) => void
 }
@@ -63,7 +61,6 @@ export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play>
   const tenants: Tenant[] = []
   for (const [number, own] of [1, parts].entries())
     tenants.push(await drive(world, addTenant(world, number, number + 1, own)))
-  watchEndpoints({ world, tenants, seen })
   const { prng, oddities, scheduler, provider, table, merchants } = world
   return {
     world,
@@ -101,7 +98,7 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
     const audit = await drive(world, lookUp(world, 'audit-ledger', { client_id: clientId }))
     if (audit?.body['balanced'] !== true) problems.push(`the audit says ${JSON.stringify(audit?.body)}`)
   }
-  problems.push(...(await booksProblems(play, (promise) => drive(world, promise))))
+  problems.push(...(await booksProblems(play)))
   for (const tenant of tenants) {
     const ask = asking(world, tenant)
     problems.push(...(await readBackProblems(world.table.items(), tenant, ask)))
@@ -205,7 +202,7 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   options.began?.(play)
   const { world } = play
   watchEvents(play)
-  const faults = options.faults ?? drawFaults(world.prng.fork())
+  const faults = drawFaults(world.prng.fork())
   for (const arrange of ARRANGEMENTS) arrange(play, faults)
   repeatDuringWrites(play)
   changeDuringWrites(play)
@@ -222,13 +219,9 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
     problems.push(...play.seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
   if (problems.length === 0) problems.push(...(await aftermath(play)))
-  if (problems.length === 0 && flood)
-    problems.push(...floodProblems(play, flood), ...(await crowdProblems(play, flood)))
+  if (problems.length === 0 && flood) problems.push(...floodProblems(play, flood))
   if (problems.length === 0) problems.push(...(await rest(play)))
-  if (problems.length === 0 && isAged(options.seed)) {
-    const means = { drive: <T>(promise: Promise<T>) => drive(world, promise), seenNow: () => seenBy(play) }
-    problems.push(...(await agedProblems(play, means)))
-  }
+  if (problems.length === 0 && isAged(options.seed)) problems.push(...(await agedProblems(play)))
   return {
     seed: options.seed,
     problems,

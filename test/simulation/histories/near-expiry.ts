@@ -2,7 +2,7 @@ import { text } from '../../support/recount/books.ts'
 import { http } from '../scenes/http.ts'
 import { operate } from '../world/lambda.ts'
 import { passed, passedUntil } from '../world/world.ts'
-import { type NewCreate, newCreate } from './creates.ts'
+import { type NewCreate, newCreate, pushEndsMs } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'
 import type { Operation, Play } from './operations.ts'
 
@@ -99,9 +99,6 @@ export const actNearExpiry: Operation = async (play) => {
   if (prng.chance(0.3)) await cancel()
 }
 
-type Attempt = { readonly startedAt: string; readonly endedAt?: string }
-
-const PUSH_MS = 60_000
 /** Of the questions about the last push. */
 const SILENCES = [
   { target: 'transactions', fault: 'http_503' },
@@ -110,12 +107,12 @@ const SILENCES = [
   { target: 'get', fault: 'timeout' },
 ]
 
-/** At once, or as the last push comes to its end: by its claim, by the end of its call, or by its lease. */
-const nextMs = ({ prng, scheduler }: Play, { row }: NewCreate): number => {
-  const last = (row()['provider_attempts'] as readonly Attempt[] | undefined)?.at(-1)
-  if (last === undefined || prng.chance(0.15)) return scheduler.nowMs() + prng.int(50, 2_000)
-  const ends = [last.startedAt, last.endedAt ?? last.startedAt, last.endedAt ?? text(row(), 'lease_until')]
-  return (Date.parse(prng.pick(ends)) || scheduler.nowMs()) + PUSH_MS + prng.int(0, 3_000)
+/** At once, or as the last push comes to its end. */
+const nextMs = ({ prng, scheduler }: Play, wanted: NewCreate): number => {
+  const ends = pushEndsMs(wanted)
+  return ends.length === 0 || prng.chance(0.15)
+    ? scheduler.nowMs() + prng.int(50, 2_000)
+    : prng.pick(ends) + prng.int(0, 3_000)
 }
 
 /** The provider books it as waiting, beside all other rows. */

@@ -1,14 +1,6 @@
 import { whole } from '../../support/recount/books.ts'
-import {
-  changeEndpoints,
-  changeKeys,
-  changeOneEndpointTogether,
-  changeTogether,
-  impairEndpoint,
-  useShortKey,
-} from '../scenes/change-settings.ts'
+import { changeEndpoints, changeKeys, changeTogether, impairEndpoint, useShortKey } from '../scenes/change-settings.ts'
 import { bookConflictingRow, payUnasked, resumeLate } from '../scenes/conflicting-rows.ts'
-import { refuseRound } from '../scenes/freeze-workers.ts'
 import { http, type Scene } from '../scenes/http.ts'
 import {
   adjust,
@@ -19,8 +11,8 @@ import {
   resolveSuspense,
 } from '../scenes/money-operations.ts'
 import { overlappingReversals } from '../scenes/odd-rows.ts'
-import { redeliverOwn, requestOtherTenantsData } from '../scenes/other-tenants.ts'
-import { redeliverRepeatedly, switchEndpointOff } from '../scenes/redeliveries.ts'
+import { requestOtherTenantsData } from '../scenes/other-tenants.ts'
+import { redeliverRepeatedly } from '../scenes/redeliveries.ts'
 import { growClient, reverseTogether, sellMany } from '../scenes/sell-many.ts'
 import { differences } from '../watching/read-back.ts'
 import { operate } from '../world/lambda.ts'
@@ -29,7 +21,7 @@ import type { Tenant } from '../world/tenants.ts'
 import { count, passed, type World } from '../world/world.ts'
 import { loseCommits, overtakeCreate, payAttempts } from './attempts.ts'
 import { lookAtBooks } from './books-at-rest.ts'
-import { create, createStubbornly, payLostCreate, replayCreate, retryCreate } from './creates.ts'
+import { create, createStubbornly, replayCreate, retryCreate } from './creates.ts'
 import { customerPays, decline, pay } from './customers.ts'
 import type { EventPoller, FiredEvent } from './event-poller.ts'
 import { actNearExpiry, pushAgain } from './near-expiry.ts'
@@ -96,15 +88,6 @@ const read: Operation = async (play) => {
   await http(play, target.tenant, 'api-get-balance')
 }
 
-/** Another tenant's payment answers exactly as an absent one. */
-const readOtherTenantsPayment: Operation = async (play) => {
-  const target = knownPayment(play)
-  const otherTenant = play.tenants.find(({ clientId }) => clientId !== target?.tenant.clientId)
-  if (!target || !otherTenant) return
-  const reply = await http(play, otherTenant, 'api-get-payment', { id: target.id })
-  if (reply?.status === 200) play.seen.problems.push(`${otherTenant.clientId} was shown ${target.id}`)
-}
-
 /** Everybody wants something of one payment at the same moment. */
 const race: Operation = async (play) => {
   const target = openPayment(play)
@@ -137,14 +120,6 @@ const refresh: Operation = async (play) => {
   if (target) await operate(play.world, 'refresh-payment', { payment_id: target.id })
 }
 
-const redeliver: Operation = async ({ world, tenants }) => {
-  const tenant = world.prng.pick(tenants)
-  const endpoint = world.prng.pick(tenant.endpoints)
-  const since = new Date(world.scheduler.nowMs() - 86_400_000).toISOString()
-  const which = { client_id: tenant.clientId, endpoint_id: endpoint.endpointId, since }
-  await operate(world, 'redeliver', { ...which })
-}
-
 /** How likely each operation is, as weights. */
 const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [24, create],
@@ -154,16 +129,13 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [3, decline],
   [8, cancel],
   [6, read],
-  [2, readOtherTenantsPayment],
   [4, settle],
   [4, payOut],
   [3, refresh],
-  [3, redeliver],
-  [2, redeliverOwn],
   [10, race],
   [2, growClient],
   [2, lookAtBooks],
-  [6, changeEndpoints],
+  [11, changeEndpoints],
   [5, changeKeys],
   [3, resolveSuspense],
   [2, payOutTwice],
@@ -171,21 +143,17 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [1, holdPayouts],
   [5, bookConflictingRow],
   [4, reverseTogether],
-  [2, requestOtherTenantsData],
+  [4, requestOtherTenantsData],
   [2, useShortKey],
   [5, changeTogether],
-  [2, payLostCreate],
   [6, createStubbornly],
   [5, overtakeCreate],
   [3, loseCommits],
-  [5, payAttempts],
+  [7, payAttempts],
   [4, pushAgain],
   [8, actNearExpiry],
-  [3, impairEndpoint],
-  [4, redeliverRepeatedly],
-  [2, changeOneEndpointTogether],
-  [3, switchEndpointOff],
-  [3, refuseRound],
+  [6, impairEndpoint],
+  [9, redeliverRepeatedly],
   [3, (play) => sellMany(play, play.world.prng.pick(play.tenants))],
   [3, concurrentOperators],
   [2, resumeLate],

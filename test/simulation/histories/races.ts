@@ -1,6 +1,6 @@
+import { isOpen } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import type { Key } from '../../../shared/table/keys.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
-import { OPEN } from '../promises/watch-closing.ts'
 import { changeAccount, changeEndpoints, changeKeys } from '../scenes/change-settings.ts'
 import { http, tenantOf } from '../scenes/http.ts'
 import { payOut, settlementActions } from '../scenes/money-operations.ts'
@@ -81,11 +81,7 @@ export const arrangeRaces = (play: Play, faults: Faults): void => {
     if (payment === undefined || !happens(0.7)) return
     world.contested.set(text(payment, 'pk'), { untilMs: scheduler.nowMs() + CONTEST_MS })
     const requests = world.provider.findPaymentRequests(text(payment, 'pk').slice('PAYMENT#'.length))
-    customerActs(
-      play,
-      requests.filter(({ status }) => OPEN.includes(status)),
-      { unseen: 0.7 },
-    )
+    customerActs(play, requests.filter(isOpen), { unseen: 0.7 })
   })
 
   world.onAsked.push((_, __, path) => {

@@ -1,3 +1,4 @@
+import { isOpen } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Observations } from '../watching/observations.ts'
 import { APART_MS, isChanged, ms, onWorkersWrite, type Rules, watchRules } from '../watching/rules.ts'
@@ -7,14 +8,12 @@ import { cancelledRequest } from '../world/provider-network.ts'
 import { paymentOfReference } from '../world/rows.ts'
 import { addTo, type World } from '../world/world.ts'
 
-/** What the provider calls a request that waits to be paid. */
-export const OPEN: readonly string[] = ['REQUIRES_ACTION', 'PENDING']
 const CLOSED = ['failed', 'expired', 'cancelled']
 
 /** Whether it can be paid at this moment, by the provider's own books. */
 export const isPayable = ({ provider, scheduler }: World, requestId: string): boolean => {
   const record = provider.storedRequest(requestId)
-  return record !== undefined && OPEN.includes(record.request.status) && record.expiresAtMs > scheduler.nowMs()
+  return record !== undefined && isOpen(record.request) && record.expiresAtMs > scheduler.nowMs()
 }
 
 /** Whether it was paid, with the amount asked for, while it could be. */

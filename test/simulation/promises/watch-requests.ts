@@ -1,3 +1,4 @@
+import { isOpen } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Observations } from '../watching/observations.ts'
 import { watchClocks } from '../watching/rules.ts'
@@ -6,7 +7,7 @@ import { namesOf, type Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
 import { paymentOfReference, paymentRow } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
-import { isPayable, OPEN } from './watch-closing.ts'
+import { isPayable } from './watch-closing.ts'
 
 const REFERENCE = /^([0-9a-f-]{36})-(\d+)$/
 
@@ -92,7 +93,7 @@ export const watchOrphans = (world: World, seen: Observations): (() => readonly 
   return () =>
     world.provider.storedRequests().flatMap(({ id, request }) => {
       // By now every request that the gateway did not close has expired.
-      if (![...OPEN, 'EXPIRED'].includes(request.status) || asked.has(id)) return []
+      if ((!isOpen(request) && request.status !== 'EXPIRED') || asked.has(id)) return []
       const [, paymentId = '', attempt] = REFERENCE.exec(request.reference_id) ?? []
       const payment = paymentRow(world, paymentId)
       const isOwn = payment?.['payment_request_id'] === id

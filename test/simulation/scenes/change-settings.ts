@@ -1,4 +1,3 @@
-import { type RawItem, text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
 import { type HttpReply, operate, requestAs } from '../world/lambda.ts'
 import type { Impairment } from '../world/merchants.ts'
@@ -124,43 +123,29 @@ export const changeTogether = async ({ world, tenants }: Scene): Promise<void> =
   await Promise.all(changes.map((change) => operate(world, 'update-client', { client_id: clientId, ...change })))
 }
 
-/** Clocks differ by twenty seconds at most, and a worker makes a few calls between its read of an endpoint and its POST. */
-const NEAR_MS = 60_000
-
 type Change = (play: Scene, tenant: Tenant, endpoint: SimEndpoint) => Promise<void>
 
 /** An operator's action. Its answer may be lost. */
 const ask = (world: World, action: string, tenant: Tenant, endpoint: SimEndpoint, fields: object = {}) =>
   operate(world, action, { client_id: tenant.clientId, endpoint_id: endpoint.endpointId, ...fields })
 
-/** Until an answer says so, it may be either. */
 export const setEnabled =
   (enabled: boolean): Change =>
   async ({ world }, tenant, endpoint) => {
-    endpoint.silentFromMs = undefined
-    const own = (endpoint.changes = (endpoint.changes ?? 0) + 1)
-    endpoint.underWay = (endpoint.underWay ?? 0) + 1
     const reply = await ask(world, 'update-endpoint', tenant, endpoint, { enabled })
-    endpoint.underWay--
-    if (reply?.status !== 200) return
-    count(world.tally, enabled ? 'endpoint enabled' : 'endpoint disabled')
-    // The order of two concurrent changes is unknown.
-    if (!enabled && endpoint.changes === own && endpoint.underWay === 0) endpoint.silentFromMs = world.scheduler.nowMs()
+    if (reply?.status === 200) count(world.tally, enabled ? 'endpoint enabled' : 'endpoint disabled')
   }
 
 const subscribeAnew: Change = async ({ world }, tenant, endpoint) => {
-  endpoint.getsAllEvents = false
   const reply = await ask(world, 'update-endpoint', tenant, endpoint, { event_types: ['payment.succeeded'] })
   if (reply?.status === 200) count(world.tally, 'endpoint subscribed anew')
 }
 
 const remove: Change = async ({ world }, tenant, endpoint) => {
-  endpoint.getsAllEvents = false
   const reply = await ask(world, 'delete-endpoint', tenant, endpoint)
   if (reply?.status !== 200) return
   count(world.tally, 'endpoint deleted')
   endpoint.isGone = true
-  endpoint.silentFromMs = world.scheduler.nowMs()
 }
 
 /** As a rotation of its secret does it: the new one first. One whose registration was not answered is not used. */
@@ -168,7 +153,7 @@ const replace: Change = async (play, tenant, endpoint) => {
   const { world } = play
   const made = await addEndpoint(world, tenant.clientId)
   if (made) {
-    tenant.endpoints.push({ ...made, getsEventsFromMs: world.scheduler.nowMs() })
+    tenant.endpoints.push(made)
     count(world.tally, 'endpoint replaced')
   }
   await remove(play, tenant, endpoint)
@@ -179,40 +164,15 @@ const CHANGES: readonly Change[] = [setEnabled(false), setEnabled(true), subscri
 /** One of them happens to it. */
 export const changeEndpoint: Change = (play, tenant, endpoint) => play.world.prng.pick(CHANGES)(play, tenant, endpoint)
 
-/** An endpoint is disabled, enabled, resubscribed, deleted or replaced during all other work. */
+/** One operator, or several at the same moment, change an endpoint during all other work. */
 export const changeEndpoints = async (play: Scene): Promise<void> => {
-  const { world, tenants } = play
-  if (!isHit(world, 'endpointChanges')) return
-  const tenant = world.prng.pick(tenants)
-  const live = liveEndpoints(tenant)
-  if (live.length > 0) await changeEndpoint(play, tenant, world.prng.pick(live))
-}
-
-/** Whether an event must have come to an endpoint: one that was there before, and stayed as it was. */
-export const mustHear = (tenants: readonly Tenant[], endpointId: string, event: RawItem): boolean => {
-  const endpoint = tenants.flatMap(({ endpoints }) => endpoints).find((one) => one.endpointId === endpointId)
-  if (endpoint === undefined || endpoint.getsAllEvents === false) return false
-  return Date.parse(text(event, 'fired_at')) > (endpoint.getsEventsFromMs ?? 0) + NEAR_MS
-}
-
-/** Checked at every single POST: nothing goes to an endpoint that was deleted or disabled a while ago. */
-export const watchEndpoints = ({ world, tenants, seen }: Pick<Scene, 'world' | 'tenants' | 'seen'>): void => {
-  world.onPost.push(({ url }) => {
-    const endpoint = tenants.flatMap(({ endpoints }) => endpoints).find((one) => one.url === url)
-    const silentMs = world.scheduler.nowMs() - (endpoint?.silentFromMs ?? Number.POSITIVE_INFINITY)
-    if (silentMs > NEAR_MS) seen.problems.push(`a POST to ${url}, which was switched off ${silentMs} ms ago`)
-  })
-}
-
-/** Two to four operators change one endpoint at the same moment, in different ways. */
-export const changeOneEndpointTogether = async (play: Scene): Promise<void> => {
   const { world, tenants, prng } = play
-  if (world.faults.endpointChanges === 0) return
+  if (!isHit(world, 'endpointChanges')) return
   const tenant = prng.pick(tenants)
   const live = liveEndpoints(tenant)
   if (live.length === 0) return
   const endpoint = prng.pick(live)
-  const operators = Array.from({ length: prng.int(2, 4) }, async () => {
+  const operators = Array.from({ length: prng.pick([1, 1, 1, 2, 3, 4]) }, async () => {
     await passed(world, prng.int(0, 30))
     await changeEndpoint(play, tenant, endpoint)
   })
@@ -224,7 +184,9 @@ const MINUTE_MS = 60_000
 const LONG_MS = [2 * MINUTE_MS, 20 * MINUTE_MS, 150 * MINUTE_MS, 400 * MINUTE_MS]
 
 /** It gets worse before it gets better. */
-const COURSES: readonly (readonly Impairment[])[] = [['late'], ['late'], ['late', 'refuses']]
+const COURSES: readonly (readonly Impairment[])[] = [['late'], ['late', 'refuses'], ['refuses']]
+/** Deliveries are abandoned together, or one soon after another. */
+const APART_MOST_MS = [30_000, 12 * MINUTE_MS]
 
 /** A server answers so late that it holds its caller, or takes no connection, while an operator tests it. */
 export const impairEndpoint = async (play: Scene): Promise<void> => {
@@ -238,7 +200,7 @@ export const impairEndpoint = async (play: Scene): Promise<void> => {
     const untilMs = scheduler.nowMs() + prng.pick(LONG_MS) * (0.5 + prng.next())
     for (let left = prng.int(1, 4); left > 0 && scheduler.nowMs() < untilMs; left--) {
       await operate(world, 'send-test-event', { client_id: clientId, endpoint_id: endpointId })
-      await passed(world, prng.int(0, 30_000))
+      await passed(world, prng.int(0, prng.pick(APART_MOST_MS)))
     }
     await passed(world, Math.ceil(Math.max(0, untilMs - scheduler.nowMs())))
   }

@@ -2,11 +2,10 @@ import type { StoredItem } from '../../../infra/local/emulators/memory-table/sto
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
 import type { Faults } from '../world/faults.ts'
-import { invoke, operate } from '../world/lambda.ts'
+import { invoke } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
 import { sqsEvent } from '../world/sim-queue.ts'
-import { liveEndpoints } from '../world/tenants.ts'
-import { count, passed } from '../world/world.ts'
+import { count } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 const SECOND_MS = 1_000
@@ -131,26 +130,4 @@ export const unreadablePayments = ({ world }: Scene, faults: Faults): void => {
     const body = JSON.stringify({ delivery_id, attempt: 1, client_id, endpoint_id })
     scheduler.at(againMs, () => void invoke(world, 'deliver-webhook', sqsEvent([{ messageId: 'late', body }])))
   })
-}
-
-/** Eight attempts and the seven waits between them. */
-const ROUND_MS = 128 * MINUTE_MS
-
-/** A server takes no connection for a round or two: deliveries are abandoned together, one soon after. */
-export const refuseRound = async ({ world, tenants, prng, merchants }: Scene): Promise<void> => {
-  const tenant = prng.pick(tenants)
-  const live = liveEndpoints(tenant).filter(({ url }) => !merchants.impaired.has(url))
-  if (live.length === 0) return
-  const { endpointId, url } = prng.pick(live)
-  const asked = { client_id: tenant.clientId, endpoint_id: endpointId }
-  const send = async (times: number) => {
-    await Promise.all(Array.from({ length: times }, () => operate(world, 'send-test-event', asked)))
-  }
-  count(world.tally, 'endpoint refuses for a round')
-  merchants.impaired.set(url, 'refuses')
-  await send(prng.int(1, 2))
-  await passed(world, prng.int(1, 12 * MINUTE_MS))
-  await send(1)
-  await passed(world, ROUND_MS * prng.pick([1, 1, 2]) + prng.int(0, 10 * MINUTE_MS))
-  merchants.impaired.delete(url)
 }

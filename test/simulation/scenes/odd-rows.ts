@@ -1,5 +1,5 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
-import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
+import { isOpen, type PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { stageOf } from '../sometimes/situations.ts'
 import { invoke } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
@@ -30,10 +30,19 @@ const ROW_FAULTS = [
   ['rowMissing', 'missing', () => undefined],
 ] as const
 
-/** The gateway knows this request as its payment's own, and asks about it before that payment ends. */
+/**
+ * The gateway knows this request as its payment's own, and asks about it before that payment ends. Of money that comes
+ * after the end of a request only its row tells for certain.
+ */
 const isAskedAbout = (world: World, { payment_request_id: id, reference_id: reference }: Paid): boolean => {
   const payment = paymentOfReference(world, reference)
-  return payment?.['status'] === 'pending' && payment['payment_request_id'] === id
+  const request = world.provider.storedRequest(id)?.request
+  return (
+    payment?.['status'] === 'pending' &&
+    payment['payment_request_id'] === id &&
+    request !== undefined &&
+    isOpen(request)
+  )
 }
 
 /** After the day of an assumed fee, and before the last check of waiting payments. */

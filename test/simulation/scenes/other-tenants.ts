@@ -69,8 +69,10 @@ export const requestOtherTenantsData = async (play: Scene): Promise<void> => {
   const target = world.prng.pick(tenants)
   const otherTenant = tenants.find((tenant) => tenant !== target)
   if (otherTenant === undefined) return
+  const [payment] = seen.known.get(target.clientId) ?? []
   const settlement = ownId(play, target, 'SETTLEMENT')
   const delivery = ownId(play, target, 'DELIVERY')
+  if (payment !== undefined) await askFor(play, otherTenant, 'api-get-payment', { id: payment })
   if (settlement !== undefined) {
     await askFor(play, otherTenant, 'api-get-settlement', { id: settlement })
     await askFor(play, otherTenant, 'api-list-settlement-payments', { id: settlement })
@@ -86,26 +88,4 @@ export const requestOtherTenantsData = async (play: Scene): Promise<void> => {
     seen.problems.push(`a key of ${target.clientId} was revoked as ${otherTenant.clientId}'s`)
   await askForUnborn(play)
   await askElsewhere(play, target)
-}
-
-type Shown = { readonly id: string; readonly status: string }
-
-/** A merchant reads its deliveries and has one sent again; no other client may read it. */
-export const redeliverOwn = async (play: Scene): Promise<void> => {
-  const { world, tenants, seen } = play
-  const tenant = world.prng.pick(tenants)
-  const listed = await http(play, tenant, 'api-list-webhook-deliveries', { query: { per_page: '5' } })
-  const shown = (listed?.body['data'] ?? []) as readonly Shown[]
-  if (shown.length === 0) return
-  const { id } = world.prng.pick(shown)
-  const begun = await http(play, tenant, 'api-redeliver-webhook', { id })
-  count(world.tally, `redelivery answered ${begun?.status ?? 'nothing'}`)
-  if (begun?.status === 200 && begun.body['status'] !== 'scheduled')
-    seen.problems.push(`a round of ${id} was begun as ${String(begun.body['status'])}`)
-  const otherTenant = tenants.find(({ clientId }) => clientId !== tenant.clientId)
-  if (!otherTenant) return
-  for (const name of ['api-get-webhook-delivery', 'api-redeliver-webhook']) {
-    const answered = await http(play, otherTenant, name, { id })
-    if (answered?.status === 200) seen.problems.push(`${otherTenant.clientId} was shown ${id} by ${name}`)
-  }
 }

@@ -72,12 +72,10 @@ export const arrangeRounds = (play: Scene, faults: Faults): void => {
 
   world.onChange.push(({ key, before, after }) => {
     if (key.sk !== 'DELIVERY' || after?.['status'] !== 'abandoned' || before?.['status'] === 'abandoned') return
-    const tenant = tenantOf(play, after['client_id'])
-    if (tenant === undefined || !happens(0.4)) return
-    const ways = rounds(play, tenant, { id: text(after, 'delivery_id'), endpointId: text(after, 'endpoint_id') })
+    if (!happens(0.4)) return
     const toldMs = Date.parse(text(after, 'due_at')) - scheduler.nowMs()
     const afterMs = oddities.pick([0, oddities.int(0, NEAR_MS), Math.max(0, toldMs), Math.max(0, toldMs) + 60_000])
-    scheduler.after(afterMs + oddities.int(0, NEAR_MS), () => void oddities.pick(ways)())
+    beginRound(play, after, afterMs + oddities.int(0, NEAR_MS))
   })
 }
 
@@ -155,14 +153,6 @@ const switchOff = async (play: Scene, tenant: Tenant, endpoint: SimEndpoint, whi
   await setEnabled(true)(play, tenant, endpoint)
 }
 
-export const switchEndpointOff = async (play: Scene): Promise<void> => {
-  const { world, tenants } = play
-  if (world.faults.endpointChanges === 0) return
-  const tenant = world.oddities.pick(tenants)
-  const live = liveEndpoints(tenant)
-  if (live.length > 0) await switchOff(play, tenant, world.oddities.pick(live), 300_000)
-}
-
 /** An endpoint is switched off or changed just after a delivery to it was made, or while a worker has its message. */
 export const changeDuringDelivery = (play: Scene, faults: Faults): void => {
   const { world, tenants, oddities, scheduler } = play
@@ -173,7 +163,9 @@ export const changeDuringDelivery = (play: Scene, faults: Faults): void => {
       if (endpoint === undefined) continue
       const isForGood = oddities.chance(0.2)
       const begin = () =>
-        isForGood ? changeEndpoint(play, tenant, endpoint) : switchOff(play, tenant, endpoint, 5_000)
+        isForGood
+          ? changeEndpoint(play, tenant, endpoint)
+          : switchOff(play, tenant, endpoint, oddities.pick([5_000, 300_000]))
       scheduler.after(oddities.int(0, 30), () => void begin())
     }
     return true

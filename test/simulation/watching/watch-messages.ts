@@ -4,7 +4,8 @@ import type { Process } from '../world/process.ts'
 import { deliveryRow, deliveryStatus } from '../world/rows.ts'
 import { addTo, type World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { isChanged, ms, onGoodEnd, onWorkersWrite, watchClocks, watchStarts } from './rules.ts'
+import { isChanged, ms, onGoodEnd, onWorkersWrite, type States, watchClocks, watchStarts } from './rules.ts'
+import { isOn } from './watch-endpoints.ts'
 
 const MOST_SECONDS = 900
 
@@ -92,8 +93,11 @@ export const watchMessages = (world: World, seen: Observations): void => {
   })
 }
 
-/** Checked at every POST: it tells of its own event, with the time of now (design section 8). */
-export const watchPosts = (world: World, seen: Observations): void => {
+/** Clocks differ by twenty seconds at most, and a worker makes a few calls between its read of an endpoint and its POST. */
+const NEAR_MS = 60_000
+
+/** Checked at every POST: it tells of its own event, with the time of now (design section 8), to an endpoint that is on. */
+export const watchPosts = (world: World, seen: Observations, { since }: States): void => {
   const apartMs = watchClocks(world)
 
   world.onPost.push(({ headers }) => {
@@ -105,6 +109,8 @@ export const watchPosts = (world: World, seen: Observations): void => {
       report('is posted as another event')
     if (Math.abs(Number(headers['webhook-timestamp']) * 1_000 - world.scheduler.nowMs()) > apartMs() + 1_000)
       report('is posted with another time than now')
+    if (!since(text(row ?? {}, 'endpoint_id'), world.scheduler.nowMs() - NEAR_MS).some(isOn))
+      report('is posted to an endpoint that was switched off or deleted a while ago')
   })
 
   watchLanes(world, seen)

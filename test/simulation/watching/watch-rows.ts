@@ -62,7 +62,6 @@ const WATCHERS: readonly ((world: World, seen: Observations) => void)[] = [
   watchPayments,
   watchAttempts,
   watchMessages,
-  watchPosts,
   watchEndpointRows,
   watchLedger,
   watchSettlementRows,
@@ -79,5 +78,6 @@ export const watchRows = (world: World, seen: Observations): void => {
   const endpoints = watchStates(world, /^ENDPOINTS#/, 'endpoint_id')
   watchAnnouncements(world, seen, endpoints)
   watchDeliveryRows(world, seen, endpoints)
+  watchPosts(world, seen, endpoints)
   for (const watch of WATCHERS) watch(world, seen)
 }

@@ -7,15 +7,7 @@ export type SimEndpoint = {
   readonly endpointId: string
   readonly url: string
   readonly secret: string
-  /** From when on it must get events, if not from the beginning; `getsAllEvents`: false once it was changed. */
-  readonly getsEventsFromMs?: number
-  getsAllEvents?: boolean
   isGone?: boolean
-  changes?: number
-  /** So many changes of whether it is enabled are not answered yet. */
-  underWay?: number
-  /** Since when it is surely deleted or disabled. */
-  silentFromMs?: number | undefined
 }
 
 export type Tenant = {

@@ -17,9 +17,8 @@ export type Seen = {
   readonly turned: readonly string[]
   /** Its rows of their own by which money went back, or came again. */
   readonly bookedBack: readonly string[]
-  /** Every endpoint that has ever been there; and whether it must have a delivery of an event. */
+  /** Every endpoint that has ever been there. */
   readonly endpointsOfClient: ReadonlyMap<string, readonly string[]>
-  readonly mustHear: (endpointId: string, event: RawItem) => boolean
   readonly destinationsOfKey: ReadonlyMap<string, ReadonlySet<string>>
   readonly paymentsOfKey: ReadonlyMap<string, ReadonlySet<string>>
   readonly logLines: readonly string[]

@@ -14,11 +14,8 @@ const expectedOf = (payment: RawItem): readonly string[] => {
   return [EVENT_OF[text(payment, 'status')] ?? [], moved].flat()
 }
 
-/** Each transition and each movement has its event, each event a delivery to everybody who must hear of it. */
-export const eventProblems = (
-  { payments, events, deliveries }: Books,
-  { endpointsOfClient, mustHear }: Seen,
-): string[] => {
+/** Each transition and each movement has its event, and each event at most one delivery to an endpoint. */
+export const eventProblems = ({ payments, events, deliveries }: Books, { endpointsOfClient }: Seen): string[] => {
   const problems: string[] = []
   for (const payment of payments) {
     const own = events.filter(({ pk }) => pk === payment['pk'])
@@ -31,7 +28,7 @@ export const eventProblems = (
     const endpoints = endpointsOfClient.get(text(event, 'client_id')) ?? []
     for (const endpoint of endpoints) {
       const found = (deliveriesOf.get(event['event_id']) ?? []).filter((item) => item['endpoint_id'] === endpoint)
-      if (found.length > 1 || (found.length === 0 && mustHear(endpoint, event)))
+      if (found.length > 1)
         problems.push(`event ${text(event, 'event_id')} has ${found.length} deliveries to ${endpoint}`)
       else if ((found[0]?.['body'] ?? event['body']) !== event['body'])
         problems.push(`event ${text(event, 'event_id')} is delivered with other bytes`)
