@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { dueTurns } from '../../shared/due-work/drain-slot.ts'
+import { itHoldsFor } from './it-holds-for.ts'
 
 type Item = { readonly owner: string; readonly number: number }
 
@@ -13,36 +14,33 @@ const turnsOf = (items: readonly Item[]) => {
 const anItem = fc.record({ owner: fc.constantFrom('a', 'b', 'c', 'd'), number: fc.nat() })
 const someItems = fc.array(anItem, { maxLength: 60 })
 
+const most = fc.integer({ min: 1, max: 9 })
+
 describe('dueTurns', () => {
-  it('gives every owner one of every round, in the order of adding, and loses nothing', () => {
-    fc.assert(
-      fc.property(someItems, fc.integer({ min: 1, max: 9 }), (items, most) => {
-        const turns = turnsOf(items)
-        const taken: Item[] = []
-        while (turns.owners > 0) taken.push(...turns.take(most))
+  itHoldsFor(someItems, most)(
+    'gives every owner one of every round, in the order of adding, and loses nothing',
+    (items, count) => {
+      const turns = turnsOf(items)
+      const taken: Item[] = []
+      while (turns.owners > 0) taken.push(...turns.take(count))
 
-        const of = (owner: string, some: readonly Item[]) => some.filter((item) => item.owner === owner)
-        for (const owner of ['a', 'b', 'c', 'd']) expect(of(owner, taken)).toStrictEqual(of(owner, items))
-        for (const [at, { owner }] of taken.entries()) {
-          const before = of(owner, taken.slice(0, at)).length
-          const others = new Set(taken.slice(at).map((item) => item.owner))
-          for (const other of others) expect(of(other, taken.slice(0, at)).length).toBeGreaterThanOrEqual(before - 1)
-        }
-      }),
-    )
-  })
+      const of = (owner: string, some: readonly Item[]) => some.filter((item) => item.owner === owner)
+      for (const owner of ['a', 'b', 'c', 'd']) expect(of(owner, taken)).toStrictEqual(of(owner, items))
+      for (const [at, { owner }] of taken.entries()) {
+        const before = of(owner, taken.slice(0, at)).length
+        const others = new Set(taken.slice(at).map((item) => item.owner))
+        for (const other of others) expect(of(other, taken.slice(0, at)).length).toBeGreaterThanOrEqual(before - 1)
+      }
+    },
+  )
 
-  it('puts back a taken item unchanged', () => {
-    fc.assert(
-      fc.property(someItems, fc.integer({ min: 1, max: 9 }), (items, most) => {
-        const [turns, untouched] = [turnsOf(items), turnsOf(items)]
+  itHoldsFor(someItems, most)('puts back a taken item unchanged', (items, count) => {
+    const [turns, untouched] = [turnsOf(items), turnsOf(items)]
 
-        const first = turns.take(most)
-        turns.putBack(first)
+    const first = turns.take(count)
+    turns.putBack(first)
 
-        expect(turns.take(first.length)).toStrictEqual(untouched.take(first.length))
-      }),
-    )
+    expect(turns.take(first.length)).toStrictEqual(untouched.take(first.length))
   })
 
   it('holds a limited number of one owner', () => {

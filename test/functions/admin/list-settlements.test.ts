@@ -67,15 +67,6 @@ describe('list-settlements --status recorded --format csv', () => {
     expect(JSON.stringify(deps.lines)).not.toMatch(/0012345678|Warung Kopi Satu/)
   })
 
-  it('runs nothing in a spreadsheet, and breaks no line', async () => {
-    const deps = memoryDeps()
-    await aRecorded(deps, bankOf(deps, { bankAccountName: '=1+1', bankName: 'BCA, "Pusat"', bankAccountNo: '-123' }))
-
-    const { csv } = v.parse(Csv, (await fileOf(deps)).body)
-
-    expect(csv).toContain(`,95900,"BCA, ""Pusat""","'-123","'=1+1",`)
-  })
-
   it.each<[string, string, (deps: MemoryDeps) => Promise<Settlement>]>([
     ['has no bank details', 'no bank details', (deps) => aRecorded(deps, undefined)],
     [

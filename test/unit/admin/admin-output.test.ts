@@ -114,29 +114,21 @@ describe('what npm run admin prints', () => {
 
   it('shows metadata with the digits of its numbers', async () => {
     const metadata = '{"9":{"0":-0,"1":[],"x":12345678901234567890123,"y":[1.0,1e2,null]},"10":2,"b":1}'
-    const answered = async (status: number, body: string, ...argv: string[]) => {
-      const { run } = await cli((response) => response.writeHead(200).end(`{"status":${status},"body":${body}}`))
+    const payment = `{"id":"p1","metadata":${metadata}}`
+    const answered = async (status: number, ...argv: string[]) => {
+      const { run } = await cli((response) => response.writeHead(200).end(`{"status":${status},"body":${payment}}`))
       const { out, err } = await run('get-payment', 'p1', ...argv)
       return out + err
     }
-    const payment = `{"id":"p1","metadata":${metadata}}`
-    const list = `{"data":[${payment},${payment}],"pagination":{"page":1,"per_page":25}}`
 
-    for (const [status, body] of [
-      [200, payment],
-      [200, list],
-      [422, payment],
-    ] as const) {
-      expect((await answered(status, body, '--json')).replaceAll(/\s/g, '')).toBe(body)
-    }
-    expect(await answered(200, payment)).toBe(`id            p1
+    for (const status of [200, 422]) expect((await answered(status, '--json')).replaceAll(/\s/g, '')).toBe(payment)
+    expect(await answered(200)).toBe(`id            p1
 metadata.9.0  -0
 metadata.9.1  none
 metadata.9.x  12345678901234567890123
 metadata.9.y  [1.0,1e2,null]
 metadata.10   2
 metadata.b    1`)
-    expect(await answered(200, list)).toContain('metadata.9.x  metadata.9.y    metadata.10  metadata.b\n')
   })
 
   it('ends with 1 when the action is refused, and says why, where and what to do on the error output', async () => {

@@ -123,17 +123,6 @@ describe('receiveWebhook', () => {
     expect(handled).toStrictEqual([EVENT_ID])
     expect(reported).toStrictEqual([new Error('the database is away')])
   })
-
-  it('forgets the oldest of ten thousand in memory', async () => {
-    const once = onceInMemory()
-    const work = vi.fn(() => Promise.resolve())
-
-    for (let id = 0; id <= 10_000; id += 1) await once(String(id), work)
-    await once('1', work)
-    await once('0', work)
-
-    expect(work).toHaveBeenCalledTimes(10_002)
-  })
 })
 
 describe('the receiver behind a server', () => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { answerInvocation } from '../../../infra/local/emulators/answer-invocation.ts'
 import { hostFunctions } from '../../../infra/local/functions/function-host.ts'
@@ -30,60 +30,28 @@ const hosted = (run: (event: unknown) => Promise<unknown>, changes: Partial<Func
   return { host, invoke, codes: () => deps.lines.map(({ code }) => code) }
 }
 
-/** A function of reserved concurrency 1 whose runs end when told. */
-const controlled = () => {
+it('a function with reserved concurrency 1 drops an invocation that has waited longer than its greatest age', async () => {
   const ends: (() => void)[] = []
   const { invoke } = hosted(
     async (event) => {
       await new Promise<void>((resolve) => ends.push(resolve))
       return event
     },
-    { reservedConcurrency: 1, timeoutSeconds: 25 },
+    { reservedConcurrency: 1 },
   )
-  return {
-    invoke,
-    begun: (count: number) => eventually(() => expect(ends).toHaveLength(count)),
-    end: async (at: number) => {
-      ends[at]?.()
-      await new Promise<void>((resolve) => setImmediate(resolve))
-    },
-  }
-}
+  const first = invoke(1)
+  await eventually(() => expect(ends).toHaveLength(1))
 
-afterEach(() => void vi.useRealTimers())
+  const late = invoke(2, { maxAgeMs: -1 })
+  ends[0]?.()
 
-describe('a function with reserved concurrency 1 (check-due-work, design section 4)', () => {
-  it('keeps the place of a run past its timeout until that run is over', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    const { invoke, begun, end } = controlled()
-
-    const first = expect(invoke(1)).rejects.toThrow('Task timed out after 25.00 seconds')
-    await vi.advanceTimersByTimeAsync(25_000)
-    await first
-    const second = invoke(2)
-    await new Promise<void>((resolve) => setImmediate(resolve))
-    await begun(1)
-    await end(0)
-    await begun(2)
-    await end(1)
-
-    expect(await second).toBe(2)
-  })
-
-  it('drops an invocation that has waited longer than its greatest age', async () => {
-    const { invoke, begun, end } = controlled()
-    const first = invoke(1)
-    await begun(1)
-
-    const late = invoke(2, { maxAgeMs: -1 })
-    await end(0)
-
-    expect(await Promise.all([first, late])).toStrictEqual([1, undefined])
-    await begun(1)
-  })
+  expect(await Promise.all([first, late])).toStrictEqual([1, undefined])
+  expect(ends).toHaveLength(1)
 })
 
 type CallOptions = Partial<Record<'name' | 'type' | 'duty', string>> & { spec?: Partial<FunctionSpec> }
+
+const SWEPT = { trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 1 } } } as const
 
 /** Calls a function that answers its event, and throws when told. */
 const call = async (payload: string, { name = NAME, type = '', duty = '', spec }: CallOptions = {}) => {
@@ -132,24 +100,20 @@ describe('the Lambda Invoke API (design section 6)', () => {
       { type: 'Event' },
       { status: 202, body: '', events: ['throw'] },
     ],
+    ['for its own duty', '{}', { duty: 'support' }, { status: 200, events: [{}] }],
+    ['that is scheduled work for who deploys', '{}', { duty: 'deploy', spec: SWEPT }, { status: 200, events: [{}] }],
     ['not in a dry run', '{}', { type: 'DryRun' }, { status: 204, body: '', events: [] }],
   ])('invokes a function %s', async (_case, payload, options, expected) => {
     expect(await call(payload, options)).toMatchObject(expected)
   })
-
-  const swept = { trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 1 } } } as const
 
   it.each<[string, string, CallOptions, number, string]>([
     ['an unknown function', '{}', { name: 'gateway-local-none' }, 404, 'ResourceNotFoundException'],
     ['a payload that is no JSON', '{', {}, 400, 'InvalidRequestContentException'],
     ['an unknown duty', '{}', { duty: 'boss' }, 400, 'InvalidParameterValueException'],
     ['an action of another duty', '{}', { duty: 'finance' }, 403, 'AccessDeniedException'],
-    ['scheduled work to an operator', '{}', { duty: 'support', spec: swept }, 403, 'AccessDeniedException'],
+    ['scheduled work to an operator', '{}', { duty: 'support', spec: SWEPT }, 403, 'AccessDeniedException'],
   ])('refuses %s in the words of AWS', async (_case, payload, options, status, type) => {
     expect(await call(payload, options)).toMatchObject({ status, headers: error(type), events: [] })
-  })
-
-  it.each([{ duty: 'support' }, { duty: 'deploy', spec: swept }])('answers a duty its own: %j', async (own) => {
-    expect(await call('{}', own)).toMatchObject({ status: 200, events: [{}] })
   })
 })

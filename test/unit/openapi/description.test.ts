@@ -5,6 +5,12 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import {
+  API_DOCUMENT,
+  CLIENT_SCHEMAS,
+  clientSchemas,
+  schemasAsTypescript,
+} from '../../../infra/local/openapi/api-document.ts'
 import { EXAMPLE_SECRET } from '../../../infra/local/openapi/record-examples.ts'
 import { signatureOf } from '../../../shared/webhook/send/webhook-headers.ts'
 import { DESCRIPTION, undescribed } from '../../support/described-answers.ts'
@@ -69,6 +75,16 @@ describe('docs/openapi.yaml', () => {
     vi.useRealTimers()
     expect(verified).toMatchObject({ event, event_id: headers['webhook-id'] })
     expect(headers['X-Gateway-Signature']).toBe(signatureOf(EXAMPLE_SECRET, Buffer.from(body)))
+  })
+})
+
+describe('the types of the client in docs/examples', () => {
+  it('are those of the description; otherwise: npm run openapi -- --write', () => {
+    expect(readFileSync(CLIENT_SCHEMAS, 'utf8')).toBe(clientSchemas(readFileSync(API_DOCUMENT, 'utf8')))
+  })
+
+  it('refuses a kind of schema it does not know', () => {
+    expect(() => schemasAsTypescript({ A: { type: 'tuple' } })).toThrow('no type for {"type":"tuple"}')
   })
 })
 

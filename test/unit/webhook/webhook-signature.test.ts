@@ -3,7 +3,6 @@ import { Webhook } from 'standardwebhooks'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { DeliveryIdSchema, EventIdSchema } from '../../../shared/ids.ts'
-import { MINUTE_MS } from '../../../shared/time.ts'
 import { signatureOf, webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 
 /** Code that shares nothing with ours. */
@@ -41,22 +40,13 @@ const sent = (signingSecret: string, sentAtMs = Date.now()) =>
     { body: BODY, signingSecret, sentAtMs },
   )
 
+// What is refused of changed bytes and headers: `receive-webhooks.test.ts`.
 describe('the headers of Standard Webhooks, by the published library', () => {
   it.each([
     ['a secret as it is given out', SECRET, new Webhook(SECRET)],
     ['the bytes that the secret stands for', SECRET, new Webhook(KEY, { format: 'raw' })],
   ])('verify with %s', (_case, secret, library) => {
     expect(library.verify(BODY, sent(secret))).toStrictEqual(JSON.parse(BODY.toString()))
-  })
-
-  it.each([
-    ['another body', Buffer.concat([BODY, Buffer.from(' ')]), {}],
-    ['another event', BODY, { 'webhook-id': '2f1d3c1c-5b7e-4f6f-8f37-1f0a6f8b9c2d' }],
-    ['another time', BODY, { 'webhook-timestamp': String(Math.floor(Date.now() / 1_000) - 1) }],
-    ['the bytes of another secret', BODY, sent(`whsec_${Buffer.alloc(32).toString('base64')}`)],
-    ['a time six minutes ago', BODY, sent(SECRET, Date.now() - 6 * MINUTE_MS)],
-  ])('do not verify for %s', (_case, body, headers) => {
-    expect(() => new Webhook(SECRET).verify(body, { ...sent(SECRET), ...headers })).toThrow(Error)
   })
 
   it('stand beside those of the specification, whose key is the whole text of the secret', () => {
