@@ -55,6 +55,24 @@ describe.each(templates)('$what', ({ stage, template }) => {
     )
   })
 
+  it('has stacks that deploy in the order data, gateway, operators, watch, and front where there is CloudFront', () => {
+    const id = stackNameOf(stage)
+    const here = 'aws://unknown-account/unknown-region'
+    const front = [[`${id}-front`, 'aws://unknown-account/us-east-1', [id]]]
+
+    const stacks = template.assembly.stacks.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+
+    const after = ({ dependencies }: (typeof stacks)[number]) =>
+      dependencies.map((dependency) => dependency.id).filter((one) => !one.endsWith('.assets'))
+    expect(stacks.map((stack) => [stack.id, stack.environment.name, after(stack)])).toStrictEqual([
+      [id, here, [`${id}-data`]],
+      [`${id}-data`, here, []],
+      ...(stage.front === 'none' ? [] : front),
+      [`${id}-operators`, here, [`${id}-data`]],
+      [`${id}-watch`, here, [id]],
+    ])
+  })
+
   it('needs no account, region or lookup to be made', () => {
     expect(JSON.stringify([template.resources, template.outputs])).not.toMatch(/\b\d{12}\b|dummy/i)
   })

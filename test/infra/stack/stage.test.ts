@@ -5,7 +5,6 @@ import { deployedStage } from '../../../infra/stack/stage.ts'
 import { parseStageFile, readStageFile, type StageFile } from '../../../infra/stack/stage-file.ts'
 import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { synthesised } from '../../support/stack-template.ts'
-import { OPTIONAL_STAGES } from '../../support/stage-options.ts'
 
 const FILE = 'infra/stages/shop.json'
 const DEV = projectText('infra/stages/dev.json')
@@ -104,25 +103,3 @@ describe('a stage', () => {
     expect(() => synthesised(stage)).toThrow(message)
   })
 })
-
-it.each(Object.entries(OPTIONAL_STAGES))(
-  'the stacks of a stage deploy in the order data, gateway, operators, watch, and front where there is CloudFront: %s',
-  (_, stage) => {
-    const id = `gateway-${stage.settings.name}`
-    const data = `${id}-data`
-    const here = 'aws://unknown-account/unknown-region'
-    const front = [[`${id}-front`, 'aws://unknown-account/us-east-1', [id]]]
-
-    const stacks = synthesised(stage).assembly.stacks.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-
-    const after = ({ dependencies }: (typeof stacks)[number]) =>
-      dependencies.map((dependency) => dependency.id).filter((one) => !one.endsWith('.assets'))
-    expect(stacks.map((stack) => [stack.id, stack.environment.name, after(stack)])).toStrictEqual([
-      [id, here, [data]],
-      [data, here, []],
-      ...(stage.front === 'none' ? [] : front),
-      [`${id}-operators`, here, [data]],
-      [`${id}-watch`, here, [id]],
-    ])
-  },
-)
