@@ -9,7 +9,7 @@ import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { loadFunctions } from '../simulation/world/environments.ts'
 import { invoke } from '../simulation/world/lambda.ts'
 import { sqsEvent } from '../simulation/world/sim-queue.ts'
-import { createWorld, drive, MOST_ROWS_A_PAGE } from '../simulation/world/world.ts'
+import { createWorld, drive, MOST_ROWS_A_PAGE, type World } from '../simulation/world/world.ts'
 import { emittedBy } from '../support/emitted-by.ts'
 import type { ASSUMPTIONS } from './assumptions.ts'
 import { type Detail, meterTable } from './meter-table.ts'
@@ -32,6 +32,13 @@ export const faultlessWorld = async () =>
     historySteps: HISTORY_STEPS,
     rowsAPage: MOST_ROWS_A_PAGE,
   })
+
+/** Runs a handler to its end. Throws when it fails: figures of a failed flow would be too low. */
+export const runHandler = async (world: World, functionName: string, event: object): Promise<unknown> => {
+  const invocation = await drive(world, invoke(world, functionName, event))
+  if (invocation.kind !== 'done') throw new Error(`${functionName} ${invocation.kind}`)
+  return invocation.result
+}
 
 /**
  * A world without faults, with everything counted that costs money. Nothing starts by itself: the measurement does what
@@ -89,12 +96,7 @@ export const startMeteredWorld = async () => {
       metrics: [...new Set(lines.flatMap(({ metrics }) => metrics))],
     }
   }
-  /** Runs a handler to its end. Throws when it fails: figures of a failed flow would be too low. */
-  const run = async (functionName: string, event: object): Promise<unknown> => {
-    const invocation = await drive(world, invoke(world, functionName, event))
-    if (invocation.kind !== 'done') throw new Error(`${functionName} ${invocation.kind}`)
-    return invocation.result
-  }
+  const run = (functionName: string, event: object) => runHandler(world, functionName, event)
   /** Hands the next messages of a queue to their function, a batch of them at most. False when there is none. */
   const serve = async (from: QueueName, most?: number): Promise<boolean> => {
     const source = SOURCES.find(({ queue }) => queue === from)

@@ -1,11 +1,11 @@
 import { WORK_SLOTS } from '../../../shared/table/schema.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
-import { connectCallbacks, invoke, requestAs } from '../../simulation/world/lambda.ts'
+import { connectCallbacks, requestAs } from '../../simulation/world/lambda.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { addTenant } from '../../simulation/world/tenants.ts'
 import { connectSources } from '../../simulation/world/triggers.ts'
 import { drive } from '../../simulation/world/world.ts'
-import { faultlessWorld } from '../metered-world.ts'
+import { faultlessWorld, runHandler } from '../metered-world.ts'
 
 /** An unpaid virtual account is over so soon here: a day would be too many payments to make one by one. */
 const EXPIRES_IN_SECONDS = 600
@@ -92,8 +92,7 @@ const measureDue = async (): Promise<number> => {
     const from = world.scheduler.nowMs()
     const body = JSON.stringify({ slot, part: 0, parts: 1 })
     const message = { messageId: `m-${slot}`, body, receipt: `r-${slot}` }
-    const run = await drive(world, invoke(world, 'check-due-payments', sqsEvent([message])))
-    if (run.kind !== 'done') throw new Error(`check-due-payments ${run.kind}`)
+    await runHandler(world, 'check-due-payments', sqsEvent([message]))
     busyMs += world.scheduler.nowMs() - from
   }
   const ended = statusesIn(world).filter((status) => status === 'expired').length
@@ -110,8 +109,7 @@ const measurePages = async (): Promise<number> => {
   await pass(30_000)
   world.provider.resetCalls()
   const from = world.scheduler.nowMs()
-  const run = await drive(world, invoke(world, 'sync-provider-transactions', {}))
-  if (run.kind !== 'done') throw new Error(`the sync ${run.kind}`)
+  await runHandler(world, 'sync-provider-transactions', {})
   const ms = world.scheduler.nowMs() - from
   const rows = world.provider.callCounts()['rows GET /transactions'] ?? 0
   if (rows < MANY) throw new Error(`the sync read ${rows} rows of ${MANY}`)

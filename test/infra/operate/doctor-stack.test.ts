@@ -9,7 +9,6 @@ import {
 } from '@aws-sdk/client-cloudformation'
 import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { runDoctor } from '../../../infra/operate/doctor/run-doctor.ts'
 import { projectText } from '../../support/source-file.ts'
 import { awsRefusal } from './aws-refusal.ts'
@@ -129,10 +128,7 @@ describe('what CloudFormation says to the doctor', () => {
     expect(prod.waitedMs()).toBe(1_200_000)
   })
 
-  const inState = async (StackStatus: StackStatus) => {
-    const { Stacks: [stack] = [] } = await awsClients('r').cloudFormation.send(new DescribeStacksCommand({}))
-    prod.aws.cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: stack && [{ ...stack, StackStatus }] })
-  }
+  const inState = (StackStatus: StackStatus) => prod.aws.stacksAre({ StackStatus })
   const answers = (command: typeof DetectStackDriftCommand | typeof DescribeStacksCommand, error: Error) =>
     prod.aws.cloudFormation.on(command as typeof DescribeStacksCommand).rejects(error)
 
@@ -142,7 +138,7 @@ describe('what CloudFormation says to the doctor', () => {
     ['wrong', 'not', () => answers(DescribeStacksCommand, awsRefusal('ValidationError', 'Stack does not exist'))],
   ])('ends the examination, %s, when the stack is %s there', async (state, status, happens) => {
     prod = await examinedStage('prod')
-    await happens()
+    happens()
 
     const findings = await prod.examine()
 
@@ -158,7 +154,7 @@ describe('what CloudFormation says to the doctor', () => {
     ['failed', () => inState('UPDATE_ROLLBACK_FAILED'), / is UPDATE_ROLLBACK_FAILED$/, 'continue-update-rollback'],
     ['has rolled back', () => inState('UPDATE_ROLLBACK_COMPLETE'), undefined, ''],
   ])('does not keep the doctor from all else when it %s', async (_, happens, said, todo) => {
-    await happens()
+    happens()
 
     const findings = await prod.examine()
 

@@ -1,4 +1,3 @@
-import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { DescribeLimitsCommand } from '@aws-sdk/client-dynamodb'
 import { ListEntitiesForPolicyCommand } from '@aws-sdk/client-iam'
 import {
@@ -117,11 +116,8 @@ describe('the doctor', () => {
   const webhooksWith = (changed: Mapping) =>
     sourcesOf('deliver-webhook', ([first, ...others]) => [{ ...first, ...changed }, ...others])
 
-  const withoutPages = async () => {
-    const { Stacks: [stack] = [] } = await awsClients('r').cloudFormation.send(new DescribeStacksCommand({}))
-    const Outputs = stack?.Outputs?.filter(({ OutputKey }) => OutputKey !== 'PagesTopicArn')
-    prod.aws.cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: stack && [{ ...stack, Outputs }] })
-  }
+  const withoutPages = () =>
+    prod.aws.stacksAre({ Outputs: prod.aws.Outputs.filter(({ OutputKey }) => OutputKey !== 'PagesTopicArn') })
 
   const held = (duty: string) => ({ PolicyArn: `arn:aws:iam::000000000000:policy/gateway-prod-${duty}` })
   const heldTogether = () =>

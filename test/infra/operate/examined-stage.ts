@@ -4,6 +4,7 @@ import {
   DescribeStackResourceDriftsCommand,
   DescribeStacksCommand,
   DetectStackDriftCommand,
+  type Stack,
 } from '@aws-sdk/client-cloudformation'
 import { DescribeLimitsCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { IAMClient, ListEntitiesForPolicyCommand } from '@aws-sdk/client-iam'
@@ -65,7 +66,10 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
   }
   const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }))
   const described = { StackName: 'any', CreationTime: new Date(0), StackStatus: 'UPDATE_COMPLETE' as const, Outputs }
-  aws.cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [described] })
+  /** Describes every stack so, apart from what is changed. */
+  const stacksAre = (changed: Partial<Stack> = {}) =>
+    aws.cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [{ ...described, ...changed }] })
+  stacksAre()
   aws.cloudFormation.on(DetectStackDriftCommand).resolves({ StackDriftDetectionId: 'd1' })
   const detection = { StackId: 's1', StackDriftDetectionId: 'd1', Timestamp: new Date(0) }
   aws.cloudFormation
@@ -99,7 +103,7 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
   }
   aws.iam.on(ListEntitiesForPolicyCommand).resolves({})
   aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [{ SubscriptionArn: 'arn:aws:sns:one' }] })
-  return aws
+  return { ...aws, Outputs, stacksAre }
 }
 
 /** Our API as it answers callbacks, and requests with a key that was never issued. */
