@@ -66,7 +66,7 @@ export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Chan
     /** The stored requests and rows. These reads run no due task. */
     storedRequest: (id: string) => world.store.requests.get(id),
     storedRequests: () => world.store.requests.all(),
-    storedRows: () => world.store.transactions.all(),
+    transactionRecords: () => world.store.transactions.all(),
     countCall: (name: string, times = 1) =>
       run(() => world.store.calls.put({ id: name, count: (world.store.calls.get(name)?.count ?? 0) + times })),
     callCounts: () => Object.fromEntries(world.store.calls.all().map(({ id, count }) => [id, count])),

@@ -9,7 +9,7 @@ import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
 import { releaseOf, releaseWith } from '../release.ts'
 import { inTraffic } from '../traffic.ts'
 
-/** A setting of the next release, which no release before it has. */
+/** A setting of the next release, which the present release lacks. */
 const PAYER = { returnUrl: 'https://example.com/', name: 'Next release' }
 
 /** A deployment over a stage that is in use: functions change, nothing that is kept does. */
@@ -63,7 +63,7 @@ export const refuseRelease = async (rehearsal: Rehearsal, merchant: Merchant): P
       expect(`${output}${errors}`.includes('ReleaseProof'), `it failed elsewhere:\n${errors.slice(-2_000)}`)
     }).catch(() => undefined)
   }
-  await step('the release before it goes on', async () => {
+  await step('the present release goes on', async () => {
     await merchant.pay(await merchant.create('order-after-refusal'))
   })
 }

@@ -77,7 +77,7 @@ const SWEEP_MS = 25 * 3_600_000
 const keptBy = ({ provider }: World): ReadonlyMap<string, number> =>
   new Map(
     provider
-      .storedRows()
+      .transactionRecords()
       // Rows that are about another amount or currency say nothing of it; they are not captures of the provider's.
       .filter(({ row }) => row.type === 'PAYMENT' && row.settlement_status === 'SETTLED' && row.product_data !== null)
       .map(({ row }) => [row.product_id, row.amount - row.net_amount]),
@@ -87,7 +87,7 @@ const keptBy = ({ provider }: World): ReadonlyMap<string, number> =>
 const isShown = ({ provider, unshownRows }: World, { credited_provider_payment_id: id }: RawItem): boolean =>
   !unshownRows.has(String(id)) &&
   provider
-    .storedRows()
+    .transactionRecords()
     .some(
       ({ row, settleAtMs }) =>
         row.product_id === id &&

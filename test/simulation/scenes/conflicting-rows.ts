@@ -55,7 +55,7 @@ const bookBeside = (world: World, paid: PaymentRequest): void => {
   const { oddities, provider, scheduler, conflictingRows, tally } = world
   const { latest_payment_id: id = '', reference_id } = paid
   const [what, row, cause] = drawConflictingRow(world, reference_id, paid.request_amount)
-  const own = provider.storedRows().find((record) => record.row.product_id === id)
+  const own = provider.transactionRecords().find((record) => record.row.product_id === id)
   // Often in the same moment in which its own row is settled.
   const settlesInMs = (own?.settleAtMs ?? 0) - scheduler.nowMs()
   const book = () => {

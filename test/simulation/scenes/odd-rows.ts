@@ -104,7 +104,7 @@ const drawAtStage = (world: World, payments: readonly StoredItem[]): StoredItem 
 const isDisputed =
   ({ provider }: World) =>
   ({ credited_provider_payment_id: id }: StoredItem): boolean => {
-    const rows = provider.storedRows().filter(({ row }) => row.product_id === id)
+    const rows = provider.transactionRecords().filter(({ row }) => row.product_id === id)
     const times = (type: string) => rows.filter(({ row }) => row.type === type).length
     return times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
   }
@@ -112,7 +112,7 @@ const isDisputed =
 /** A row that moved the money of a payment is voided: what it did is undone. */
 const voidMovement = (world: World, requestId: string, paidId: string | undefined): boolean => {
   const rows = world.provider
-    .storedRows()
+    .transactionRecords()
     .filter(({ row }) => row.product_id === paidId && RETURNS.includes(row.type) && row.status === 'SUCCESS')
   if (rows.length === 0) return false
   const { id, row } = world.oddities.pick(rows)

@@ -36,7 +36,7 @@ const becomesFinal = ({ before, after }: Write) => isFinal(after) && !isFinal(be
 
 /** What the provider's row of the money a payment was credited with shows that it kept, once that is final. */
 const keptFor = ({ provider }: World, payment: RawItem): number | undefined => {
-  const found = provider.storedRows().find(
+  const found = provider.transactionRecords().find(
     ({ row }) =>
       row.type === 'PAYMENT' &&
       row.product_id === payment['credited_provider_payment_id'] &&
@@ -105,7 +105,7 @@ const nameOf = ({ type, transactionId }: Movement): string => `${transactionId} 
 
 /** The provider's row, under its own id or the one that it was shown by a second time. */
 const rowOf = ({ provider }: World, id: string) =>
-  provider.storedRows().find((record) => record.id === id || record.duplicateId === id)?.row
+  provider.transactionRecords().find((record) => record.id === id || record.duplicateId === id)?.row
 
 type Row = NonNullable<ReturnType<typeof rowOf>>
 

@@ -9,7 +9,7 @@ import { isChanged, isRewritten, ms, type Rules, rewrites, type Write, watchRule
 const aboutPayment = ({ world, after }: Write) => {
   const payment = paymentRow(world, after['payment_id'])
   const own = payment?.['credited_provider_payment_id']
-  const rows = world.provider.storedRows()
+  const rows = world.provider.transactionRecords()
   return {
     payment,
     ofCapture: rows.filter(({ row }) => row.type === 'PAYMENT' && row.product_id === own && own !== undefined),
@@ -45,12 +45,14 @@ const ofFindings: Rules = {
   'finds money that cannot be explained where the provider says there is none': ({ world, after }) => {
     if (after['cause'] !== 'transaction_unexplained') return false
     const [subject = ''] = text(after, 'suspense_id').split('#')
-    const rows = world.provider.storedRows().filter(({ id, row }) => row.product_id === subject || id === subject)
+    const rows = world.provider
+      .transactionRecords()
+      .filter(({ id, row }) => row.product_id === subject || id === subject)
     return rows.length > 0 && rows.every(({ row }) => isNoMoney(row))
   },
   "finds what is the account's own affair": ({ world, after }) => {
     const [id] = text(after, 'suspense_id').split('#')
-    const row = world.provider.storedRows().find((record) => record.id === id)?.row
+    const row = world.provider.transactionRecords().find((record) => record.id === id)?.row
     const isOwn = row?.type === 'WITHDRAWAL' && !row.status.startsWith('STATUS_OF')
     return isOwn && after['payment_id'] === undefined
   },

@@ -196,7 +196,7 @@ const watchSync = (world: World): (() => boolean) => {
     if (earliest() <= world.scheduler.nowMs()) return true
     const position = text(world.table.item(syncJobKey('head')) ?? {}, 'position')
     // A reversed row is updated in its old place among newer rows.
-    return world.provider.storedRows().some(({ missing, row }) => !missing && row.updated >= position)
+    return world.provider.transactionRecords().some(({ missing, row }) => !missing && row.updated >= position)
   }
 }
 
