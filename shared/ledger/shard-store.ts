@@ -62,7 +62,7 @@ export const COUNT_FIELD = {
   cancelled: 'countCancelled',
 } as const satisfies Record<PaymentStatus, keyof LedgerShard>
 
-export type Placed = { readonly clientId: ClientId; readonly paymentId: PaymentId; readonly part?: number | undefined }
+type Placed = { readonly clientId: ClientId; readonly paymentId: PaymentId; readonly part?: number | undefined }
 
 /** Where a payment is counted and credited. */
 export const shardOf = ({ clientId, paymentId, part }: Placed): Key =>

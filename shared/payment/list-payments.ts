@@ -12,7 +12,7 @@ import { listMergedItems, queryPages } from '../table/list-items.ts'
 import type { Payment } from './payment.ts'
 import { findPaymentsByKey, findStoredPayment, PaymentSchema } from './payment-store.ts'
 
-export type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }
+type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }
 
 /**
  * One page of a client's payments, newest first, with the exact total (spec 4.2). The total costs one consistent query

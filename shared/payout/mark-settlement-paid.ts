@@ -170,7 +170,7 @@ export const ConfirmField = v.strictObject({
   /** The number of open findings that name one of its payments. */
   findings: figure,
 })
-export type Confirm = v.InferOutput<typeof ConfirmField>
+type Confirm = v.InferOutput<typeof ConfirmField>
 
 /** A payment without a settled row is counted as unproven already. */
 const ASSUMED = 'fee_assumed'
@@ -208,7 +208,7 @@ export const toConfirm = async (deps: StoreDeps, settlement: Settlement): Promis
 const NAMES = ['unproven', 'new_bank', 'owed', 'findings'] as const
 
 /** Throws 422 with the figures unless exactly those are confirmed. */
-export const assertConfirmed = (wanted: Confirm, echoed: Confirm): void => {
+const assertConfirmed = (wanted: Confirm, echoed: Confirm): void => {
   if (NAMES.every((name) => wanted[name] === echoed[name])) return
   throw NAMES.every((name) => wanted[name] === undefined) ? nothingToConfirm(echoed) : notConfirmed(wanted)
 }

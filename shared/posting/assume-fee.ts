@@ -42,7 +42,7 @@ const MOST_TRIES = 3
  * without a settled row the estimate becomes the fee, with a finding. False while the provider cannot be asked: the
  * payment stays open.
  */
-export const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> => {
+const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> => {
   for (let tried = 0; tried < MOST_TRIES; tried++) {
     const payment = await findStoredPayment(deps, paymentId)
     if (payment?.status !== 'succeeded' || payment.openAt === undefined) return true

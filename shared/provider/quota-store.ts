@@ -106,7 +106,7 @@ const COUNTER_LIFE_MS = HOUR_MS
 type Counted = { readonly operation: ProviderOperation; readonly clientId?: ClientId }
 
 /** Takes all of `calls` from a window's rest, or none; a refusal answers the present counter. */
-export const countCalls = (
+const countCalls = (
   deps: TableDeps,
   { operation, clientId }: Counted,
   { number, limit, endsAt }: QuotaWindow,

@@ -180,7 +180,7 @@ const newSettlement = (
  * operator's record, in one transaction. Undefined when another settlement has moved the window. After a lost answer it
  * is found by its id.
  */
-export const recordSettlement = async (deps: SettleDeps, summed: SummedUp, trigger: SettleTrigger) => {
+const recordSettlement = async (deps: SettleDeps, summed: SummedUp, trigger: SettleTrigger) => {
   const settlement = newSettlement(deps, summed, trigger.by)
   assertBalanced({ ...settlement, feeMinor: settlement.providerFeesMinor })
   const { clientId, settlementId, status, netMinor } = settlement

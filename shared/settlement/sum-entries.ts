@@ -197,7 +197,7 @@ export const addBlock = (sums: EntrySums, entries: readonly Entry[], start: Time
 })
 
 /** The digest over one block and the previous digest. An empty block leaves it unchanged. */
-export const digestBlock = (before: string, entries: readonly Entry[]): string => {
+const digestBlock = (before: string, entries: readonly Entry[]): string => {
   if (entries.length === 0) return before
   const hash = createHash('sha256').update(before)
   for (const entry of entries) hash.update('\n').update(fieldsText(entry))

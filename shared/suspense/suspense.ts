@@ -31,7 +31,7 @@ export type FindingCause = (typeof SUSPENSE_CAUSES)['finding'][number]
 export const SUSPENSE_STATUSES = ['open', 'resolved'] as const
 
 /** `refunded` is written by the provider's own row; the others by operators. */
-export const RESOLUTIONS = ['refunded', 'refunded_by_bank', 'written_off', 'explained'] as const
+const RESOLUTIONS = ['refunded', 'refunded_by_bank', 'written_off', 'explained'] as const
 
 const SUSPENSE_ID = /^[\x20-\x7e]{1,512}$/
 

@@ -135,7 +135,7 @@ export const readSlice = async (run: SyncRun, claimed: Slice): Promise<SliceEnd>
 }
 
 /** Counts of a run. `passedOver`: rows that concern no payment, or are not decided yet. */
-export type Tally = { transactions: number; unanswered: number; passedOver: number; failed: number }
+type Tally = { transactions: number; unanswered: number; passedOver: number; failed: number }
 
 /** One worker's run over jobs of the sync. */
 export type SyncRun = {

@@ -191,7 +191,7 @@ const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> =>
 }
 
 /** Isolates a failure: the job is due again after its lease has expired, and the other jobs must not wait for it. */
-export const recheckOpen = async (run: SyncRun, job: OpenTransaction): Promise<true> => {
+const recheckOpen = async (run: SyncRun, job: OpenTransaction): Promise<true> => {
   try {
     await recheckOnce(run, job)
   } catch (cause) {

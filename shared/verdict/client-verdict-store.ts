@@ -20,7 +20,7 @@ const AcceptedSchema = v.object({
   notes: v.string(),
   at: TimestampSchema,
 })
-export type Accepted = v.InferOutput<typeof AcceptedSchema>
+type Accepted = v.InferOutput<typeof AcceptedSchema>
 
 /** The result of a client's audits, and the progress of today's. */
 export const ClientVerdictSchema = v.object({
@@ -67,7 +67,7 @@ export const notAccepted = ({
 }: Pick<ClientVerdict, 'standing' | 'accepted'>): readonly Standing[] =>
   standing.filter((difference) => !accepted.some((one) => isExactly(one, difference)))
 
-export type Found = ReadonlyMap<string, readonly Difference[]>
+type Found = ReadonlyMap<string, readonly Difference[]>
 
 /** The verdict with the findings of the judged parts. Differences that are gone no longer stand. */
 const withFound = (before: ClientVerdict, found: Found): ClientVerdict => {

@@ -17,7 +17,7 @@ import {
 } from '../table/step.ts'
 import { addMs, MINUTE_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
-export const SETTLEMENT_VERDICTS = ['waiting', 'audited', 'inconclusive'] as const
+const SETTLEMENT_VERDICTS = ['waiting', 'audited', 'inconclusive'] as const
 
 /** Whether a settlement was audited since it was recorded. Its differences stand on its client. */
 export const SettlementVerdictSchema = v.object({

@@ -81,7 +81,7 @@ export const createPayment = async (
     : resume(deps, parseStored(claimed.item), { client, parsed, deadline })
 }
 
-export type CreateDeps = Pick<
+type CreateDeps = Pick<
   Deps,
   'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'monotonicMs' | 'queues' | 'log' | 'alerts' | 'stage'
 >
@@ -94,7 +94,7 @@ export const replay = (payment: Payment): CreateResult => ({ payment, replayed: 
 type Call = { readonly client: Client; readonly parsed: ParsedRequest; readonly deadline: Deadline }
 
 /** A payment exists already: replay it, wait for its running attempt, or take it over. */
-export const resume = async (
+const resume = async (
   deps: CreateDeps,
   met: StoredPayment | undefined,
   { client, parsed, deadline }: Call,
@@ -143,11 +143,7 @@ type TakeOver =
  * Claims the next attempt. The stored request counts, unless the provider refused every attempt so far for good: then
  * the new one. A provider request whose commit failed is cancelled, best effort.
  */
-export const takeOverPayment = async (
-  deps: NewsDeps,
-  creating: CreatingPayment,
-  parsed: ParsedRequest,
-): Promise<TakeOver> => {
+const takeOverPayment = async (deps: NewsDeps, creating: CreatingPayment, parsed: ParsedRequest): Promise<TakeOver> => {
   const last = creating.providerAttempts.at(-1)
   const allRefused = !creating.mayExistUpstream && last?.outcome === 'refused'
   if (allRefused && !parsed.ok) throw parsed.error

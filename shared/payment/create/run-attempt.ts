@@ -121,7 +121,7 @@ const displayNameOf = (clientName: string, fallback: string): string => {
 
 type CommitDeps = Pick<Deps, 'table' | 'sleep' | 'now' | 'log'>
 
-export type Destination = {
+type Destination = {
   readonly paymentRequestId: string
   readonly destination: string | undefined
   readonly expiresAt: Timestamp

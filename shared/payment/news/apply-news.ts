@@ -134,7 +134,7 @@ const applyDecision = async (
 const appliedOrAgain = (payment: StoredPayment | undefined): Step => (payment ? { kind: 'applied', payment } : 'again')
 
 /** What provider news means for a payment in its present state. Pure: the same facts give the same decision. */
-export type Decision =
+type Decision =
   | { readonly do: 'nothing' }
   | { readonly do: 'succeed'; readonly payment: Payment; readonly capture: ProviderPayment }
   | { readonly do: 'succeed_creating'; readonly creating: CreatingPayment; readonly capture: ProviderPayment }

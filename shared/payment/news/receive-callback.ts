@@ -79,13 +79,13 @@ export const receiveCallback = async (
   return 'ignored'
 }
 
-export type CallbackDeps = Pick<
+type CallbackDeps = Pick<
   Deps,
   'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'stage' | 'queues' | 'memory'
 >
 
 /** `ask_again`: the provider should repeat this callback. */
-export type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
+type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
 
 /**
  * While callbacks are deferred, an environment wakes the sync this often. A sync that is woken too soon does nothing.
@@ -95,7 +95,7 @@ const WAKE_EVERY_MS = 30 * SECOND_MS
 const WAKE_DELAY_SECONDS = 15
 
 /** The sync's head handles all deferred callbacks, a page at a time. */
-export const wakeSync = async (deps: CallbackDeps): Promise<void> => {
+const wakeSync = async (deps: CallbackDeps): Promise<void> => {
   const now = deps.now()
   const { syncWokenAt: last } = deps.memory
   if (last !== undefined && last <= now && now < addMs(last, WAKE_EVERY_MS)) return
@@ -104,14 +104,14 @@ export const wakeSync = async (deps: CallbackDeps): Promise<void> => {
 }
 
 /** The provider refuses calls now, and nothing was written. The provider's own retry, or the sync, brings the news. */
-export const putOff = async (deps: CallbackDeps, paymentId: PaymentId | undefined): Promise<CallbackOutcome> => {
+const putOff = async (deps: CallbackDeps, paymentId: PaymentId | undefined): Promise<CallbackOutcome> => {
   deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: 'rate_limited' })
   await wakeSync(deps)
   return 'ask_again'
 }
 
 /** Makes the payment due at once. Answers one that cannot be: terminal, or still being created. */
-export const makeDue = async (
+const makeDue = async (
   deps: CallbackDeps,
   paymentId: PaymentId,
   { providerPaymentId }: CallbackSubject,

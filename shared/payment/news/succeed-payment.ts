@@ -58,7 +58,7 @@ type Success = {
   readonly source: NewsSource
 }
 
-export const commitSuccess = async (
+const commitSuccess = async (
   deps: NewsDeps,
   succeeded: Payment,
   { payment, from, at, source }: Success,
@@ -74,7 +74,7 @@ export const commitSuccess = async (
 }
 
 /** Under a contract that bills later, the tariff's fee is the actual fee, known at success. */
-export const invoicedFee = (
+const invoicedFee = (
   { stage }: Pick<Deps, 'stage'>,
   { providerFeeMinor: feeMinor }: Pick<Payment, 'providerFeeMinor'>,
   at: Timestamp,
@@ -111,7 +111,7 @@ type LateCapture = {
 }
 
 /** `creating` to `succeeded`: a request whose answer was lost was paid. Refused while an attempt runs. */
-export const succeedCreatingPayment = async (
+const succeedCreatingPayment = async (
   deps: NewsDeps,
   creating: CreatingPayment,
   { capture, destination, source }: LateCapture,

@@ -1,7 +1,7 @@
 import { assertNever } from '../../errors.ts'
 import type { CreateRequestInput } from '../provider.ts'
 
-export type Action = { readonly descriptor?: string | undefined; readonly value?: string | undefined }
+type Action = { readonly descriptor?: string | undefined; readonly value?: string | undefined }
 
 export const providerCodeOf = ({ method, channelCode = '' }: Pick<CreateRequestInput, 'method' | 'channelCode'>) => {
   switch (method) {

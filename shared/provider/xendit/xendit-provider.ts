@@ -202,7 +202,7 @@ const LONGEST_PAUSE_MS = 120_000
 const SHORTEST_PAUSE_MS = 500
 
 /** Keeps each operation's rate limit from the provider's last answers until it expires. */
-export const rateLimits = (nowMs: () => number) => {
+const rateLimits = (nowMs: () => number) => {
   const roomAtMs = new Map<ProviderOperation, number>()
   const left = new Map<ProviderOperation, { readonly calls: number; readonly untilMs: number }>()
   return {
