@@ -22,7 +22,7 @@ export const parseKeyId = (id: string): KeyId => parseId(KeyIdSchema, id, 'api k
 
 /** `read_only` keys get 403 for every request that is no GET. */
 export const KEY_PERMISSIONS = ['full', 'read_only'] as const
-export type KeyPermissions = (typeof KEY_PERMISSIONS)[number]
+type KeyPermissions = (typeof KEY_PERMISSIONS)[number]
 
 /** A stored API key. The key itself is shown once, when it is issued, and never stored. */
 export const ApiKeySchema = v.object({
@@ -59,7 +59,7 @@ export const apiKeyText = (stage: string, clientId: ClientId, random: Buffer): s
   keyStart(stage, clientId) + random.toString('base64url')
 
 /** The part of a key's text that may be shown: its public part and four characters of the secret. */
-export const shownPrefix = (stage: string, clientId: ClientId, text: string): string =>
+const shownPrefix = (stage: string, clientId: ClientId, text: string): string =>
   text.slice(0, keyStart(stage, clientId).length + SHOWN_CHARACTERS)
 
 export const keyIdOf = (text: string): KeyId => v.parse(KeyIdSchema, createHash('sha256').update(text).digest('hex'))
