@@ -50,19 +50,15 @@ const uponResult: Rules<Write> = {
 /** Checked at every claim, POST and result: an attempt is claimed once, posted once, and noted by its claimer. */
 export const watchAttempts = (world: World, seen: Observations): void => {
   const apartMs = watchClocks(world)
-  /** The last of each delivery; and which numbers have had one. */
+  /** The last of each delivery. */
   const claims = new Map<string, Claim>()
-  const taken = new Set<string>()
   /** The last of each worker, by delivery: for others it may have run out. */
   const owned = new WeakMap<Process, Map<string, Claim>>()
   const report = (id: string, what: string) => void seen.problems.push(`delivery ${id} ${what}`)
 
   const onClaim = (id: string, write: Write) => {
-    const { before, after, worker } = write
+    const { after, worker } = write
     for (const what of broken(uponClaim, write)) report(id, what)
-    const number = `${id} ${Number(before['attempts']) + 1}`
-    if (taken.has(number)) report(id, 'has a number claimed a second time')
-    taken.add(number)
     const [token, untilMs] = [text(after, 'claim_token'), ms(after, 'claimed_until')]
     const claim = { token, worker, startedMs: write.startedMs, untilMs, hasPosted: false }
     claims.set(id, claim)

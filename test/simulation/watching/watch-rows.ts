@@ -1,7 +1,7 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { count, type World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { DAY_MS, isChanged, ms, type Rules, rewrites, watchRules, watchStates } from './rules.ts'
+import { DAY_MS, isChanged, ms, type Rules, rewrites, type States, watchRules, watchStates } from './rules.ts'
 import { watchAttempts } from './watch-attempts.ts'
 import { watchClients } from './watch-clients.ts'
 import { watchAnnouncements, watchDeliveryRows } from './watch-deliveries.ts'
@@ -57,7 +57,10 @@ const watchTransitions = (world: World, seen: Observations): void => {
   })
 }
 
-const WATCHERS: readonly ((world: World, seen: Observations) => void)[] = [
+const WATCHERS: readonly ((world: World, seen: Observations, endpoints: States) => void)[] = [
+  watchAnnouncements,
+  watchDeliveryRows,
+  watchPosts,
   watchTransitions,
   watchPayments,
   watchAttempts,
@@ -76,8 +79,5 @@ const WATCHERS: readonly ((world: World, seen: Observations) => void)[] = [
 /** Every row at each write, and what workers send, say and leave: money, what is counted of it, and who works on what. */
 export const watchRows = (world: World, seen: Observations): void => {
   const endpoints = watchStates(world, /^ENDPOINTS#/, 'endpoint_id')
-  watchAnnouncements(world, seen, endpoints)
-  watchDeliveryRows(world, seen, endpoints)
-  watchPosts(world, seen, endpoints)
-  for (const watch of WATCHERS) watch(world, seen)
+  for (const watch of WATCHERS) watch(world, seen, endpoints)
 }
