@@ -1,4 +1,3 @@
-import * as fc from 'fast-check'
 import type * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ApiKeySchema } from '../../shared/client/api-key-store.ts'
@@ -12,7 +11,6 @@ import { attributeName, fieldName, fromItem, toItem } from '../../shared/table/a
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { DeliveryAttemptSchema, DeliverySchema } from '../../shared/webhook/delivery/delivery.ts'
 import { EndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
-import { itHoldsFor } from './it-holds-for.ts'
 
 type EntitySchema = { readonly entries: Readonly<Record<string, v.GenericSchema>> }
 
@@ -50,19 +48,8 @@ describe('the spelling rule between code and table', () => {
   })
 })
 
+// That they undo each other and leave out what is undefined: `dynamodb-table.test.ts`, and every store.
 describe('toItem and fromItem', () => {
-  const aRecord = fc.dictionary(fc.constantFrom(...FIELDS), fc.jsonValue(), { noNullPrototype: true })
-
-  itHoldsFor(aRecord)('undo each other for records of these fields with any values', (record) => {
-    expect(fromItem(toItem(record))).toStrictEqual(record)
-  })
-
-  it('leave out what is undefined, and keep null, zero, false and the empty text', () => {
-    const kept = { a: null, b: 0, c: false, d: '' }
-
-    expect(toItem({ paidAt: undefined, ...kept })).toStrictEqual(kept)
-  })
-
   it('spell the top level alone', () => {
     expect(toItem({ bankDetails: { bankName: 'BCA' } })).toStrictEqual({ bank_details: { bankName: 'BCA' } })
     expect(fromItem({ bank_details: { bank_name: 'BCA' } })).toStrictEqual({ bankDetails: { bank_name: 'BCA' } })

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
-import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { derivedUuid, paymentIdForKey, slotOf, UuidSchema } from '../../shared/ids.ts'
+import { derivedUuid, paymentIdForKey, slotOf } from '../../shared/ids.ts'
 import { aClientId } from '../support/client-builders.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
@@ -34,14 +33,6 @@ describe('derivedUuid', () => {
     expect(derivedUuid('payment', 'a-key', 'é☕')).toBe('b6d772e9-82df-8701-adb0-4610e91d9e2f')
     const clientId = aClientId()
     expect(paymentIdForKey(clientId, 'a-key')).toBe(derivedUuid('payment', clientId, 'a-key'))
-  })
-})
-
-describe('UuidSchema', () => {
-  itHoldsFor(fc.uuid())('takes random UUIDs', (id) => {
-    expect(v.is(UuidSchema, id)).toBe(true)
-    expect(v.is(UuidSchema, id.toUpperCase())).toBe(id.toUpperCase() === id)
-    expect(v.is(UuidSchema, `${id}\n`)).toBe(false)
   })
 })
 

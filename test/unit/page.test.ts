@@ -28,19 +28,9 @@ describe('pageParams (spec 4.2, 8)', () => {
   })
 })
 
+// Clamped alike: `fuzz-operator-actions.test.ts`.
 describe('pageFields', () => {
   const fields = v.object(pageFields)
-
-  it.each([
-    [{}, { page: 1, per_page: 25 }],
-    [
-      { page: -3, per_page: 101 },
-      { page: 1, per_page: 100 },
-    ],
-    [{ page: Number.MAX_SAFE_INTEGER }, { page: Number.MAX_SAFE_INTEGER, per_page: 25 }],
-  ])('clamp %j', (sent, clamped) => {
-    expect(v.parse(fields, sent)).toStrictEqual(clamped)
-  })
 
   it.each([1.5, '1', 2 ** 53])('refuse the page %j', (page) => {
     expect(v.is(fields, { page })).toBe(false)

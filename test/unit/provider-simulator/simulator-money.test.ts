@@ -30,9 +30,7 @@ describe('the transactions of the provider simulator', () => {
 
   it.for([
     ['channel_categories=VIRTUAL_ACCOUNT&channel_categories=EWALLET', 2],
-    ['currency=PHP', 0],
     ['reference_id=order-2', 1],
-    ['amount=30000', 1],
     ['created[gte]=2026-11-20T04:15:00Z&created[lte]=2026-11-20T04:25:00Z', 1],
     ['updated[lte]=2026-11-20T04:15:00.000Z', 1],
   ] as const)('are filtered by %s', async ([query, count], { sim }) => {
@@ -44,19 +42,17 @@ describe('the transactions of the provider simulator', () => {
     expect(sim.rows(query)).toHaveLength(count)
   })
 
-  it('come newest first in both directions, each once, 50 at most at a time', ({ sim: { core, create, pay } }) => {
+  it('come newest first, each once, 50 at most at a time', ({ sim: { core, create, pay } }) => {
     const list = (query: Record<string, string> = {}) => core.listTransactions(new URLSearchParams(query))
     const newestFirst = Array.from({ length: 62 }, () => pay(create('QRIS'))).toReversed()
 
     const first = list()
     const second = list({ after_id: first.data.at(-1)?.id ?? '', limit: '1000' })
     const third = list({ after_id: second.data.at(-1)?.id ?? '' })
-    const back = list({ before_id: third.data[0]?.id ?? '', limit: '1000' })
 
     const seen = [first, second, third].flatMap(({ data }) => data.map(({ product_id: id }) => id))
     expect(seen).toStrictEqual(newestFirst)
-    expect([first, second, third, back].map(({ has_more: more }) => more)).toStrictEqual([true, true, false, true])
-    expect(back.data).toStrictEqual(second.data)
+    expect([first, second, third].map(({ has_more: more }) => more)).toStrictEqual([true, true, false])
   })
 })
 

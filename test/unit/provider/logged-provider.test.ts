@@ -51,14 +51,9 @@ describe('the log line of a call of the provider', () => {
   })
 })
 
-describe('providerFailure (spec 7)', () => {
-  it.each([
-    ['unreachable', 'network', 'the provider did not answer; try again'],
-    ['server_error', 'server_error', 'the provider failed; try again'],
-    ['rate_limited', 'server_error', "the provider's rate limit is reached; try again"],
-    ['misconfigured', 'server_error', 'the provider failed; try again'],
-    ['refused', 'server_error', 'the provider failed; try again'],
-  ] as const)('%s is %s: only silence is the network', (reason, code, message) => {
-    expect(providerFailure({ reason }, 'try again')).toMatchObject({ code, message })
-  })
+// That only silence is the network (spec 7): `api-get-and-cancel-payment.test.ts`.
+it('a refusal names the rate limit when the provider wants no more calls now', () => {
+  const message = "the provider's rate limit is reached; try again"
+
+  expect(providerFailure({ reason: 'rate_limited' }, 'try again')).toMatchObject({ code: 'server_error', message })
 })
