@@ -27,18 +27,9 @@ const statusesFrom = async (deps: Deps, ...origins: readonly string[]) => {
 }
 
 describe('origin guard of a stage behind a front', () => {
+  // More values that are nearly right, by the same comparison: `fuzz-callbacks.test.ts`.
   it('refuses every other header, and quotes none of the secret', async () => {
-    const near = [CURRENT.slice(0, -1), `${CURRENT}x`, CURRENT.toUpperCase(), ` ${CURRENT}`, `${CURRENT}\u0000`]
-    const others = [
-      '',
-      PREVIOUS,
-      '__proto__',
-      'ü'.repeat(32),
-      'x'.repeat(100_000),
-      JSON.stringify({ current: CURRENT }),
-    ]
-
-    for (const value of [...near, ...others, `${CURRENT},${CURRENT}`]) {
+    for (const value of ['', PREVIOUS, `${CURRENT}x`, CURRENT.toUpperCase(), `${CURRENT},${CURRENT}`, 'ü'.repeat(32)]) {
       const answer = await call(behindFront().deps, API.getBalance, from(value))
 
       expect(answer).toMatchObject({ status: 403, body: REFUSAL })
