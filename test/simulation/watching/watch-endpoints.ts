@@ -1,7 +1,7 @@
 import type { Key } from '../../../shared/table/keys.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
-import type { Process } from '../world/process.ts'
+import { namesOf, type Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import { broken, ms, onGoodEnd, onWorkersWrite, type Rules, rewrites, type WorkersWrite, watchStarts } from './rules.ts'
@@ -27,6 +27,10 @@ const OPERATORS = ['update-endpoint', 'delete-endpoint']
 /** Between two messages about one endpoint. */
 const QUARTER_MS = 15 * 60_000
 
+/** A worker that could not publish its message puts the earlier time back. */
+const isTaken = ({ before, after }: Pick<WorkersWrite, 'before' | 'after'>): boolean =>
+  text(after, 'last_alert_at') > text(before, 'last_alert_at')
+
 const whenChanged: Rules<WorkersWrite> = {
   'is another one than it was': rewrites('endpoint_id client_id url secret_name created_at deleted_at'),
   'is changed although it was deleted': (write) => write.before['deleted_at'] !== undefined && differs(write, WISHES),
@@ -36,11 +40,10 @@ const whenChanged: Rules<WorkersWrite> = {
   'is deleted, and its secret is kept': ({ after }) =>
     after['deleted_at'] !== undefined && after['sealed_secret'] !== undefined,
   'is switched by no operator': (write) => !OPERATORS.includes(write.worker.name) && differs(write, WISHES),
-  // A worker that could not publish its message puts the earlier time back.
-  'is told of too soon after the last message': ({ before, after, worker, nowMs, apartMs }) =>
-    worker.name === 'check-due-alerts' &&
-    text(after, 'last_alert_at') > text(before, 'last_alert_at') &&
-    nowMs - ms(before, 'last_alert_at') < QUARTER_MS - apartMs,
+  'is told of too soon after the last message': (write) =>
+    write.worker.name === 'check-due-alerts' &&
+    isTaken(write) &&
+    write.nowMs - ms(write.before, 'last_alert_at') < QUARTER_MS - write.apartMs,
   'is marked anew although it was marked': (write) =>
     write.after['slow_since'] !== undefined && rewrites('slow_since')(write),
 }
@@ -50,6 +53,8 @@ const idOf = ({ sk }: Key): string => sk.slice(sk.indexOf('#') + 1)
 
 /** Checked at every write to an endpoint: it is registered once, operators alone switch it, and its deletion leaves a row. */
 export const watchEndpointRows = (world: World, seen: Observations): void => {
+  /** Endpoints of which a worker has taken the next message and not sent it. */
+  const taken = new WeakMap<Process, string[]>()
   const report = (id: string, what: string) => void seen.problems.push(`endpoint ${id} ${what}`)
 
   world.onWritten.push((written) => {
@@ -72,6 +77,16 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
     }
     const write = { ...row, before }
     for (const what of broken(whenChanged, write)) report(id, what)
+    if (isTaken(write)) taken.set(worker, [...(taken.get(worker) ?? []), id])
+  })
+
+  world.onAlerted.push(({ kind, subject }, worker) => {
+    if (kind !== 'delivery.abandoned') return
+    // A frozen worker's message goes out under the name of the one that thawed its environment.
+    const own = namesOf(world, worker).map((one) => taken.get(one) ?? [])
+    const holder = own.find((ids) => ids.includes(subject))
+    if (holder === undefined) report(subject, 'is told of by a worker that has not taken the message')
+    else holder.splice(holder.indexOf(subject), 1)
   })
 }
 
