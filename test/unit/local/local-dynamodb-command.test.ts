@@ -14,12 +14,9 @@ describe('DynamoDB Local in Docker, for a machine without Java', () => {
     const { program, args, alsoOnEnd } = dockerCommand({ port: 8123, dataDirectory: '/data/table' })
     const name = args.find((arg) => arg.startsWith('--name='))?.slice('--name='.length)
 
-    expect([program, args[0], args[1]]).toStrictEqual(['docker', 'run', '--rm'])
-    expect(args).toContain('--publish=127.0.0.1:8123:8123')
-    expect(args).toContain('--volume=/data/table:/data')
-    expect(args.slice(args.indexOf('-jar')).join(' ')).toBe(
-      '-jar DynamoDBLocal.jar -disableTelemetry -port 8123 -dbPath /data',
-    )
+    const started = [program, ...args].join(' ')
+    expect(started).toMatch(/^docker run --rm .* -jar DynamoDBLocal.jar -disableTelemetry -port 8123 -dbPath \/data$/)
+    for (const place of ['--publish=127.0.0.1:8123:8123', '--volume=/data/table:/data']) expect(args).toContain(place)
     expect(alsoOnEnd).toBe(`docker stop --time 5 ${name}; docker rm --force ${name}`)
   })
 })

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { decideOnNews } from '../../../shared/payment/news/apply-news.ts'
-import type { ProviderNews } from '../../../shared/payment/news/ask-for-news.ts'
+import { askForNews, type ProviderNews } from '../../../shared/payment/news/ask-for-news.ts'
 import { type CheckResult, followUpOf } from '../../../shared/payment/news/check-due-payment.ts'
 import type { CreatingPayment, Payment } from '../../../shared/payment/payment.ts'
-import type { ProviderPayment, ProviderRequestStatus } from '../../../shared/provider/provider.ts'
+import type { ProviderPayment, ProviderRequest, ProviderRequestStatus } from '../../../shared/provider/provider.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { aClient } from '../../support/client-builders.ts'
+import { fakeProvider } from '../../support/fake-provider.ts'
 import { succeededPayment } from '../../support/paid-builders.ts'
 import { aRequest } from '../../support/payment-builders.ts'
 
@@ -77,6 +78,7 @@ describe('decideOnNews: a capture', () => {
     expect(decideOnNews(OWN, news(capture), NOW)).toStrictEqual({ ...held, do: 'hold_and_fail', payment: OWN })
     expect(decideOnNews(OTHERS, news(capture), NOW)).toStrictEqual(held)
     expect(decideOnNews(aCreating(undefined), news(capture), NOW)).toStrictEqual(held)
+    expect(decideOnNews(aPayment({ status: 'failed' }), news(capture), NOW)).toStrictEqual(held)
   })
 
   it.each([
@@ -156,4 +158,63 @@ it.each<[CheckResult, ReturnType<typeof followUpOf>]>([
   ['rate_limited', 'retry'],
 ])('the check that follows the result %s is %s', (result, followUp) => {
   expect(followUpOf(result)).toBe(followUp)
+})
+
+const REQUEST: ProviderRequest = {
+  paymentRequestId: 'pr-1',
+  reference: 'the-reference-upstream',
+  status: 'expired',
+  latestPaymentId: 'py-1',
+  destination: '123',
+}
+
+const UPSTREAM = aCapture({ paymentRequestId: 'pr-1', reference: REQUEST.reference })
+
+const UNREACHABLE = { kind: 'unanswered', reason: 'unreachable' } as const
+const found = <T>(value: T) => ({ kind: 'found', value }) as const
+
+const [BY_PAYMENT, BY_REQUEST] = [{ providerPaymentId: 'py-1' }, { paymentRequestId: 'pr-1' }]
+const BY_BOTH = { ...BY_PAYMENT, ...BY_REQUEST }
+
+/** A provider that knows one request and, of every id, this payment. */
+const upstream = (payment: Partial<ProviderPayment>) => {
+  const provider = fakeProvider()
+  provider.script('getRequest', async () => found(REQUEST))
+  provider.script('getPayment', async () => found({ ...UPSTREAM, ...payment }))
+  return provider
+}
+
+// A capture that is not there, not received or not named yet: `receive-callback.test.ts`.
+describe('askForNews (design section 4, Provider news)', () => {
+  it.each(['open', 'failed'] as const)(
+    'takes a payment that is %s for no money, in every answer that names it',
+    async (status) => {
+      const told = { capture: undefined, requestStatus: 'expired' }
+
+      for (const subject of [BY_PAYMENT, BY_REQUEST]) {
+        expect(await askForNews({ provider: upstream({ status }) }, subject)).toMatchObject({
+          kind: 'news',
+          news: told,
+        })
+      }
+    },
+  )
+
+  it.each([BY_BOTH, BY_REQUEST])(
+    'says nothing of %j while the provider does not answer about its money',
+    async (subject) => {
+      const provider = upstream({})
+      provider.script('getPayment', async () => UNREACHABLE)
+
+      expect(await askForNews({ provider }, subject)).toStrictEqual(UNREACHABLE)
+    },
+  )
+
+  it('takes the payment from the capture itself, for any request that led to it', async () => {
+    const another = { paymentRequestId: 'pr-2', reference: 'another-reference' }
+
+    expect(await askForNews({ provider: upstream(another) }, BY_REQUEST)).toMatchObject({
+      news: { ...another, capture: { ...UPSTREAM, ...another } },
+    })
+  })
 })
