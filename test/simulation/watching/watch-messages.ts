@@ -37,6 +37,8 @@ export const watchMessages = (world: World, seen: Observations): void => {
   const given = new WeakMap<Process, ReadonlyMap<string, readonly Given[]>>()
   /** Attempts that a worker has sent a message about. */
   const sent = new WeakMap<Process, Set<string>>()
+  /** Deliveries of which due work was refused to a process. */
+  const refused = new WeakMap<Process, Set<string>>()
   /** Attempts that have failed and are not the last of their round, by who has noted them. */
   const notedBy = new WeakMap<Process, Set<string>>()
   const report = (id: string, what: string) => void seen.problems.push(`delivery ${id} ${what}`)
@@ -45,6 +47,12 @@ export const watchMessages = (world: World, seen: Observations): void => {
     const { after, worker } = write
     if (isChanged(write, 'attempts') && isScheduled(after))
       addTo(notedBy, worker, attemptOf(after['delivery_id'], after['attempts']))
+  })
+
+  world.onRefused.push(({ key, kind, ...step }) => {
+    const { acting } = world
+    const isMove = kind === 'update' && 'changes' in step && step.changes.set?.['dueAt'] !== undefined
+    if (acting?.name === 'check-due-deliveries' && isMove) addTo(refused, acting, key.pk)
   })
 
   world.onStarted.push((process, event) => {
@@ -64,6 +72,7 @@ export const watchMessages = (world: World, seen: Observations): void => {
     const { delivery_id: id, attempt } = Object(body)
     const row = deliveryRow(world, id)
     addTo(sent, process, attemptOf(id, attempt))
+    if (refused.get(process)?.has(`DELIVERY#${id}`)) report(id, 'gets a message by a worker that was refused it')
     if (row === undefined) return report(id, 'gets a message before it is there')
     const next = Number(row['attempts']) + 1
     if (attempt > next) report(id, 'gets a message about an attempt that is not next')
