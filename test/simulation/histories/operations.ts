@@ -94,21 +94,13 @@ const race: Operation = async (play) => {
   if (!target) return create(play)
   const { world } = play
   const upstream = world.provider.findPaymentRequests(target.id).at(-1)
-  const jitter = () => passed(world, world.prng.int(0, 40))
-  const customer = async () => {
-    await jitter()
-    if (upstream) customerPays(play, () => world.provider.simulatePayment(upstream.payment_request_id))
-  }
-  const merchant = async () => {
-    await jitter()
-    await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
-  }
-  const operator = async () => {
-    await jitter()
-    await operate(world, 'refresh-payment', { payment_id: target.id })
-  }
-  const all = [customer, merchant, operator, operator, merchant, customer]
-  await Promise.all(all.filter(() => world.prng.chance(0.6)).map((actor) => actor()))
+  const customer = () =>
+    upstream && customerPays(play, () => world.provider.simulatePayment(upstream.payment_request_id))
+  const merchant = () => http(play, target.tenant, 'api-cancel-payment', { id: target.id })
+  const operator = () => operate(world, 'refresh-payment', { payment_id: target.id })
+  const all: readonly (() => unknown)[] = [customer, merchant, operator, operator, merchant, customer]
+  const acts = all.filter(() => world.prng.chance(0.6))
+  await Promise.all(acts.map((act) => passed(world, world.prng.int(0, 40)).then(act)))
 }
 
 export const settle: Operation = async ({ world, tenants }) => {
