@@ -89,6 +89,15 @@ export const startProcess = (options: ProcessOptions): Process => {
     })
   }
 
+  const waited = (begin: (over: () => void) => unknown) =>
+    new Promise<void>((resolve) => {
+      underWay++
+      begin(() => {
+        underWay--
+        resolve()
+      })
+    })
+
   return {
     name: options.name,
     alive: () => alive,
@@ -104,22 +113,10 @@ export const startProcess = (options: ProcessOptions): Process => {
     awaits,
     isBusy: () => underWay > 0,
     call,
-    delay: (ms) =>
-      new Promise<void>((resolve) => {
-        underWay++
-        scheduler.after(ms, () => {
-          underWay--
-          resolve()
-        })
-      }),
+    delay: (ms) => waited((over) => scheduler.after(ms, over)),
     sleep: (ms) =>
-      new Promise<void>((resolve) => {
-        underWay++
-        const wake = () => {
-          underWay--
-          if (alive) resolve()
-        }
-        if (alive) scheduler.after(ms, () => within(wake))
+      waited((over) => {
+        if (alive) scheduler.after(ms, () => within(() => alive && over()))
       }),
   }
 }
