@@ -14,25 +14,19 @@ export type Asked = {
 }
 
 /** What merchants have seen, kept beside the table so that invariants can hold one against the other. */
-export type Observations = {
+export const createObservations = () => ({
   /** Destinations ever shown for a tenant's idempotency key. */
-  readonly destinations: Map<string, Set<string>>
+  destinations: new Map<string, Set<string>>(),
   /** Payments ever shown for a tenant's idempotency key. */
-  readonly paymentsOfKey: Map<string, Set<string>>
+  paymentsOfKey: new Map<string, Set<string>>(),
   /** Payments a tenant has been told of. */
-  readonly known: Map<string, Set<string>>
+  known: new Map<string, Set<string>>(),
   /** Every request of a merchant. */
-  readonly asked: Asked[]
-  readonly problems: string[]
-}
-
-export const createObservations = (): Observations => ({
-  destinations: new Map(),
-  paymentsOfKey: new Map(),
-  known: new Map(),
-  asked: [],
-  problems: [],
+  asked: [] as Asked[],
+  problems: [] as string[],
 })
+
+export type Observations = Readonly<ReturnType<typeof createObservations>>
 
 /** Notes the answer to a create. */
 export const observeCreate = (

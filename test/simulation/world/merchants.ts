@@ -18,14 +18,6 @@ export type Impairment = 'late' | 'refuses' | 'hangs'
 /** `arrive` is when the request reaches the server, which is when it is noted. */
 type PostPlan = { readonly durationMs: number; readonly arrive: (atMs: number) => WebhookResult }
 
-export type Merchants = {
-  readonly received: ReceivedWebhook[]
-  /** URLs that answer late but within an attempt's timeout, or that accept no connection. */
-  readonly impaired: Map<string, Impairment>
-  /** What the merchant's server does with one POST, and how long that takes. */
-  plan(request: WebhookRequest, faults: Faults, nowMs: number): PostPlan
-}
-
 const TIMEOUT_MS = 10_000
 /** Long enough to hold a worker, and shorter than an attempt's timeout. */
 const LATE = { leastMs: 5_000, mostMs: 9_900 }
@@ -39,8 +31,9 @@ const outcome = (status: number | undefined, error: WebhookResult['error'], dura
 })
 
 /** The merchants' servers: they fail, hang and answer late. A POST that hangs may have been received. */
-export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => void): Merchants => {
+export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => void) => {
   const received: ReceivedWebhook[] = []
+  /** URLs that answer late but within an attempt's timeout, that accept no connection, or that hang. */
   const impaired = new Map<string, Impairment>()
   const stretches = new Map<string, { readonly hangs: boolean; readonly untilMs: number }>()
 
@@ -70,7 +63,8 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
   return {
     received,
     impaired,
-    plan: (request, faults, nowMs) => {
+    /** What the merchant's server does with one POST, and how long that takes. */
+    plan: (request: WebhookRequest, faults: Faults, nowMs: number): PostPlan => {
       const impairment = impaired.get(request.url)
       if (impairment === 'refuses') {
         const durationMs = prng.int(1, 50)
