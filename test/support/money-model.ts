@@ -1,5 +1,5 @@
 /** One row of the provider's about a payment. */
-export type HeardRow = {
+type HeardRow = {
   readonly type: 'refund' | 'chargeback' | 'dispute_won' | 'reversal'
   readonly transactionId: string
   readonly amountMinor: number

@@ -1,24 +1,46 @@
+import * as v from 'valibot'
 import { describe, expect } from 'vitest'
+import { UuidSchema } from '../../../shared/ids.ts'
+import { newEntry } from '../../../shared/journal/entry.ts'
+import { putEntry } from '../../../shared/journal/entry-store.ts'
 import { newWindow } from '../../../shared/ledger/window-store.ts'
+import { minor, ZERO } from '../../../shared/money.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-entries.ts'
-import { addMs } from '../../../shared/time.ts'
+import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { anOpenPayment, postAssumed } from '../../support/paid-builders.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aStoredLine, putEntries } from '../../support/recount/stored-entries.ts'
 import { aDayLater, aSettledClient, sweptNow } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
+
+/** An entry of a payment of 20,000 by its number. */
+const entryAt = (number: number, at: Timestamp) =>
+  newEntry({
+    entryId: v.parse(UuidSchema, `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`),
+    type: 'payment',
+    eligibleAt: at,
+    postedAt: at,
+    grossMinor: minor(20_000),
+    feeMinor: minor(4_000),
+    markupMinor: minor(20),
+    netMinor: minor(15_980),
+    providerMinor: minor(16_000),
+    bankMinor: ZERO,
+    suspenseMinor: ZERO,
+    providerTransactionId: `txn_${number}`,
+    method: 'virtual_account',
+  })
 
 /** A settlement of so many entries, a millisecond apart, as they are stored. */
 const settledEntries = async (deps: TestDeps, count: number, clientId = aClientId()) => {
   await deps.table.write(newWindow(clientId, { bornAt: deps.now(), parts: 1 }))
   const settlement = await storedSettlement(deps, { clientId, entryCount: count })
-  const entries = Array.from({ length: count }, (_, at) => aStoredLine(at, addMs(settlement.sweptFrom, at)))
-  await putEntries(deps, clientId, entries)
+  const entries = Array.from({ length: count }, (_, at) => entryAt(at, addMs(settlement.sweptFrom, at)))
+  await Promise.all(entries.map((entry) => deps.table.write(putEntry({ clientId }, entry))))
   return { clientId, entries, settlement, settlementId: settlement.settlementId }
 }
 

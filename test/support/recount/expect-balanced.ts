@@ -27,7 +27,7 @@ const listedItems = async (deps: Deps, owner: string, entity: string): Promise<r
 }
 
 /** Everything that says something of a client's money, as it is stored. */
-export const moneyItemsOf = async (deps: Deps, clientId: ClientId): Promise<readonly RawItem[]> => {
+const moneyItemsOf = async (deps: Deps, clientId: ClientId): Promise<readonly RawItem[]> => {
   const { parts } = await readWindow(deps, clientId)
   const owners = ownersOf(clientId, parts)
   const found = await Promise.all([
