@@ -81,11 +81,15 @@ export const movePayment = async (deps: MoveDeps, known: Payment, heard: MoneyRo
   throw new Error('a payment kept changing while its money moved')
 }
 
-/** For a voided row the provider takes back everything that the row had booked. */
-export const withProviderLeg = ({ ownRow, movements }: Payment, row: MoneyRow): MoneyRow => {
+/**
+ * For a voided row the provider takes back everything that the row had booked. If it shows the payment's own row under
+ * two ids, only the first void books it.
+ */
+export const withProviderLeg = ({ ownRow, isVoid, movements }: Payment, row: MoneyRow): MoneyRow => {
   if (row.type !== 'reversal') return row
   const moved = movements.find(({ transactionId }) => transactionId === row.transactionId)
-  const bookedMinor = row.isOwnRow === true ? ownRow?.providerMinor : moved?.providerMinor
+  const ownMinor = isVoid === true ? ZERO : ownRow?.providerMinor
+  const bookedMinor = row.isOwnRow === true ? ownMinor : moved?.providerMinor
   return { ...row, providerMinor: less(ZERO, bookedMinor ?? ZERO) }
 }
 

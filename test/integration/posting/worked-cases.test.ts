@@ -41,6 +41,12 @@ describe('money of a posted payment', () => {
       '-30,000 0 -30,000',
     ],
     [
+      'is void at the provider once, although its row has two ids there',
+      (deps, payment) => [ownVoid(deps, payment), { ...ownVoid(deps, payment), transactionId: 'txn_second' }],
+      ['reversal -100,000 -4,440 -100 -95,460 -95,560 -100', 'reversal 0 0 0 0 0 0'],
+      '0 0 0',
+    ],
+    [
       'comes again when a refund is void: it gives back what is left of its own',
       (deps) => [aRefund(deps, 30_000, 'r1'), aRefund(deps, 20_000, 'r2'), aVoid(deps, 'r1', 30_000)],
       [REFUND, 'refund -20,000 0 0 -20,000 -20,000 0', 'reversal 30,000 0 0 30,000 30,000 0'],

@@ -33,14 +33,14 @@ export const ownRowsOf = (payment: RawItem): readonly Row[] => {
   return transactionId === '' ? [] : [{ transactionId, providerMinor }]
 }
 
-/** What our account at the provider gained by a payment. A row that is void gave nothing; each void of its own row counts. */
+/** What our account at the provider gained by a payment. A row that is void gave nothing, and has no second void. */
 const gained = (payment: RawItem): number => {
   const movements = movementsOf(payment)
   const voided = movements.filter(({ type }) => type === 'reversal').map(({ transactionId }) => transactionId)
   const kept = movements.filter(({ transactionId }) => !voided.includes(transactionId))
-  const ownVoids = movements.filter(({ isOwnRow }) => isOwnRow === true).length
-  const own = ownRowsOf(payment).reduce((total, { providerMinor }) => total + providerMinor, 0)
-  return kept.reduce((total, { providerMinor }) => total + providerMinor, own - own * ownVoids)
+  const isVoid = movements.some(({ isOwnRow }) => isOwnRow === true)
+  const own = isVoid ? [] : ownRowsOf(payment)
+  return [...kept, ...own].reduce((total, { providerMinor }) => total + providerMinor, 0)
 }
 
 const clawed = (payment: RawItem): number =>
