@@ -304,7 +304,7 @@ export type Entry = {
   readonly paid_at?: string
   /** When the entry was written. */
   readonly posted_at: string
-  /** The amount that the customer paid. Negative: the customer got it back. */
+  /** The amount that customers paid, or got back if it is negative. Adjustments have one too. */
   readonly notional_minor: number
   /** The provider's actual fee. */
   readonly xendit_fee_minor: number
@@ -356,7 +356,7 @@ export type WebhookDelivery = {
 export type Redelivered = {
   /** The number of deliveries that were scheduled, again or for the first time. */
   readonly count: number
-  /** The number of deliveries that already had ten rounds today. Send the request again after 00:00 UTC. */
+  /** The number of deliveries that already had ten rounds today. Send the request again after 00:00 UTC. Absent if there are none. */
   readonly passed_over?: number
   /** Send it as `cursor`, with the same `since` and `status`. Null if nothing is left. */
   readonly next: string | null

@@ -117,7 +117,10 @@ const hear = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added
   else if (use.since <= now && points > 0) use.tokens = (uncounted / 2) * Math.min(1, added / points)
 }
 
-/** Counts points and the uncounted ones before them. What other writers or a failure prevent is kept for later. */
+/**
+ * Counts points and the uncounted ones before them. If other writers prevent it, all are kept for the next count. After
+ * a refusal or a failure only those before are kept.
+ */
 const count = async (deps: RateDeps, of: Limit, points: number, most?: number): Promise<Counted> => {
   const { name, limit, use } = of
   const second = thisSecond(deps)
@@ -130,8 +133,9 @@ const count = async (deps: RateDeps, of: Limit, points: number, most?: number): 
   try {
     const counted = await written
     hear(deps, of, counted, adding)
+    if (counted.is !== 'counted') addUncounted(of, second, before)
     // Refused points did not pass.
-    if (counted.is !== 'counted') addUncounted(of, second, counted.is === 'contended' ? adding : before)
+    if (counted.is === 'contended') addUncounted(of, thisSecond(deps), points)
     return counted
   } catch (error) {
     addUncounted(of, second, before)

@@ -74,7 +74,7 @@ const stepFor = (
 
 const counterOf = (item: Item | undefined): Counter | undefined => item && v.parse(CounterSchema, item)
 
-/** Adds points to a client's counter, whose known state may be old. If that state is over the limit, nothing is written. */
+/** Adds points to a client's counter, whose known state may be old. From `most` points on nothing is written. */
 export const countPoints = async (
   deps: TableDeps,
   name: CounterName,

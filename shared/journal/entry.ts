@@ -67,15 +67,18 @@ export const EntrySchema = v.object({
 })
 export type Entry = v.InferOutput<typeof EntrySchema>
 
-/** The sides that a new entry may leave out: they are zero. */
+/** The sides of an entry besides the client's. */
 export type Legs = Pick<Entry, 'providerMinor' | 'bankMinor' | 'suspenseMinor'>
+
+/** A new entry names its provider leg, so that none is forgotten. Legs without a value are zero. */
+type NewEntry = Omit<Entry, 'houseMinor' | keyof Legs> & Partial<Legs> & { readonly providerMinor: Minor | undefined }
 
 /** The house's side: what is left of provider and bank after client and suspense. */
 export const houseOf = ({ netMinor, providerMinor, bankMinor, suspenseMinor }: Legs & Pick<Entry, 'netMinor'>): Minor =>
   less(less(plus(providerMinor, bankMinor), netMinor), suspenseMinor)
 
 /** An entry with its house side. Throws unless both equations hold. */
-export const newEntry = (entry: Omit<Entry, 'houseMinor' | keyof Legs> & Partial<Legs>): Entry => {
+export const newEntry = (entry: NewEntry): Entry => {
   assertBalanced(entry)
   const { providerMinor = ZERO, bankMinor = ZERO, suspenseMinor = ZERO } = entry
   const whole = { ...entry, providerMinor, bankMinor, suspenseMinor }

@@ -5,7 +5,7 @@ import { derivedUuid } from '../ids.ts'
 import { type Entry, newEntry, paymentsIn, SidesSchema } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
-import { less } from '../money.ts'
+import { less, ZERO } from '../money.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
@@ -90,6 +90,7 @@ export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entr
     feeMinor: settlement.providerFeesMinor,
     markupMinor: settlement.markupMinor,
     netMinor: settlement.netMinor,
+    providerMinor: ZERO,
     recreditedSettlementId: settlement.settlementId,
     paymentCount: settlement.paymentCount,
     provenMinor: less(settlement.netMinor, settlement.unprovenMinor),

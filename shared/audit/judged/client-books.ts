@@ -21,7 +21,7 @@ import { type Adjustment, listAdjustments } from '../../posting/adjustment-store
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
 import { foundKey, idOf, type Key, ownersOf, paymentKey, settlementKey } from '../../table/keys.ts'
-import { mergedPages, queryAll, shareOf } from '../../table/list-items.ts'
+import { mergedPages, queryPages, shareOf } from '../../table/list-items.ts'
 import { addMs, DAY_MS } from '../../time.ts'
 import { type Difference, differs, shown, when } from '../../verdict/difference.ts'
 
@@ -147,8 +147,8 @@ export type OwnedItem = {
 }
 
 /**
- * All items of one kind that a client owns, oldest first, page by page: memory does not grow with their number. Items are raw,
- * because an audit must also report an unreadable one. `between`: list times, both included.
+ * All items of one kind that a client owns, oldest first, page by page: memory does not grow with their number. Items
+ * are raw, because an audit must also report an unreadable one. `between`: list times, both included.
  */
 export const ownedItems = async function* (
   deps: TableDeps,
@@ -218,8 +218,10 @@ export const auditTrails = async (
   const now = deps.now()
   const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
   const list = { index: 'by-owner', partition: [clientId, AUDIT_RECORD_ENTITY], limit: RECORDS_READ } as const
-  const rows = await queryAll(deps, full ? list : { ...list, range })
-  const subjects = new Set(rows.map((row) => idOf(foundKey('AUDIT', row).pk)))
+  const subjects = new Set<string>()
+  for await (const rows of queryPages(deps, full ? list : { ...list, range })) {
+    for (const row of rows) subjects.add(idOf(foundKey('AUDIT', row).pk))
+  }
   subjects.delete(clientId)
   const judge = async (subject: string) => (await readTrail(deps, subject)).differences
   return (await mapInChunks([...subjects], SIDE_BY_SIDE, judge)).flat()

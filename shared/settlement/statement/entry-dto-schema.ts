@@ -26,7 +26,7 @@ export const EntryDtoSchema = v.object({
   channel_code: v.optional(v.string()),
   paid_at: v.optional(time('When the customer paid.')),
   posted_at: time('When the entry was written.'),
-  notional_minor: amount('The amount that the customer paid. Negative: the customer got it back.'),
+  notional_minor: amount('The amount that customers paid, or got back if it is negative. Adjustments have one too.'),
   xendit_fee_minor: amount("The provider's actual fee."),
   hexolus_markup_minor: amount("The gateway's markup."),
   client_net_minor: amount('Your credit by this entry: notional less fee and markup.'),

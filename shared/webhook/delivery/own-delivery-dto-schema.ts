@@ -46,7 +46,9 @@ const count = (what: string) => v.pipe(v.number(), v.integer(), v.minValue(0), v
 export const RedeliveredDtoSchema = v.object({
   count: count('The number of deliveries that were scheduled, again or for the first time.'),
   passed_over: v.optional(
-    count('The number of deliveries that already had ten rounds today. Send the request again after 00:00 UTC.'),
+    count(
+      'The number of deliveries that already had ten rounds today. Send the request again after 00:00 UTC. Absent if there are none.',
+    ),
   ),
   next: v.pipe(
     v.nullable(v.string()),
