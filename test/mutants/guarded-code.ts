@@ -18,7 +18,8 @@ const GUARDED: readonly (readonly [RegExp, Area | undefined])[] = [
   [/^shared\/table\/(keys|list-items)\.ts$/, 'tenancy'],
   [/^shared\/runtime\/(api-handler|admin-handler|http-handler)\.ts$/, 'tenancy'],
   [/^functions\/(api|admin|callback|queue|schedule)\//, 'tenancy'],
-  [/^shared\/(payment|ledger|settlement|reversal|sync|suspense|audit|books|due-work|provider|table)\//, 'money'],
+  [/^shared\/(payment|posting|journal|ledger|settlement|payout|suspense|recount|verdict)\//, 'money'],
+  [/^shared\/(sync|audit|books|due-work|provider|table)\//, 'money'],
   [/^shared\/(money|time|chunks)\.ts$|^shared\/runtime\/aws\/(dynamodb-|retrying-table)/, 'money'],
 ]
 

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { parseSource, sourcesIn } from '../support/source-file.ts'
 import { EXCEPTIONS } from './exceptions.ts'
 import { chosenFrom, MOST, mutantsOf, withMutant } from './generate-mutants.ts'
+import { areaOf } from './guarded-code.ts'
 
 const PATH = 'shared/payment/charge.ts'
 
@@ -124,6 +125,13 @@ describe('the mutants of the gateway', () => {
   it('have ids of their own, and are chosen from all', () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
     expect(chosen).toHaveLength(MOST)
+  })
+
+  it('break code of every domain', () => {
+    const domains = Map.groupBy(sources, ({ path }) => /^shared\/\w[\w-]*(?=\/)/.exec(path)?.[0] ?? '')
+    const spared = [...domains].filter(([, files]) => files.every(({ path }) => areaOf(path) === undefined))
+
+    expect(spared.map(([domain]) => domain)).toStrictEqual([])
   })
 
   it('are programs: 40 of them can be parsed', () => {
