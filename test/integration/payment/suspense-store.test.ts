@@ -149,6 +149,17 @@ describe('resolveSuspense (design section 7)', () => {
     expect(entry).toMatchObject({ suspenseMinor: -3_000, bankMinor: -3_000 })
   })
 
+  it('leaves an item that is resolved: a refund of it afterwards is the house’s', async ({ deps }) => {
+    const item = await bookedIn(deps)
+    const resolved = await resolve(deps, item)
+
+    await giveBack(deps, item, 'txn_late', 2_000)
+
+    expect(await findSuspense(deps, item.suspenseId)).toEqual(resolved)
+    const entry = await houseEntryOf(deps, 'txn_late', 'suspense_refunded', deps.now())
+    expect(entry).toMatchObject({ suspenseMinor: 0, providerMinor: -2_000, houseMinor: -2_000 })
+  })
+
   it('is refused on a read from before the provider returned a part', async ({ deps }) => {
     const item = await bookedIn(deps)
     const raced = beforeFirst(deps, 'transact', () => giveBack(deps, item, 'txn_between', 2_000))

@@ -9,11 +9,12 @@ import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { adjustCredit, allShards, moveCredit, shardOf } from '../../../shared/ledger/shard-store.ts'
 import { readWindow, recreditWindow, writeOffInWindow } from '../../../shared/ledger/window-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
-import { adjusted } from '../../support/money-rows.ts'
+import { adjusted, aVoid } from '../../support/money-rows.ts'
 import { anIdOfShard, anOpenPayment, post } from '../../support/paid-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -118,11 +119,16 @@ const posting: Writer = async (deps, client) => {
   const open = await anOpenPayment(deps, client)
   return (on) => post(on, open)
 }
+const voiding: Writer = async (deps, client) => {
+  const open = await anOpenPayment(deps, client)
+  return (on) => movePayment(on, open, aVoid(on, 'own', open.notionalMinor, true))
+}
 const adjusting: Writer = async (_, client) => (on) => adjusted(on, client, 'recovered', 25_000, 'BANK-1')
 
 describe('a write whose fence is raised', () => {
   it.for([
     ['a posting', posting, { message: expect.stringContaining('kept being closed') as unknown }],
+    ['a void of an open payment', voiding, { message: expect.stringContaining('kept changing') as unknown }],
     ['an adjustment', adjusting, { code: 'conflict' }],
   ] as const)('before each try gives up, and leaves nothing: %s', async ([, writer, error], { deps, client }) => {
     const write = await writer(deps, client)

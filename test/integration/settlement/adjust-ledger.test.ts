@@ -120,6 +120,15 @@ describe('adjust-ledger (design section 10)', () => {
     expect(deps.changes).toStrictEqual([])
   })
 
+  it('answers the stored entry to two operators who write one reference at once', async () => {
+    const { deps, adjusted, entries } = await aWorld()
+
+    const first = beforeFirst(deps, 'transact', () => adjusted())
+
+    expect(await adjusted({}, first)).toStrictEqual(await adjusted())
+    expect(await entries()).toHaveLength(1)
+  })
+
   it.each([{ amount_minor: 25_001 }, { kind: 'written_off' }, { kind: 'correction' }] as const)(
     'refuses the same reference with other figures: %o',
     async (other) => {

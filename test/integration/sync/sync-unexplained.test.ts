@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
+import { findUnclaimedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
@@ -132,7 +133,7 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
   })
 
   it.for(['return', 'correction', 'unknown'] as const)(
-    'of kind %s that name no payment are findings too',
+    'of kind %s that name no payment are findings too, and the house’s',
     async (type, { deps, rows }) => {
       const row = settledRow(foreign, deps.now(), { type })
       rows.push(row)
@@ -141,8 +142,22 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
 
       expect(deps.published).toMatchObject([{ subject: expect.stringContaining(row.transactionId) }])
       expect(deps.provider.countOf('getPayment')).toBe(0)
+      const booked = { type: 'unmatched', providerMinor: 95_560, houseMinor: 95_560 }
+      expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject(booked)
     },
   )
+
+  it.for([
+    [{ isWithdrawal: true }, { type: 'withdrawal', bankMinor: 100_000, houseMinor: -2_500 }],
+    [{}, { type: 'unmatched', bankMinor: 0, houseMinor: -102_500 }],
+  ] as const)('books a row of the account, %o, as %o', async ([fields, booked], { deps, rows }) => {
+    const row = settledRow(foreign, deps.now(), { type: 'account', providerMinor: minor(-102_500), ...fields })
+    rows.push(row)
+
+    await syncProviderTransactions(deps)
+
+    expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject({ providerMinor: -102_500, ...booked })
+  })
 
   it('passes over the account’s own affairs, and says how many it saw', async ({ deps, rows }) => {
     const own = [
