@@ -56,7 +56,7 @@ describe('stopping the gateway (design section 6)', () => {
     }
   })
 
-  it('says which port is in use and leaves nothing behind', async () => {
+  it('says which port is in use, and exits', async () => {
     const occupant = createServer()
     await new Promise<void>((resolve) => occupant.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void occupant.close())

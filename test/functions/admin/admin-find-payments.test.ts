@@ -8,6 +8,7 @@ import { minor } from '../../../shared/money.ts'
 import { putPointers } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
 import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
@@ -192,6 +193,10 @@ describe('find-payments refuses', () => {
   })
 })
 
+/** The answer under the type of the console, which reads it. */
+const timelineOf = async (deps: TestDeps, { paymentId }: Payment) =>
+  (await invokeAdmin(getPayment, deps, { payment_id: paymentId })).body as unknown as Timeline
+
 describe('get-payment', () => {
   it('says why a payment failed: in the payment, at its end, in the log and in the console', async () => {
     const deps = testDeps()
@@ -199,9 +204,8 @@ describe('get-payment', () => {
     deps.clock.advance(1)
     await closePayment(deps, payment, { status: 'failed', source: 'callback', failureReason: 'declined' })
 
-    const { body } = await invokeAdmin(getPayment, deps, { payment_id: payment.paymentId })
+    const timeline = await timelineOf(deps, payment)
 
-    const timeline = body as unknown as Timeline
     expect(timeline).toMatchObject({ status: 'failed', failure_reason: 'declined' })
     expect(timeline.timeline.transitions).toMatchObject([
       { status: 'pending' },
@@ -228,9 +232,8 @@ describe('get-payment', () => {
       return (body as { readonly data: readonly { suspense_id: string }[] }).data.map((one) => one.suspense_id)
     }
 
-    const { body } = await invokeAdmin(getPayment, deps, { payment_id: payment.paymentId })
+    const timeline = await timelineOf(deps, payment)
 
-    const timeline = body as unknown as Timeline
     expect(timeline.timeline.suspense).toMatchObject([{ suspense_id: own, kind: 'money', cause: 'wrong_amount' }])
     expect(timelineSteps(timeline).map(({ text }) => text)).toContain('In suspense: money, wrong amount')
     expect(await listed({ payment_id: payment.paymentId })).toStrictEqual([own])

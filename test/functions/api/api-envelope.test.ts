@@ -121,7 +121,7 @@ it.each([
   }
 })
 
-it('the headers of every response are these alone, and strict-transport-security behind a domain', async () => {
+it('the headers of every response are these alone, and strict-transport-security with a domain', async () => {
   const behindDomain = testDeps({ stage: { ...testDeps().stage, hasDomain: true } })
   for (const [own, besides] of [
     [testDeps(), {}],
