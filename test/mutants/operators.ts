@@ -38,8 +38,12 @@ const STEPS = new Map(
 )
 const CHANGES = /^(set|setIfAbsent|add|deleteFromSet|remove)$/
 const KEYS = /(Key|Pk|^owners?Of|^shardOf)$/
-/** Texts for people break no promise. */
-const TELLING = /(^|\.)(log|metrics)\.\w+$/
+/** Texts for people and counts of used units break no promise. */
+const TELLING = /(^|\.)(log|metrics)\.\w+$|^note(Used|Units)$/
+const BOUND = /^[A-Z][A-Z_0-9]*$/
+/** How much a step reads, tries, names or keeps at most: another number changes what it costs, and no answer. */
+const WORK =
+  /^(SLICES|PAGE|\w+_PAGE|PAGE_\w+|\w+_(OF_A|A|OF)_PAGE|CONCURRENCY|SIDE_BY_SIDE|\w*TRIES|\w*ROUNDS|\w*LOOKS|\w+_(READ|KEPT|COUNTED|AT_ONCE|AT_A_TIME|NAMED|TOGETHER)|NAMED|NAMES_KEPT|CACHE_\w+|\w+_LIMIT|REMEMBERED|WINDOW|BATCH|ROWS|RUN_\w+|WHOLE_RUN_MS|JOBS_A_QUERY|LOOKED_AT|MAX_PAGES|SKIP_CHUNK|MAX_KEYS|MIN_HELPERS|ITEMS_OF_A_PART|HEARD_SECONDS|POLL_\w+|\w+_POLL_MS)$/
 
 const nameOf = (node: ESTree.Node | null | undefined): string => {
   if (node?.type === 'MemberExpression') return nameOf(node.property)
@@ -80,15 +84,24 @@ const standsAlone = (node: ESTree.Node, parent: ESTree.Node | undefined): boolea
 
 type Binary = ESTree.BinaryExpression | ESTree.PrivateInExpression | ESTree.AssignmentExpression
 
-const ofOperator: Breaks<Binary> = (node, { by, codeOf }, [parent]) => {
+/** Of equal members the order is free, and a list that is empty does nothing either way. */
+const isBorderFree = (node: Binary, parent: ESTree.Node | undefined, code: (node: ESTree.Node) => string): boolean =>
+  [node.left, node.right].some((side) => WORK.test(nameOf(side))) ||
+  (nameOf(node.left) === 'length' && code(node.right) === '0') ||
+  (parent?.type === 'ConditionalExpression' && /^-?1$/.test(code(parent.consequent)))
+
+const ofOperator: Breaks<Binary> = (node, { by, codeOf }, around) => {
+  const [parent] = around
   const [left, right] = [codeOf(node.left), codeOf(node.right)]
   const spliced = (name: string, others: ReadonlyMap<string, string>) => {
     const other = others.get(node.operator)
     return other === undefined ? [] : [by(name, node, `${left} ${other} ${right}`)]
   }
   const hasTerms = /^[+-]$/.test(node.operator) && !/['"`]/.test(left + right)
+  // What a bound is made of is moved with the bound.
+  if (around.some((outer) => outer.type === 'VariableDeclarator' && BOUND.test(nameOf(outer.id)))) return []
   return [
-    ...spliced('comparison moved', BORDERS),
+    ...(isBorderFree(node, parent, codeOf) ? [] : spliced('comparison moved', BORDERS)),
     ...(standsAlone(node, parent) ? spliced('choice reversed', REVERSED) : []),
     ...spliced('sum changed', SUMS),
     ...(hasTerms ? [by('sum changed', node, left)] : []),
@@ -108,10 +121,15 @@ const ofArguments: Breaks<ESTree.CallExpression> = (node, { by, codeOf, without,
   const [unguarded = '', place = -1] = (callee.type === 'Identifier' && STEPS.get(name)) || []
   const condition = given[place]
   const last = given.at(-1)
+  // A brand is a type: it checks nothing.
   const conditions = /^(all|any|pipe)$/.test(name) && second ? given.slice(name === 'pipe' ? 1 : 0) : []
   return [
-    ...conditions.map((one) => without('condition dropped', given, one)),
-    ...(condition ? [by('step unguarded', condition, unguarded)] : []),
+    ...conditions
+      .filter((one) => !codeOf(one).startsWith('v.brand'))
+      .map((one) => without('condition dropped', given, one)),
+    ...(condition && !(unguarded === ALWAYS && codeOf(condition) === 'exists')
+      ? [by('step unguarded', condition, unguarded)]
+      : []),
     ...(KEYS.test(name) && nameOf(first) !== 'deps' && second && last ? [without('key widened', given, last)] : []),
     ...(/^(plus|less|addMs)$/.test(name) && first ? [by('sum changed', node, `(${codeOf(first)})`)] : []),
     ...(first && second && (isOneType(first, second) || name === 'less')
@@ -169,7 +187,7 @@ const ofMember: Breaks<ESTree.MemberExpression> = (node, { by }, [parent]) => {
 
 /** A number in capitals: a count is one too many or too few, a time ten times too long or too short. */
 const ofConstant: Breaks<ESTree.VariableDeclarator> = ({ id, init }, { by, codeOf }) => {
-  if (!init || !/^[A-Z][A-Z_0-9]*$/.test(nameOf(id)) || !/^[\dA-Z_ */+.()-]+$/.test(codeOf(init))) return []
+  if (!init || !BOUND.test(nameOf(id)) || WORK.test(nameOf(id)) || !/^[\dA-Z_ */+.()-]+$/.test(codeOf(init))) return []
   const moves = init.type === 'Literal' ? ['+ 1', '- 1'] : ['* 10', '/ 10']
   return moves.map((move) => by('bound moved', init, `(${codeOf(init)}) ${move}`))
 }
