@@ -1,10 +1,11 @@
-import type { Asker, CheckResult } from './asking.ts'
-import { boundMs, type Check, LAYERS, type Layer, layerOf } from './checks.ts'
+import type { Asker } from './asking.ts'
+import { boundMs, type Check, layerOf } from './checks.ts'
 import { type Mutant, withMutant } from './generate-mutants.ts'
 
-/** What each layer that was asked says of a mutant: by which test or seed it died there, or nothing. */
+/** What the checks say of a mutant. */
 export type Verdict = {
-  readonly layers: Partial<Record<Layer, { readonly check: string; readonly failed: string } | null>>
+  /** The first test file or seed that failed, and what of it. */
+  readonly killer?: { readonly check: string; readonly failed: string } | undefined
   /** It cannot be loaded: its change is no program, which says nothing of the tests. */
   readonly invalid?: string | undefined
 }
@@ -16,51 +17,37 @@ export type Question = {
   /** The file it breaks, as it is. */
   readonly text: string
   readonly checks: readonly Check[]
-  /** Each layer is asked, for any results of the others. */
-  readonly everyLayer: boolean
 }
 
 const askSome = async (
-  { tests, histories }: Askers,
+  asker: Asker,
   { mutant, text }: Question,
   checks: readonly Check[],
-): Promise<CheckResult | undefined> => {
-  const [first] = checks
-  if (!first) return undefined
-  const isHistory = layerOf(first.name) === 'histories'
+): Promise<Verdict | undefined> => {
+  if (checks.length === 0) return undefined
   const times = new Map(checks.map(({ name, ms }) => [name, boundMs(ms)]))
   const replaced = { path: mutant.path, text: withMutant(text, mutant) }
-  const ask = { checks: checks.map(({ name }) => name), replaced }
-  const results = await (isHistory ? histories : tests).ask(ask, (name) => times.get(name) ?? boundMs(0))
+  const results = await asker.ask(
+    { checks: checks.map(({ name }) => name), replaced },
+    (name) => times.get(name) ?? boundMs(0),
+  )
+  const ended = results.find(({ failed, unloaded }) => failed ?? unloaded)
+  if (ended?.unloaded !== undefined) return { invalid: ended.unloaded }
+  return ended && { killer: { check: ended.name, failed: ended.failed ?? '' } }
+}
+
+/** Asks the test files, and then the histories, up to the first that fails. */
+export const askMutant = async ({ tests, histories }: Askers, question: Question): Promise<Verdict> => {
+  const isHistory = ({ name }: Check) => layerOf(name) === 'histories'
+  const { checks } = question
+  const ofTests = await askSome(
+    tests,
+    question,
+    checks.filter((check) => !isHistory(check)),
+  )
+  if (ofTests) return ofTests
+  const ofHistories = await askSome(histories, question, checks.filter(isHistory))
   // What a process has loaded it keeps.
-  if (isHistory) histories.end()
-  return results.find(({ failed, unloaded }) => failed ?? unloaded)
+  histories.end()
+  return ofHistories ?? {}
 }
-
-/** The layers in which something fails, in their order, up to the first one unless each is asked. */
-export const askMutant = async (askers: Askers, question: Question): Promise<Verdict> => {
-  const { checks, everyLayer } = question
-  const layers: Verdict['layers'] = {}
-  // Test files of several layers share one start where the first failure is enough.
-  const together: readonly (readonly Layer[])[] = everyLayer
-    ? LAYERS.map((layer) => [layer])
-    : [['unit', 'functions', 'integration'], ['histories']]
-  for (const some of together) {
-    const asked = checks.filter(({ name }) => some.includes(layerOf(name)))
-    const result = await askSome(askers, question, asked)
-    if (result?.unloaded !== undefined) return { layers: {}, invalid: result.unloaded }
-    const killer = result && layerOf(result.name)
-    for (const layer of some) {
-      layers[layer] = null
-      if (result && layer === killer) {
-        layers[layer] = { check: result.name, failed: result.failed ?? '' }
-        break
-      }
-    }
-    if (killer && !everyLayer) break
-  }
-  return { layers }
-}
-
-/** The first layer that has killed it. */
-export const killerOf = ({ layers }: Verdict): Layer | undefined => LAYERS.find((layer) => layers[layer])

@@ -3,7 +3,7 @@ import { PROJECT_ROOT, type SourceFile } from '../support/source-file.ts'
 import { type CheckResult, openAsker } from './asking.ts'
 import type { Mutant } from './generate-mutants.ts'
 
-/** Who is asked, the cheapest first. */
+/** Who is asked. */
 export const LAYERS = ['unit', 'functions', 'integration', 'histories'] as const
 export type Layer = (typeof LAYERS)[number]
 
@@ -44,10 +44,15 @@ const grouped = (checks: readonly Check[], keysOf: (check: Check) => readonly st
 }
 
 /**
- * Which checks execute a mutant's declaration, the most promising first: short ones, that execute little else. What is
- * no function is reached by who executes anything of its file, or else of a file that imports it.
+ * Which checks execute a mutant's declaration, the most promising first: those that noticed another mutant of its file,
+ * then short ones, that execute little else. What is no function is reached by every check that executes anything of its
+ * file, or else of a file that imports it.
  */
-export const checksReaching = (checks: readonly Check[], sources: readonly SourceFile[]) => {
+export const checksReaching = (
+  checks: readonly Check[],
+  sources: readonly SourceFile[],
+  noticing: (path: string) => ReadonlySet<string>,
+) => {
   const byFunction = grouped(checks, ({ hits }) => hits)
   const byFile = grouped(checks, ({ hits }) => hits.map((hit) => hit.replace(/#.*/, '')))
   const ofFile = (path: string, seen: readonly string[] = []): readonly Check[] => {
@@ -56,10 +61,12 @@ export const checksReaching = (checks: readonly Check[], sources: readonly Sourc
     const importers = sources.filter(({ imports }) => imports.some((used) => used.path === path && !used.typeOnly))
     return [...new Set(importers.flatMap((importer) => ofFile(importer.path, [...seen, path])))]
   }
-  const place = ({ name }: Check) => LAYERS.indexOf(layerOf(name))
   const price = ({ ms, hits }: Check) => ms * hits.length
-  return ({ path, declaration }: Pick<Mutant, 'path' | 'declaration'>): readonly Check[] =>
-    (byFunction.get(`${path}#${declaration}`) ?? ofFile(path)).toSorted(
-      (a, b) => place(a) - place(b) || price(a) - price(b),
+  return ({ path, declaration }: Pick<Mutant, 'path' | 'declaration'>): readonly Check[] => {
+    const first = noticing(path)
+    const turn = ({ name }: Check) => (first.has(name) ? 0 : 1)
+    return (byFunction.get(`${path}#${declaration}`) ?? ofFile(path)).toSorted(
+      (a, b) => turn(a) - turn(b) || price(a) - price(b),
     )
+  }
 }

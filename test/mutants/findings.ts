@@ -3,7 +3,7 @@ import { appendFileSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readIfPresent } from '../../infra/local/process/json-file.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
-import { killerOf, type Verdict } from './ask-mutant.ts'
+import type { Verdict } from './ask-mutant.ts'
 import type { Check } from './checks.ts'
 import type { Mutant } from './generate-mutants.ts'
 
@@ -32,11 +32,8 @@ export const openFindings = (fresh: boolean) => {
   mkdirSync(FOLDER, { recursive: true })
   if (fresh) writeFileSync(FINDINGS, '')
   const tree = treeKey()
-  const keyOf = ({ path }: Mutant, verdict: Verdict): string => {
-    const killer = killerOf(verdict)
-    const check = killer && verdict.layers[killer]?.check
-    return check?.endsWith('.ts') ? hashOf(read(path), read(check)) : tree
-  }
+  const keyOf = ({ path }: Mutant, { killer }: Verdict): string =>
+    killer?.check.endsWith('.ts') ? hashOf(read(path), read(killer.check)) : tree
   return {
     known: (mutants: readonly Mutant[]): ReadonlyMap<string, Finding> => {
       const byId = new Map(mutants.map((mutant) => [mutant.id, mutant]))

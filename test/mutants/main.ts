@@ -6,25 +6,24 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { PROJECT_ROOT, sourcesIn } from '../support/source-file.ts'
-import { askMutant, killerOf } from './ask-mutant.ts'
+import { askMutant } from './ask-mutant.ts'
 import { endAll, openAsker } from './asking.ts'
-import { checksReaching, LAYERS, recordChecks } from './checks.ts'
+import { checksReaching, layerOf, recordChecks } from './checks.ts'
 import { EXCEPTIONS } from './exceptions.ts'
 import { type Finding, openFindings } from './findings.ts'
 import { chosenFrom, MOST, type Mutant, mutantsOf } from './generate-mutants.ts'
-import { type Asked, everyLayerOf, reportOf, survived } from './report.ts'
+import { type Asked, reportOf, survived } from './report.ts'
 
-const USAGE = `npm run mutants -- [--only TEXT] [--sample N] [--jobs N] [--budget MINUTES] [--seeds N] [--every-layer] [--fresh] [--list]
+const USAGE = `npm run mutants -- [--only TEXT] [--sample N] [--jobs N] [--budget MINUTES] [--seeds N] [--fresh] [--list]
 
-Breaks the gateway in at most ${MOST} places, one at a time and in memory alone, and asks unit tests, tests of functions,
-integration tests and random histories, in this order, up to the first that fails. What was found is kept in .mutants,
-and asked again when the code that it rests on has changed; so a run may be ended and gone on with.
+Breaks the gateway in at most ${MOST} places, one at a time and in memory alone, and asks unit tests, tests of functions
+and integration tests, the most promising first, and then random histories, up to the first that fails. What was found
+is kept in .mutants, and asked again when the code that it rests on has changed; so a run may be ended and gone on with.
   --only TEXT       mutants with this text in their id, of all that there are
   --sample N        every Nth of them
   --jobs N          how many at once (default 2)
   --budget MINUTES  begins no further mutant after so long
   --seeds N         how many random histories a mutant meets at most (default 10)
-  --every-layer     asks each layer, whatever the others have said: some four times the work
   --fresh           forgets what was found
   --list            says which mutants there are, and asks nothing
   --help, -h        this text
@@ -36,7 +35,6 @@ const OPTIONS = {
   jobs: { type: 'string', default: '2' },
   budget: { type: 'string', default: '100000' },
   seeds: { type: 'string', default: '10' },
-  'every-layer': { type: 'boolean', default: false },
   fresh: { type: 'boolean', default: false },
   list: { type: 'boolean', default: false },
 } as const
@@ -56,13 +54,11 @@ const codeOf = ({ path, start, end, by, line }: Mutant): string =>
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`.padStart(8)
 
-const tell = ({ id, invalid, ms, layers }: Finding): void => {
-  const killer = killerOf({ layers })
-  const by = killer && layers[killer]
+const tell = ({ id, invalid, ms, killer }: Finding): void => {
   if (invalid !== undefined) return console.log(`invalid      ${seconds(ms)}  ${id}: ${invalid.split('\n', 1).join()}`)
-  if (!by) return console.log(`SURVIVED     ${seconds(ms)}  ${id}`)
+  if (!killer) return console.log(`SURVIVED     ${seconds(ms)}  ${id}`)
   console.log(
-    `${killer.padEnd(11)}  ${seconds(ms)}  ${id}\n                        ${by.check}: ${by.failed.split('\n', 1).join()}`,
+    `${layerOf(killer.check).padEnd(11)}  ${seconds(ms)}  ${id}\n                        ${killer.check}: ${killer.failed.split('\n', 1).join()}`,
   )
 }
 
@@ -78,7 +74,7 @@ const stopped = (): AbortSignal => {
 }
 
 const chosenBy = (argv: readonly string[]) => {
-  const { only, sample, jobs, budget, seeds, 'every-layer': everyLayer, fresh, list } = readOptions(argv, OPTIONS)
+  const { only, sample, jobs, budget, seeds, fresh, list } = readOptions(argv, OPTIONS)
   const every = numberOf(sample, 'sample')
   const files = sourcesIn('shared', 'functions')
   const all = files.flatMap(mutantsOf)
@@ -91,7 +87,6 @@ const chosenBy = (argv: readonly string[]) => {
     jobs: numberOf(jobs, 'jobs'),
     budgetMs: numberOf(budget, 'budget') * 60_000,
     seeds: numberOf(seeds, 'seeds'),
-    everyLayer,
     fresh,
     list,
   }
@@ -100,17 +95,19 @@ const chosenBy = (argv: readonly string[]) => {
 type Chosen = ReturnType<typeof chosenBy>
 
 /** Asks about what is not known yet. Exceptions come last, because they meet every check. */
-const askAll = async ({ files, mutants, jobs, budgetMs, seeds, everyLayer, fresh }: Chosen) => {
+const askAll = async ({ files, mutants, jobs, budgetMs, seeds, fresh }: Chosen) => {
   const signal = stopped()
   const findings = openFindings(fresh)
   const known = new Map(findings.known(mutants))
   const checks = await findings.checks(seeds, () => recordChecks(seeds))
-  const reaching = checksReaching(checks, files)
-  const isKnown = ({ id }: Mutant) =>
-    known.has(id) && !(everyLayer && LAYERS.some((layer) => known.get(id)?.layers[layer] === undefined))
+  const noticing = (path: string) =>
+    new Set(
+      [...known.values()].flatMap(({ id, killer }) => (killer && id.startsWith(`${path} `) ? [killer.check] : [])),
+    )
+  const reaching = checksReaching(checks, files, noticing)
   const waiting = mutants
-    .filter((mutant) => !isKnown(mutant))
-    .toSorted((a, b) => Number(a.id in EXCEPTIONS) - Number(b.id in EXCEPTIONS))
+    .filter(({ id }) => !known.has(id))
+    .toSorted((a, b) => Number(EXCEPTIONS.has(a.id)) - Number(EXCEPTIONS.has(b.id)))
   const endMs = performance.now() + budgetMs
   const work = async () => {
     const askers = { tests: openAsker('ask-tests.ts'), histories: openAsker('ask-histories.ts') }
@@ -118,7 +115,7 @@ const askAll = async ({ files, mutants, jobs, budgetMs, seeds, everyLayer, fresh
       const mutant = waiting.shift()
       if (!mutant) break
       const startedMs = performance.now()
-      const question = { mutant, text: textOf(mutant.path), checks: reaching(mutant), everyLayer }
+      const question = { mutant, text: textOf(mutant.path), checks: reaching(mutant) }
       const verdict = await askMutant(askers, question)
       // An interrupted run proves nothing.
       if (signal.aborted) break
@@ -136,14 +133,13 @@ const askAll = async ({ files, mutants, jobs, budgetMs, seeds, everyLayer, fresh
   })
 }
 
-const conclude = (asked: readonly Asked[], { all, mutants, everyLayer }: Chosen): number => {
+const conclude = (asked: readonly Asked[], { all, mutants }: Chosen): number => {
   const survivors = asked.filter(survived)
-  const open = survivors.filter(({ mutant }) => !(mutant.id in EXCEPTIONS))
-  const killed = asked.filter((one) => one.mutant.id in EXCEPTIONS && !survived(one))
+  const open = survivors.filter(({ mutant }) => !EXCEPTIONS.has(mutant.id))
+  const killed = asked.filter((one) => EXCEPTIONS.has(one.mutant.id) && !survived(one))
   const ids = new Set(all.map(({ id }) => id))
-  const gone = Object.keys(EXCEPTIONS).filter((id) => !ids.has(id))
+  const gone = [...EXCEPTIONS].filter((id) => !ids.has(id))
   console.log(`\n${reportOf(asked)}`)
-  if (everyLayer) console.log(`\n${everyLayerOf(asked)}`)
   for (const { mutant } of open) console.log(`\nsurvivor: ${mutant.id}\n  ${codeOf(mutant)}`)
   for (const { mutant } of killed) console.log(`\nan exception, yet killed: ${mutant.id}`)
   for (const id of gone) console.log(`\nan exception that is no mutant: ${id}`)
