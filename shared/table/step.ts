@@ -9,7 +9,6 @@ export type Changes = {
   readonly set?: Readonly<Record<string, unknown>>
   readonly setIfAbsent?: Readonly<Record<string, unknown>>
   readonly add?: Readonly<Record<string, number | Set<string>>>
-  readonly deleteFromSet?: Readonly<Record<string, Set<string>>>
   readonly remove?: readonly string[]
 }
 

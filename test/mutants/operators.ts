@@ -36,7 +36,7 @@ const STEPS = new Map(
     remove: [ALWAYS, 1],
   } as const),
 )
-const CHANGES = /^(set|setIfAbsent|add|deleteFromSet|remove)$/
+const CHANGES = /^(set|setIfAbsent|add|remove)$/
 const KEYS = /(Key|Pk|^owners?Of|^shardOf)$/
 /** Texts for people and counts of used units break no promise. */
 const TELLING = /(^|\.)(log|metrics)\.\w+$|^note(Used|Units)$/

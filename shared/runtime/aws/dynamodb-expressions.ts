@@ -77,7 +77,6 @@ export const updateExpression = (changes: Changes, p: Placeholders): string => {
   return [
     ...clause('SET', assignments),
     ...clause('ADD', operands(changes.add)),
-    ...clause('DELETE', operands(changes.deleteFromSet)),
     ...clause(
       'REMOVE',
       (changes.remove ?? []).map((field) => p.name(field)),

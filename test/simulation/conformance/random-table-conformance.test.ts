@@ -80,7 +80,7 @@ const condition: fc.Arbitrary<Condition> = fc.letrec<{ condition: Condition }>((
 type How = keyof Changes
 
 const howOf = (name: string): readonly How[] => {
-  if (name === 'tags') return ['set', 'add', 'add', 'deleteFromSet', 'deleteFromSet', 'remove']
+  if (name === 'tags') return ['set', 'add', 'add', 'remove']
   // Of a text an addition is impossible.
   return ['amount', 'netMinor', 'slot', 'text'].includes(name)
     ? ['set', 'setIfAbsent', 'add', 'remove']

@@ -57,7 +57,6 @@ const ALL_CHANGES = {
   set: { text: 'c', made: { a: undefined, b: 1 } },
   setIfAbsent: { more: 1 },
   add: { amount: 1 },
-  deleteFromSet: { tags: new Set(['x']) },
   remove: ['nothing', 'none'],
 }
 const LONG = { pk: randomUUID() + 'é'.repeat(1_006), sk: 'é'.repeat(512) }
@@ -102,7 +101,6 @@ export const TABLE_CASES: readonly TableCase[] = [
     update(b, { remove: ['a'] }),
     update(c, { add: { a: 1 } }),
   ]),
-  asks('an update that makes no set', 'applied', (_, b) => [update(b, { deleteFromSet: { a: new Set(['x']) } })]),
   asks('items that are not there', 'refused applied refused', (_, b) => [
     update(b, { set: { a: 1 } }, exists),
     put(b, {}, isNew),

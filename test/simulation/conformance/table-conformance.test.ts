@@ -50,14 +50,14 @@ describe('every value', () => {
   })
 
   it('is changed by every operand', async () => {
-    const sequences = (['set', 'setIfAbsent', 'add', 'deleteFromSet'] as const).flatMap((how) =>
+    const sequences = (['set', 'setIfAbsent', 'add'] as const).flatMap((how) =>
       OPERANDS.map((operand): readonly Asked[] => {
         const key = aKey()
         return [put(key, VALUES), ...FIELDS.map((field) => update(key, { [how]: { [field]: operand } })), get(key)]
       }),
     )
 
-    expect(await tallyOnBoth(sequences)).toStrictEqual({ applied: 570, found: 72, invalid: 510 })
+    expect(await tallyOnBoth(sequences)).toStrictEqual({ applied: 544, found: 54, invalid: 266 })
   })
 
   it('is a key of an index or not, in a put whatever its condition, in an update that its condition allows', async () => {

@@ -103,7 +103,6 @@ export const readChanges = (changes: Changes): ((item: StoredItem) => StoredItem
     ...changesOf(changes.set, (operand) => () => operand),
     ...changesOf(changes.setIfAbsent, (operand) => (was) => (was === undefined ? operand : was)),
     ...changesOf(changes.add, added),
-    ...changesOf(changes.deleteFromSet, without),
     ...(changes.remove ?? []).map((field) => [attributeName(field), () => undefined] as const),
   ]
   const attributes = new Set(all.map(([attribute]) => attribute))
@@ -136,16 +135,6 @@ const added = (operand: unknown): Change => {
     // DynamoDB adds decimals of 38 digits. The gateway uses only safe integers.
     if (![was, operand, was + operand].every(Number.isSafeInteger)) throw new OutsideModel('a sum of unsafe integers')
     return was + operand
-  }
-}
-
-const without = (operand: unknown): Change => {
-  if (!(operand instanceof Set)) throw new InvalidRequest(WRONG_TYPE)
-  return (was) => {
-    if (was === undefined) return undefined
-    const left = membersOfSameType(operand, was).filter((member) => !operand.has(member))
-    // A set without members does not exist.
-    return left.length > 0 ? new Set(left) : undefined
   }
 }
 
