@@ -81,7 +81,8 @@ const FAILED = jsonReply(500, { error_code: 'SERVER_ERROR', message: 'unexpected
 
 /**
  * A small HTTP server on 127.0.0.1 for the parts of the local gateway. It answers 403 to requests of foreign pages, and
- * 413 to a body that is too long. After an error in `answer`, it answers 500. Rejects if the port is in use.
+ * 413 to a body that is too long. After an error in `answer`, it prints the error and answers 500. Rejects if the port
+ * is in use.
  */
 export const startLocalHttpServer = async (options: LocalHttpServerOptions) => {
   let closing = false
@@ -158,7 +159,10 @@ const serve = async (
     const refusal = options.tooLarge ?? jsonReply(413, { message: 'the request body is too large; send less' })
     return send({ ...refusal, headers: { ...refusal.headers, connection: 'close' } })
   }
-  const result = await (async () => options.answer(requestOf(incoming, body)))().catch(() => FAILED)
+  const result = await (async () => options.answer(requestOf(incoming, body)))().catch((error: unknown) => {
+    console.error(`\nThe local server failed at ${incoming.method} ${incoming.url}:`, error)
+    return FAILED
+  })
   if ('hang' in result) return
   if ('stream' in result) return startStream(response, result, streams)
   if (result.delayMs) await sleep(result.delayMs, undefined, { signal: closed })
