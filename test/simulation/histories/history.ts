@@ -203,7 +203,8 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   const { world } = play
   watchEvents(play)
   const faults = drawFaults(world.prng.fork())
-  for (const arrange of ARRANGEMENTS) arrange(play, faults)
+  const happens = (probability: number) => world.faults === faults && world.oddities.chance(probability)
+  for (const arrange of ARRANGEMENTS) arrange(play, happens)
   repeatDuringWrites(play)
   changeDuringWrites(play)
   const flood = faults.flood > 0 ? await addFlooder(play) : undefined

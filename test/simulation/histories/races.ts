@@ -2,12 +2,11 @@ import { isOpen } from '../../../infra/local/provider-simulator/provider-objects
 import type { Key } from '../../../shared/table/keys.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { changeAccount, changeEndpoints, changeKeys } from '../scenes/change-settings.ts'
-import { http, tenantOf } from '../scenes/http.ts'
+import { type Happens, http, tenantOf } from '../scenes/http.ts'
 import { payOut, settlementActions } from '../scenes/money-operations.ts'
 import { reverseSome } from '../scenes/odd-rows.ts'
 import { meet } from '../sometimes/situations.ts'
 import { askedFor } from '../watching/observations.ts'
-import type { Faults } from '../world/faults.ts'
 import { invoke, lookUp, operate } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
 import { deliveryRow, paymentOfReference, paymentRow, rowsOf, windowRow } from '../world/rows.ts'
@@ -51,10 +50,8 @@ const isToSettle = (world: World, clientId: string): boolean => {
 }
 
 /** Brings about what is rare by chance: cancels at the last moment, and triggers, reversals or changes during a sum. */
-export const arrangeRaces = (play: Play, faults: Faults): void => {
+export const arrangeRaces = (play: Play, happens: Happens): void => {
   const { world, oddities, scheduler } = play
-  // What comes to rest, with other faults or none, is left alone.
-  const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
   const soon = (call: () => unknown) => void scheduler.after(oddities.int(0, AT_ONCE_MS), () => void call())
   const trigger = (clientId: string) => operate(world, 'trigger-settlement', { client_id: clientId })
 

@@ -1,12 +1,11 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
-import type { Faults } from '../world/faults.ts'
 import { invoke } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
 import { sqsEvent } from '../world/sim-queue.ts'
 import { count } from '../world/world.ts'
-import type { Scene } from './http.ts'
+import type { Happens, Scene } from './http.ts'
 
 const SECOND_MS = 1_000
 /** The functions that deliver, and that find due deliveries. Functions that answer HTTP are frozen elsewhere. */
@@ -26,9 +25,8 @@ const LONG_PAUSES_MS = [5, 40, 62, 80].map((seconds) => seconds * SECOND_MS)
 const MOMENTS_MS = [80, 120]
 
 /** A worker is frozen and continues with its old read, or dies between a row and its message. */
-export const freezeWorkers = ({ world, oddities, scheduler }: Scene, faults: Faults): void => {
+export const freezeWorkers = ({ world, oddities, scheduler }: Scene, happens: Happens): void => {
   const events = new WeakMap<Process, unknown>()
-  const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
   /** In between two steps that belong together: what is left must be found by another worker. */
   const die = (process: Process) => {
     count(world.tally, `killed between two steps: ${process.name}`)
@@ -45,7 +43,9 @@ export const freezeWorkers = ({ world, oddities, scheduler }: Scene, faults: Fau
       scheduler.after(oddities.int(0, 3_000), () => void invoke(world, process.name, event))
   }
   /** With clocks far enough apart a claim runs out for others while its worker has it. */
-  const [often, pausesMs] = faults.clockSkewMs > 3_000 ? [4, NEARLY_OVER_MS] : [1, PAUSES_MS]
+  const isSkewed = () => world.faults.clockSkewMs > 3_000
+  const often = () => (isSkewed() ? 4 : 1)
+  const pauseClaimed = (process: Process) => pause(process, isSkewed() ? NEARLY_OVER_MS : PAUSES_MS)
 
   world.onStarted.push((process, event) => {
     if (process.name === 'deliver-webhook') events.set(process, event)
@@ -68,9 +68,9 @@ export const freezeWorkers = ({ world, oddities, scheduler }: Scene, faults: Fau
     else if (isClaimed && before?.['claim_token'] === undefined) {
       // Due work will check it during its attempt.
       const isNearlyDue = Date.parse(String(after['due_at'])) < scheduler.nowMs() + 30 * SECOND_MS
-      if (!happens(isNearlyDue ? 0.5 : 0.02 * often)) return
+      if (!happens(isNearlyDue ? 0.5 : 0.02 * often())) return
       meet(world, 'a worker is frozen while it holds a claim')
-      pause(acting, pausesMs)
+      pauseClaimed(acting)
     }
   })
 
@@ -88,7 +88,7 @@ export const freezeWorkers = ({ world, oddities, scheduler }: Scene, faults: Fau
   })
 
   world.onPost.push((_, process) => {
-    if (WORKERS.test(process.name) && happens(0.03 * often)) pause(process, pausesMs)
+    if (WORKERS.test(process.name) && happens(0.03 * often())) pauseClaimed(process)
   })
 }
 
@@ -98,10 +98,10 @@ const DUE = /^check-due-(deliveries|alerts)$/
 const AT_ONCE_MS = 30
 
 /** A queue hands a message of due work to two workers at once, as it may: both have read the same before either writes. */
-export const handOutTwice = ({ world, oddities, scheduler }: Scene, faults: Faults): void => {
+export const handOutTwice = ({ world, oddities, scheduler }: Scene, happens: Happens): void => {
   let isSecond = false
   world.onStarted.push(({ name }, event) => {
-    if (isSecond || !DUE.test(name) || world.faults !== faults || !oddities.chance(0.15)) return
+    if (isSecond || !DUE.test(name) || !happens(0.15)) return
     scheduler.after(oddities.int(0, AT_ONCE_MS), () => {
       isSecond = true
       void invoke(world, name, event)
@@ -116,11 +116,11 @@ const MINUTE_MS = 60 * SECOND_MS
 const lookedAtMs = (row: StoredItem): number => Math.ceil(Date.parse(text(row, 'due_at')) / MINUTE_MS) * MINUTE_MS
 
 /** A payment cannot be read when its event is sent: for seconds, or until due work hands the delivery out. */
-export const unreadablePayments = ({ world }: Scene, faults: Faults): void => {
-  const { oddities, scheduler, unreadUntilMs } = world
+export const unreadablePayments = ({ world, oddities, scheduler }: Scene, happens: Happens): void => {
+  const { unreadUntilMs } = world
   world.onChange.push(({ key, before, after }) => {
     if (key.sk !== 'DELIVERY' || before !== undefined || after?.['payment_id'] === undefined) return
-    if (after['due_at'] === undefined || world.faults !== faults || !oddities.chance(0.1)) return
+    if (after['due_at'] === undefined || !happens(0.1)) return
     count(world.tally, 'event bodies cannot be read')
     const pk = `PAYMENT#${text(after, 'payment_id')}`
     if (oddities.chance(0.5)) return void unreadUntilMs.set(pk, scheduler.nowMs() + oddities.int(100, 5_000))

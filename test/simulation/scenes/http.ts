@@ -14,6 +14,9 @@ export type Scene = Pick<World, 'prng' | 'oddities' | 'scheduler' | 'provider' |
   readonly seen: Observations
 }
 
+/** Draws whether something is arranged now: nothing is any more once everything comes to rest. */
+export type Happens = (probability: number) => boolean
+
 const CREATE = 'api-create-payment'
 const TERMINAL = ['succeeded', 'failed', 'expired', 'cancelled']
 

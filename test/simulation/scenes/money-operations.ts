@@ -1,10 +1,9 @@
 import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { meet, type SituationName, settlementOf, stageOf } from '../sometimes/situations.ts'
-import type { Faults } from '../world/faults.ts'
 import { invoke, lookUp, operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf, windowRow } from '../world/rows.ts'
 import { count, passed, type World } from '../world/world.ts'
-import type { Scene } from './http.ts'
+import type { Happens, Scene } from './http.ts'
 import { reverseSome } from './odd-rows.ts'
 
 const STOPS: Readonly<Record<string, SituationName>> = {
@@ -215,13 +214,12 @@ const TURNED = ['VOIDED', 'REVERSED']
 const PAGE_MS = 90
 
 /** When the sync has just read a reversal, operators move its settlement, or settle what is in none yet. */
-export const arrangeConcurrentOperators = (scene: Scene, faults: Faults): void => {
+export const arrangeConcurrentOperators = (scene: Scene, happens: Happens): void => {
   const { world, oddities, scheduler } = scene
   const met = new Set<string>()
 
   world.onAnswered.push((_, { path, query, outcome }) => {
     if (path !== '/transactions' || query.has('product_id') || outcome.kind !== 'answered') return
-    if (world.faults !== faults) return
     const rows = (Object(outcome.json).data ?? []) as readonly Row[]
     const fresh = rows.filter(({ id, type, status }) => {
       const isBack = type === 'PAYMENT' ? TURNED.includes(status) : BACK.includes(type)
@@ -230,7 +228,7 @@ export const arrangeConcurrentOperators = (scene: Scene, faults: Faults): void =
     for (const { id, status, reference_id: reference } of fresh) {
       met.add(`${id} ${status}`)
       const payment = paymentOfReference(world, reference)
-      if (payment?.['status'] !== 'succeeded' || !oddities.chance(0.3)) continue
+      if (payment?.['status'] !== 'succeeded' || !happens(0.3)) continue
       for (const act of settlementActions(scene, text(payment, 'client_id'), settlementOf(world, payment)))
         if (oddities.chance(0.6)) scheduler.after(oddities.int(0, PAGE_MS), () => void act())
     }

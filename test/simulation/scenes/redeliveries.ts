@@ -1,13 +1,12 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
-import type { Faults } from '../world/faults.ts'
 import { invoke, operate } from '../world/lambda.ts'
 import { rowsOf } from '../world/rows.ts'
 import { liveEndpoints, type SimEndpoint, type Tenant } from '../world/tenants.ts'
 import { count, passed } from '../world/world.ts'
 import { changeEndpoint, setEnabled } from './change-settings.ts'
-import { http, type Scene, tenantOf } from './http.ts'
+import { type Happens, http, type Scene, tenantOf } from './http.ts'
 
 const DAY_MS = 86_400_000
 const STATUSES = ['succeeded', 'abandoned', 'skipped', 'scheduled']
@@ -66,10 +65,8 @@ export const redeliverRepeatedly = async (play: Scene): Promise<void> => {
 const NEAR_MS = 3_000
 
 /** A delivery is redelivered at the moment when it is abandoned, or when the operators are alerted. */
-export const arrangeRounds = (play: Scene, faults: Faults): void => {
+export const arrangeRounds = (play: Scene, happens: Happens): void => {
   const { world, oddities, scheduler } = play
-  const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
-
   world.onChange.push(({ key, before, after }) => {
     if (key.sk !== 'DELIVERY' || after?.['status'] !== 'abandoned' || before?.['status'] === 'abandoned') return
     if (!happens(0.4)) return
@@ -102,14 +99,14 @@ const refuseOn = ({ world: { merchants, scheduler } }: Scene, url: string): void
 }
 
 /** The operators' topic is down when an alert is due; meanwhile or soon after, the delivery is sent again. */
-export const breakAlertTopic = (play: Scene, faults: Faults): void => {
+export const breakAlertTopic = (play: Scene, happens: Happens): void => {
   const { world, oddities, scheduler } = play
   world.onChange.push(({ key, before, after }) => {
     const isGivenUp =
       key.sk === 'DELIVERY' && after?.['status'] === 'abandoned' && before?.['attempts'] !== after['attempts']
     const isHeld = key.sk === 'SUSPENSE' && before === undefined
-    if (after === undefined || !(isGivenUp || isHeld) || world.faults !== faults) return
-    if (scheduler.nowMs() < world.topicDownUntilMs || !oddities.chance(isGivenUp ? 0.2 : 0.03)) return
+    if (after === undefined || !(isGivenUp || isHeld)) return
+    if (scheduler.nowMs() < world.topicDownUntilMs || !happens(isGivenUp ? 0.2 : 0.03)) return
     const isForHours = isGivenUp && oddities.chance(0.06)
     const downMs = isForHours ? FOR_HOURS_MS : oddities.pick(isGivenUp ? DOWN_MS : SHORT_MS)
     world.topicDownUntilMs = scheduler.nowMs() + downMs
@@ -126,11 +123,10 @@ export const breakAlertTopic = (play: Scene, faults: Faults): void => {
 const AT_ONCE_MS = 40
 
 /** A delivery is sent again while the message that names it is on its way to the operators. */
-export const redeliverDuringAlert = (play: Scene, faults: Faults): void => {
+export const redeliverDuringAlert = (play: Scene, happens: Happens): void => {
   const { world, oddities, table } = play
   world.onChange.push(({ before, after }) => {
-    if (before === undefined || before['last_alert_at'] === after?.['last_alert_at']) return
-    if (world.faults !== faults || !oddities.chance(0.3)) return
+    if (before === undefined || before['last_alert_at'] === after?.['last_alert_at'] || !happens(0.3)) return
     const rows = table
       .items()
       .filter((item) => item['endpoint_id'] === before['endpoint_id'] && item['work'] === 'alert')
@@ -154,10 +150,10 @@ const switchOff = async (play: Scene, tenant: Tenant, endpoint: SimEndpoint, whi
 }
 
 /** An endpoint is switched off or changed just after a delivery to it was made, or while a worker has its message. */
-export const changeDuringDelivery = (play: Scene, faults: Faults): void => {
+export const changeDuringDelivery = (play: Scene, happens: Happens): void => {
   const { world, tenants, oddities, scheduler } = play
   const change = (endpointId: string, chance: number): boolean => {
-    if (faults.endpointChanges === 0 || world.faults !== faults || !oddities.chance(chance)) return false
+    if (world.faults.endpointChanges === 0 || !happens(chance)) return false
     for (const tenant of tenants) {
       const endpoint = liveEndpoints(tenant).find((one) => one.endpointId === endpointId)
       if (endpoint === undefined) continue

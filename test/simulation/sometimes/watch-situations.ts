@@ -33,7 +33,7 @@ const watchDeliveries = (world: World): void => {
   /** Deliveries of which a message has left. */
   const sent = new Set<string>()
 
-  world.onMessage.push((_, { body }) => sent.add(`DELIVERY#${String(Reflect.get(body, 'delivery_id'))}`))
+  world.onSent.push((_, { body }) => sent.add(`DELIVERY#${String(Reflect.get(body, 'delivery_id'))}`))
 
   world.onChange.push(({ key, before, after }) => {
     if (after === undefined) return

@@ -67,7 +67,7 @@ export const watchMessages = (world: World, seen: Observations): void => {
       ?.some(({ row: was }) => was === row) === true ||
     notedBy.get(process)?.has(attemptOf(id, row['attempts'])) === true
 
-  world.onMessage.push((queue, { body, delaySeconds }, process) => {
+  world.onSent.push((queue, { body, delaySeconds }, process) => {
     if (!queue.startsWith('webhooks')) return
     const { delivery_id: id, attempt } = Object(body)
     const row = deliveryRow(world, id)

@@ -36,8 +36,7 @@ export const createListeners = () => ({
   onAsked: [] as ((process: Process, method: string, path: string, body: unknown) => void)[],
   onAnswered: [] as ((process: Process, answer: ProviderAnswer) => void)[],
   /** Told of each message that is sent, with its content and its sender. */
-  onSent: [] as ((queue: QueueName) => void)[],
-  onMessage: [] as ((queue: QueueName, message: QueueMessage, process: Process) => void)[],
+  onSent: [] as ((queue: QueueName, message: QueueMessage, process: Process) => void)[],
   /** Told of messages that a worker is given. */
   onHandedOut: [] as ((queue: QueueName, messages: readonly ReceivedMessage[]) => void)[],
   /** Told of an error that a process writes into its log. */

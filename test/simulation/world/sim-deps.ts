@@ -17,8 +17,7 @@ const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
         if (isDown) struck(world, 'queuesDown')
         if (isDown || strikes(world, 'queueSendFails')) throw new Error('the queue cannot be reached')
         world.queues[queue].send({ ...message, body: JSON.stringify(message.body), nowMs: world.scheduler.nowMs() })
-        for (const listen of world.onSent) listen(queue)
-        for (const listen of world.onMessage) listen(queue, message, process())
+        for (const listen of world.onSent) listen(queue, message, process())
       })
     }
   },
