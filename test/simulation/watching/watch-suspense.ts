@@ -18,47 +18,21 @@ const aboutPayment = ({ world, after }: Write) => {
 }
 
 const WENT_BACK = ['VOIDED', 'REVERSED']
-const NO_MONEY = ['PENDING', 'FAILED']
-const KNOWN = ['PAYMENT', 'REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL', 'ADJUSTMENT_DEDUCT', 'WITHDRAWAL']
 const TURNS = ['REFUND', 'CHARGEBACK', 'ADJUSTMENT_DEDUCT']
 
-/** Of a known type, of a status that moves nothing, and such that it can be read. */
-const isNoMoney = ({ type, status, amount }: { type: string; status: string; amount: number }): boolean =>
-  NO_MONEY.includes(status) && KNOWN.includes(type) && (type !== 'PAYMENT' || amount >= 0)
-
 const ofFindings: Rules = {
-  'finds another fee than the one it has, and no row shows one': (write) => {
-    if (write.after['cause'] !== 'fee_changed') return false
-    const { payment, ofCapture } = aboutPayment(write)
-    const fee = write.world.providerFees === 'invoiced' ? 0 : payment?.['provider_fee_minor']
-    return ofCapture.every(({ row, settleAtMs }) => settleAtMs !== undefined || row.amount - row.net_amount === fee)
-  },
-  'finds another amount than the one that was paid, and no row shows one': (write) => {
+  'reports another amount than the paid one, and no row shows one': (write) => {
     if (write.after['cause'] !== 'amount_differs') return false
     const { payment, ofCapture } = aboutPayment(write)
     return ofCapture.every(({ row }) => row.amount === payment?.['notional_minor'] && row.currency === 'IDR')
   },
-  'finds that money went back, and none has': (write) =>
+  'reports that money went back, and no row took any': (write) =>
     write.after['cause'] === 'reversed_upstream' &&
     write.after['suspense_id'] === `${text(write.after, 'payment_id')}#reversed_upstream` &&
     !aboutPayment(write).ofReference.some(({ row }) => WENT_BACK.includes(row.status) || TURNS.includes(row.type)),
-  'finds money that cannot be explained where the provider says there is none': ({ world, after }) => {
-    if (after['cause'] !== 'transaction_unexplained') return false
-    const [subject = ''] = text(after, 'suspense_id').split('#')
-    const rows = world.provider
-      .transactionRecords()
-      .filter(({ id, row }) => row.product_id === subject || id === subject)
-    return rows.length > 0 && rows.every(({ row }) => isNoMoney(row))
-  },
-  "finds what is the account's own affair": ({ world, after }) => {
-    const [id] = text(after, 'suspense_id').split('#')
-    const row = world.provider.transactionRecords().find((record) => record.id === id)?.row
-    const isOwn = row?.type === 'WITHDRAWAL' && !row.status.startsWith('STATUS_OF')
-    return isOwn && after['payment_id'] === undefined
-  },
 }
 
-/** Money of a payment moved and every side is booked: nothing is left to be done. */
+/** Causes that leave nothing to do: the money of a payment moved, and every entry is written. */
 const MOVED = ['money_went_back', 'money_came_back']
 /** How an item ended: an open one has none of it. */
 const ENDS = ['resolution', 'notes']
@@ -71,30 +45,30 @@ const isDueAgain = ({ before, after }: Write): boolean => before['work'] === und
 
 const whenNew: Rules = {
   ...ofFindings,
-  'is held, and operators need not be told': ({ after }) => !isOwed(after) || after['due_at'] === undefined,
-  'begins resolved, or open though nothing is to be done': ({ after }) =>
+  'is new, and no alert is due': ({ after }) => !isOwed(after) || after['due_at'] === undefined,
+  'begins resolved although something is left to do, or open although nothing is': ({ after }) =>
     (after['status'] === 'open') === MOVED.includes(String(after['cause'])),
 }
 
 const whenChanged: Rules = {
-  'is about something else than before': rewrites(
+  'changes what it is about': rewrites(
     'suspense_id id kind cause owner entity client_id payment_id provider_payment_id',
     'amount_minor posted_minor',
   ),
-  'is money of another time than before': (write) => isMoney(write.before) && rewrites('created_at listed_at')(write),
-  'is money that is held anew': ({ before, after }) => isMoney(before) && !isOwed(before) && isOwed(after),
+  'is money, and changes its time': (write) => isMoney(write.before) && rewrites('created_at listed_at')(write),
+  'is money, and gets a second alert': ({ before, after }) => isMoney(before) && !isOwed(before) && isOwed(after),
   'is resolved a second time': (write) =>
     isResolved(write.before) &&
     isResolved(write.after) &&
     (ENDS.some((name) => isChanged(write, name)) || rewrites('left_out_by reinstated_by')(write)),
   'is opened again': ({ before, after }) => isResolved(before) && !isResolved(after),
-  'is opened although it is open': (write) => staysOpen(write) && (isChanged(write, 'created_at') || isDueAgain(write)),
+  'is opened while it is open': (write) => staysOpen(write) && (isChanged(write, 'created_at') || isDueAgain(write)),
   'is open and says how it ended': ({ after }) =>
     after['status'] === 'open' && ENDS.some((name) => after[name] !== undefined),
-  'is put off before its time': (write) => {
+  'is postponed before it is due': (write) => {
     const { before, after, nowMs, apartMs } = write
-    const isPutOff = isMoney(before) && isOwed(before) && isOwed(after) && isRewritten(write, 'due_at')
-    return isPutOff && !isChanged(write, 'status') && ms(before, 'due_at') > nowMs + apartMs
+    const isPostponed = isMoney(before) && isOwed(before) && isOwed(after) && isRewritten(write, 'due_at')
+    return isPostponed && !isChanged(write, 'status') && ms(before, 'due_at') > nowMs + apartMs
   },
 }
 
@@ -103,9 +77,9 @@ export const watchSuspense = (world: World, seen: Observations): void => {
   /** By item: how often operators had to be told of it, and how many alerts there had been when it was opened last. */
   const owed = new Map<string, number>()
   const openedAt = new Map<string, number>()
-  /** Who wrote it tells of it, however long that takes; meanwhile due work may have told of it too. */
+  /** The process that wrote an item sends an alert about it, even if due work has sent one meanwhile. */
   const writers = new Map<string, Process | undefined>()
-  /** Who has put it off to tell of it: where that takes longer than it was put off by, another one tells of it, too. */
+  /** Processes that postponed an item to send its alert. If that takes longer, another process sends one too. */
   const claims = new Map<string, Set<Process>>()
   const alertsAbout = (id: string, since = 0) =>
     world.alerts.slice(since).filter(({ kind, subject }) => kind.startsWith('suspense.') && subject === id).length
@@ -125,8 +99,8 @@ export const watchSuspense = (world: World, seen: Observations): void => {
     if (!isOwed(before) && isOwed(after)) owed.set(id, (owed.get(id) ?? 0) + 1)
     if (isNew || isDueAgain(write)) openedAt.set(id, world.alerts.length)
     if (isNew) writers.set(id, worker)
-    const isPutOff = isOwed(before) && isOwed(after) && isChanged(write, 'due_at')
-    if (isPutOff && worker) addTo(claims, id, worker)
+    const isPostponed = isOwed(before) && isOwed(after) && isChanged(write, 'due_at')
+    if (isPostponed && worker) addTo(claims, id, worker)
     return isNew ? whenNew : { ...whenChanged, ...ofAlerts }
   })
 
