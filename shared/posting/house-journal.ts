@@ -62,7 +62,7 @@ const bookOnItem = async (deps: StoreDeps, known: Suspense, plan: (item: Suspens
  */
 export const bookSuspense = (deps: StoreDeps, known: Suspense, row: HouseRow): Promise<void> =>
   bookOnItem(deps, known, (item) => {
-    if (item.kind !== 'money' || item.postedMinor !== undefined) return undefined
+    if (item.postedMinor !== undefined) return undefined
     const { suspenseId, clientId } = item
     const suspenseMinor = item.status === 'open' ? owedOf(item) : ZERO
     const postedAt = deps.now()

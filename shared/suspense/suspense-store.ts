@@ -4,7 +4,6 @@ import { type Minor } from '../money.ts'
 import { suspenseKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import {
-  absent,
   all,
   type Condition,
   DUE_WORK_FIELDS,
@@ -74,13 +73,9 @@ const asRead = ({ status, postedMinor, refundedMinor }: Suspense): Condition =>
 export const resolveStep = (open: Suspense, { resolution, notes }: Pick<Suspense, 'resolution' | 'notes'>): Step =>
   update(suspenseKey(open.suspenseId), { set: { status: 'resolved', resolution, notes } }, asRead(open))
 
-/** Records once the amount that the house journal holds for the item. */
+/** Records the amount that the house journal holds for an item without one. Refused if the item has changed. */
 export const notePosted = (item: Suspense, postedMinor: Minor): Step =>
-  update(
-    suspenseKey(item.suspenseId),
-    { set: { postedMinor } },
-    all(equals('kind', 'money'), absent('postedMinor'), asRead(item)),
-  )
+  update(suspenseKey(item.suspenseId), { set: { postedMinor } }, asRead(item))
 
 /** Records the amount that the provider refunded; `open` -> `resolved` if nothing is left. */
 export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step => {
