@@ -16,8 +16,8 @@ export const ZERO = minor(0)
 
 export const plus = (a: Minor, b: Minor): Minor => minor(a + b)
 export const less = (a: Minor, b: Minor): Minor => minor(a - b)
-export const smaller = (a: Minor, b: Minor): Minor => (a < b ? a : b)
-export const atLeastZero = (amount: Minor): Minor => (amount > 0 ? amount : ZERO)
+export const smaller = (a: Minor, b: Minor): Minor => minor(Math.min(a, b))
+export const atLeastZero = (amount: Minor): Minor => minor(Math.max(amount, 0))
 
 const BPS_PER_ONE = 10_000n
 

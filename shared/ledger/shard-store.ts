@@ -50,7 +50,7 @@ export const allShards = (parts: number): readonly ShardPlace[] =>
     shard: at % LEDGER_SHARDS,
   }))
 
-/** Writes an empty shard with its fence. Only create-client and update-client do this, for all shards of a part. */
+/** An empty shard of a new client, with its fence. */
 export const newShard = (clientId: ClientId, { part, shard }: ShardPlace, closedUntil: Timestamp): Step =>
   put(shardKey(clientId, shard, part), { closedUntil }, isNew)
 

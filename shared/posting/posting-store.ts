@@ -31,7 +31,7 @@ export const changeMoney = (before: Payment, after: Payment): Steps<string> => {
     paymentKey(paymentId),
     {
       set: { ...fieldsOf(after), moneyVersion: (moneyVersion ?? 0) + 1 },
-      remove: after.openAt === undefined && openAt !== undefined ? ['openAt'] : [],
+      remove: after.openAt === undefined ? ['openAt'] : [],
     },
     all(
       equals('status', 'succeeded'),
