@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { HOUSE_TOTALS_PK, journalPk, type Key, settlementKey } from '../../../shared/table/keys.ts'
 import { present, remove } from '../../../shared/table/step.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -40,15 +39,13 @@ const SUMS = ['gross_minor', 'markup_minor', 'net_minor']
 
 describe('get-books of rows that were altered', () => {
   it('finds nothing where nothing was', async () => {
-    const deps = memoryDeps()
-    await threeDays(deps)
+    const { deps } = await threeDays()
 
     expect(await checked(deps)).toStrictEqual({ balanced: true, differences: [] })
   })
 
   it.each([...SUMS, 'fee_minor', ...SIDES])('finds an unsettled entry whose %s is altered', async (name) => {
-    const deps = memoryDeps()
-    const { a } = await threeDays(deps)
+    const { deps, a } = await threeDays()
 
     const differences = await checkedWith(deps, await lastOf(deps, journalPk(a.clientId)), oneMore(name))
 
@@ -63,38 +60,34 @@ describe('get-books of rows that were altered', () => {
     ],
     ['all sides, taken away', () => []],
   ])('finds a stored total of a settlement that is altered: %s', async (_, altered) => {
-    const deps = memoryDeps()
-    const { settlementId } = (await threeDays(deps)).settlementOfA
+    const { deps, settlementOfA: settlement } = await threeDays()
 
-    const differences = await checkedWith(deps, settlementKey(settlementId), (row) => {
+    const differences = await checkedWith(deps, settlementKey(settlement.settlementId), (row) => {
       const [first, ...others] = row['totals'] as readonly [Total, ...Total[]]
       return { totals: [...altered(first), ...others] }
     })
 
-    expect(differences.some(({ id }) => id.startsWith(settlementId))).toBe(true)
+    expect(differences.some(({ id }) => id.startsWith(settlement.settlementId))).toBe(true)
   })
 
   it.each([...SUMS, 'provider_fees_minor'])('finds a settlement whose %s is altered', async (name) => {
-    const deps = memoryDeps()
-    const { settlementId } = (await threeDays(deps)).settlementOfB
+    const { deps, settlementOfB: settlement } = await threeDays()
 
-    const differences = await checkedWith(deps, settlementKey(settlementId), oneMore(name))
+    const differences = await checkedWith(deps, settlementKey(settlement.settlementId), oneMore(name))
 
-    expect(differences.map(({ id }) => id)).toStrictEqual([settlementId])
+    expect(differences.map(({ id }) => id)).toStrictEqual([settlement.settlementId])
   })
 
   it('finds a settlement that is gone', async () => {
-    const deps = memoryDeps()
-    const { settlementId } = (await threeDays(deps)).settlementOfB
-    await deps.table.write(remove(settlementKey(settlementId), present('pk')))
+    const { deps, settlementOfB: settlement } = await threeDays()
+    await deps.table.write(remove(settlementKey(settlement.settlementId), present('pk')))
 
-    const differences = [{ what: 'settlement', id: settlementId }]
+    const differences = [{ what: 'settlement', id: settlement.settlementId }]
     expect(await checked(deps)).toStrictEqual({ balanced: false, differences })
   })
 
   it.each(SIDES)('finds a total of the house whose %s is altered', async (name) => {
-    const deps = memoryDeps()
-    await threeDays(deps)
+    const { deps } = await threeDays()
 
     const differences = await checkedWith(deps, await lastOf(deps, HOUSE_TOTALS_PK), oneMore(name))
 

@@ -10,6 +10,7 @@ import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { DAY_MS } from '../../../shared/time.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { aChargeback, adjusted, aRefund, aWin } from '../../support/money-rows.ts'
 import { post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { sweptNow, withFloor } from '../../support/settlement-builders.ts'
@@ -41,7 +42,8 @@ const houseRow = (deps: TestDeps, entry: Omit<Parameters<typeof newHouseEntry>[0
 /**
  * Three days of two merchants, 20 to 22 November in Jakarta. Every figure is worked out beside it.
  */
-export const threeDays = async (deps: TestDeps) => {
+export const threeDays = async () => {
+  const deps = memoryDeps()
   const a = await withFloor(deps)
   deps.clock.advance(1)
   const b = await withFloor(deps)
@@ -73,7 +75,7 @@ export const threeDays = async (deps: TestDeps) => {
   // The provider takes 2,500 for the transfer to our bank.
   const out = { transactionId: 'txn-out', providerMinor: minor(-42_500), bankMinor: minor(40_000) }
   await houseRow(deps, { type: 'withdrawal', ...out })
-  return { a, b, settlementOfA, settlementOfB }
+  return { deps, a, b, settlementOfA, settlementOfB }
 }
 
 /** The month of the three days, worked by hand. */

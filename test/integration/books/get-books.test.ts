@@ -28,8 +28,7 @@ const booksOf = async (deps: TestDeps, input: Readonly<Record<string, unknown>> 
 
 describe('get-books (design section 12)', () => {
   it('shows the month so far, worked by hand, and its trial balance', async () => {
-    const deps = memoryDeps()
-    await threeDays(deps)
+    const { deps } = await threeDays()
 
     const books = await booksOf(deps)
 
@@ -108,8 +107,7 @@ describe('get-books (design section 12)', () => {
       },
     ],
   ])('shows %s', async (_, { ofA, ...days }, figures) => {
-    const deps = memoryDeps()
-    const { a } = await threeDays(deps)
+    const { deps, a } = await threeDays()
 
     const books = await booksOf(deps, { ...days, ...(ofA && { client_id: a.clientId }) })
 
@@ -117,8 +115,7 @@ describe('get-books (design section 12)', () => {
   })
 
   it('leaves re-credits out: the same money is in no figure twice', async () => {
-    const deps = memoryDeps()
-    const { b, settlementOfB } = await threeDays(deps)
+    const { deps, b, settlementOfB } = await threeDays()
     await deps.table.write(closeStep({ ...settlementOfB, status: 'failed' }))
 
     const input = { operator: OPERATOR, settlement_id: settlementOfB.settlementId, notes: 'account closed' }
@@ -132,8 +129,7 @@ describe('get-books (design section 12)', () => {
   })
 
   it('is a line for each merchant and one for the house as CSV, whose columns add up to the whole', async () => {
-    const deps = memoryDeps()
-    const { a, b } = await threeDays(deps)
+    const { deps, a, b } = await threeDays()
 
     const { body } = await invokeAdmin(getBooks, deps, { format: 'csv' })
 
@@ -183,8 +179,7 @@ describe('get-books (design section 12)', () => {
 
 describe('get-books of many merchants and payments', () => {
   it('reads no entry that a settlement has taken', async () => {
-    const deps = memoryDeps()
-    const { a } = await threeDays(deps)
+    const { deps, a } = await threeDays()
     const { settledUntil } = await readWindow(deps, a.clientId)
     const recorded = recordTable(deps)
 
@@ -210,8 +205,7 @@ describe('get-books of many merchants and payments', () => {
   })
 
   it('answers a cursor when the time of a run is over, and the last run answers the whole', async () => {
-    const deps = memoryDeps()
-    await threeDays(deps)
+    const { deps } = await threeDays()
     for (let more = 0; more < 90; more++) await withFloor(deps)
     const wholeCsv = v.parse(v.object({ csv: v.string() }), (await invokeAdmin(getBooks, deps, { format: 'csv' })).body)
     let time = 0
