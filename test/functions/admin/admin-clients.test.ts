@@ -5,7 +5,7 @@ import { handler as getClient } from '../../../functions/admin/get-client.ts'
 import { handler as listClients } from '../../../functions/admin/list-clients.ts'
 import { findClient } from '../../../shared/client/client-store.ts'
 import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
-import { auditRecordPk, clientKey, windowKey } from '../../../shared/table/keys.ts'
+import { auditRecordPk, clientKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { aClient, aClientId } from '../../support/client-builders.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
@@ -72,6 +72,7 @@ describe('create-client (design section 7)', () => {
 
   it.each([
     ['window', (clientId: ClientId) => put(windowKey(clientId), { settledUntil: '2026-11-20T00:00:00.000Z' })],
+    ['shard', (clientId: ClientId) => put(shardKey(clientId, 3), { closedUntil: '2026-11-20T00:00:00.000Z' })],
     ['client', (clientId: ClientId) => put(clientKey(clientId), aClient({ clientId }))],
   ])('overwrites nothing, and writes nothing else, where a %s has its id already', async (_, stored) => {
     const deps = testDeps()
@@ -87,7 +88,7 @@ describe('create-client (design section 7)', () => {
     )
 
     expect(answer.status).toBe(500)
-    const found = await deps.table.getMany([windowKey(clientId), clientKey(clientId)])
+    const found = await deps.table.getMany([windowKey(clientId), shardKey(clientId, 3), clientKey(clientId)])
     expect(found.filter((item) => item !== undefined)).toStrictEqual([before])
     expect(await auditRecordsOf(deps, clientId)).toStrictEqual([])
   })

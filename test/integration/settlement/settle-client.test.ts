@@ -5,8 +5,9 @@ import { handler as auditClients } from '../../../functions/schedule/audit-clien
 import { handler as sweepHandler } from '../../../functions/schedule/sweep-settlements.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
+import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { findAnySettlement, recordStep } from '../../../shared/settlement/settlement-store.ts'
-import { clientKey, journalPk, windowKey } from '../../../shared/table/keys.ts'
+import { clientKey, entryKey, journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { put, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
@@ -19,6 +20,7 @@ import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { settled, sweepADayLater } from '../../support/payout-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aDayLater, BANK, fail, settle, settlementsOf, sweep, withFloor } from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
@@ -113,6 +115,17 @@ describe('settleClient (spec 3.2)', () => {
     const { previousId: _, ...stored } = settlement
     expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(stored)
   })
+
+  it('records no sums of entries whose figures do not add up', async ({ deps, client }) => {
+    const payment = await aSucceededPayment(deps, client)
+    const [entry] = await Promise.all(entriesOf(payment).map((one) => rawItem(deps, entryKey(payment, one))))
+    await putRaw(deps, { ...entry, net_minor: 95_901 })
+    aDayLater(deps)
+
+    await expect(sweep(deps, client)).rejects.toThrow('figures do not add up')
+
+    await putRaw(deps, { ...entry })
+  })
 })
 
 /** A sweep goes to every client there is. */
@@ -163,10 +176,8 @@ describe('settle-client, the worker of the sweep', () => {
     const deps = testDeps({ requests })
     const [healthy, broken, last] = [await withPayment(deps), await withPayment(deps), await withPayment(deps)]
     aDayLater(deps)
-    const { settledUntil } = (await deps.table.get(windowKey(broken.clientId))) ?? {}
-    const setSettled = (value: unknown) =>
-      deps.table.write(update(windowKey(broken.clientId), { set: { settledUntil: value } }))
-    await setSettled('no time')
+    const window = windowKey(broken.clientId)
+    await deps.table.write(update(window, { set: { lastSettlementId: crypto.randomUUID() } }))
     const unknown = { client_id: crypto.randomUUID() }
 
     const [first, second, third] = [broken, healthy, last].map(({ clientId }) => ({ client_id: clientId }))
@@ -179,7 +190,8 @@ describe('settle-client, the worker of the sweep', () => {
       await expectBalanced(deps, client.clientId)
     }
     expect(await settlementsOf(deps, broken)).toStrictEqual([])
-    await setSettled(settledUntil)
+    await expect(sweep(deps, broken)).rejects.toThrow('the last settlement of a client is not there')
+    await deps.table.write(update(window, { remove: ['lastSettlementId'] }))
     await work(deps, [{ client_id: broken.clientId }])
     await expectBalanced(deps, broken.clientId)
   })

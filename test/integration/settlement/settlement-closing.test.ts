@@ -2,14 +2,14 @@ import { describe, expect } from 'vitest'
 import { handler as markFailed } from '../../../functions/admin/mark-settlement-failed.ts'
 import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
 import { handler as recreditHandler } from '../../../functions/admin/recredit-settlement.ts'
-import type { Client } from '../../../shared/client/client.ts'
-import { type ClientChanges, changeClient } from '../../../shared/client/client-store.ts'
+import { changeClient } from '../../../shared/client/client-store.ts'
 import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
 import { sweepADayLater } from '../../support/payout-builders.ts'
@@ -118,19 +118,18 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     expect(await auditRecordsOf(deps, settlement.settlementId)).toStrictEqual(trail)
   })
 
-  it('as paid is refused and writes nothing when the client has no window', async ({ deps }) => {
+  it('as paid is refused and writes nothing when the client loses its window meanwhile', async ({ deps }) => {
     const { client, settlement } = await aSettledClient(deps)
-    await deps.table.write(remove(windowKey(client.clientId), exists))
+    await auditedNow(deps, settlement)
+    const window = remove(windowKey(client.clientId), exists)
+    const raced = beforeFirst(deps, 'transact', () => deps.table.write(window))
 
-    await expect(payOut(deps, settlement)).rejects.toThrow('a client has no window')
+    await expect(payOut(raced, settlement)).rejects.toThrow('a client has no window')
 
     expect(await findAnySettlement(deps, settlement.settlementId)).toMatchObject({ status: 'recorded' })
     expect(await auditRecordsOf(deps, settlement.settlementId)).toStrictEqual([])
   })
 })
-
-const change = (deps: TestDeps, { clientId }: Client, changes: ClientChanges) =>
-  changeClient(deps, { clientId, operator: OPERATOR, changes })
 
 /** The settlement fails and is re-credited; a minute passes. */
 const recreditedNow = async (deps: TestDeps, settlement: Settlement) => {
@@ -141,7 +140,8 @@ const recreditedNow = async (deps: TestDeps, settlement: Settlement) => {
 
 describe('a re-credit in the next settlement', () => {
   it('has one line with the sums of the failed one, and the current bank', async ({ deps, client, recredited }) => {
-    await change(deps, client, { bank: { ...BANK, bankAccountNo: '7777777777' } })
+    const changes = { bank: { ...BANK, bankAccountNo: '7777777777' } }
+    await changeClient(deps, { clientId: client.clientId, operator: OPERATOR, changes })
     deps.clock.advance(60)
 
     const settlement = await trigger(deps, client)
