@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
+import type { ClientId } from '../../../shared/ids.ts'
 import type { HouseEntryType } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
 import { bookSuspense, bookSuspenseRefund } from '../../../shared/posting/house-journal.ts'
 import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { type OperatorResolution, resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
@@ -10,7 +11,8 @@ import type { Suspense } from '../../../shared/suspense/suspense.ts'
 import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { houseEntryKey } from '../../../shared/table/keys.ts'
 import type { Timestamp } from '../../../shared/time.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
+import { aClientId } from '../../support/client-builders.ts'
+import { beforeFirst, withRequests } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
@@ -26,8 +28,8 @@ const heldIn = (deps: TestDeps, providerPaymentId = `py-${crypto.randomUUID()}`)
   })
 
 /** Money whose row at the provider has settled, told to the operators. */
-const bookedIn = async (deps: TestDeps): Promise<Suspense> => {
-  const item = heldIn(deps)
+const bookedIn = async (deps: TestDeps, clientId?: ClientId): Promise<Suspense> => {
+  const item = { ...heldIn(deps), clientId }
   await recordSuspense(deps, item)
   const row = { transactionId: `txn_${item.suspenseId}`, rowAt: deps.now(), providerMinor: minor(4_900) }
   await bookSuspense(deps, item, row)
@@ -41,7 +43,7 @@ const resolve = (
   deps: TestDeps,
   { suspenseId }: Pick<Suspense, 'suspenseId'>,
   resolution: OperatorResolution = 'refunded_by_bank',
-) => resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: undefined })
+) => resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' })
 
 /** The provider gives so much of it back. */
 const giveBack = (deps: TestDeps, item: Suspense, transactionId: string, amount: number) => {
@@ -60,17 +62,15 @@ it('putSuspense writes an item once, and its alert is due a minute later', async
   expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
 })
 
-describe('ensureSuspense', () => {
-  it('joins a transaction that it never refuses, and leaves a known item unchanged', async ({ deps }) => {
-    const item = await bookedIn(deps)
-    const resolved = await resolve(deps, item)
+it('ensureSuspense joins a transaction that it never refuses, and leaves a known item unchanged', async ({ deps }) => {
+  const item = await bookedIn(deps)
+  const resolved = await resolve(deps, item)
 
-    const again = { ...item, cause: 'wrong_amount', amountMinor: minor(1), createdAt: deps.now() }
-    const { applied } = await deps.table.transact({ item: ensureSuspense(again) })
+  const again = { ...item, cause: 'wrong_amount', amountMinor: minor(1), createdAt: deps.now() }
+  const { applied } = await deps.table.transact({ item: ensureSuspense(again) })
 
-    expect(applied).toBe(true)
-    expect(await findSuspense(deps, item.suspenseId)).toEqual(resolved)
-  })
+  expect(applied).toBe(true)
+  expect(await findSuspense(deps, item.suspenseId)).toEqual(resolved)
 })
 
 it('endSuspenseAlert ends an alert once, and makes no missing item', async ({ deps }) => {
@@ -110,17 +110,30 @@ it('listSuspense lists all items, or those that are open or resolved, newest fir
   expect(await invokeAdmin(listSuspense, deps, { status: 'closed' })).toMatchObject({ status: 422 })
 })
 
+it('listSuspense of a client looks at 5,000 items, and says that there are more', async ({ deps }) => {
+  let pages = 0
+  const items = Array.from({ length: 100 }, (_, at) => ({ pk: `SUSPENSE#${at}`, sk: 'SUSPENSE' }))
+  const query = async () => ({ items, count: 100, cursor: ++pages < 51 ? {} : undefined })
+  const many = withRequests(deps, { ...deps.requests, query })
+
+  const { body } = await invokeAdmin(listSuspense, many, { client_id: aClientId() })
+
+  expect(body).toMatchObject({ data: [], complete: false })
+})
+
 describe('resolveSuspense (design section 7)', () => {
   it('closes an item once, with its audit record, although three operators do it at once', async ({ deps }) => {
-    const item = await bookedIn(deps)
+    const clientId = aClientId()
+    const item = await bookedIn(deps, clientId)
 
     const results = await Promise.allSettled([resolve(deps, item), resolve(deps, item), resolve(deps, item)])
 
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'validation' })
-    const resolved = { status: 'resolved', resolution: 'refunded_by_bank' }
+    const resolved = { status: 'resolved', resolution: 'refunded_by_bank', notes: 'BCA 17' }
     expect(await findSuspense(deps, item.suspenseId)).toMatchObject(resolved)
-    expect(await listAuditRecords(deps, item.suspenseId)).toMatchObject([{ action: 'resolve-suspense' }])
+    const record = { subject: item.suspenseId, before: { status: 'open' }, after: resolved }
+    expect(await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 9 })).toMatchObject([record])
   })
 
   it.for([

@@ -1,15 +1,19 @@
 /** Goal: no settlement is paid out that is not what its entries say, or that was not looked at where a look is needed. */
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { toConfirm } from '../../../shared/payout/mark-settlement-paid.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
-import { finding } from '../../../shared/suspense/record-suspense.ts'
+import { finding, heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { TimestampSchema } from '../../../shared/time.ts'
+import { addMs, TimestampSchema } from '../../../shared/time.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { aChargeback } from '../../support/money-rows.ts'
 import { auditRecordsOf } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { settled } from '../../support/payout-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, auditedNow, BANK, settlementsOf, sweptNow } from '../../support/settlement-builders.ts'
+import { aDayLater, auditedNow, BANK, settlementsOf, sweptNow, withFloor } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { anAssumedPayment, anAudited, aRecorded } from './recorded-settlement.ts'
 
@@ -17,9 +21,7 @@ describe('a bank reference', () => {
   it('pays out one settlement: a second use is a conflict', async () => {
     const { deps, client, pay } = await anAudited()
     await pay()
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    const second = await sweptNow(deps, client)
+    const second = await settled(deps, client, 100_000)
     await auditedNow(deps, second)
 
     const used = await pay({ settlement_id: second.settlementId })
@@ -89,6 +91,24 @@ describe('what an operator confirms', () => {
     expect(confirmOf(await pay({ confirm: { owed: 95_900 } }))).toStrictEqual({ owed: 95_900, findings: 1 })
     expect(await pay({ confirm: { owed: 95_900, findings: 1 } })).toMatchObject({ status: 200 })
     await expectBalanced(deps, client.clientId)
+  })
+
+  it('findings of payments in the window of the settlement, to the millisecond', async () => {
+    const deps = memoryDeps()
+    const [client, other] = [await withFloor(deps), await withFloor(deps)]
+    const now = deps.now()
+    const last = await aSucceededPayment(deps, client, { paidAt: addMs(now, 1) })
+    for (const payment of [await aSucceededPayment(deps, client), await aSucceededPayment(deps, other), last]) {
+      await putSuspense(deps, finding({ cause: 'amount_differs', subject: payment.paymentId, payment, now }))
+    }
+    const capture = { providerPaymentId: 'py-2', capturedMinor: minor(100_000) }
+    await putSuspense(deps, heldMoney({ capture, cause: 'second_capture', payment: last, now }))
+    aDayLater(deps)
+
+    for (let window = 0; window < 2; window++) {
+      expect(await toConfirm(deps, await sweptNow(deps, client))).toStrictEqual({ findings: 1 })
+      deps.clock.advance(1)
+    }
   })
 
   it('nothing more than is asked for', async () => {

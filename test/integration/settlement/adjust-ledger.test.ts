@@ -58,15 +58,8 @@ describe('adjust-ledger (design section 10)', () => {
     const [entry] = await entries()
     const said = { reference: 'BANK-1', provider_transaction_id: null, notes: 'transfer of 21 November' }
     const sides = { client_net_minor: 25_000, provider_minor: 0, bank_minor: 25_000, house_minor: 0 }
-    const body = {
-      id: entry?.entryId,
-      client_id: clientId,
-      type: 'recovered',
-      posted_at: deps.now(),
-      ...sides,
-      ...said,
-    }
-    expect(reply).toStrictEqual({ status: 200, body })
+    const made = { id: entry?.entryId, client_id: clientId, type: 'recovered', posted_at: deps.now() }
+    expect(reply).toStrictEqual({ status: 200, body: { ...made, ...sides, ...said } })
     expect(entry).toMatchObject({ grossMinor: 25_000, netMinor: 25_000, bankMinor: 25_000, eligibleAt: deps.now() })
     expect(await pending()).toBe(25_000)
     expect((await auditRecordsOf(deps, clientId)).at(-1)).toStrictEqual({

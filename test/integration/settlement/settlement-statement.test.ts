@@ -4,7 +4,7 @@ import { UuidSchema } from '../../../shared/ids.ts'
 import { newEntry } from '../../../shared/journal/entry.ts'
 import { putEntry } from '../../../shared/journal/entry-store.ts'
 import { newWindow } from '../../../shared/ledger/window-store.ts'
-import { minor, ZERO } from '../../../shared/money.ts'
+import { minor } from '../../../shared/money.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
@@ -29,8 +29,6 @@ const entryAt = (number: number, at: Timestamp) =>
     markupMinor: minor(20),
     netMinor: minor(15_980),
     providerMinor: minor(16_000),
-    bankMinor: ZERO,
-    suspenseMinor: ZERO,
     providerTransactionId: `txn_${number}`,
     method: 'virtual_account',
   })
