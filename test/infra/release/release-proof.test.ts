@@ -6,7 +6,6 @@ import { type StackTemplate, synthesised } from '../../support/stack-template.ts
 import { OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
 
 const PROVEN = MANIFEST.filter(runsByItself)
-const OPERATED = MANIFEST.filter((spec) => !runsByItself(spec))
 
 const STAGES = Object.entries(OPTIONAL_STAGES).map(([what, stage]) => ({ what, stage, template: synthesised(stage) }))
 const proofOf = (template: StackTemplate) => template.only('Custom::ReleaseProof')
@@ -43,21 +42,6 @@ describe.each(STAGES)('the proof of a release of $what', ({ stage, template }) =
 
     expect(later.length).toBeGreaterThan(10)
     expect(later.filter(({ dependsOn }) => !dependsOn.includes(logicalId))).toStrictEqual([])
-  })
-
-  it('may invoke what it asks, operators’ functions for the doctor, and nothing else', () => {
-    const role = template.ofType('AWS::IAM::Role').find(({ logicalId }) => logicalId.startsWith('ReleaseRole'))
-    const invoked = [
-      ...targets,
-      ...OPERATED.map(
-        (spec) =>
-          `arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:${functionName(stage.settings.name, spec)}`,
-      ),
-    ]
-
-    const [policy, ...others] = [role?.properties['Policies']].flat()
-    const [, { Action, Resource }] = Object(policy).PolicyDocument.Statement
-    expect([others, Action, Resource.toSorted()]).toStrictEqual([[], 'lambda:InvokeFunction', invoked.toSorted()])
   })
 })
 

@@ -10,24 +10,15 @@ type Statement = {
   readonly Effect: string
   readonly Action: Texts
   readonly Resource: Texts
-  readonly Principal?: unknown
   readonly Condition?: Condition
 }
-type Policy = { readonly Statement: readonly Statement[] }
-type Role = {
-  readonly AssumeRolePolicyDocument: Policy
-  readonly Policies: readonly { readonly PolicyDocument: Policy }[]
-}
-
-const rolesOf = (stage: Stage) =>
-  new Map(STAGES[stage].ofType('AWS::IAM::Role').map(({ logicalId, properties }) => [logicalId, properties as Role]))
-export const ROLES = { dev: rolesOf('dev'), prod: rolesOf('prod') }
+type Role = { readonly Policies: readonly { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }[] }
 
 export const roleOf = (stage: Stage, name: string) => {
-  const lambda = STAGES[stage]
-    .ofType('AWS::Lambda::Function')
-    .find(({ properties }) => properties['FunctionName'] === `gateway-${stage}-${name}`)
-  return ROLES[stage].get(String(lambda?.properties['Role']).replace(/^<(.*)>\.Arn$/, '$1'))
+  const { all, ofType } = STAGES[stage]
+  const lambda = all('AWS::Lambda::Function').find(({ FunctionName }) => FunctionName === `gateway-${stage}-${name}`)
+  const role = ofType('AWS::IAM::Role').find(({ logicalId }) => lambda?.['Role'] === `<${logicalId}>.Arn`)
+  return role?.properties as Role | undefined
 }
 
 /** Each condition that a role may have, in words for each leading key. Any other one is an error. */
