@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { runTool } from '../support/run-tool.ts'
 
 /** A payment as an answer showed it. */
 export type SeenPayment = {
@@ -111,33 +110,12 @@ export type Verdict = v.InferOutput<typeof Verdicts>[number]
 
 const CHECKER = join(import.meta.dirname, 'checker')
 
-type Ended = { readonly code: number | null; readonly output: string }
-
-/** What the command printed, and its code; undefined where there is no such program. */
-const run = async (program: string, args: readonly string[]): Promise<Ended | undefined> => {
-  const child = spawn(program, args, { cwd: CHECKER, stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  }
-  try {
-    const [code] = await once(child, 'close')
-    return { code, output }
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
+const go = async (...args: readonly string[]): Promise<void> => {
+  const { code, output, errors } = await runTool('go', args, { cwd: CHECKER })
+  if (code !== 0) throw new Error(`go ${args[0]} failed:\n${output}${errors}`)
 }
 
-const go = async (...args: readonly string[]): Promise<string> => {
-  const ended = await run('go', args)
-  if (ended?.code !== 0) throw new Error(`go ${args[0]} failed:\n${ended?.output}`)
-  return ended.output
-}
-
-export const hasGo = async (): Promise<boolean> => (await run('go', ['version'])) !== undefined
+export const hasGo = async (): Promise<boolean> => (await runTool('go', ['version'])).code === 0
 
 /** Builds the checker once its own tests have shown that it refutes what it must. Throws what Go says otherwise. */
 export const buildChecker = async (directory: string): Promise<string> => {
@@ -156,7 +134,7 @@ export const judgeHistory = async (
   mkdirSync(directory, { recursive: true })
   const file = join(directory, 'history.jsonl')
   writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''))
-  const ended = await run(checker, [file, directory])
-  if (ended?.code !== 0) throw new Error(`the checker failed:\n${ended?.output}`)
-  return v.parse(Verdicts, JSON.parse(ended.output))
+  const { code, output, errors } = await runTool(checker, [file, directory])
+  if (code !== 0) throw new Error(`the checker failed:\n${errors}`)
+  return v.parse(Verdicts, JSON.parse(output))
 }
