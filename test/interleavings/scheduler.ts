@@ -29,7 +29,7 @@ export type Act = (deps: TestDeps) => Promise<unknown>
 /** Puts something between the actions and the table: a guard that is taken out. */
 export type Border = {
   readonly requests?: (requests: TableRequests) => TableRequests
-  /** Sleeps let no time pass for transactions. */
+  /** Transactions do not become visible during a sleep. */
   readonly isSleepless?: true
 }
 
@@ -51,13 +51,13 @@ export type Ran = {
 }
 
 type Process = {
-  /** Of every answer so far, and when it came: what the action knows. */
+  /** A digest of all answers so far and of their times: what the action knows. */
   known: string
   readonly queue: { readonly call: Waiting; readonly run: (visible: Visible) => void }[]
   ended: boolean
 }
 
-/** Everything that does not wait for the scheduler is done. */
+/** Resolves when all actions wait for the scheduler. */
 const quiet = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 const optionsOf = (processes: readonly Process[], current: number | undefined, isLate: boolean): readonly Option[] => {
@@ -89,8 +89,9 @@ const sharedClock = (start: Timestamp) => {
 }
 
 /**
- * Runs the actions on one table. Each request of each action is held, and `choose` says which one is next; requests of one
- * action keep their order. Undefined when it chooses none: the schedule is given up. Requests that are local do not wait: no other action could tell. A sleep ends when it is chosen: by then everything that was committed before it is visible.
+ * Runs the actions on one table. Each request is held until `choose` takes it; requests of one action keep their order.
+ * Where `choose` takes none, the schedule is given up, and the result is undefined. Local requests are not held, because
+ * no other action can notice them. A sleep ends when it is chosen. What was committed before the sleep is visible by then.
  */
 export const runSchedule = async (
   { base, now, actions, border, steps }: Setting,

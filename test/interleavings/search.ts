@@ -1,6 +1,6 @@
 import { type Option, type Ran, runSchedule, type Setting, type Taken, type Waiting } from './scheduler.ts'
 
-/** What one schedule may have at most. */
+/** Preemptions and transactions in parts that one schedule has at most, and the number of schedules. */
 export type Bounds = { readonly preemptions: number; readonly partial: number; readonly schedules: number }
 
 type Violation = { readonly problems: readonly string[]; readonly taken: readonly Taken[] }
@@ -15,7 +15,7 @@ export type Found = {
 
 type Judge = (ran: Ran) => Promise<readonly string[]>
 
-/** Choices by their number among the options; what comes after them takes the first option. */
+/** The first choices of a schedule, by their number among the options. After them it takes the first option each time. */
 type Prefix = { readonly chosen: readonly number[]; readonly preemptions: number; readonly partial: number }
 
 const permutations = (of: readonly number[]): readonly (readonly number[])[] =>
@@ -34,7 +34,7 @@ const serially = async (setting: Setting): Promise<readonly (readonly Taken[])[]
   return schedules
 }
 
-/** Whether a state was met before at no higher cost: what follows from it was, or will be, looked at from there. */
+/** Whether a state was met before at no higher cost. All that follows from it is then searched from there. */
 const seenStates = () => {
   const seen = new Map<string, (readonly [number, number])[]>()
   return ({ preemptions, partial }: Prefix, state: string): boolean => {
@@ -105,7 +105,7 @@ const touched = (call: Waiting): { readonly names: readonly string[]; readonly i
   return { names: [call.query.index === undefined ? String(call.query.partition[0]) : 'indexes'], isWrite: false }
 }
 
-/** Which requests of an action share nothing with another action in some schedules: where they happen is the same. */
+/** Finds the requests whose items no other action touches in these schedules: their place in a schedule changes nothing. */
 const sharedKeys = (schedules: readonly (readonly Taken[])[]) => {
   const readers = new Map<string, Set<number>>()
   const writers = new Map<string, Set<number>>()
@@ -122,7 +122,7 @@ const sharedKeys = (schedules: readonly (readonly Taken[])[]) => {
       if (call.name === 'sleep') return false
       const { names, isWrite } = touched(call)
       return names.every((name) => {
-        // Indexes are read by few, and every write is one to them.
+        // Every write changes the indexes. It is shared with the actions that read them, not with those that write.
         const isKnown = name === 'indexes' || readers.get(name)?.has(action) || writers.get(name)?.has(action)
         return (
           isKnown &&

@@ -1,19 +1,17 @@
 import { auditLedger } from '../../shared/audit/run-audits.ts'
 import { GatewayError } from '../../shared/errors.ts'
-import type { ClientId } from '../../shared/ids.ts'
-import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { moneyProblemsOf } from '../support/recount/invariants.ts'
 import { type BusyClient, busyClient } from './busy-client.ts'
 import { BACKED, GUARDS } from './guards.ts'
 import { baseOf, partialTable } from './partial-table.ts'
 import { type Scenario, scenariosOf } from './scenarios.ts'
 import { type Border, processDeps, type Ran, runSchedule, type Setting, type Taken, type Waiting } from './scheduler.ts'
-import { type Bounds, type Found, search } from './search.ts'
+import { search } from './search.ts'
 
 /** One search: a scenario as it is, or without a guard. */
 export type Task = {
   readonly scenario: string
-  /** The guard that is taken out. */
+  /** The guard that is removed. */
   readonly without?: string
   /** Schedules at most. */
   readonly schedules: number
@@ -33,7 +31,7 @@ const ALL_GUARDS = [...GUARDS, ...BACKED]
 const borderOf = ({ without }: Task): Border => {
   const guard = ALL_GUARDS.find(({ name }) => name === without)
   if (without !== undefined && guard === undefined) throw new Error(`there is no guard: ${without}`)
-  return guard?.border ?? NO_BORDER
+  return guard?.border ?? {}
 }
 
 let made: ReturnType<typeof busyClient> | undefined
@@ -48,35 +46,31 @@ export const scenarioNamed = async (name: string) => {
 }
 
 export const runTask = async (task: Task): Promise<TaskResult> => {
-  const found = await scenarioNamed(task.scenario)
-  const bounds = { ...found.scenario.bounds, schedules: task.schedules }
-  const { schedules, isWhole, violation } = await searchScenario(found.busy, found.scenario, bounds, borderOf(task))
+  const { busy, scenario } = await scenarioNamed(task.scenario)
+  const { schedules, isWhole, violation } = await search(
+    settingOf(busy, scenario, borderOf(task)),
+    judgeOf(busy, scenario),
+    {
+      ...scenario.bounds,
+      schedules: task.schedules,
+    },
+  )
   return {
     ...task,
     ran: schedules,
     isWhole,
     problems: violation?.problems ?? [],
-    schedule: violation && scheduleText(found.scenario, violation.taken),
+    schedule: violation && scheduleText(scenario, violation.taken),
   }
 }
 
-const NO_BORDER: Border = {}
-
-const settingOf = ({ base, now }: BusyClient, { actions, steps }: Scenario, border: Border): Setting => ({
+const settingOf = ({ base, now }: BusyClient, { actions, steps }: Scenario, border: Border = {}): Setting => ({
   base,
   now,
   actions: Object.values(actions),
   border,
   steps,
 })
-
-/** Searches through the schedules of a scenario until one violates something. */
-const searchScenario = (
-  busy: BusyClient,
-  scenario: Scenario,
-  bounds: Bounds,
-  border: Border = NO_BORDER,
-): Promise<Found> => search(settingOf(busy, scenario, border), judgeOf(busy.client.clientId, scenario.steps), bounds)
 
 const MARKS = { all: '', first: '~first', last: '~last' } as const
 
@@ -106,28 +100,28 @@ const callText = (call: Waiting): string => {
   return `${call.name} ${call.steps.map(({ kind, key: { pk, sk } }) => `${kind} ${pk} ${sk}`).join(', ')}`
 }
 
-/** Runs one schedule again, as its text says. Throws when the actions ask for something else than then. */
+/** Runs one schedule again, as its text says. Throws when the actions no longer make the requests of the text. */
 export const replay = async (busy: BusyClient, scenario: Scenario, text: string) => {
   const names = Object.keys(scenario.actions)
   const words = text.split(', ').flatMap((run) => {
     const [word = '', times = '1'] = run.split(' × ')
     return Array.from({ length: Number(times) }, () => word)
   })
-  const ran = await runSchedule(settingOf(busy, scenario, NO_BORDER), (options) => {
+  const ran = await runSchedule(settingOf(busy, scenario), (options) => {
     const word = words.shift()
     const next = options.find((option) => wordOf(names)(option) === word)
     if (next === undefined) throw new Error(`the schedule does not go on with ${word ?? 'nothing'}`)
     return next
   })
-  if (ran === undefined || words.length > 0) throw new Error('the schedule ends earlier')
+  if (ran === undefined || words.length > 0) throw new Error('the actions end before the schedule does')
   const lines = ran.taken.map(
     (taken) =>
       `${wordOf(names)(taken)}: ${taken.call === undefined ? 'the rest becomes visible' : callText(taken.call)}`,
   )
-  return { lines, problems: await judgeOf(busy.client.clientId, scenario.steps)(ran) }
+  return { lines, problems: await judgeOf(busy, scenario)(ran) }
 }
 
-/** Refusals that no other operator and no row can cause: an audit that is wrong about a client. */
+/** No race can cause this refusal: it means that the audit is wrong about a client whose books are right. */
 const NEVER = /^the books of this client/
 
 /** Concurrent runs end without a result: the queue sends the message again. */
@@ -146,7 +140,7 @@ const errorProblem = (error: unknown): readonly string[] =>
     : [`an action ends with ${error instanceof Error ? error : 'what is no error'}`]
 
 /** Judges the ends of schedules: by a recount that shares nothing with the gateway, and by the whole audit of the client. */
-const judgeOf = (clientId: ClientId, steps: HistorySteps | undefined) => {
+const judgeOf = ({ client: { clientId } }: BusyClient, { steps }: Scenario) => {
   const known = new Map<string, readonly string[]>()
 
   const judgeBooks = async ({ table, now }: Ran): Promise<readonly string[]> => {
