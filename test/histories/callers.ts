@@ -10,12 +10,12 @@ type Crowd = {
   readonly isOver: () => boolean
 }
 
-/** Of all that is wanted, so many are in everybody's hands at a time, the newest ones. */
+/** Callers mostly work on this many payments of a client, the newest ones. */
 const IN_HAND = 3
-/** So many creates of a client's, and its next payment is wanted. */
+/** After this many creates of a client, callers want its next payment too. */
 const CREATES_EACH = 6
 
-/** None that a caller waits long for: what became of a slow call is lost when the gateway is killed meanwhile. */
+/** None is slow for long: a call that is under way when the gateway is killed has no answer, and so shows little. */
 const FAULTS = [
   { target: 'create', fault: 'http_500' },
   { target: 'create', fault: 'slow', value: 800 },
@@ -29,7 +29,7 @@ const FAULTS = [
   { target: 'callback', fault: 'reorder' },
 ]
 
-/** Longer than a lease: a create that still runs meets one that takes over. */
+/** Longer than a lease, so that another create takes over from one that still runs. */
 const JUMP_SECONDS = 31
 
 /** What the crowd does, and how often. */
@@ -112,7 +112,7 @@ const act = async ({ calls, clients }: Crowd, known: KnownPayments, creates: Map
   await actions[draw.pick(ALL_ACTIONS)]()
 }
 
-/** What is wanted grows with what was asked, on a slow machine as on a fast one; now and then it is an old payment. */
+/** The payments that callers want grow with the creates so far, not with the time. Now and then it is an old payment. */
 const inHand = ({ planned }: Client, creates: number, draw: Prng): PlannedPayment => {
   const wanted = planned.slice(0, 1 + Math.floor(creates / CREATES_EACH))
   return draw.chance(0.8) ? draw.pick(wanted.slice(-IN_HAND)) : draw.pick(wanted)

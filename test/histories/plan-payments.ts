@@ -1,4 +1,4 @@
-/** A payment that callers will want: the first with its key makes it. */
+/** A payment that callers will ask for. The first create with its key makes it. */
 export type PlannedPayment = {
   readonly key: string
   readonly amount: number
@@ -18,7 +18,7 @@ const WALLETS = ['DANA', 'LINKAJA', 'SHOPEEPAY', 'GOPAY']
 const BANKS = ['BCA', 'BNI', 'MANDIRI']
 
 const LEAST_AMOUNT = 50_000
-/** Each is more than all smaller ones together, with what other bodies and fees make of them: a sum says whose it is. */
+/** Each amount is above the sum of all smaller ones, whatever their bodies and fees: a sum says which payments it holds. */
 const RATIO = 2.2
 const PAYABLE = 15
 const OTHERS = 5

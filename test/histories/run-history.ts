@@ -11,7 +11,7 @@ import { type Client, planPayments } from './plan-payments.ts'
 
 type HistoryOptions = {
   readonly seed: number
-  /** How long callers have a gateway that runs; how long it takes to start again is the machine's to say. */
+  /** How long the gateway is up. The time of its restarts comes on top. */
   readonly seconds: number
   /** Options of node for the gateway's process. */
   readonly nodeArgs: readonly string[]
@@ -21,10 +21,10 @@ type History = { readonly records: readonly HistoryRecord[]; readonly kills: num
 
 const CLIENTS = 3
 const CALLERS = 12
-/** An operator's days, as parts of the whole. */
+/** When operators work, as parts of the whole history. */
 const DAYS_AT = [0.5, 0.9]
 const BETWEEN_KILLS_MS = [1_000, 8_000] as const
-/** Of a machine that hardly comes to anything: so many times as long altogether. */
+/** A history ends after this many times its length, however little of that time the gateway was up on a slow machine. */
 const PATIENCE = 6
 
 const addClient = async ({ invoke }: GatewayCalls): Promise<Client> => {
@@ -85,51 +85,45 @@ export const runHistory = async ({ seed, seconds, nodeArgs }: HistoryOptions): P
   }
 }
 
-/** On a machine that does much else. */
+/** Enough on a busy machine. */
 const START_WITHIN_MS = 120_000
 
-/** The local gateway on a data directory, which can be killed at any moment and starts again on what it has kept. */
+/** The local gateway on a data directory. It can be killed at any moment, and starts again on what it has kept. */
 const startKilledGateway = (data: string, nodeArgs: readonly string[]) => {
-  const start = () => {
-    const process = startGatewayProcess({ args: ['--data', data], nodeArgs })
-    return { process, ready: process.ready(START_WITHIN_MS).then(noteUp) }
-  }
+  let process: ReturnType<typeof startGatewayProcess>
+  let ready: Promise<Banner>
+  let kills = 0
   let ranMs = 0
   let upSince: number | undefined
-  const noteUp = (banner: Banner) => {
+  const upMs = () => ranMs + (upSince === undefined ? 0 : performance.now() - upSince)
+  const start = async (): Promise<Banner> => {
+    process = startGatewayProcess({ args: ['--data', data], nodeArgs })
+    const banner = await process.ready(START_WITHIN_MS)
     upSince = performance.now()
     return banner
   }
-  const upMs = () => ranMs + (upSince === undefined ? 0 : performance.now() - upSince)
-  let running = start()
-  let kills = 0
-  // A failure elsewhere ends the run before this start is awaited: its rejection is not an error of its own.
-  const quietly = () => void running.ready.catch(() => undefined)
-  quietly()
+  /** Callers from now on wait for this start. They may never ask: its rejection is then no error of its own. */
+  const waitFor = (starting: Promise<Banner>) => {
+    ready = starting
+    starting.catch(() => undefined)
+  }
+  waitFor(start())
   return {
-    /** Where it is, as soon as it runs. Rejects with what it printed when it does not start. */
-    up: (): Promise<Banner> => running.ready,
+    /** Its addresses, as soon as it runs. Rejects with its output when it does not start. */
+    up: (): Promise<Banner> => ready,
     kills: () => kills,
-    /** How long it has been ready, all its lives together. */
+    /** How long it has been ready, in all its lives together. */
     upMs,
     /** SIGKILL at any moment; resolves when it runs again. */
     kill: async (): Promise<void> => {
-      const killed = running.process
-      // Callers from now on wait for the next one.
-      const { promise, resolve, reject } = Promise.withResolvers<Banner>()
-      running = { process: killed, ready: promise }
-      quietly()
       kills++
       ranMs = upMs()
       upSince = undefined
-      await killed.end('SIGKILL')
-      const next = start()
-      running = { process: next.process, ready: promise }
-      await next.ready.then(resolve, reject)
-      await promise
+      waitFor(process.end('SIGKILL').then(start))
+      await ready
     },
     end: async (): Promise<void> => {
-      await running.process.end('SIGKILL')
+      await process.end('SIGKILL')
     },
   }
 }
