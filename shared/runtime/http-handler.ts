@@ -1,5 +1,5 @@
-import middy, { type MiddlewareObj } from '@middy/core'
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda'
+import middy from '@middy/core'
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import type { Deps } from '../deps.ts'
 import { GatewayError, toErrorReply } from '../errors.ts'
 import { toJson } from '../json.ts'
@@ -28,22 +28,15 @@ export const httpHandler = (
   run: (request: HttpRequest, deps: Deps) => Promise<HttpReply>,
 ): InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> =>
   injectable((deps) => {
-    const answer = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>({
-      timeoutEarlyInMillis: TIMEOUT_EARLY_MS,
-    })
-      .use(httpEnvelope(deps))
-      .handler(async (event) => {
+    const answer = middy<APIGatewayProxyEventV2, HttpReply>({ timeoutEarlyInMillis: TIMEOUT_EARLY_MS }).handler(
+      async (event) => {
         assertOpen(deps, event)
         await assertFromFront(deps, event)
         const rawBody = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')
-        const { status, body, headers } = await run(
-          { ...event, isGet: event.routeKey.startsWith('GET '), rawBody },
-          deps,
-        )
-        const text = typeof body === 'string' ? body : toJson(body)
-        return { statusCode: status, ...(headers && { headers: { ...headers } }), body: text }
-      })
-    return (event, context) => inOneLine(() => answer(event, context))
+        return run({ ...event, isGet: event.routeKey.startsWith('GET '), rawBody }, deps)
+      },
+    )
+    return (event, context) => inOneLine(() => inEnvelope(deps, event, () => answer(event, context)))
   })
 
 /** A closed stage answers 500 and reads nothing. A probe passes, so that a closed release can be proven. */
@@ -53,15 +46,6 @@ const assertOpen = ({ stage }: Pick<Deps, 'stage'>, event: APIGatewayProxyEventV
     actionHint: 'Send the same request again later, with the same Idempotency-Key.',
   })
 }
-
-type HttpMiddleware = MiddlewareObj<
-  APIGatewayProxyEventV2,
-  APIGatewayProxyStructuredResultV2,
-  Error,
-  Context,
-  { startedMs?: number }
->
-type Noted = Pick<Parameters<NonNullable<HttpMiddleware['before']>>[0], 'event' | 'internal'>
 
 /** Ends a request this early before the timeout, so that the caller gets our envelope instead of the platform's. */
 export const TIMEOUT_EARLY_MS = 500
@@ -76,53 +60,43 @@ const frontIdOf = ({ headers }: APIGatewayProxyEventV2) => {
 }
 
 /**
- * The outermost middleware of every HTTP handler: error envelope (spec section 7), headers, `X-Request-Id` and one log
- * line for each request. The line has the route's template, never a path or query. It has the front's request id, with
- * which the front's log shows the caller's address, and the client and key.
+ * The outside of every HTTP handler: error envelope (spec section 7), headers, `X-Request-Id` and one log line for each
+ * request. The line has the route's template, never a path or query. It has the front's request id, with which the
+ * front's log shows the caller's address, and the client and key.
  */
-const httpEnvelope = (deps: Pick<Deps, 'log' | 'monotonicMs' | 'stage'>): HttpMiddleware => {
-  const headersOf = (event: APIGatewayProxyEventV2) => ({
+const inEnvelope = async (
+  deps: Pick<Deps, 'log' | 'monotonicMs' | 'stage'>,
+  event: APIGatewayProxyEventV2,
+  run: () => Promise<HttpReply>,
+): Promise<APIGatewayProxyStructuredResultV2> => {
+  const startedMs = deps.monotonicMs()
+  const { requestId } = event.requestContext
+  const headers = {
     'content-type': 'application/json',
     // No cache may store balances, destinations or personal data.
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     ...(deps.stage.hasDomain === true && HTTPS_ONLY),
-    'x-request-id': event.requestContext.requestId,
-  })
-
-  const line = ({ event, internal }: Noted, status: number) => ({
-    request_id: event.requestContext.requestId,
+    'x-request-id': requestId,
+  }
+  const line = (status: number) => ({
+    request_id: requestId,
     ...frontIdOf(event),
     ...notedCaller(),
     route: event.routeKey,
     status,
-    duration_ms: Math.round(deps.monotonicMs() - (internal.startedMs ?? deps.monotonicMs())),
+    duration_ms: Math.round(deps.monotonicMs() - startedMs),
   })
-
-  return {
-    before: ({ internal }) => {
-      internal.startedMs = deps.monotonicMs()
-    },
-    after: (request) => {
-      const { event, response } = request
-      if (!response) return
-      const { 'content-type': type, ...others } = headersOf(event)
-      response.headers = { 'content-type': type, ...response.headers, ...others }
-      deps.log.info('request.completed', line(request, response.statusCode ?? 200))
-    },
-    onError: (request) => {
-      const { event, error } = request
-      const { status, body, retryAfterSeconds, expected } = toErrorReply(error)
-      if (expected) deps.log.info('request.completed', { ...line(request, status), code: body.code })
-      else deps.log.error('request.failed', { ...line(request, status), code: body.code }, error)
-      request.response = {
-        statusCode: status,
-        headers: {
-          ...headersOf(event),
-          ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
-        },
-        body: JSON.stringify(body),
-      }
-    },
+  try {
+    const { status, body, headers: own } = await run()
+    const text = typeof body === 'string' ? body : toJson(body)
+    deps.log.info('request.completed', line(status))
+    return { statusCode: status, headers: { ...headers, ...own }, body: text }
+  } catch (error) {
+    const { status, body, retryAfterSeconds, expected } = toErrorReply(error)
+    if (expected) deps.log.info('request.completed', { ...line(status), code: body.code })
+    else deps.log.error('request.failed', { ...line(status), code: body.code }, error)
+    const retry = retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }
+    return { statusCode: status, headers: { ...headers, ...retry }, body: JSON.stringify(body) }
   }
 }

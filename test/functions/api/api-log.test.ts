@@ -154,6 +154,7 @@ it('a create, a callback that credits and a cancel write one line each (design: 
 
 it('the log of a request is one line with ids, client and key, the route as a template, status, code and duration', async () => {
   const { deps, ask } = await anApi()
+  deps.clock.advance(1)
 
   const found = await ask('getBalance', { headers: { 'x-amz-cf-id': 'front-1_a==' } })
   const absent = await ask('getPayment', { id: deps.newId(), headers: { 'x-amz-cf-id': 'a line\n' } })
