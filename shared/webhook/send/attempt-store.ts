@@ -4,7 +4,7 @@ import { assertInvariant } from '../../errors.ts'
 import { RETENTION } from '../../event/event.ts'
 import { toItem } from '../../table/attributes.ts'
 import { attemptKey, deliveryKey } from '../../table/keys.ts'
-import { absent, all, atMost, type Condition, dueWork, equals, isNew, put, update } from '../../table/step.ts'
+import { absent, all, atMost, type Condition, dueWork, equals, put, update } from '../../table/step.ts'
 import { expiresAfter, type Timestamp } from '../../time.ts'
 import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery/delivery.ts'
 import { CLAIM_FIELDS, isStatus, SCHEDULE_FIELDS, schedule, UNLISTED_FIELD } from '../delivery/delivery-store.ts'
@@ -122,7 +122,7 @@ export const storeAttemptResult = async (
       { set: { ...set, attempts: attempt.number }, remove },
       onItsClaim(claimed, attempt),
     ),
-    attempt: put(attemptKey(claimed.deliveryId, attempt.number), { ...attempt, ...keptSince(attempt) }, isNew),
+    attempt: put(attemptKey(claimed.deliveryId, attempt.number), { ...attempt, ...keptSince(attempt) }),
   })
   return applied
 }

@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { attemptKey } from '../../../shared/table/keys.ts'
+import { put } from '../../../shared/table/step.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import {
@@ -122,6 +124,15 @@ describe('storeAttemptResult', () => {
     const { store } = await claimedDelivery()
 
     expect([await store(), await store()]).toStrictEqual([true, true])
+  })
+
+  it('replaces an attempt of an expired delivery, which the table may still hold', async () => {
+    const { deps, claimed, store } = await claimedDelivery({ unlisted: undefined })
+    await deps.table.write(put(attemptKey(claimed.deliveryId, 1), attemptOf(deps, 1, { responseBody: 'old' })))
+
+    expect(await store()).toBe(true)
+
+    expect(await listAttempts(deps, claimed.deliveryId)).toStrictEqual([attemptOf(deps, 1)])
   })
 
   it('does not take an unclaimed delivery', async () => {
