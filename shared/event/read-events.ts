@@ -65,10 +65,10 @@ export const listEventPositions = async (
 ): Promise<readonly EventPosition[]> => {
   const found: EventPosition[] = []
   for await (const positions of eventPositionPages(deps, { ...asked, between: [since, until], limit })) {
-    found.push(...positions)
-    if (found.length >= limit) break
+    found.push(...positions.slice(0, limit - found.length))
+    if (found.length === limit) break
   }
-  return found.slice(0, limit)
+  return found
 }
 
 type Span = Pick<EventsSince, 'clientId' | 'parts'> &

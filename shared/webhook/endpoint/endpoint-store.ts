@@ -5,7 +5,7 @@ import { notFound } from '../../errors.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
 import { ofPage, type Page } from '../../page.ts'
 import { ENDPOINT_SK_PREFIX, endpointKey, endpointsPk, goneEndpointKey } from '../../table/keys.ts'
-import { queryPages } from '../../table/list-items.ts'
+import { queryAll } from '../../table/list-items.ts'
 import {
   absent,
   all,
@@ -20,6 +20,7 @@ import {
   update,
   updateFields,
 } from '../../table/step.ts'
+import type { Range } from '../../table/table.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Endpoint, EndpointSchema, type SealedEndpoint } from './endpoint.ts'
 
@@ -64,24 +65,17 @@ export const findEndpointEver = async (
   return item && v.parse(EndpointSchema, item)
 }
 
-type EndpointsRead = { readonly range?: { readonly beginsWith: string }; readonly limit: number; readonly most: number }
-
-const readEndpoints = async (deps: TableDeps, clientId: ClientId, { range, limit, most }: EndpointsRead) => {
-  const found: Endpoint[] = []
-  // A page may end before its limit.
-  for await (const items of queryPages(deps, { partition: [endpointsPk(clientId)], range, limit, fields: FIELDS })) {
-    found.push(...items.map((item) => v.parse(EndpointSchema, item)))
-    if (found.length >= most) break
-  }
-  return found.slice(0, most)
+const readEndpoints = async (deps: TableDeps, clientId: ClientId, range?: Range): Promise<readonly Endpoint[]> => {
+  const asked = { partition: [endpointsPk(clientId)], range, limit: READ_PAGE, fields: FIELDS }
+  return (await queryAll(deps, asked)).map((item) => v.parse(EndpointSchema, item))
 }
 
 /** The endpoints of a client, strongly consistent, up to the limit. */
-export const liveEndpoints = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
-  readEndpoints(deps, clientId, { range: { beginsWith: ENDPOINT_SK_PREFIX }, limit: MOST_READ, most: MOST_READ })
+export const liveEndpoints = async (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
+  (await readEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })).slice(0, MOST_READ)
 
 export const listEndpointsEver = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
-  readEndpoints(deps, clientId, { limit: READ_PAGE, most: Infinity })
+  readEndpoints(deps, clientId)
 
 /** A client's endpoints that are not deleted, newest first. Throws 404 for an unknown client. */
 export const listEndpoints = async (deps: TableDeps, clientId: ClientId, page: Page): Promise<readonly Endpoint[]> => {

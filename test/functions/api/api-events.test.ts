@@ -8,6 +8,7 @@ import { eventKey, ownerOf } from '../../../shared/table/keys.ts'
 import { isNew, put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { API, type ApiResponse, anApi, anApiClient, call } from '../../support/api-event.ts'
+import { queriesIn, recordTable } from '../../support/intercept-table.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { runs } from '../../support/runs.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -95,12 +96,17 @@ describe('GET /v1/events (design section 8)', () => {
     await changeClient(deps, { clientId: caller.clientId, operator: 'ana', changes: { ledgerParts: 16 } })
     deps.clock.advance(60)
     const events = []
-    for (let part = 0; part < 16; part++) events.push(await eventRow(deps, caller.clientId, deps.now(), { part }))
+    for (let at = 0; at < 24; at++) {
+      events.push(await eventRow(deps, caller.clientId, addMs(deps.now(), at), { part: Math.min(at, 15) }))
+    }
+    const { deps: recorded, calls } = recordTable(deps)
 
-    const after = await ask('listEvents', { query: { ...nextOf(before), limit: '100' } })
+    const after = await call(recorded, API.listEvents, { caller, query: { ...nextOf(before), limit: '19' } })
 
     expect(idsIn(before)).toStrictEqual([old.eventId])
-    expect(after.text).toBe(page(inOrder(events), after))
+    expect(after.text).toBe(page(events.slice(0, 19), after, true))
+    // One of each part, and two more of the part with more events than its share of the page.
+    expect(queriesIn(calls)).toHaveLength(18)
   })
 
   it('shows 90 days at most, also after older cursors', async () => {
