@@ -4,7 +4,7 @@ import { assertInvariant, type GatewayError, invalid } from '../../errors.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import type { NamedEvent } from '../../event/event-store.ts'
 import { deliveryKey, eventKey } from '../../table/keys.ts'
-import { above, all, equals, exists, type Step, unchanged, update } from '../../table/step.ts'
+import { above, all, equals, type Step, unchanged, update } from '../../table/step.ts'
 import type { TransactOutcome } from '../../table/table.ts'
 import { addMs, expiresAfter, type Timestamp } from '../../time.ts'
 import type { Delivery } from './delivery.ts'
@@ -70,7 +70,7 @@ export const keepEvent = async (
   return update(
     eventKey(paymentId, name),
     { set: { ttl: expiresAfter(now, RETENTION.eventMs) } },
-    all(exists, above('ttl', expiresAfter(now, 0))),
+    above('ttl', expiresAfter(now, 0)),
   )
 }
 

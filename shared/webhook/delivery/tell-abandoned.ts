@@ -18,8 +18,7 @@ const MOST_TOLD = 2_500
 const MOST_LOOKED = 10_000
 const LOOK_PAGE = 500
 const MOST_NAMED = 500
-/** Writes at the same time. */
-const AT_A_TIME = 25
+const WRITES_AT_A_TIME = 25
 
 export const alertDueAt = (
   endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined,
@@ -77,7 +76,7 @@ const tell = async (deps: TellDeps, delivery: Delivery, endpoint: Endpoint | und
     if (endpoint) await takeBackAlert(deps, endpoint, at)
     throw error
   }
-  await mapInChunks(told, AT_A_TIME, (one) => deps.table.write(endAlert(one)))
+  await mapInChunks(told, WRITES_AT_A_TIME, (one) => deps.table.write(endAlert(one)))
   deps.log.info('alert.published', {
     endpoint_id: delivery.endpointId,
     client_id: delivery.clientId,

@@ -95,10 +95,13 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
     expect(await listAttempts(deps, delivery.deliveryId)).toHaveLength(8)
   })
 
-  it('is refused when its event is gone', async () => {
+  it.each([
+    ['gone', 20],
+    ['expired, and still in the table', 121],
+  ])('is refused when its event is %s', async (_, days) => {
     const { deps, event, again, row } = await arrange()
-    deps.clock.advance(20 * DAY_SECONDS)
-    await deps.table.write(remove(eventKey(event.paymentId, event.name), exists))
+    deps.clock.advance(days * DAY_SECONDS)
+    if (days < 121) await deps.table.write(remove(eventKey(event.paymentId, event.name), exists))
 
     const body = { message: 'the event is no longer kept', code: 'validation' }
     expect(await again()).toStrictEqual({ status: 422, body })
