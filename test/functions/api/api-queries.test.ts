@@ -37,6 +37,7 @@ it.each<readonly [Name, Query, string]>([
   ['getPayment', { expand: 'all' }, 'expand'],
   ['createPayment', { dry_run: 'true' }, 'dry_run'],
   ['listPayments', { __proto__x: '1' }, '__proto__x'],
+  ['listPayments', { ['x'.repeat(65)]: '1' }, 'x'.repeat(64)],
 ])('%s refuses %j, which names a parameter that it does not know', async (name, query, unknown) => {
   const { ask, deps } = await anApi()
 
@@ -93,6 +94,7 @@ const WRONG_POSITIONS: readonly unknown[] = [
   { fired_at: FAR_OFF },
   { fired_at: 'now' },
   { name: 'payment.paid' },
+  { name: `payment.reversed#${'x'.repeat(484)}` },
   { type: 'payment.succeeded' },
   { payment_id: '../x' },
   { since: right.fired_at },

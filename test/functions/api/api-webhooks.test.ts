@@ -147,6 +147,9 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
   })
 })
 
+const AT = '2026-11-20T00:00:00Z'
+const padded = (body: object, bytes: number) => JSON.stringify(body).padEnd(bytes)
+
 /* What is sent, and what is not: redeliver-endpoint.test.ts. */
 
 describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
@@ -160,7 +163,7 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
       deliveries.push(await storedDelivery(deps, endpoint, { ...ABANDONED, ...exhausted }, event))
     }
     const again = async (cursor: unknown) =>
-      (await ask('redeliverToEndpoint', { id: endpoint.endpointId, body: { since, cursor } })).body
+      (await ask('redeliverToEndpoint', { id: endpoint.endpointId, body: padded({ since, cursor }, 16_384) })).body
 
     const first = await again(null)
     const second = await again(first['next'])
@@ -172,16 +175,16 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
     expect(await auditRecordsOf(deps, deliveries[1]?.deliveryId ?? '')).toStrictEqual([])
   })
 
-  const AT = '2026-11-20T00:00:00Z'
   const INVALID = 'invalid JSON body:'
   it.each([
-    [undefined, `${INVALID} the body is empty`],
-    [{}, `${INVALID} since: required`],
-    [{ since: 'yesterday' }, `${INVALID} since: must be an RFC 3339 time`],
-    [{ since: AT, status: 'scheduled' }, `${INVALID} status: must be one of succeeded, abandoned, skipped`],
-    [{ since: AT, colour: 'red' }, `${INVALID} body: unknown field`],
-    [{ since: AT, cursor: 'x' }, 'cursor: must be the `next` of an earlier answer to the same since'],
-  ])('refuses %j', async (body, message) => {
+    [`${INVALID} the body is empty`, undefined],
+    [`${INVALID} the body is larger than 16 KB`, padded({ since: AT }, 16_385)],
+    [`${INVALID} since: required`, {}],
+    [`${INVALID} since: must be an RFC 3339 time`, { since: 'yesterday' }],
+    [`${INVALID} status: must be one of succeeded, abandoned, skipped`, { since: AT, status: 'scheduled' }],
+    [`${INVALID} body: unknown field`, { since: AT, colour: 'red' }],
+    ['cursor: must be the `next` of an earlier answer to the same since', { since: AT, cursor: 'x' }],
+  ])('refuses with %j', async (message, body) => {
     const { ask, endpoint } = await aMerchant()
 
     const answer = await ask('redeliverToEndpoint', { id: endpoint.endpointId, body })

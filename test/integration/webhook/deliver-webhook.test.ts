@@ -188,10 +188,7 @@ describe('checkOverdueDelivery (due work)', () => {
     expect(deps.sent).toHaveLength(7)
   })
 
-  it('comes back a minute later, and counts no message, when the queue does not take it', async ({
-    deps,
-    delivery,
-  }) => {
+  it('comes back a minute later, and counts no message, when the queue refuses it', async ({ deps, delivery }) => {
     deps.clock.advance(60)
 
     await expect(checkOverdueDelivery(withoutQueue(deps), delivery.deliveryId)).rejects.toThrow('no queue')

@@ -3,6 +3,7 @@ import { createServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
 import type { ResolveHost } from '../../../shared/send-webhook.ts'
+import { postWebhook } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { listen, selfSignedCertificate, startTcpServer } from '../../support/https-servers.ts'
 import { cut, silence, startScriptedServer } from '../../support/scripted-server.ts'
 import { answering, aSender, BODY, failure, PATIENT, SHORT, send, sendTrusting } from './webhook-sender-probe.ts'
@@ -24,6 +25,7 @@ const startHttpsServer = async ({ key, cert }: ReturnType<typeof selfSignedCerti
 }
 
 const answeringWith = (text: string) => (socket: Socket) => void socket.once('data', () => socket.end(text))
+const PARTLY = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npartly'
 const byteByByte = (socket: Socket) => {
   socket.write('HTTP/1.1 200 OK\r\n')
   const timer = setInterval(() => socket.write('X'), 20)
@@ -31,10 +33,11 @@ const byteByByte = (socket: Socket) => {
 }
 
 describe('httpsWebhookSender: the request', () => {
-  it('posts the bytes and headers as given', async () => {
+  it('posts the bytes and headers as given, with ten seconds for the status and one for the body', async () => {
     const server = await startScriptedServer(answering(200, 'thanks'))
+    const timer = vi.spyOn(globalThis, 'setTimeout')
 
-    const result = await send(`${server.url}/hooks?shop=1#part`)
+    const result = await send(`${server.url}/hooks?shop=1#part`, { deadlineMs: undefined })
 
     expect(result).toStrictEqual({ delivered: true, httpStatus: 200, error: undefined, responseBody: 'thanks' })
     expect(server.requests).toHaveLength(1)
@@ -48,6 +51,7 @@ describe('httpsWebhookSender: the request', () => {
       host: new URL(server.url).host,
       connection: 'close',
     })
+    expect(timer.mock.calls.map(([, ms]) => ms)).toStrictEqual([10_000, 1_000])
   })
 })
 
@@ -103,23 +107,14 @@ describe('httpsWebhookSender: the answer body (first 1 KB)', () => {
     expect(await send(server.url)).toMatchObject({ delivered: true, responseBody: '\uFFFDA' })
   })
 
+  const stalls = (socket: Socket) => void socket.once('data', () => socket.write(PARTLY))
   it.each([
-    ['at the end of its grace', { ...PATIENT, bodyGraceMs: 200 }],
-    ['at the deadline', { bodyGraceMs: 60_000, deadlineMs: 2_500 }],
-  ])('takes a 2xx whose body stalls as delivered %s, with what has come', async (_, options) => {
-    const server = await startScriptedServer((response) => {
-      response.writeHead(200)
-      response.write('partly')
-    })
-
+    ['stalls, at the end of its grace', stalls, { ...PATIENT, bodyGraceMs: 200 }],
+    ['stalls, at the deadline', stalls, { bodyGraceMs: 60_000, deadlineMs: 2_500 }],
+    ['ends with its connection', answeringWith(PARTLY), PATIENT],
+  ])('takes a 2xx as delivered whose body %s, with what has come', async (_, behave, options) => {
     const delivered = { delivered: true, httpStatus: 200, responseBody: 'partly' }
-    expect(await send(server.url, options)).toMatchObject(delivered)
-  })
-
-  it('takes a 2xx whose connection breaks in the body as delivered', async () => {
-    const url = await tcp('http', answeringWith('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npartly'))
-
-    expect(await send(url)).toMatchObject({ delivered: true, responseBody: 'partly' })
+    expect(await send(await tcp('http', behave), options)).toMatchObject(delivered)
   })
 })
 
@@ -187,6 +182,23 @@ describe('httpsWebhookSender: where it may go', () => {
     expect(result).toStrictEqual(failure('address_refused'))
     expect(resolve).toHaveBeenCalledExactlyOnceWith('merchant.example')
     expect(server.requests).toStrictEqual([])
+  })
+
+  it.each([
+    ['takes the fourth of its addresses after three that refuse', 3, { delivered: true, httpStatus: 200 }],
+    ['tries no fifth one', 4, failure('connection')],
+  ])('%s', async (_, refusing, outcome) => {
+    const server = await startScriptedServer(answering(200))
+    const addresses = [...Array<string>(refusing).fill('127.0.0.2'), '127.0.0.1']
+    const request = {
+      target: new URL(server.url.replace('127.0.0.1', 'merchant.example')),
+      addresses: addresses.map((address) => ({ address, family: 4 as const })),
+      headers: {},
+      body: BODY,
+    }
+    const limits = { deadline: AbortSignal.timeout(20_000), bodyGraceMs: 20_000 }
+
+    expect(await postWebhook(request, limits)).toMatchObject(outcome)
   })
 
   it('gives the socket the checked addresses and asks no resolver again', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/admin/redeliver.ts'
+import { eventCursorOf } from '../../../shared/event/event-cursor.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
+import { addMs, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
@@ -84,7 +86,7 @@ describe('redeliver to an endpoint since a time', () => {
   })
 
   it.for(['abandoned', 'skipped', 'succeeded'])(
-    'sends only those of status %s when asked',
+    'sends only those that are %s when asked',
     async (status, { kinds }) => {
       expect(await kinds.again({ status })).toMatchObject({ body: { count: 1 } })
       expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, [status]: 'scheduled' })
@@ -98,15 +100,13 @@ describe('redeliver to an endpoint since a time', () => {
     expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, ...SENT, abandoned: 'abandoned' })
   })
 
-  it('refuses a cursor from before its time', async ({ kinds: { again, events } }) => {
-    const { eventId: event_id, paymentId: payment_id, type } = events.missing
-    const position = { event_id, payment_id, type, fired_at: '2020-01-01T00:00:00.000Z' }
-    const cursor = Buffer.from(JSON.stringify(position)).toString('base64url')
+  it('takes a cursor of its time, and refuses one from before it', async ({ kinds: { again, events } }) => {
+    const { eventId, paymentId, name } = events.missing
+    const cursorAt = (firedAt: Timestamp) => eventCursorOf({ eventId, paymentId, name, firedAt })
 
-    expect(await again({ cursor })).toMatchObject({
-      status: 422,
-      body: { field_errors: { cursor: [expect.any(String)] } },
-    })
+    expect(await again({ cursor: cursorAt(since) })).toMatchObject({ status: 200 })
+    const fieldErrors = { field_errors: { cursor: [expect.any(String)] } }
+    expect(await again({ cursor: cursorAt(addMs(since, -1)) })).toMatchObject({ status: 422, body: fieldErrors })
   })
 })
 

@@ -18,22 +18,10 @@ import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { joinedReads } from '../../../shared/runtime/aws/retrying-table.ts'
 import { type Key, shardKey } from '../../../shared/table/keys.ts'
-import { exists, isNew, put, update } from '../../../shared/table/step.ts'
+import { exists, guard, update } from '../../../shared/table/step.ts'
 import { type Overrides, testDeps } from '../../support/test-deps.ts'
 
 const aKey = () => shardKey(v.parse(ClientIdSchema, crypto.randomUUID()), 0)
-
-describe('table.getMany', () => {
-  it('answers items in the order asked, undefined for a missing one, and the same item for a repeated key', async () => {
-    const { table } = testDeps()
-    const key = aKey()
-    await table.write(put(key, { someAmount: 1, left: undefined }, isNew))
-
-    const items = await table.getMany([aKey(), key, key])
-
-    expect(items).toStrictEqual([undefined, { ...key, someAmount: 1 }, { ...key, someAmount: 1 }])
-  })
-})
 
 /** A client for what DynamoDB Local never does: eventual reads, unprocessed keys of a batch, and conflicting writers. */
 const mocked = (overrides: Overrides = {}) => {
@@ -65,9 +53,9 @@ describe('reads that decide (style guide: consistent and on the table)', () => {
 })
 
 describe('a batch that DynamoDB leaves incomplete', () => {
-  it('is retried for the rest until it is complete', async () => {
+  it('is retried for the rest until it is complete, and answers in the order asked, also for a repeated key', async () => {
     const { client, deps, NAME } = mocked()
-    const [one, two] = [aKey(), aKey()]
+    const [one, two, missing] = [aKey(), aKey(), aKey()]
     client
       .on(BatchGetItemCommand)
       .resolvesOnce({
@@ -76,13 +64,13 @@ describe('a batch that DynamoDB leaves incomplete', () => {
       })
       .resolvesOnce({ Responses: { [NAME]: [marshall({ ...one, name: 'one' })] } })
 
-    const items = await deps.table.getMany([one, two])
+    const items = await deps.table.getMany([one, missing, two, one])
 
-    expect(items.map((item) => item?.['name'])).toStrictEqual(['one', 'two'])
+    expect(items.map((item) => item?.['name'])).toStrictEqual(['one', undefined, 'two', 'one'])
     const asked = client
       .commandCalls(BatchGetItemCommand)
       .map(({ args: [{ input }] }) => input.RequestItems?.[NAME]?.Keys)
-    expect(asked).toStrictEqual([[marshall(one), marshall(two)], [marshall(one)]])
+    expect(asked).toStrictEqual([[one, missing, two].map((key) => marshall(key)), [marshall(one)]])
   })
 
   it('fails after eight tries, instead of reporting its items as missing', async () => {
@@ -174,6 +162,13 @@ describe('a write that conflicts', () => {
     expect(outcomes).toMatchObject([{ applied: true }, { applied: true }])
     expect(client.commandCalls(UpdateItemCommand)).toHaveLength(4)
     expect(deps.lines).toStrictEqual([{ level: 'info', code: 'write.contended', fields: { retries: 2, gave_up: 0 } }])
+  })
+
+  it('is no condition check alone', async () => {
+    const { client, deps } = mocked()
+
+    await expect(deps.table.write(guard(aKey(), exists))).rejects.toThrow('only inside a transaction')
+    expect(client.calls()).toStrictEqual([])
   })
 
   it('logs that its retries are exhausted', async () => {
