@@ -121,8 +121,6 @@ export const leavePending = (payment: Payment): Step =>
         failureReason: payment.failureReason,
         paidAt: payment.paidAt,
         openAt: payment.openAt,
-        providerFeeMinor: payment.providerFeeMinor,
-        netMinor: payment.netMinor,
         feeStatus: payment.feeStatus,
         finalFee: payment.finalFee,
         creditedProviderPaymentId: payment.creditedProviderPaymentId,
