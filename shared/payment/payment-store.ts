@@ -178,7 +178,8 @@ export const markDueNow = (deps: TableDeps, paymentId: PaymentId, now: Timestamp
   changePayment(deps, paymentId, { set: dueWork('payment', paymentId, now) }, isPending)
 
 /**
- * Claims one check by moving the due time forward; of two workers with the same due time, one is applied. With
+ * Claims one check by moving the due time forward; of two workers with the same due time, one is applied. A payment
+ * that leaves `pending` loses its due time, so the claim of a pending payment is refused afterwards. With
  * `beginExpiryAt` the same write notes that our expiry has begun (the first time counts). It is then refused when the
  * merchant's cancel was noted since it was read, because its outcome must be asked about first.
  */
@@ -188,10 +189,10 @@ export const claimCheck = (
   { nextDueAt, beginExpiryAt }: { readonly nextDueAt: Timestamp; readonly beginExpiryAt?: Timestamp | undefined },
 ) => {
   const set = { dueAt: nextDueAt }
-  const isDue = all(present('work'), equals('dueAt', dueAt))
+  const isDue = equals('dueAt', dueAt)
   if (beginExpiryAt === undefined) return changePayment(deps, paymentId, { set }, isDue)
-  const mayExpire = all(isPending, any(present('expiryStartedAt'), absent('cancelRequestedAt')))
-  return changePayment(deps, paymentId, { set, setIfAbsent: { expiryStartedAt: beginExpiryAt } }, all(isDue, mayExpire))
+  const mayExpire = all(isDue, absent('cancelRequestedAt'))
+  return changePayment(deps, paymentId, { set, setIfAbsent: { expiryStartedAt: beginExpiryAt } }, mayExpire)
 }
 
 /** Sets when a pending payment is checked next. Refused when it became due for another reason meanwhile. */

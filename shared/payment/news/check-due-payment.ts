@@ -54,10 +54,10 @@ const claimFor = (stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Clai
 /** Runs after the claim. The claim has begun the expiry of a payment past its time. */
 const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Promise<CheckResult> => {
   try {
-    const outcomes = [...(await askAboutRemembered(deps, payment)), await askAboutOwnRequest(deps, payment)]
-    const result = resultOf(outcomes)
-    if (outcomes.some((outcome) => hasEnded(outcome, payment.paymentId))) return result
-    await schedule(deps, payment, claim, followUpOf(result))
+    const remembered = await askAboutRemembered(deps, payment)
+    const own = await askAboutOwnRequest(deps, payment)
+    const result = resultOf([...remembered, own])
+    if (!hasEnded(own, payment.paymentId)) await schedule(deps, payment, claim, followUpOf(result))
     return result
   } catch (cause) {
     await schedule(deps, payment, claim, 'retry')
@@ -66,7 +66,7 @@ const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Pro
 }
 
 /** The check that follows a result, while the payment stays pending. Without a full answer it is a retry. */
-export const followUpOf = (result: CheckResult): FollowUp => (result === 'checked' ? 'next_check' : 'retry')
+const followUpOf = (result: CheckResult): FollowUp => (result === 'checked' ? 'next_check' : 'retry')
 
 /** Sets the time of a follow-up, unless the claim has stored it. */
 const schedule = async (deps: NewsDeps, payment: Payment, claim: Claim, followUp: FollowUp): Promise<void> => {

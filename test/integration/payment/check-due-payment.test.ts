@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { checkDuePayment, skipCheck } from '../../../shared/payment/news/check-due-payment.ts'
+import { checkDuePayment, isLateLook, skipCheck } from '../../../shared/payment/news/check-due-payment.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
-import {
-  claimCheck,
-  endCheck,
-  markDueNow,
-  noteCancelRequested,
-  scheduleCheck,
-} from '../../../shared/payment/payment-store.ts'
+import { claimCheck, markDueNow, noteCancelRequested, scheduleCheck } from '../../../shared/payment/payment-store.ts'
+import type { Provider } from '../../../shared/provider/provider.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
+import { recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { OVO_REQUEST } from '../../support/payment-builders.ts'
 import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
@@ -21,15 +17,22 @@ const GOPAY: Partial<PaymentRequest> = { method: 'ewallet', channelCode: 'GOPAY'
 const QRIS: Partial<PaymentRequest> = { method: 'qris', channelCode: undefined }
 
 const aPending = async (fields: Partial<PaymentRequest> = {}) => {
-  const scene = await aScene(fields, memoryDeps())
+  const { deps: watched, calls } = recordTable(memoryDeps())
+  const scene = await aScene(fields, watched)
   const { deps, payment } = scene
+  const item = () => deps.table.get(paymentKey(payment.paymentId))
   return {
     ...scene,
     /** As it is now. */
     now: () => paymentOf(deps, { payment }),
-    item: () => deps.table.get(paymentKey(payment.paymentId)),
-    /** Calls of the provider and writes so far: what a check costs. */
-    spent: () => [deps.provider.calls.length, deps.changes.filter(({ key }) => key.sk === 'PAYMENT').length] as const,
+    item,
+    /** Calls of the provider and writes so far, refused ones too: what a check costs. */
+    spent: () => [deps.provider.calls.length, writtenKeys(calls).filter(({ sk }) => sk === 'PAYMENT').length] as const,
+    /** It is read at the time of its expiry. */
+    readExpired: async () => {
+      deps.clock.set(payment.expiresAt ?? deps.now())
+      return item()
+    },
   }
 }
 
@@ -67,6 +70,7 @@ describe('an unpaid payment (design section 9: at most 3 calls after its create)
 
       expect(await scene.now()).toMatchObject({ status: 'expired', expiryStartedAt: scene.deps.now() })
       expect(await scene.ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
+      expect(scene.deps.lines.filter(({ level }) => level !== 'info')).toStrictEqual([])
     },
   )
 })
@@ -86,15 +90,24 @@ describe('checkDuePayment: our own expiry', () => {
   })
 
   it('does not begin when a cancel of its merchant was noted after the read: that is asked about first', async () => {
-    const { deps, payment, item, now } = await aPending(QRIS)
-    deps.clock.set(payment.expiresAt ?? deps.now())
-    const read = await item()
+    const { deps, payment, readExpired, now } = await aPending(QRIS)
+    const read = await readExpired()
     await noteCancelRequested(deps, payment.paymentId, deps.now(), payment.dueAt ?? deps.now())
 
     expect(await checkDuePayment(deps, read)).toBe('not_claimed')
 
     expect(await now()).not.toHaveProperty('expiryStartedAt')
     expect(deps.provider.countOf('cancelRequest')).toBe(0)
+  })
+
+  it('is begun by one of two workers', async () => {
+    const { deps, readExpired } = await aPending(QRIS)
+    const read = await readExpired()
+
+    const results = [await checkDuePayment(deps, read), await checkDuePayment(deps, read)]
+
+    expect(results).toStrictEqual(['checked', 'not_claimed'])
+    expect(deps.provider.countOf('cancelRequest')).toBe(1)
   })
 })
 
@@ -104,26 +117,25 @@ describe('checkDuePayment: claims and refusals', () => {
     ['is gone', () => undefined],
     ['was moved on by another worker', (item: Item) => ({ ...item, dueAt: '2026-11-20T03:00:00.000Z' })],
   ])('asks no provider about a payment that %s', async (_, as) => {
-    const { deps, payment, item, now, spent } = await aPending()
-    const before = spent()
+    const { deps, payment, item, now } = await aPending()
 
     expect(await checkDuePayment(deps, as((await item()) ?? {}))).toBe('not_claimed')
 
-    expect(spent()).toStrictEqual(before)
+    expect(deps.provider.countOf('getRequest')).toBe(0)
     expect(await now()).toEqual(payment)
   })
 
-  it.each([
-    ['comes back in two minutes, and not at its expiry, while the provider does not answer', 0],
-    ['comes back in two minutes when a callback could not be asked about and its process died', 60],
-  ])('%s', async (_, earlySeconds) => {
+  const dies = () => Promise.reject(new Error('the process dies'))
+
+  it.each<[string, earlySeconds: number, answer: Provider['getRequest']]>([
+    ['the provider does not answer', 0, async () => ({ kind: 'unanswered', reason: 'unreachable' })],
+    ['its process dies', 0, dies],
+    ['a callback could not be asked about and its process dies', 60, dies],
+  ])('comes back in two minutes, and not at its expiry, when %s', async (_, earlySeconds, answer) => {
     const { deps, payment, check, now } = await aPending(DANA)
     const dueAt = addMs(payment.dueAt ?? deps.now(), -earlySeconds * 1_000)
     await markDueNow(deps, payment.paymentId, dueAt)
-    deps.provider.script('getRequest', async () => {
-      if (earlySeconds > 0) throw new Error('the process dies')
-      return { kind: 'unanswered', reason: 'unreachable' }
-    })
+    deps.provider.script('getRequest', answer)
 
     await check().catch(() => undefined)
 
@@ -137,16 +149,15 @@ describe('checkDuePayment: claims and refusals', () => {
     await claimCheck(deps, { paymentId, dueAt }, { nextDueAt: claimed })
     await markDueNow(deps, paymentId, deps.now())
 
-    const scheduled = await scheduleCheck(deps, paymentId, claimed, addMs(dueAt, 60_000))
-    const ended = await endCheck(deps, paymentId, claimed)
-
-    expect([scheduled.applied, ended.applied]).toStrictEqual([false, false])
+    expect((await scheduleCheck(deps, paymentId, claimed, addMs(dueAt, 60_000))).applied).toBe(false)
     expect(await now()).toMatchObject({ dueAt: deps.now() })
   })
 
-  it('is left alone by a look passed over that came too late for that', async () => {
+  it('is late for its usual look after two minutes, and left alone by a skip that comes too late for that', async () => {
     const { deps, payment, item, now } = await aPending(DANA)
     const read = (await item()) ?? {}
+    const lateAfter = (ms: number) => isLateLook(read, addMs(payment.dueAt ?? deps.now(), ms))
+    expect([lateAfter(2 * MINUTE_MS), lateAfter(2 * MINUTE_MS + 1)]).toStrictEqual([false, true])
     await markDueNow(deps, payment.paymentId, deps.now())
 
     expect(await skipCheck(deps, read)).toBe('not_claimed')

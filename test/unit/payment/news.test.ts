@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { decideOnNews } from '../../../shared/payment/news/apply-news.ts'
 import { askForNews, type ProviderNews } from '../../../shared/payment/news/ask-for-news.ts'
-import { type CheckResult, followUpOf } from '../../../shared/payment/news/check-due-payment.ts'
 import type { CreatingPayment, Payment } from '../../../shared/payment/payment.ts'
 import type { ProviderPayment, ProviderRequest, ProviderRequestStatus } from '../../../shared/provider/provider.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
@@ -148,16 +147,6 @@ describe('decideOnNews: a status without money', () => {
       }
     },
   )
-})
-
-it.each<[CheckResult, ReturnType<typeof followUpOf>]>([
-  ['checked', 'next_check'],
-  ['not_claimed', 'retry'],
-  ['not_shown', 'retry'],
-  ['unanswered', 'retry'],
-  ['rate_limited', 'retry'],
-])('the check that follows the result %s is %s', (result, followUp) => {
-  expect(followUpOf(result)).toBe(followUp)
 })
 
 const REQUEST: ProviderRequest = {
