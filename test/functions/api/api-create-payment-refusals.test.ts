@@ -174,7 +174,7 @@ const SINGLE_FAULTS: readonly (readonly [Record<string, unknown>, field: string,
   [{ metadata: [1] }, 'metadata', 'metadata is not JSON-serialisable: must be an object'],
   [{ metadata: 5 }, 'metadata', 'metadata is not JSON-serialisable: must be an object'],
   [{ metadata: '{}' }, 'metadata', 'metadata is not JSON-serialisable: must be an object'],
-  [{ metadata: { a: 'x'.repeat(16_377) } }, 'metadata', 'metadata is not JSON-serialisable: larger than 16 KB'],
+  [{ metadata: { a: `${'é'.repeat(8_188)}x` } }, 'metadata', 'metadata is not JSON-serialisable: larger than 16 KB'],
   [{ expires_in_seconds: -1 }, 'expires_in_seconds', 'expires_in_seconds must be >= 0'],
   [{ expires_in_seconds: 31_536_001 }, 'expires_in_seconds', 'expires_in_seconds must be <= 31536000'],
 ]
@@ -199,13 +199,15 @@ describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design se
   it('takes every length and amount that is just allowed', async () => {
     const customer = { name: characters(255), email: characters(255), phone: characters(255) }
     const texts = { customer, external_reference: characters(255), description: characters(1_000) }
-    const rest = { metadata: { a: 'x'.repeat(16_376) }, expires_in_seconds: 31_536_000, amount: 10 ** 12 }
+    const rest = { metadata: { a: 'é'.repeat(8_188) }, expires_in_seconds: 31_536_000, amount: 10 ** 12 }
 
     expect((await taken(aPaymentBody({ ...texts, ...rest }))).status).toBe(201)
   })
 
-  it.each(['+628123456', '+628123456789012'])('takes %s as the phone of an OVO payment', async (phone) => {
-    expect((await taken(aPaymentBody({ ...OVO, customer: { phone }, amount: 1 }))).status).toBe(201)
+  it.each(['+628123456', '+628123456789012'])('takes %s as a phone, and the least amount and expiry', async (phone) => {
+    const least = { amount: 1, expires_in_seconds: 0 }
+
+    expect((await taken(aPaymentBody({ ...OVO, customer: { phone }, ...least }))).status).toBe(201)
   })
 
   it('names every field in field_errors, and says the first in the order method, channel, amount, currency, the rest', async () => {
@@ -213,14 +215,7 @@ describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design se
     const values = { method: 'card', channel_code: 'bca', amount: 0, currency: 'USD' }
     const others = { description: 'x'.repeat(1_001), metadata: 1, expires_in_seconds: -1 }
     const broken: Record<string, unknown> = { ...values, ...others }
-    const right = {
-      method: 'ewallet',
-      channel_code: 'DANA',
-      amount: 1,
-      currency: 'IDR',
-      description: 'x',
-      metadata: {},
-    }
+    const right = { ...wallet('DANA'), amount: 1, currency: 'IDR', description: 'x', metadata: {} }
 
     const answers = []
     for (const repaired of [undefined, ...Object.entries(right)]) {

@@ -150,17 +150,19 @@ describe('the provider’s quota', () => {
     expect(deps.provider.calls.filter(({ operation }) => operation !== 'createRequest')).toHaveLength(expired())
   })
 
-  it('leaves items unclaimed when the quota has no call for them', async () => {
+  it.each<[ProviderOperation, done: number]>([
+    ['cancelRequest', 0],
+    // None is expected: the provider closes such a payment long after us.
+    ['getRequest', 30],
+  ])('leaves items unclaimed when the quota has no call for them: no %s, %i done', async (paused, done) => {
     const { deps, expired, worker } = await aFlood(30, 60)
     const written = deps.changes.length
-    const taken = ['cancelRequest', 'getRequest'] satisfies ProviderOperation[]
-    deps.provider.script('pauseMs', (operation) => (taken.some((name) => name === operation) ? 90_000 : 0))
+    deps.provider.script('pauseMs', (operation) => (operation === paused ? 90_000 : 0))
 
     await worker()
 
-    expect(deps.provider.countOf('cancelRequest')).toBe(0)
-    expect(deps.changes).toHaveLength(written)
-    expect(expired()).toBe(0)
+    expect([deps.provider.countOf('cancelRequest'), expired()]).toStrictEqual([done, done])
+    expect(deps.changes.length > written).toBe(done > 0)
   })
 
   it.each([

@@ -32,28 +32,22 @@ describe('money that may not be credited (design section 4)', () => {
     expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money', 'suspense.money'])
   })
 
-  it('is held, and the payment fails with its event, when the amount is wrong', async ({ scene }) => {
-    const { pay, hear, stored, held, event, ledger } = scene
-    const providerPaymentId = pay(99_999)
+  it.for([
+    ['the amount', { capturedMinor: minor(99_999) }, 'wrong_amount', 99_999, 'wrong_amount'],
+    ['the currency', { currency: 'PHP' }, 'wrong_currency', 100_000, 'other'],
+  ] as const)('is held, and the payment fails with its event, when %s is wrong', async (row, { scene }) => {
+    const [, wrong, cause, amountMinor, failureReason] = row
+    const { deps, pay, hear, stored, held, event, ledger } = scene
+    const providerPaymentId = pay()
+    const paid = deps.provider.payments.get(providerPaymentId)
+    if (paid) deps.provider.payments.set(providerPaymentId, { ...paid, ...wrong })
 
     await Promise.all(Array.from({ length: 5 }, () => hear({ providerPaymentId })))
 
-    expect(await stored()).toMatchObject({ status: 'failed', failureReason: 'wrong_amount' })
-    expect(await held(providerPaymentId)).toMatchObject({ cause: 'wrong_amount', amountMinor: 99_999 })
+    expect(await stored()).toMatchObject({ status: 'failed', failureReason })
+    expect(await held(providerPaymentId)).toMatchObject({ cause, amountMinor })
     expect(await event('payment.failed')).toBeDefined()
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, failed: 1 })
-  })
-
-  it('is held, and the payment fails without a reason of its own, when the currency is wrong', async ({ scene }) => {
-    const { deps, pay, hear, stored, held } = scene
-    const providerPaymentId = pay()
-    const paid = deps.provider.payments.get(providerPaymentId)
-    if (paid) deps.provider.payments.set(providerPaymentId, { ...paid, currency: 'PHP' })
-
-    await hear({ providerPaymentId })
-
-    expect(await stored()).toMatchObject({ status: 'failed', failureReason: 'other' })
-    expect(await held(providerPaymentId)).toMatchObject({ cause: 'wrong_currency' })
   })
 
   it('keeps the alert due until it is published, also after a failing topic', async ({ scene: { deps, hear } }) => {
@@ -161,16 +155,14 @@ describe('a capture on a pending payment (spec 3.1)', () => {
   })
 })
 
-describe('a request that ends without money', () => {
-  it("changes nothing when it is another attempt's request", async ({ scene }) => {
-    const { deps, payment, request, hear, stored } = scene
-    const orphan = { ...request(), paymentRequestId: 'pr-orphan', status: 'expired' } as const
-    deps.provider.requests.set('pr-orphan', orphan)
+it('a request of another attempt that ends without money changes nothing', async ({ scene }) => {
+  const { deps, payment, request, hear, stored } = scene
+  const orphan = { ...request(), paymentRequestId: 'pr-orphan', status: 'expired' } as const
+  deps.provider.requests.set('pr-orphan', orphan)
 
-    await hear({ paymentRequestId: 'pr-orphan' })
+  await hear({ paymentRequestId: 'pr-orphan' })
 
-    expect(await stored()).toEqual(payment)
-  })
+  expect(await stored()).toEqual(payment)
 })
 
 /** So many tries of a transaction conflict with other writers, and the environment is frozen for so long at each. */
@@ -185,16 +177,14 @@ const frozenAmong = (deps: TestDeps, times: number, seconds: number): TestDeps =
   })
 }
 
-describe('paid_at', () => {
-  it('is fresh when it is written: no window has passed it', async () => {
-    const deps = testDeps()
-    const payment = await aPendingPayment(deps, await aStoredClient(deps))
-    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+it('paid_at is fresh when it is written: no window has passed it', async () => {
+  const deps = testDeps()
+  const payment = await aPendingPayment(deps, await aStoredClient(deps))
+  const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
 
-    await applyProviderNews(frozenAmong(deps, 1, 2 * 86_400), { providerPaymentId }, 'callback')
+  await applyProviderNews(frozenAmong(deps, 1, 2 * 86_400), { providerPaymentId }, 'callback')
 
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded', paidAt: deps.now() })
-  })
+  expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded', paidAt: deps.now() })
 })
 
 describe('the time of an event', () => {

@@ -108,15 +108,16 @@ describe('a callback while the provider limits our calls', () => {
     expect(deps.sent).toMatchObject([{ queue: 'sync', message: { body: { woken: true } } }])
   })
 
-  it('about a refund or a dispute wakes the sync once, and asks nothing', async () => {
+  it('about a refund or a dispute asks nothing, and wakes the sync every 30 seconds at most', async () => {
     const { deps, say } = await aCallback()
 
-    for (const event of ['refund.succeeded', 'dispute.won']) {
+    for (const event of ['refund.succeeded', 'dispute.won', 'dispute.lost']) {
+      deps.clock.advance(15)
       expect(await say({ event, payment_id: 'py-1', data: { payment_id: 'py-1' } })).toBe(200)
     }
 
     expect(deps.provider.countOf('getPayment')).toBe(0)
-    expect(deps.sent.map(({ queue }) => queue)).toStrictEqual(['sync'])
+    expect(deps.sent.map(({ queue }) => queue)).toStrictEqual(['sync', 'sync'])
   })
 })
 

@@ -12,6 +12,7 @@ import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { call } from '../../support/api-event.ts'
+import { recordTable } from '../../support/intercept-table.ts'
 import { aCreating, aPendingPayment, checkWhenDue } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
@@ -20,7 +21,7 @@ import { aScene, paymentTest as it } from './payment-test.ts'
 const TOKEN = 'a-callback-token-of-tests'
 
 /** A payment whose customer has paid, at a provider whose read side shows the request and not its money. */
-const aHidden = async (as: 'missing' | 'open' = 'missing') => {
+const aHidden = async (as: 'missing' | 'open' | 'unreachable' = 'missing') => {
   const scene = await aScene()
   const { deps, payment } = scene
   const { payments } = deps.provider
@@ -29,20 +30,27 @@ const aHidden = async (as: 'missing' | 'open' = 'missing') => {
   const shown = payments.get(providerPaymentId)
   if (!shown) throw new Error('the provider has no such payment')
   if (as === 'missing') payments.delete(providerPaymentId)
+  else if (as === 'unreachable') deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: as }))
   else payments.set(providerPaymentId, { ...shown, status: 'open' })
   deps.clock.advance(1)
   const bodyOf = (event: string, { paymentRequestId, paymentId }: typeof payment, payment_id?: string) => ({
     event,
     data: { payment_id, payment_request_id: paymentRequestId, reference_id: `${paymentId}-1` },
   })
-  const say = (body: object) =>
-    receiveCallback(deps, { isGenuine: true, rawBody: Buffer.from(JSON.stringify(body)), parse: parseCallback })
+  const say = (body: object, bytes = 0, to = deps) => {
+    const rawBody = Buffer.from(JSON.stringify(body).padEnd(bytes))
+    return receiveCallback(to, { isGenuine: true, rawBody, parse: parseCallback })
+  }
   const captureBody = (id: string, of = payment) => bodyOf('payment.capture', of, id)
   return {
     ...scene,
     providerPaymentId,
-    show: () => payments.set(providerPaymentId, shown),
+    show: () => {
+      payments.set(providerPaymentId, shown)
+      deps.provider.heal('getPayment')
+    },
     captureBody,
+    say,
     sayPaid: (id = providerPaymentId, of = payment) => say(captureBody(id, of)),
     sayExpired: () => say(bodyOf('payment_request.expiry', payment)),
   }
@@ -51,7 +59,7 @@ const aHidden = async (as: 'missing' | 'open' = 'missing') => {
 const HIDDEN = ['missing', 'open'] as const
 
 describe('a callback faster than the provider’s own read side', () => {
-  it.each(HIDDEN)('is not acknowledged while its capture is %s: due at once, 5xx, credited when shown', async (as) => {
+  it.each([...HIDDEN, 'unreachable'] as const)('answers 5xx, and is due at once, if its capture is %s', async (as) => {
     const { deps, providerPaymentId, captureBody, show, check, stored, ledger } = await aHidden(as)
     const sent = { body: captureBody(providerPaymentId), headers: { 'x-callback-token': TOKEN } }
 
@@ -62,14 +70,6 @@ describe('a callback faster than the provider’s own read side', () => {
     await check()
     expect(await stored()).toMatchObject({ status: 'succeeded', creditedProviderPaymentId: providerPaymentId })
     expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-  })
-
-  it('is not acknowledged either while the provider cannot be asked, and its payment due at once', async () => {
-    const { deps, sayPaid, stored } = await aHidden('open')
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
-
-    expect(await sayPaid()).toBe('ask_again')
-    expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
   })
 
   it.each(HIDDEN)('is asked about again in two minutes while its capture stays %s', async (as) => {
@@ -120,9 +120,10 @@ describe('a callback faster than the read side, about a payment that is being cr
     const { deps, payment, providerPaymentId, sayPaid, held } = await aHidden()
     const { creating } = await aCreating()
     const { paymentId } = creating
-    const known = { ...deps.provider.requestOf(payment.paymentRequestId), paymentRequestId: 'pr-creating', ...request }
+    const own = { paymentRequestId: 'pr-creating', reference: `${paymentId}-1` }
+    const known = { ...deps.provider.requestOf(payment.paymentRequestId), ...own, ...request }
     deps.provider.requests.set('pr-creating', known)
-    const about = { ...payment, paymentId, paymentRequestId: 'pr-creating' }
+    const about = { ...payment, ...own, paymentId }
     return {
       deps,
       paymentId,
@@ -171,52 +172,54 @@ describe('a callback faster than the read side, about a payment that is being cr
   })
 })
 
-describe('a callback that comes again', () => {
-  it('about a capture that is credited asks the provider nothing and writes nothing', async () => {
-    const { deps, show, sayPaid, sayExpired, stored } = await aHidden()
-    show()
-    expect(await sayPaid()).toBe('applied')
-    const [asked, before] = [deps.provider.calls.length, await stored()]
+it('a callback of at most 256 KB is read, and costs one read of its payment and one transaction', async () => {
+  const { deps, providerPaymentId, captureBody, show, say } = await aHidden()
+  show()
+  const { deps: watched, calls } = recordTable(deps)
 
-    for (let time = 0; time < 20; time++) expect(await sayPaid()).toBe('ignored')
-    expect(await sayExpired()).toBe('ignored')
+  expect(await say(captureBody(providerPaymentId), 262_145, watched)).toBe('ignored')
+  expect(await say(captureBody(providerPaymentId), 262_144, watched)).toBe('applied')
 
-    expect(deps.provider.calls).toHaveLength(asked)
-    expect(await stored()).toStrictEqual(before)
-  })
+  expect(calls.map(({ name }) => name)).toStrictEqual(['get', 'get', 'query', 'transact'])
 })
 
-describe('a payment that changes while the provider is asked', () => {
-  it('is closed by the earlier note: a cancel that was requested meanwhile is no failure', async () => {
-    const { deps, payment, request, sayExpired, stored } = await aHidden()
-    deps.provider.script('getRequest', async () => {
-      await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
-      return { kind: 'found', value: request({ status: 'cancelled', latestPaymentId: undefined }) }
-    })
+it('a repeated callback about a capture that is credited asks the provider nothing and writes nothing', async () => {
+  const { deps, show, sayPaid, sayExpired, stored } = await aHidden()
+  show()
+  expect(await sayPaid()).toBe('applied')
+  const [asked, before] = [deps.provider.calls.length, await stored()]
 
-    expect(await sayExpired()).toBe('applied')
+  for (let time = 0; time < 20; time++) expect(await sayPaid()).toBe('ignored')
+  expect(await sayExpired()).toBe('ignored')
 
-    expect(await stored()).toMatchObject({ status: 'cancelled' })
+  expect(deps.provider.calls).toHaveLength(asked)
+  expect(await stored()).toStrictEqual(before)
+})
+
+it('a cancel that was requested while the provider is asked is no failure', async () => {
+  const { deps, payment, request, sayExpired, stored } = await aHidden()
+  deps.provider.script('getRequest', async () => {
+    await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
+    return { kind: 'found', value: request({ status: 'cancelled', latestPaymentId: undefined }) }
   })
+
+  expect(await sayExpired()).toBe('applied')
+
+  expect(await stored()).toMatchObject({ status: 'cancelled' })
 })
 
 const REMEMBERED = { rememberedProviderPaymentIds: new Set(['py-remembered']) }
 
-describe('captures remembered while the payment was created', () => {
-  it('are asked about for an hour while the provider does not show them, and then forgotten', async ({
-    deps,
-    client,
-  }) => {
-    const payment = await aPendingPayment(deps, client, { method: 'ewallet', channelCode: 'DANA' })
-    const now = () => paymentOf(deps, { payment })
-    await deps.table.write(update(paymentKey(payment.paymentId), { add: REMEMBERED }))
+it('a capture remembered by a create is asked about for an hour, and then forgotten', async ({ deps, client }) => {
+  const payment = await aPendingPayment(deps, client, { method: 'ewallet', channelCode: 'DANA' })
+  const now = () => paymentOf(deps, { payment })
+  await deps.table.write(update(paymentKey(payment.paymentId), { add: REMEMBERED }))
 
-    expect(await checkWhenDue(deps, payment)).toBe('not_shown')
-    expect(await now()).toMatchObject({ ...REMEMBERED, dueAt: addMs(deps.now(), 2 * MINUTE_MS) })
-    deps.clock.advance(3_600)
-    expect(await checkWhenDue(deps, payment)).toBe('checked')
+  expect(await checkWhenDue(deps, payment)).toBe('not_shown')
+  expect(await now()).toMatchObject({ ...REMEMBERED, dueAt: addMs(deps.now(), 2 * MINUTE_MS) })
+  deps.clock.advance(3_600)
+  expect(await checkWhenDue(deps, payment)).toBe('checked')
 
-    expect(await now()).not.toHaveProperty('rememberedProviderPaymentIds')
-    expect(await now()).toMatchObject({ dueAt: payment.expiresAt })
-  })
+  expect(await now()).not.toHaveProperty('rememberedProviderPaymentIds')
+  expect(await now()).toMatchObject({ dueAt: payment.expiresAt })
 })

@@ -164,7 +164,7 @@ describe('nextCheckAt (design section 4, expiry and lost callbacks)', () => {
     [QRIS, 4 * HOUR_MS, [4 * HOUR_MS]],
     [wallet('DANA'), 3 * HOUR_MS, minutes(15, 180)],
     [wallet('ASTRAPAY'), 3 * HOUR_MS, minutes(15, 180)],
-    [wallet('DANA'), 15 * MINUTE_MS, minutes(15, 17)],
+    [wallet('DANA'), 14 * MINUTE_MS, minutes(14, 16)],
     // Every two minutes once the expiry is past and nothing has been decided.
     [wallet('GOPAY'), 30 * MINUTE_MS, minutes(30, 32, 34, 36)],
     [BANK, SECOND_MS, [SECOND_MS]],

@@ -82,7 +82,7 @@ describe('the described body of POST /v1/payments', () => {
   })
 })
 
-/* What the endpoint's own tests do not show: what is true of any value, and what is cut, counted or kept to ourselves. */
+/* What the endpoint's own tests do not show: what is true of any value, and what is cut or kept to ourselves. */
 
 const VALID = { method: 'virtual_account', channel_code: 'BCA', amount: 100_000, currency: 'IDR' }
 
@@ -125,11 +125,5 @@ describe('parsePaymentRequest (spec 4.1)', () => {
     const refusals = quoting.map(refusalOf)
 
     expect(JSON.stringify(refusals.map(({ message, fieldErrors }) => [message, fieldErrors]))).not.toContain(secret)
-  })
-
-  it('takes metadata up to 16 KB, counted as UTF-8 (design section 5)', () => {
-    const metadata = (count: number) => ({ ...VALID, metadata: { a: 'é'.repeat(count) } })
-
-    expect([parse(metadata(8_188)).ok, parse(metadata(8_189)).ok]).toStrictEqual([true, false])
   })
 })
