@@ -23,11 +23,14 @@ const STAGE = { defaultReturnUrl: 'https://gateway.example/return', defaultDispl
 const CLIENT = { name: 'Warung Kopi', returnUrl: 'https://merchant.example/return' }
 
 /** What the domain asks the provider for, by the names that clients use; a BCA virtual account unless told otherwise. */
-export const aCreateInput = ({ reference, expiresAt, phone, ...asked }: Asked = {}): CreateRequestInput => {
+export const aCreateInput = (
+  { reference, expiresAt, phone, ...asked }: Asked = {},
+  client: Parameters<typeof createInput>[1] = CLIENT,
+): CreateRequestInput => {
   const { method = 'virtual_account', channelCode = 'BCA', amountMinor = minor(150_000), description } = asked
   const request = { method, channelCode, notionalMinor: amountMinor, description, customer: { phone } }
   const paymentId = v.parse(PaymentIdSchema, PAYMENT_ID)
-  const input = createInput(STAGE, CLIENT, { paymentId, attempt: 1, request: aRequest(request) }, expiresAt)
+  const input = createInput(STAGE, client, { paymentId, attempt: 1, request: aRequest(request) }, expiresAt)
   return reference === undefined ? input : { ...input, reference }
 }
 

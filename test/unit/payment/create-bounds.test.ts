@@ -4,6 +4,7 @@ import { providerWithin, startDeadline } from '../../../shared/payment/create/cr
 import type { ProviderAttempt } from '../../../shared/payment/payment.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { fakeProvider } from '../../support/fake-provider.ts'
+import { aCreateInput } from '../../support/scripted-provider.ts'
 import { manualClock } from '../../support/test-deps.ts'
 
 const BUDGET_MS = 22_000
@@ -57,36 +58,41 @@ describe('providerWithin', () => {
 
 /* A payment's item stays small however often its create is tried, and what was never sent is forgotten first. */
 
-const attempt = (number: number, outcome: ProviderAttempt['outcome']): ProviderAttempt => ({
-  number,
-  outcome,
-  startedAt: timestampOf(0),
-})
+type OutcomeOf = (number: number) => ProviderAttempt['outcome']
 
-const numbersAfter = (count: number, outcomeOf: (number: number) => ProviderAttempt['outcome']) => {
-  let attempts: ProviderAttempt[] = []
-  for (let number = 1; number <= count; number++) attempts = withAttempt(attempts, attempt(number, outcomeOf(number)))
-  return attempts.map(({ number }) => number)
-}
+const onlySent =
+  (...numbers: readonly number[]): OutcomeOf =>
+  (number) =>
+    numbers.includes(number) ? 'unknown' : 'not_executed'
 
 const upTo = (last: number, count: number) => Array.from({ length: count }, (_, at) => last - count + 1 + at)
 
-describe('the attempts that a payment keeps', () => {
-  it('are the last twenty where none may have been sent', () => {
-    expect(numbersAfter(20, () => 'refused')).toStrictEqual(upTo(20, 20))
-    expect(numbersAfter(40, () => 'refused')).toStrictEqual(upTo(40, 20))
-  })
+describe('of sixty attempts a payment keeps', () => {
+  it.each<[string, OutcomeOf, readonly number[]]>([
+    ['the last twenty where none may have been sent', () => 'refused', upTo(60, 20)],
+    ['the first and the last ten where all may have been sent', () => 'unknown', [...upTo(10, 10), ...upTo(60, 10)]],
+    ['the first two where only they may have been sent', onlySent(1, 2), [1, 2, ...upTo(60, 18)]],
+    ['two between where only they may have been sent', onlySent(12, 15), [12, 15, ...upTo(60, 18)]],
+  ])('%s', (_, outcomeOf, numbers) => {
+    const startedAt = timestampOf(0)
+    let kept: readonly ProviderAttempt[] = []
+    for (let number = 1; number <= 60; number++) {
+      kept = withAttempt(kept, { number, startedAt, outcome: outcomeOf(number) })
+    }
 
+    expect(kept.map(({ number }) => number)).toStrictEqual(numbers)
+  })
+})
+
+describe('the name that a bank shows to the payer', () => {
   it.each([
-    ['the first', 1, 2],
-    ['those between', 12, 15],
-  ])('are those that may have been sent before all others: %s', (_, one, two) => {
-    const numbers = numbersAfter(60, (number) => (number === one || number === two ? 'unknown' : 'not_executed'))
-
-    expect(numbers).toStrictEqual([one, two, ...upTo(60, 18)])
-  })
-
-  it('are the first ten and the last ten where all may have been sent', () => {
-    expect(numbersAfter(40, () => 'unknown')).toStrictEqual([...upTo(10, 10), ...upTo(40, 10)])
+    ['Warung  Kopi 24/7', 'Warung Kopi'],
+    ['Café Ubud', 'Cafe Ubud'],
+    ['CV 1', 'Gateway'],
+    ['C.V.K.', 'CVK'],
+    ['K'.repeat(51), 'K'.repeat(50)],
+    [`${'K'.repeat(49)} K`, 'K'.repeat(49)],
+  ])('of %s is %s', (name, displayName) => {
+    expect(aCreateInput({}, { name })).toMatchObject({ displayName })
   })
 })
