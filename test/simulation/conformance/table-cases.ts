@@ -75,10 +75,6 @@ export const TABLE_CASES: readonly TableCase[] = [
     updateFields(a, { set: { text: 'c' } }, exists),
     updateFields(a, { remove: ['text'] }, TEXT_B),
   ]),
-  conditions('all of several', 'refused applied', all(exists, TEXT_C), all(exists, TEXT_B)),
-  conditions('any of several', 'refused applied', any(isNew, TEXT_C), any(isNew, TEXT_B)),
-  conditions('any within all', 'refused applied', all(exists, any(TEXT_C, isNew)), all(exists, any(TEXT_C, TEXT_B))),
-  conditions('all within any', 'refused applied', any(isNew, all(exists, TEXT_C)), any(isNew, all(exists, TEXT_B))),
   conditions('one of one, of one', 'applied', all(any(exists))),
   conditions('one of one beside another', 'applied', any(isNew, all(all(exists)))),
   conditions('all of nothing', 'invalid', all(), all(exists, any())),
@@ -96,28 +92,6 @@ export const TABLE_CASES: readonly TableCase[] = [
   updates('nothing', 'invalid', {}, { set: { text: undefined } }),
   asks('an update that its condition refuses and that is impossible', 'refused', (a) => [
     update(a, { add: { text: 1 } }, TEXT_C),
-  ]),
-  asks('updates that make an item', 'applied', (_, b, c) => [
-    update(b, { remove: ['a'] }),
-    update(c, { add: { a: 1 } }),
-  ]),
-  asks('items that are not there', 'refused applied refused', (_, b) => [
-    update(b, { set: { a: 1 } }, exists),
-    put(b, {}, isNew),
-    put(b, {}, isNew),
-  ]),
-  asks('a put that replaces the whole item', 'applied', (a) => [put(a, { other: 1 })]),
-  asks('a delete that succeeds once', 'applied refused applied', (a) =>
-    [exists, exists, isNew].map((of) => remove(a, of)),
-  ),
-  asks('transactions of all kinds of steps', 'applied', (a, b, c) => [
-    transact(put(b, {}, isNew), update(c, { set: { a: 1 } })),
-    transact(update(a, { add: { amount: 5 } }, equals('amount', 1)), guard(b, exists), remove(c, exists)),
-  ]),
-  asks('transactions of which something is refused', 'refused', (a, b, c) => [
-    transact(put(b, {}, isNew), update(a, { add: { amount: 5 } }, TEXT_C), put(c, {}, isNew)),
-    transact(put(b, {}), put(a, {}, isNew), guard(c, exists)),
-    transact(guard(c, exists), put(a, {}, isNew)),
   ]),
   asks('transactions that name one item twice', 'invalid', (a) => [
     transact(put(a, {}), update(a, ALL_CHANGES)),
