@@ -10,37 +10,37 @@ import { addTo, type World } from '../world/world.ts'
 
 const CLOSED = ['failed', 'expired', 'cancelled']
 
-/** Whether it can be paid at this moment, by the provider's own books. */
+/** Whether the provider accepts money for a request at this moment. */
 export const isPayable = ({ provider, scheduler }: World, requestId: string): boolean => {
   const record = provider.storedRequest(requestId)
   return record !== undefined && isOpen(record.request) && record.expiresAtMs > scheduler.nowMs()
 }
 
-/** Whether it was paid, with the amount asked for, while it could be. */
+/** Whether a request was paid in time, with the amount asked for. */
 const isPaid = ({ provider }: World, requestId: string): boolean => {
   const request = provider.storedRequest(requestId)?.request
   const captured = provider.capturedPayments().find(({ id }) => id === request?.latest_payment_id)
   return request?.status === 'SUCCEEDED' && captured?.amount === request.request_amount
 }
 
-/** What the provider says of a request; nothing where its reads may come late. */
+/** A payment's request at the provider. Undefined if the provider's answers may be old. */
 const requestOf = ({ provider, faults }: World, payment: RawItem) =>
   faults.providerStale > 0 || faults.providerBehind > 0
     ? undefined
     : provider.storedRequest(text(payment, 'payment_request_id'))?.request
 
-/** It was paid after its end: money that is not what was asked for fails it all the same. */
+/** The request was paid. If that was another amount, the payment fails even after its end. */
 const hasMoney = (world: World, payment: RawItem): boolean =>
   world.provider.capturedPayments().some(({ id }) => id === requestOf(world, payment)?.latest_payment_id)
 
-/** Ends that the provider's own books, and what was written down before, do not bear out. */
+/** Ends that contradict the provider's books, or what the payment noted before. */
 const wrongEnds: Rules = {
-  'is failed, and was cancelled on our own behalf': ({ world, after }) =>
+  'is failed although we cancelled it': ({ world, after }) =>
     after['status'] === 'failed' &&
     (after['cancel_requested_at'] ?? after['expiry_started_at']) !== undefined &&
     requestOf(world, after)?.status === 'CANCELED' &&
     !hasMoney(world, after),
-  'is expired, and was cancelled for its merchant before': ({ world, after }) => {
+  'is expired although its merchant cancelled it before': ({ world, after }) => {
     const { status, updated = '' } = requestOf(world, after) ?? {}
     const isCancelled = after['cancel_requested_at'] !== undefined && status === 'CANCELED'
     return (
@@ -49,14 +49,14 @@ const wrongEnds: Rules = {
   },
 }
 
-/** The provider has said no to a cancel: not that it is busy, broken, or does not know who asks. */
+/** The request whose cancel the provider refused. An answer that it is busy or broken is no refusal. */
 const refusedBy = ({ method, path, outcome }: ProviderAnswer): string | undefined => {
   const id = cancelledRequest(method, path)
   const isNo = outcome.kind === 'answered' && [400, 404, 409].includes(outcome.status)
   return isNo ? id : undefined
 }
 
-/** Checked when a payment ends without money: it can no longer be paid, and it says on whose behalf it was closed. */
+/** Checked when a payment ends without money: it can no longer be paid, and it notes for which actor it was closed. */
 export const watchClosing = (world: World, seen: Observations): void => {
   const refused = new Set<string>()
 
@@ -71,7 +71,7 @@ export const watchClosing = (world: World, seen: Observations): void => {
     const payment = paymentOfReference(world, request?.reference_id)
     if (payment?.['status'] !== 'pending' || payment['payment_request_id'] !== id) return
     if (payment['cancel_requested_at'] === undefined && payment['expiry_started_at'] === undefined)
-      seen.problems.push(`${id} is cancelled, and its payment does not say on whose behalf`)
+      seen.problems.push(`${id} is cancelled, and its payment does not note for which actor`)
   })
 
   const ends: Rules = {
@@ -93,16 +93,16 @@ const ASKED = /^\/v3\/(payments|payment_requests)\/([^/]+)$/
 const isAnswered = ({ outcome }: ProviderAnswer) =>
   outcome.kind === 'answered' && (outcome.status < 300 || [400, 404, 409].includes(outcome.status))
 
-/** Checked when a payment ends without money: a status may hide a capture, so its worker has asked about that too. */
+/** Checked when a payment ends without money: its worker also asked about a capture that the request names. */
 const watchCaptures = (world: World, seen: Observations): void => {
-  /** The payment that each request named when a process asked last, and the payments that a process was told of. */
+  /** The capture that each request named in a process's last answer, and the captures that the process asked about. */
   const named = new WeakMap<Process, Map<string, string | undefined>>()
-  const told = new WeakMap<Process, Set<string>>()
+  const known = new WeakMap<Process, Set<string>>()
 
   world.onAnswered.push((process, answer) => {
     const { method, path, outcome } = answer
     const [, kind, id = ''] = ASKED.exec(path) ?? []
-    if (kind === 'payments' && isAnswered(answer)) addTo(told, process, id)
+    if (kind === 'payments' && isAnswered(answer)) addTo(known, process, id)
     const requestId = kind === 'payment_requests' ? id : cancelledRequest(method, path)
     if (requestId === undefined) return
     const latest: string | undefined =
@@ -114,11 +114,11 @@ const watchCaptures = (world: World, seen: Observations): void => {
     const { key, after, worker } = write
     const status = text(after, 'status')
     const latest = named.get(worker)?.get(text(after, 'payment_request_id'))
-    const known = told.get(worker)
-    // Money of a wrong amount fails a payment. A frozen process has asked under its own name.
-    const isByMoney = status === 'failed' && known !== undefined
+    const asked = known.get(worker)
+    // Money of a wrong amount fails a payment. The unfinished work of another process asked under that one's name.
+    const isByMoney = status === 'failed' && asked !== undefined
     if (!isChanged(write, 'status') || !CLOSED.includes(status) || isByMoney || world.sharing.has(worker)) return
-    if (latest !== undefined && known?.has(latest) !== true)
-      seen.problems.push(`${key.pk} is ${status}, and no worker was answered about its money`)
+    if (latest !== undefined && asked?.has(latest) !== true)
+      seen.problems.push(`${key.pk} is ${status}, and its worker did not ask about its money`)
   })
 }

@@ -9,7 +9,7 @@ import { CALLBACK_TOKEN, type World } from '../world/world.ts'
 import { watchClosing } from './watch-closing.ts'
 import { watchOrphans, watchPushes } from './watch-requests.ts'
 
-/** Whatever the gateway has promised of money, destinations and duties, watched as it happens; the rest once all rests. */
+/** Watches the promises about money, destinations and duties. Answers a check of the others, for when everything rests. */
 export const watchPromises = (world: World, seen: Observations): (() => readonly string[]) => {
   watchClosing(world, seen)
   watchAcknowledged(world, seen)
@@ -24,7 +24,7 @@ export const watchPromises = (world: World, seen: Observations): (() => readonly
   return () => atRest.flatMap((problems) => problems())
 }
 
-/** Answers, once everything rests, which rows beside a payment's own operators were not told of. */
+/** At rest: operators had an alert about each row that contradicts a payment. */
 const watchConflictingRows = (world: World) => (): readonly string[] => {
   const payments = new Map(rowsOf(world, 'PAYMENT').map((item) => [text(item, 'credited_provider_payment_id'), item]))
   return world.conflictingRows.flatMap(({ providerPaymentId, cause }) => {
@@ -35,12 +35,12 @@ const watchConflictingRows = (world: World) => (): readonly string[] => {
   })
 }
 
-/** A payment that waits for another look has had it by then. */
+/** Due work checks a payment within this time. */
 const SOON_MS = 2 * 60_000
 
 type Announced = { readonly paymentId: string; readonly capturedId: string }
 
-/** The money that a callback tells of. */
+/** The payment and the capture that a callback names. */
 const announcedBy = (body: string): Announced | undefined => {
   const { event, data } = Object(JSON.parse(body))
   if (!/^payment\.(capture|succeeded)$/.test(String(event))) return undefined
@@ -48,10 +48,10 @@ const announcedBy = (body: string): Announced | undefined => {
   return { paymentId: String(reference).slice(0, 36), capturedId: String(capturedId) }
 }
 
-const isLookedAtSoon = ({ scheduler }: World, payment: RawItem): boolean =>
+const isCheckedSoon = ({ scheduler }: World, payment: RawItem): boolean =>
   payment['work'] === 'payment' && Date.parse(text(payment, 'due_at')) <= scheduler.nowMs() + SOON_MS + APART_MS
 
-/** A callback is not repeated after a 2xx: by then its money is credited or held, or a worker looks soon. */
+/** The provider does not repeat a callback after a 2xx: its money is credited or held then, or due work checks it soon. */
 const watchAcknowledged = (world: World, seen: Observations): void => {
   world.onCallback.push((body, token, status) => {
     if (status < 500 && (status === 401) !== (token !== CALLBACK_TOKEN))
@@ -65,7 +65,7 @@ const watchAcknowledged = (world: World, seen: Observations): void => {
     const payment = paymentRow(world, paymentId)
     const isCredited = payment?.['credited_provider_payment_id'] === capturedId
     const isHeld = suspenseRow(world, capturedId) !== undefined
-    if (isCredited || isHeld || (payment && isLookedAtSoon(world, payment))) return
+    if (isCredited || isHeld || (payment && isCheckedSoon(world, payment))) return
     seen.problems.push(`the callback of ${capturedId} is acknowledged, and it is neither credited nor held`)
   })
 }
@@ -73,17 +73,17 @@ const watchAcknowledged = (world: World, seen: Observations): void => {
 /** The next sweep, and time for it. */
 const SWEEP_MS = 25 * 3_600_000
 
-/** What the provider kept of each captured payment, by its own settled rows. */
+/** The fee that the provider kept of each captured payment, by its settled rows. */
 const keptBy = ({ provider }: World): ReadonlyMap<string, number> =>
   new Map(
     provider
       .transactionRecords()
-      // Rows that are about another amount or currency say nothing of it; they are not captures of the provider's.
+      // Scenes book contradicting rows without these data.
       .filter(({ row }) => row.type === 'PAYMENT' && row.settlement_status === 'SETTLED' && row.product_data !== null)
       .map(({ row }) => [row.product_id, row.amount - row.net_amount]),
   )
 
-/** Of one that is shown and settled. */
+/** Whether the provider shows a settled row of a payment. */
 const isShown = ({ provider, unshownRows }: World, { credited_provider_payment_id: id }: RawItem): boolean =>
   !unshownRows.has(String(id)) &&
   provider
@@ -118,7 +118,7 @@ const feeProblems = (
     : []
 }
 
-/** Answers, once everything rests, which fees are late, made up or not told of. */
+/** At rest: each fee is final in time, and operators had an alert about each assumed or different one. */
 const watchFees = (world: World) => (): readonly string[] => {
   const kept = keptBy(world)
   const reported = new Set(world.table.items('SUSPENSE#').map(({ pk }) => String(pk)))
@@ -131,12 +131,12 @@ const watchFees = (world: World) => (): readonly string[] => {
 }
 
 const MINUTE_MS = 60_000
-/** The time of a success is that of a try which is at most a minute old, and its call may take seconds. */
+/** The time of a success may be that of an earlier try: at most a minute, and a call of some seconds. */
 const TRIED_MS = 90_000
-/** A worker that records a settlement has read the floor within the time of its function. */
+/** The longest time from the read of a floor to the record of a settlement: that of its function. */
 const RECORDING_MS = 5 * MINUTE_MS
 
-/** All that is due of a client and that no settlement took is compared with its floor. */
+/** At rest: what is due to a client and in no settlement is not above its floor. */
 const unsettledProblems = (world: World): readonly string[] => {
   const { windows } = booksOf(world.table.items('LEDGER#'))
   const now = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
@@ -152,7 +152,7 @@ const unsettledProblems = (world: World): readonly string[] => {
   })
 }
 
-/** Checked when a settlement is written: its payments are a day old, its end is past, its net above the floor. */
+/** Checked when a settlement is recorded: its payments are a day old, its end has passed, and its net is above the floor. */
 const watchSettling = (world: World, seen: Observations): (() => readonly string[]) => {
   const succeededMs = new Map<string, number>()
   const { since } = watchStates(world, / CLIENT$/, 'client_id')

@@ -15,7 +15,7 @@ type Created = {
   readonly requestId: string
   readonly paymentId: string
   readonly attempt?: number
-  /** The payment has its money, through another attempt: showing the request does not excuse it. */
+  /** The payment was paid through another attempt, so its own request must be cancelled. */
   readonly isSpent?: true
 }
 
@@ -27,26 +27,26 @@ const createdBy = ({ method, path, outcome }: ProviderAnswer): Created | undefin
   return paymentId === undefined ? undefined : { requestId: String(requestId), paymentId, attempt: Number(attempt) }
 }
 
-/** What the payment says of an attempt whose request it does not show. */
+/** Whether the payment notes that the request of an attempt may exist. */
 const isReported = (payment: RawItem | undefined, attempt: number): boolean => {
   const attempts = (payment?.['provider_attempts'] ?? []) as readonly { number: number; outcome: string }[]
   return attempts.some(({ number, outcome }) => number === attempt && ['started', 'unknown'].includes(outcome))
 }
 
-/** The worker that knows of a request which no payment shows or needs cancels it, or its payment says so. */
+/** A worker that knows of an unneeded request cancels it, or the payment notes that it may exist. */
 export const watchOrphans = (world: World, seen: Observations): (() => readonly string[]) => {
-  /** Requests that a process must cancel, or see shown, before it ends. */
+  /** Requests that a process must cancel before it ends, unless their payment shows them. */
   const known = new Map<Process, Created[]>()
   const troubled = new WeakSet<Process>()
   const asked = new Set<string>()
 
   world.onFault.push((fault) => {
-    // A transaction that conflicts is retried until it is applied or refused.
+    // A conflict is no trouble: the transaction is retried until it is applied or refused.
     const isTrouble = /^(table|index)/.test(fault) && fault !== 'tableConflict'
     if (isTrouble) for (const process of namesOf(world, world.acting)) troubled.add(process)
   })
   world.onRefused.push(({ key }, was) => {
-    // A worker that another attempt refused has an answer of the table again, and reads its payment next.
+    // A worker that a newer attempt refused has an answer of the table again. It reads its payment next.
     for (const process of namesOf(world, world.acting)) {
       const mine = (known.get(process) ?? []).filter(({ paymentId }) => key.pk === `PAYMENT#${paymentId}`)
       const isPassed = (attempt: number) => was?.['status'] !== 'creating' || was['attempt'] !== attempt
@@ -58,7 +58,7 @@ export const watchOrphans = (world: World, seen: Observations): (() => readonly 
     if (id !== undefined) asked.add(id)
   })
   const mustEnd = (process: Process, created: Created) => {
-    // Earlier faults do not decide its result.
+    // Faults before this moment excuse nothing after it.
     troubled.delete(process)
     known.set(process, [...(known.get(process) ?? []), created])
   }
@@ -84,15 +84,13 @@ export const watchOrphans = (world: World, seen: Observations): (() => readonly 
     if (how === 'died' || troubled.has(process) || world.sharing.has(process)) return
     for (const created of mine) {
       if (asked.has(created.requestId) || isShown(created) || !isPayable(world, created.requestId)) continue
-      seen.problems.push(
-        `${process.name} left ${created.requestId} of ${created.paymentId} payable, which no customer is shown`,
-      )
+      seen.problems.push(`${process.name} left the unneeded ${created.requestId} of ${created.paymentId} payable`)
     }
   })
 
   return () =>
     world.provider.storedRequests().flatMap(({ id, request }) => {
-      // By now every request that the gateway did not close has expired.
+      // At rest every request that the gateway did not close has expired.
       if ((!isOpen(request) && request.status !== 'EXPIRED') || asked.has(id)) return []
       const [, paymentId = '', attempt] = REFERENCE.exec(request.reference_id) ?? []
       const payment = paymentRow(world, paymentId)
@@ -107,7 +105,7 @@ const PUSHED = 'OVO'
 
 const channelOf = (payment: RawItem) => Object(payment['request']).channelCode ?? payment['channel_code']
 
-/** Checked when a push leaves: a worker that stood still sends none after the lease of its attempt. */
+/** Checked when a push leaves: a worker that was frozen sends none after its lease has expired. */
 const watchLeases = (world: World, seen: Observations, apartMs: () => number): void => {
   world.onAsked.push((_, method, path, body) => {
     const reference = method === 'POST' && path === '/v3/payment_requests' ? String(Object(body).reference_id) : ''
@@ -126,11 +124,11 @@ type Push = {
   readonly id: string
   readonly fromMs: number
   readonly untilMs: number
-  /** When it was paid, what was asked for. */
+  /** When the amount asked for was paid. */
   readonly paidMs: number
 }
 
-/** Answers, at rest, which push began while the last one could still be answered, or after it was paid. */
+/** At rest: no push began while the last one could still be answered, or after it was paid. */
 export const watchPushes = (world: World, seen: Observations): (() => readonly string[]) => {
   const apartMs = watchClocks(world)
   watchLeases(world, seen, apartMs)

@@ -23,7 +23,7 @@ type Claim = {
   hasPosted: boolean
 }
 
-/** A claim, or the attempt that it was for. */
+/** A write that claims an attempt, or that records its result. */
 type Write = WorkersWrite & { readonly claim: Claim | undefined }
 
 /** Of a POST, from the first byte to the last. */
@@ -32,27 +32,28 @@ const POST_MS = 10_000
 const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => seconds * 1_000)
 
 const uponClaim: Rules<Write> = {
-  'is claimed although it has ended': ({ before }) => deliveryStatus(before) !== 'scheduled',
+  'is claimed after its end': ({ before }) => deliveryStatus(before) !== 'scheduled',
   'is claimed over another claim': ({ before }) => before['claim_token'] !== undefined,
   'is claimed before its time': ({ before, nowMs, apartMs }) => ms(before, 'next_attempt_at') > nowMs + apartMs,
-  'is claimed for less time than an attempt takes': ({ after, startedMs, apartMs }) =>
+  'is claimed for less than a POST may take': ({ after, startedMs, apartMs }) =>
     ms(after, 'claimed_until') < startedMs + POST_MS - apartMs / 2,
-  'is claimed for ever': ({ after, nowMs, apartMs }) => ms(after, 'claimed_until') > nowMs + 60_000 + apartMs,
+  'is claimed for more than a minute': ({ after, nowMs, apartMs }) =>
+    ms(after, 'claimed_until') > nowMs + 60_000 + apartMs,
 }
 
 const uponResult: Rules<Write> = {
-  'has its attempt noted by another worker under a live claim': ({ before, claim, worker, nowMs, apartMs }) =>
+  'has its attempt recorded by another worker while the claim is valid': ({ before, claim, worker, nowMs, apartMs }) =>
     claim !== undefined && claim.worker !== worker && ms(before, 'claimed_until') > nowMs + apartMs,
-  'has its attempt noted although it was not made': ({ claim, worker, after }) =>
+  'has a success recorded without a POST': ({ claim, worker, after }) =>
     claim?.worker === worker && !claim.hasPosted && deliveryStatus(after) === 'succeeded',
 }
 
-/** Checked at every claim, POST and result: an attempt is claimed once, posted once, and noted by its claimer. */
+/** Checked at every claim, POST and result: an attempt is claimed once, posted once, and recorded by its claimer. */
 export const watchAttempts = (world: World, seen: Observations): void => {
   const apartMs = watchClocks(world)
-  /** The last of each delivery. */
+  /** The last claim of each delivery. */
   const claims = new Map<string, Claim>()
-  /** The last of each worker, by delivery: for others it may have run out. */
+  /** The last claim that each worker made, by delivery. For others it may have expired. */
   const owned = new WeakMap<Process, Map<string, Claim>>()
   const report = (id: string, what: string) => void seen.problems.push(`delivery ${id} ${what}`)
 
@@ -80,12 +81,12 @@ export const watchAttempts = (world: World, seen: Observations): void => {
     const id = headers['X-Gateway-Delivery-Id'] ?? ''
     const row = deliveryRow(world, id)
     const claim = owned.get(worker)?.get(id)
-    if (claim === undefined) return report(id, 'is posted by a worker that has not claimed it')
+    if (claim === undefined) return report(id, 'is posted by a worker without a claim')
     const nowMs = world.scheduler.nowMs()
     if (claim.token !== row?.['claim_token'] && nowMs < claim.untilMs - apartMs())
-      report(id, 'is posted under a claim that was taken away')
+      report(id, 'is posted under a claim that another worker has replaced')
     if (claim.hasPosted) report(id, 'is posted twice under one claim')
-    if (url !== row?.['url']) report(id, 'is posted elsewhere')
+    if (url !== row?.['url']) report(id, 'is posted to another URL than its own')
     if (claim.untilMs < nowMs - apartMs()) report(id, 'is posted after the end of its claim')
     claim.hasPosted = true
   })
@@ -93,7 +94,7 @@ export const watchAttempts = (world: World, seen: Observations): void => {
   onGoodEnd(world, (process) => {
     for (const [id, { worker, token }] of claims) {
       const isLeft = worker === process && deliveryRow(world, id)?.['claim_token'] === token
-      if (isLeft) report(id, 'stays claimed by a worker that has come to its end')
+      if (isLeft) report(id, 'stays claimed after its worker ended')
     }
   })
 
@@ -103,11 +104,11 @@ export const watchAttempts = (world: World, seen: Observations): void => {
 const attemptOf = (world: World, pk: string, number: number): RawItem | undefined =>
   world.table.item({ pk, sk: `ATTEMPT#${String(number).padStart(8, '0')}` })
 
-/** Lost with its worker: it is unknown what the endpoint answered. */
+/** Its worker died, so the endpoint's answer is unknown. */
 const isLostAttempt = (attempt: RawItem | undefined): boolean =>
   attempt?.['error'] === 'unknown' && attempt['duration_ms'] === 0
 
-/** The row of an attempt. One whose worker died failed when it was made; the next is due at once, a third one waits. */
+/** The row of an attempt. A lost one failed when it was made; the next one is due at once, but a third one waits. */
 const resultProblems = (world: World, { key, after, claim, worker, nowMs, apartMs }: Write): readonly string[] => {
   const number = Number(after['attempts'])
   const held = after['success'] as RawItem | undefined
@@ -123,11 +124,11 @@ const resultProblems = (world: World, { key, after, claim, worker, nowMs, apartM
   const endedMs = atMs + Number(attempt['duration_ms'])
   const latestMs = isLost ? Math.max(atMs + waitMs, nowMs) : nowMs + waitMs
   return brokenOf({
-    'has the answer to an attempt noted by another worker': !isLost && claim?.worker !== worker,
-    'succeeds by an attempt that has failed': !goesOn && hasFailed && after['status'] !== 'abandoned',
-    'goes on although its attempt delivered': goesOn && !hasFailed,
-    'is attempted again before its wait is over': goesOn && nextMs < endedMs + waitMs,
-    'waits for longer than it must': goesOn && nextMs > latestMs + apartMs,
+    'has an answer recorded by another worker than its claimer': !isLost && claim?.worker !== worker,
+    'succeeds by a failed attempt': !goesOn && hasFailed && after['status'] !== 'abandoned',
+    'goes on after a successful attempt': goesOn && !hasFailed,
+    'plans its next attempt before the wait is over': goesOn && nextMs < endedMs + waitMs,
+    'plans its next attempt too late': goesOn && nextMs > latestMs + apartMs,
     'was attempted in the future': atMs > nowMs + apartMs,
     'was attempted before its worker began': claim !== undefined && atMs < claim.startedMs - apartMs,
   })
@@ -135,34 +136,33 @@ const resultProblems = (world: World, { key, after, claim, worker, nowMs, apartM
 
 const OUTCOME = /^delivery\.(succeeded|failed|abandoned)$/
 
-/** Checked at every line of a log: the outcome of an attempt is said once, by the worker that has written it. */
+/** Checked at every log line: the worker that recorded an attempt logs its outcome, once. */
 const watchOutcomes = (world: World, seen: Observations): void => {
-  const said = new Set<string>()
-  /** Attempts that a worker has written down, and what the delivery is since. */
-  const noted = new WeakMap<Process, Map<string, string>>()
+  const logged = new Set<string>()
+  /** Attempts that a worker has recorded, and the delivery's status since then. */
+  const recorded = new WeakMap<Process, Map<string, string>>()
   const report = (attempt: string, what: string) => void seen.problems.push(`attempt ${attempt} ${what}`)
 
   onWorkersWrite(world, / DELIVERY$/, (write) => {
     const { key, after, isNew, worker } = write
     if (isNew || !isChanged(write, 'attempts')) return
-    const own = noted.get(worker) ?? new Map<string, string>()
+    const own = recorded.get(worker) ?? new Map<string, string>()
     const attempt = `${key.pk.slice('DELIVERY#'.length)} ${String(after['attempts'])}`
     const outcome = deliveryStatus(after)
-    noted.set(worker, own.set(attempt, outcome === 'scheduled' ? 'failed' : outcome))
+    recorded.set(worker, own.set(attempt, outcome === 'scheduled' ? 'failed' : outcome))
   })
 
   world.onLine.push((process, code, fields) => {
     const [, outcome] = OUTCOME.exec(code) ?? []
     if (outcome === undefined) return
     const attempt = `${String(fields['delivery_id'])} ${String(fields['attempt'])}`
-    if (noted.get(process)?.get(attempt) !== outcome)
-      report(attempt, `is said to have ${outcome}, which is not written`)
-    if (said.has(attempt)) report(attempt, 'has its outcome said twice')
-    said.add(attempt)
+    if (recorded.get(process)?.get(attempt) !== outcome) report(attempt, `is logged as ${outcome}, but not recorded so`)
+    if (logged.has(attempt)) report(attempt, 'has its outcome logged twice')
+    logged.add(attempt)
   })
 
   onGoodEnd(world, (process) => {
-    for (const attempt of noted.get(process)?.keys() ?? [])
-      if (!said.has(attempt)) report(attempt, 'has an outcome that no line says')
+    for (const attempt of recorded.get(process)?.keys() ?? [])
+      if (!logged.has(attempt)) report(attempt, 'has an outcome that no line logs')
   })
 }

@@ -17,15 +17,15 @@ import {
 } from './rules.ts'
 import { isOn, wants } from './watch-endpoints.ts'
 
-/** A commit is tried with its time for a minute, and its last try takes 17 s. */
+/** A commit keeps its time for tries of a minute, and its last try takes 17 s. */
 const LATEST_COMMIT_MS = 77_000
-/** Endpoints are read at most so long before the commit is made ready. */
+/** The longest time between the read of the endpoints and the time of the commit. */
 const READ_BEFORE_MS = 5_000
-/** Others may be in the way of a write for so long. */
+/** The longest time for which other writers can delay a write. */
 const TRIES_MS = 10 * 60_000
-/** A handler that was answered early is frozen with its environment. In this world its calls in flight are, too. */
+/** Functions whose caller may be answered early: their environment then freezes, with the calls in flight. */
 const ANSWERS_HTTP = /^(api-|receive-provider-callback)/
-/** Who makes a delivery of an event that is there already. */
+/** Functions that make a delivery of a stored event. */
 const REDELIVERS = /^(redeliver|api-redeliver-webhook)$/
 
 const everyEvent: Rules<WorkersWrite> = {
@@ -34,23 +34,23 @@ const everyEvent: Rules<WorkersWrite> = {
 
 const newEvent: Rules<WorkersWrite> = {
   ...everyEvent,
-  'is there without its bytes': ({ after }) => text(after, 'body') === '',
-  'is new and kept for ever': ({ after }) => after['ttl'] === undefined,
-  'is written with a time of long ago': ({ after, worker, nowMs, apartMs }) =>
+  'is stored without its bytes': ({ after }) => text(after, 'body') === '',
+  'is new and never expires': ({ after }) => after['ttl'] === undefined,
+  'is written with an old time': ({ after, worker, nowMs, apartMs }) =>
     !ANSWERS_HTTP.test(worker.name) && ms(after, 'listed_at') < nowMs - LATEST_COMMIT_MS - apartMs / 2,
 }
 
 const changedEvent: Rules<WorkersWrite> = {
   ...everyEvent,
-  'is another one than it was': rewrites('event_id id type client_id owner entity payment_id fired_at listed_at'),
-  'is kept for less time than before': ({ before, after, apartMs }) =>
+  'changes what it tells': rewrites('event_id id type client_id owner entity payment_id fired_at listed_at'),
+  'expires earlier than before': ({ before, after, apartMs }) =>
     Number(after['ttl']) * 1_000 < Number(before['ttl']) * 1_000 - TRIES_MS - apartMs,
 }
 
 const newRows = (written: readonly TableChange[], isMeant: (sk: string) => boolean): readonly RawItem[] =>
   written.flatMap(({ key, before, after }) => (before === undefined && after && isMeant(key.sk) ? [after] : []))
 
-/** Checked at every write: an event comes with what it tells of, and one delivery to each endpoint that wants it. */
+/** Checked at every write: an event comes with its payment, and with a delivery to each endpoint that wants it. */
 export const watchAnnouncements = (world: World, seen: Observations, { of, since }: States): void => {
   const apartMs = watchClocks(world)
   onWorkersWrite(world, / EVENT#/, (write) => {
@@ -58,7 +58,7 @@ export const watchAnnouncements = (world: World, seen: Observations, { of, since
       seen.problems.push(`${write.key.pk} ${write.key.sk} ${what}`)
   })
 
-  /** Those that wanted it at every moment at which they may have been read. */
+  /** The endpoints that wanted it at every moment at which the worker may have read them. */
   const wanting = (event: RawItem): readonly string[] => {
     const [clientId = ''] = text(event, 'owner').split('#')
     const eventName = text(event, 'sk').slice('EVENT#'.length)
@@ -89,72 +89,71 @@ export const watchAnnouncements = (world: World, seen: Observations, { of, since
 type Write = WorkersWrite & {
   readonly was: string
   readonly is: string
-  /** The attempts that it notes: one, or none. */
+  /** How many attempts it records: one or none. */
   readonly made: number
-  /** What the endpoint may have been when its worker looked. */
+  /** What the endpoint may have been when the worker read it. */
   readonly endpoints: readonly RawItem[]
 }
 
 const ATTEMPTS_A_ROUND = 8
-/** How long due work leaves a new delivery to its message. */
+/** How long due work waits for the message of a new delivery. */
 const LOOKED_AT_MS = 60_000
-/** Each attempt says itself when it was made; it is noted that much later at most. */
+/** The longest time from an attempt to the record of its result. */
 const LATE_MS = DAY_MS
 
 const isClaimed = (item: RawItem): boolean => item['claim_token'] !== undefined
 
 const always: Rules<Write> = {
-  'is another one than it was': rewrites(
+  'changes what it is': rewrites(
     'delivery_id id event_id event_name client_id endpoint_id url payment_id success',
     'created_at fired_at listed_at owner entity',
   ),
-  'counts its attempts wrong': ({ made, isNew }) => made !== 0 && (made !== 1 || isNew),
-  'is under way and not looked at': ({ is, after }) =>
+  'counts another number of attempts than zero or one more': ({ made, isNew }) => made !== 0 && (made !== 1 || isNew),
+  'is scheduled and not due for a check': ({ is, after }) =>
     is === 'scheduled' && (after['work'] !== 'delivery' || after['due_at'] === undefined),
-  'is under way and may be forgotten': ({ is, after }) => is === 'scheduled' && after['ttl'] !== undefined,
+  'is scheduled and expires': ({ is, after }) => is === 'scheduled' && after['ttl'] !== undefined,
   'has ended and is still claimed': ({ is, after }) => is !== 'scheduled' && isClaimed(after),
-  'has ended, and is kept for ever or not for long': ({ was, is, after, nowMs }) =>
+  'has ended, and expires never or too soon': ({ was, is, after, nowMs }) =>
     was !== is && is !== 'scheduled' && !(amount(after, 'ttl') * 1_000 > nowMs + 90 * DAY_MS - LATE_MS),
 }
 
 const whenNew: Rules<Write> = {
   'is new and has attempts or a claim': ({ after }) =>
     amount(after, 'attempts') + amount(after, 'round_start') > 0 || isClaimed(after),
-  'is made for an endpoint that did not ask for it': ({ after, endpoints }) =>
+  'is made for an endpoint that does not want the event': ({ after, endpoints }) =>
     after['event_name'] !== 'gateway.test' && !endpoints.some((one) => wants(one, text(after, 'event_name'))),
-  'is made for an endpoint that is switched off': ({ is, endpoints }) => is === 'scheduled' && !endpoints.some(isOn),
-  'is new, and due work looks for its message late': ({ is, after }) =>
+  'is made for a disabled endpoint': ({ is, endpoints }) => is === 'scheduled' && !endpoints.some(isOn),
+  'is new, and due work checks it late': ({ is, after }) =>
     is === 'scheduled' && ms(after, 'due_at') > ms(after, 'next_attempt_at') + LOOKED_AT_MS,
   'has no bytes to send': ({ after }) => after['payment_id'] === undefined && after['body'] === undefined,
 }
 
 const betweenAttempts: Rules<Write> = {
-  'forgets a claim': ({ before, after }) => isClaimed(before) && !isClaimed(after),
-  'is due at another time without an attempt': ({ was, is, before, after }) =>
+  'loses its claim without an attempt': ({ before, after }) => isClaimed(before) && !isClaimed(after),
+  'plans another time for its next attempt without an attempt': ({ was, is, before, after }) =>
     was === 'scheduled' && is === 'scheduled' && before['next_attempt_at'] !== after['next_attempt_at'],
-  'begins its round elsewhere without an attempt': ({ was, is, before, after }) =>
+  'moves the start of its round': ({ was, is, before, after }) =>
     was === is && before['round_start'] !== after['round_start'],
-  'is put off before its time': ({ was, is, before, after, nowMs, apartMs }) =>
+  'is postponed before it is due': ({ was, is, before, after, nowMs, apartMs }) =>
     was === is && ms(after, 'due_at') > ms(before, 'due_at') && ms(before, 'due_at') > nowMs + apartMs,
-  'has ended and ends otherwise': ({ was, is }) => was !== is && was !== 'scheduled' && is !== 'scheduled',
+  'changes its end': ({ was, is }) => was !== is && was !== 'scheduled' && is !== 'scheduled',
   'ends without an attempt': ({ was, is }) => was === 'scheduled' && ['succeeded', 'abandoned'].includes(is),
 }
 
 const whenMade: Rules<Write> = {
-  'notes an attempt of what has ended': ({ was }) => was !== 'scheduled',
-  'notes an attempt that was not claimed': ({ before }) => !isClaimed(before),
-  'notes an attempt and stays claimed': ({ after }) => isClaimed(after),
-  'begins a round with an attempt': ({ before, after }) => before['round_start'] !== after['round_start'],
-  'is given up before its eighth attempt': ({ is, after }) =>
+  'records an attempt after its end': ({ was }) => was !== 'scheduled',
+  'records an attempt without a claim': ({ before }) => !isClaimed(before),
+  'records an attempt and stays claimed': ({ after }) => isClaimed(after),
+  'records an attempt and begins a round': ({ before, after }) => before['round_start'] !== after['round_start'],
+  'is abandoned before its eighth attempt': ({ is, after }) =>
     is === 'abandoned' && amount(after, 'attempts') - amount(after, 'round_start') !== ATTEMPTS_A_ROUND,
   'is skipped by an attempt': ({ is }) => is === 'skipped',
 }
 
 const inNewRound: Rules<Write> = {
-  'begins a round elsewhere than where it stands': ({ after }) => after['round_start'] !== after['attempts'],
-  'begins a round at another time than now': ({ after, nowMs, apartMs }) =>
-    !(ms(after, 'next_attempt_at') <= nowMs + apartMs),
-  'begins a round to an endpoint that is switched off': ({ endpoints }) => !endpoints.some(isOn),
+  'begins a round at another number than its last attempt': ({ after }) => after['round_start'] !== after['attempts'],
+  'begins a round later than now': ({ after, nowMs, apartMs }) => !(ms(after, 'next_attempt_at') <= nowMs + apartMs),
+  'begins a round to a disabled endpoint': ({ endpoints }) => !endpoints.some(isOn),
 }
 
 const rulesFor = ({ isNew, was, is, made }: Write): Rules<Write> => {
@@ -163,8 +162,8 @@ const rulesFor = ({ isNew, was, is, made }: Write): Rules<Write> => {
   return was !== 'scheduled' && is === 'scheduled' ? inNewRound : betweenAttempts
 }
 
-/** What is written along with it. */
-const alongside = ({ world, was, is, isNew, after, nowMs, endpoints }: Write) => {
+/** Rules that need its event: the bytes must be there until they are sent. */
+const byteProblems = ({ world, was, is, isNew, after, nowMs, endpoints }: Write) => {
   const event = world.table.item({
     pk: `PAYMENT#${text(after, 'payment_id')}`,
     sk: `EVENT#${text(after, 'event_name')}`,
@@ -173,8 +172,9 @@ const alongside = ({ world, was, is, isNew, after, nowMs, endpoints }: Write) =>
   const hasBytesFor = (forMs: number) => after['body'] !== undefined || bytesKeptMs > nowMs + forMs
   const begins = !isNew && was !== is && is === 'scheduled'
   return brokenOf({
-    'is skipped although its endpoint is on': was !== is && is === 'skipped' && endpoints.every(isOn) && hasBytesFor(0),
-    'begins a round, and its bytes may be gone before it is': begins && !hasBytesFor(90 * DAY_MS),
+    'is skipped although its endpoint is enabled':
+      was !== is && is === 'skipped' && endpoints.every(isOn) && hasBytesFor(0),
+    'begins a round, and its bytes expire before its end': begins && !hasBytesFor(90 * DAY_MS),
   })
 }
 
@@ -190,7 +190,7 @@ export const watchDeliveryRows = (world: World, seen: Observations, { since }: S
       made: amount(after, 'attempts') - amount(before, 'attempts'),
       endpoints: since(text(after, 'endpoint_id'), row.startedMs),
     }
-    for (const what of [...broken({ ...rulesFor(write), ...always }, write), ...alongside(write)])
+    for (const what of [...broken({ ...rulesFor(write), ...always }, write), ...byteProblems(write)])
       seen.problems.push(`delivery ${id} ${what}`)
   })
 }

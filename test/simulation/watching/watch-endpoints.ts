@@ -8,7 +8,7 @@ import { broken, ms, onGoodEnd, onWorkersWrite, type Rules, rewrites, type Worke
 
 export const isOn = (endpoint: RawItem): boolean => endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
 
-/** Whether it wants such events, switched on or not. */
+/** Whether it subscribes to such events, enabled or not. */
 export const wants = (endpoint: RawItem, eventName: string): boolean => {
   const types = endpoint['event_types'] as readonly string[]
   const [type = ''] = eventName.split('#')
@@ -16,44 +16,45 @@ export const wants = (endpoint: RawItem, eventName: string): boolean => {
   return endpoint['deleted_at'] === undefined && isNamed
 }
 
-/** What operators alone say of it. */
-const WISHES = ['enabled', 'event_types', 'deleted_at']
+/** Attributes that only operators change. */
+const SETTINGS = ['enabled', 'event_types', 'deleted_at']
 
 const differs = ({ before, after }: WorkersWrite, names: readonly string[]): boolean =>
   names.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
 
 const OPERATORS = ['update-endpoint', 'delete-endpoint']
 
-/** Between two messages about one endpoint. */
+/** The least time between two alerts about one endpoint. */
 const QUARTER_MS = 15 * 60_000
 
-/** A worker that could not publish its message puts the earlier time back. */
+/** A worker takes the next alert before it publishes it. If it cannot, it puts the earlier time back. */
 const isTaken = ({ before, after }: Pick<WorkersWrite, 'before' | 'after'>): boolean =>
   text(after, 'last_alert_at') > text(before, 'last_alert_at')
 
 const whenChanged: Rules<WorkersWrite> = {
-  'is another one than it was': rewrites('endpoint_id client_id url secret_name created_at deleted_at'),
-  'is changed although it was deleted': (write) => write.before['deleted_at'] !== undefined && differs(write, WISHES),
-  'is not deleted by its deletion': ({ after, worker }) =>
+  'changes what it is': rewrites('endpoint_id client_id url secret_name created_at deleted_at'),
+  'is changed after its deletion': (write) => write.before['deleted_at'] !== undefined && differs(write, SETTINGS),
+  'stays although it is deleted': ({ after, worker }) =>
     worker.name === 'delete-endpoint' && after['deleted_at'] === undefined,
-  'is deleted and still on': ({ after }) => after['deleted_at'] !== undefined && after['enabled'] === true,
+  'is deleted and still enabled': ({ after }) => after['deleted_at'] !== undefined && after['enabled'] === true,
   'is deleted, and its secret is kept': ({ after }) =>
     after['deleted_at'] !== undefined && after['sealed_secret'] !== undefined,
-  'is switched by no operator': (write) => !OPERATORS.includes(write.worker.name) && differs(write, WISHES),
-  'is told of too soon after the last message': (write) =>
+  "is changed by another function than an operator's": (write) =>
+    !OPERATORS.includes(write.worker.name) && differs(write, SETTINGS),
+  'has an alert too soon after the last one': (write) =>
     write.worker.name === 'check-due-alerts' &&
     isTaken(write) &&
     write.nowMs - ms(write.before, 'last_alert_at') < QUARTER_MS - write.apartMs,
-  'is marked anew although it was marked': (write) =>
+  'is marked as slow a second time': (write) =>
     write.after['slow_since'] !== undefined && rewrites('slow_since')(write),
 }
 
-/** Of an endpoint, or of one that was deleted. */
+/** The id in the sort key of an endpoint, deleted or not. */
 const idOf = ({ sk }: Key): string => sk.slice(sk.indexOf('#') + 1)
 
-/** Checked at every write to an endpoint: it is registered once, operators alone switch it, and its deletion leaves a row. */
+/** Checked at every write to an endpoint: it is registered once, only operators change it, and its deletion leaves a row. */
 export const watchEndpointRows = (world: World, seen: Observations): void => {
-  /** Endpoints of which a worker has taken the next message and not sent it. */
+  /** Endpoints whose next alert a worker has taken and not published yet. */
   const taken = new WeakMap<Process, string[]>()
   const report = (id: string, what: string) => void seen.problems.push(`endpoint ${id} ${what}`)
 
@@ -61,18 +62,18 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
     for (const { key, before, after } of written) {
       if (!key.sk.startsWith('ENDPOINT#') || before === undefined || after !== undefined) continue
       const isKept = world.table.item({ pk: key.pk, sk: `GONE#${idOf(key)}` }) !== undefined
-      if (!isKept) report(idOf(key), 'is deleted without a trace')
+      if (!isKept) report(idOf(key), 'is deleted and leaves no row')
     }
   })
 
   onWorkersWrite(world, /^ENDPOINTS#/, (row) => {
     const { key, after, worker } = row
     const id = idOf(key)
-    // Its deletion moves what is left of it to another row.
+    // A deletion moves the endpoint to another row.
     const before = row.isNew ? row.written.find((one) => one.key.sk === `ENDPOINT#${id}`)?.before : row.before
     if (before === undefined) {
       if (after['url'] === undefined || !isOn(after) || worker.name !== 'register-endpoint')
-        report(id, 'is made otherwise than by its registration')
+        report(id, 'is made without its registration')
       return
     }
     const write = { ...row, before }
@@ -82,21 +83,26 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
 
   world.onAlerted.push(({ kind, subject }, worker) => {
     if (kind !== 'delivery.abandoned') return
-    // A frozen worker's message goes out under the name of the one that thawed its environment.
+    // A frozen worker's alert goes out under the name of the worker that thawed its environment.
     const own = namesOf(world, worker).map((one) => taken.get(one) ?? [])
     const holder = own.find((ids) => ids.includes(subject))
-    if (holder === undefined) report(subject, 'is told of by a worker that has not taken the message')
+    if (holder === undefined) report(subject, 'has an alert from a worker that has not taken it')
     else holder.splice(holder.indexOf(subject), 1)
   })
 }
 
 type Abandoned = { readonly id: string; readonly atMs: number }
-type Told = { readonly message: string; readonly process: Process; readonly atMs: number; readonly startedMs: number }
+type AlertSent = {
+  readonly message: string
+  readonly process: Process
+  readonly atMs: number
+  readonly startedMs: number
+}
 
-/** At rest, every abandonment is named in one alert: in two only where a worker had no time to note the first. */
+/** At rest one alert names each abandonment. Two may name it if a worker ended before it could record the first. */
 export const watchAlerts = (world: World): (() => readonly string[]) => {
   const abandoned: Abandoned[] = []
-  const told: Told[] = []
+  const told: AlertSent[] = []
   const endedMs = new WeakMap<Process, number>()
   const startedMs = watchStarts(world)
   const now = () => world.scheduler.nowMs()
@@ -108,7 +114,7 @@ export const watchAlerts = (world: World): (() => readonly string[]) => {
     if (kind === 'delivery.abandoned') told.push({ message, process, atMs: now(), startedMs: startedMs(process) })
   })
   onGoodEnd(world, (process) => {
-    // What an earlier invocation left told under this one's name, and ends with neither of them.
+    // Unfinished work of an earlier invocation may have sent alerts under this one's name.
     if (!world.sharing.has(process)) endedMs.set(process, now())
   })
 
@@ -116,12 +122,12 @@ export const watchAlerts = (world: World): (() => readonly string[]) => {
     abandoned.flatMap(({ id, atMs }, at) => {
       const untilMs = abandoned.find((other, index) => index > at && other.id === id)?.atMs ?? Number.POSITIVE_INFINITY
       const naming = told.filter((one) => one.message.includes(id) && one.atMs >= atMs && one.atMs < untilMs)
-      const isNoted = (one: Told, sinceMs: number) =>
+      const isNoted = (one: AlertSent, sinceMs: number) =>
         one.startedMs >= atMs && (endedMs.get(one.process) ?? Number.POSITIVE_INFINITY) < sinceMs
       if (naming.length === 0) return [`delivery ${id} was abandoned, and no alert names it`]
       if (naming.length > 1) meet(world, 'an alert is repeated after a crash')
       return naming.some(({ startedMs: begunMs }) => naming.some((one) => isNoted(one, begunMs)))
-        ? [`delivery ${id} was abandoned once, and named again when that was noted`]
+        ? [`delivery ${id} was abandoned once, and a second alert names it although the first was recorded`]
         : []
     })
 }

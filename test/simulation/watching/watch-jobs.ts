@@ -18,7 +18,7 @@ import {
 } from './rules.ts'
 
 const OVERLAP_MS = 2 * 60_000
-/** How often the hour and category of what is not final may be read (design section 4, "Tail"). */
+/** How often an hour of rows that are not final may be read (design section 4, "Tail"). */
 const MOST_READINGS = 5
 
 const slicesOf = ({ written }: Write): readonly RawItem[] =>
@@ -37,17 +37,17 @@ const isCovered = (slices: readonly RawItem[], from: string, to: string): boolea
 }
 
 const ofHead: Rules = {
-  'goes on otherwise than round by round': (write) =>
+  'moves without counting one round up': (write) =>
     isChanged(write, 'position') && amount(write.after, 'round') !== amount(write.before, 'round') + 1,
-  'has gone back': (write) => text(write.after, 'position') < text(write.before, 'position'),
-  'passes over what no worker has been given to read': (write) =>
+  'goes back': (write) => text(write.after, 'position') < text(write.before, 'position'),
+  'passes a time that no slice covers': (write) =>
     isChanged(write, 'round') &&
     !isCovered(slicesOf(write), text(write.before, 'position'), text(write.after, 'position')),
-  'takes for read what may be booked a moment late': (write) =>
+  'passes a time in which rows may still appear': (write) =>
     isRewritten(write, 'position') && ms(write.after, 'position') > write.nowMs - OVERLAP_MS + APART_MS,
 }
 
-/** What only its holder may do to a job. */
+/** Attributes of a job that only the worker that holds its lease changes. */
 const PROGRESS = ['after_id', 'rows', 'tries', 'open_until']
 
 const isRegistered = (write: Write) => isChanged(write, 'settles_by')
@@ -61,23 +61,23 @@ const isProgress = (write: Write) =>
   (isEnded(write) || PROGRESS.some((name) => isChanged(write, name)))
 
 const ofJobs: Rules = {
-  'is of another span': (write) => !isBegun(write) && rewrites('from to category kind id')(write),
-  'waits for less than it did': (write) =>
+  'changes its span': (write) => !isBegun(write) && rewrites('from to category kind id')(write),
+  'moves its last reading to an earlier time': (write) =>
     !write.isNew && text(write.after, 'settles_by') < text(write.before, 'settles_by'),
-  'counts its readings wrong': movesOtherwise('reads', 0, 1),
-  'is read for ever': ({ after }) => amount(after, 'reads') > MOST_READINGS,
-  'is of another transaction, or of what the provider said before': (write) => {
+  'counts more than one reading, or counts down': movesOtherwise('reads', 0, 1),
+  'is read more often than allowed': ({ after }) => amount(after, 'reads') > MOST_READINGS,
+  'changes its transaction, or takes an older reading of it': (write) => {
     const [known, heard] = [write.before['transaction'], write.after['transaction']].map(Object)
     if (isBegun(write) || !isHeardAgain(write)) return false
     return known.transactionId !== heard.transactionId || known.updatedAt > heard.updatedAt
   },
-  'is to be deleted and still to be done': ({ after }) => after['work'] !== undefined && after['ttl'] !== undefined,
+  'expires although it is due': ({ after }) => after['work'] !== undefined && after['ttl'] !== undefined,
 }
 
-/** A page of the provider's rows; each has all of these. */
+/** A page of the provider's rows. */
 type Page = { readonly data?: readonly Readonly<Record<string, string>>[]; readonly has_more?: boolean }
 
-/** Money that is neither credited nor known to anybody, and what is noted of it is older than what was just read. */
+/** Money that is neither credited nor in suspense, and its open job has an older reading than this row. */
 const isBehind = ({ world }: Write, row: Readonly<Record<string, string>>): boolean => {
   const { id, type, status, updated, product_id: productId, reference_id: reference } = row
   const noted = world.table.item({ pk: `SYNC#open#${id}`, sk: 'SYNC' })
@@ -87,7 +87,7 @@ const isBehind = ({ world }: Write, row: Readonly<Record<string, string>>): bool
   return isOpen && Date.parse(Object(noted['transaction']).updatedAt) < Date.parse(String(updated))
 }
 
-/** A worker that has moved its due time into the future has it, until then, for itself. */
+/** A worker leases a job: it moves the job's due time forward, and holds the job until then. */
 const watchHolders = (world: World) => {
   const holders = new Map<string, Process>()
   /** The last page that a process was answered. */
@@ -96,7 +96,7 @@ const watchHolders = (world: World) => {
     if (path !== '/transactions' || query.has('product_id')) return
     if (outcome.kind === 'answered' && outcome.status === 200) pages.set(process, Object(outcome.json))
   })
-  /** A worker that continues during another one does so in its name. */
+  /** A worker that was frozen continues under the name of the worker that thawed it. */
   const isHolder = ({ key, worker }: Write) => {
     const holder = holders.get(key.pk)
     const names = namesOf(world, worker)
@@ -105,20 +105,20 @@ const watchHolders = (world: World) => {
   const pageOf = (process: Process | undefined) =>
     process && (world.sharing.has(process) ? undefined : pages.get(process))
   const rules: Rules = {
-    'is worked on by a worker that does not have it': (write) => isProgress(write) && !isHolder(write),
-    'is read on, and what the provider has just said of an open transaction is not kept': (write) =>
+    'is changed by a worker that does not hold it': (write) => isProgress(write) && !isHolder(write),
+    'moves on without storing the newest reading of an open transaction': (write) =>
       isProgress(write) &&
       write.after['kind'] !== 'open' &&
       (pageOf(write.worker)?.data ?? []).some((row) => isBehind(write, row)),
-    'is taken from a worker whose lease is not over': (write) => {
+    'is taken while another worker holds it': (write) => {
       const isTold = write.isNew || isBegun(write) || isRegistered(write) || isHeardAgain(write)
       const isTaken = isChanged(write, 'due_at') && !isTold
       const isLive = Date.parse(text(write.before, 'due_at')) > write.nowMs + APART_MS
       return isTaken && isLive && holders.has(write.key.pk) && !isHolder(write)
     },
-    'has been read to its end, and the page said there is more': (write) =>
+    'ends although its page said that there is more': (write) =>
       isEnded(write) && write.after['kind'] !== 'open' && pageOf(write.worker)?.has_more === true,
-    'goes on after a transaction that its page did not end with': ({ before, after, worker }) =>
+    'moves to another transaction than the last one of its page': ({ before, after, worker }) =>
       after['after_id'] !== undefined &&
       before['after_id'] !== after['after_id'] &&
       pageOf(worker)?.data !== undefined &&
@@ -133,7 +133,7 @@ const watchHolders = (world: World) => {
   return { rules, follow }
 }
 
-/** Checked at every write to a job of the sync: nothing is passed over, and no worker works on what is another's. */
+/** Checked at every write to a job of the sync: it passes nothing over, and only its holder changes it. */
 export const watchJobs = (world: World, seen: Observations): void => {
   const { rules, follow } = watchHolders(world)
   const all: Rules = { ...ofJobs, ...rules }

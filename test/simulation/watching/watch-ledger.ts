@@ -5,16 +5,16 @@ import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import { APART_MS, isChanged, movesOtherwise, ms, type Rules, type Write, watchRules } from './rules.ts'
 
-/** A figure that the balance shows, and the time of its last change. One job writes several changes with one time. */
+/** A figure of the balance has the time of its last change. One job writes several changes with one time. */
 const timed = (figure: string, time: string): Rules => ({
-  'moves and keeps the time of an older change': (write) =>
+  'changes and keeps the time of an older change': (write) =>
     amount(write.before, figure) !== amount(write.after, figure) &&
     !isChanged(write, time) &&
     !(ms(write.after, time) > write.startedMs - APART_MS),
 })
 
 const isClosed: Rules = {
-  'opens a journal that was closed': ({ before, after }) => text(after, 'closed_until') < text(before, 'closed_until'),
+  'opens a closed journal': ({ before, after }) => text(after, 'closed_until') < text(before, 'closed_until'),
 }
 
 const ofShards: Rules = { ...isClosed, ...timed('credited_minor', 'credited_at') }
@@ -26,7 +26,7 @@ type Kept = {
   readonly position?: { readonly eligibleAt: string; readonly entryId: string }
 }
 
-/** The entries that a kept sum has: those of its window up to its position. */
+/** The entries of a kept sum: those of its window up to its position. */
 const keptEntries = ({ world, key }: Write, { start, end, position }: Kept): readonly RawItem[] => {
   const last = position ? `${position.eligibleAt}#${position.entryId}` : ''
   return sweptBy({ swept_from: start, swept_until: end }, entriesOf(world, clientOf(key))).filter(
@@ -38,8 +38,8 @@ const ofWindows: Rules = {
   ...isClosed,
   ...timed('available_minor', 'changed_at'),
   'has fewer parts than it had': ({ before, after }) => amount(after, 'parts') < amount(before, 'parts'),
-  'keeps a sum over one that another run has kept': movesOtherwise('progress_number', 0, 1),
-  'keeps a sum of another window, or one that is not that of its entries': (write) => {
+  'overwrites a sum that another run kept': movesOtherwise('progress_number', 0, 1),
+  'keeps a sum of another window, or another sum than its entries have': (write) => {
     if (!isChanged(write, 'progress_number')) return false
     const kept = write.after['progress'] as Kept
     const entries = keptEntries(write, kept)
@@ -51,12 +51,11 @@ const ofWindows: Rules = {
 
 const putOnce: Rules = { 'is written a second time': ({ isNew }) => !isNew }
 
-/** The shard, or the window, that an entry's own write has moved or looked at. */
 const ofEntries: Rules = {
   ...putOnce,
-  'is put where a settlement has swept already': ({ world, key }) =>
+  'is put into a window that a settlement has swept': ({ world, key }) =>
     key.sk < text(windowRow(world, clientOf(key)), 'settled_until'),
-  'is put where every shard is closed': (write) => {
+  'is put although every shard is closed': (write) => {
     const ledger = write.key.pk.replace('JOURNAL', 'LEDGER')
     const fences = write.world.table.items(ledger).filter(({ pk }) => pk === ledger)
     return fences.every((item) => text(item, 'closed_until') > text(write.after, 'posted_at'))

@@ -9,8 +9,8 @@ import { isOn } from './watch-endpoints.ts'
 
 const MOST_SECONDS = 900
 
-/** A delivery's message as a worker was given it, and the row as it was then. */
-type Given = { readonly id: string; readonly attempt: number; readonly row: RawItem | undefined }
+/** A message about a delivery that a worker received, and the delivery's row at that moment. */
+type Received = { readonly id: string; readonly attempt: number; readonly row: RawItem | undefined }
 
 const isScheduled = (row: RawItem | undefined): row is RawItem => deliveryStatus(row) === 'scheduled'
 
@@ -18,14 +18,14 @@ const isScheduled = (row: RawItem | undefined): row is RawItem => deliveryStatus
 const waitsUntilMs = (row: RawItem): number =>
   ms(row, row['claim_token'] === undefined ? 'next_attempt_at' : 'claimed_until')
 
-/** What an invocation of the worker was given, by delivery. */
-const givenIn = (world: World, event: unknown): ReadonlyMap<string, readonly Given[]> => {
+/** The messages of one invocation, by delivery. */
+const receivedIn = (world: World, event: unknown): ReadonlyMap<string, readonly Received[]> => {
   const records = Object(event).Records as readonly { readonly body: string }[]
-  const given = records.map(({ body }): Given => {
+  const received = records.map(({ body }): Received => {
     const { delivery_id: id, attempt } = Object(JSON.parse(body))
     return { id: String(id), attempt: Number(attempt), row: deliveryRow(world, id) }
   })
-  return Map.groupBy(given, ({ id }) => id)
+  return Map.groupBy(received, ({ id }) => id)
 }
 
 const attemptOf = (deliveryId: unknown, attempt: unknown): string => `${String(deliveryId)} ${String(attempt)}`
@@ -34,19 +34,19 @@ const attemptOf = (deliveryId: unknown, attempt: unknown): string => `${String(d
 export const watchMessages = (world: World, seen: Observations): void => {
   const apartMs = watchClocks(world)
   const startedMs = watchStarts(world)
-  const given = new WeakMap<Process, ReadonlyMap<string, readonly Given[]>>()
-  /** Attempts that a worker has sent a message about. */
+  const received = new WeakMap<Process, ReadonlyMap<string, readonly Received[]>>()
+  /** Attempts about which a process has sent a message. */
   const sent = new WeakMap<Process, Set<string>>()
-  /** Deliveries of which due work was refused to a process. */
+  /** Deliveries whose due time a process of due work could not move, because the table refused that. */
   const refused = new WeakMap<Process, Set<string>>()
-  /** Attempts that have failed and are not the last of their round, by who has noted them. */
-  const notedBy = new WeakMap<Process, Set<string>>()
+  /** Failed attempts that a process has recorded, except the last of a round. */
+  const recordedBy = new WeakMap<Process, Set<string>>()
   const report = (id: string, what: string) => void seen.problems.push(`delivery ${id} ${what}`)
 
   onWorkersWrite(world, / DELIVERY$/, (write) => {
     const { after, worker } = write
     if (isChanged(write, 'attempts') && isScheduled(after))
-      addTo(notedBy, worker, attemptOf(after['delivery_id'], after['attempts']))
+      addTo(recordedBy, worker, attemptOf(after['delivery_id'], after['attempts']))
   })
 
   world.onRefused.push(({ key, kind, ...step }) => {
@@ -56,28 +56,28 @@ export const watchMessages = (world: World, seen: Observations): void => {
   })
 
   world.onStarted.push((process, event) => {
-    if (process.name === 'deliver-webhook') given.set(process, givenIn(world, event))
+    if (process.name === 'deliver-webhook') received.set(process, receivedIn(world, event))
   })
 
-  /** As its worker has met it, or left it. */
-  const isKnown = (process: Process, id: string, row: RawItem): boolean =>
-    given
-      .get(process)
-      ?.get(id)
-      ?.some(({ row: was }) => was === row) === true ||
-    notedBy.get(process)?.has(attemptOf(id, row['attempts'])) === true
+  /** No other process has changed the row since this one received its message or recorded its attempt. */
+  const isKnown = (process: Process, id: string, row: RawItem): boolean => {
+    const messages = received.get(process)?.get(id) ?? []
+    const isRecorded = recordedBy.get(process)?.has(attemptOf(id, row['attempts'])) === true
+    return isRecorded || messages.some(({ row: was }) => was === row)
+  }
 
   world.onSent.push((queue, { body, delaySeconds }, process) => {
     if (!queue.startsWith('webhooks')) return
     const { delivery_id: id, attempt } = Object(body)
     const row = deliveryRow(world, id)
     addTo(sent, process, attemptOf(id, attempt))
-    if (refused.get(process)?.has(`DELIVERY#${id}`)) report(id, 'gets a message by a worker that was refused it')
-    if (row === undefined) return report(id, 'gets a message before it is there')
+    if (refused.get(process)?.has(`DELIVERY#${id}`))
+      report(id, 'gets a message from due work that could not move its due time')
+    if (row === undefined) return report(id, 'gets a message before it is stored')
     const next = Number(row['attempts']) + 1
-    if (attempt > next) report(id, 'gets a message about an attempt that is not next')
+    if (attempt > next) report(id, 'gets a message about a later attempt than its next one')
     const arrivesMs = world.scheduler.nowMs() + delaySeconds * 1_000
-    // A queue can hold it for so long.
+    // For a longer wait the message comes early, and the worker sends the next one.
     const isDelayed = delaySeconds > 0 && delaySeconds < MOST_SECONDS
     const isEarly = isDelayed && attempt === next && arrivesMs < waitsUntilMs(row) - apartMs()
     if (isEarly && isScheduled(row) && isKnown(process, id, row))
@@ -85,19 +85,19 @@ export const watchMessages = (world: World, seen: Observations): void => {
   })
 
   onGoodEnd(world, (process) => {
-    for (const [id, messages] of given.get(process) ?? []) {
+    for (const [id, messages] of received.get(process) ?? []) {
       const row = deliveryRow(world, id)
       const next = Number(row?.['attempts']) + 1
       if (!isScheduled(row) || sent.get(process)?.has(attemptOf(id, next))) continue
-      // As it was when this worker began: no other worker has read it since.
+      // The row did not change since this worker received it, so no other worker follows it.
       const wasMeant = messages.some(({ attempt, row: was }) => attempt === next && was === row)
       const isLater = waitsUntilMs(row) > startedMs(process) + apartMs()
-      if (wasMeant && (isLater || row['claim_token'] !== undefined)) report(id, 'waits, and its message is gone')
+      if (wasMeant && (isLater || row['claim_token'] !== undefined)) report(id, 'waits without a message')
       const made = messages.some(
         ({ attempt, row: was }) => attempt === next - 1 && Number(was?.['attempts']) === next - 2,
       )
-      if (made && notedBy.get(process)?.has(attemptOf(id, next - 1)))
-        report(id, 'has failed, and no message leads to its next attempt')
+      if (made && recordedBy.get(process)?.has(attemptOf(id, next - 1)))
+        report(id, 'has a failed attempt without a message for the next one')
     }
   })
 }
@@ -105,7 +105,7 @@ export const watchMessages = (world: World, seen: Observations): void => {
 /** Clocks differ by twenty seconds at most, and a worker makes a few calls between its read of an endpoint and its POST. */
 const NEAR_MS = 60_000
 
-/** Checked at every POST: it tells of its own event, with the time of now (design section 8), to an endpoint that is on. */
+/** Checked at every POST: it names its own event and the present time (design section 8), and its endpoint is enabled. */
 export const watchPosts = (world: World, seen: Observations, { since }: States): void => {
   const apartMs = watchClocks(world)
 
@@ -117,9 +117,9 @@ export const watchPosts = (world: World, seen: Observations, { since }: States):
     if (headers['webhook-id'] !== row?.['event_id'] || headers['X-Gateway-Event'] !== type)
       report('is posted as another event')
     if (Math.abs(Number(headers['webhook-timestamp']) * 1_000 - world.scheduler.nowMs()) > apartMs() + 1_000)
-      report('is posted with another time than now')
+      report('is posted with another time than the present one')
     if (!since(text(row ?? {}, 'endpoint_id'), world.scheduler.nowMs() - NEAR_MS).some(isOn))
-      report('is posted to an endpoint that was switched off or deleted a while ago')
+      report('is posted to an endpoint that was disabled or deleted a while ago')
   })
 
   watchLanes(world, seen)
@@ -127,9 +127,9 @@ export const watchPosts = (world: World, seen: Observations, { since }: States):
 
 type HandedOut = { readonly firstMs: number; slow: boolean }
 
-/** Checked at every POST: no worker of the common lane is held for an endpoint that was known to hang. */
+/** Checked at every POST: no worker of the common lane posts to an endpoint that was already marked as slow. */
 const watchLanes = (world: World, seen: Observations): void => {
-  /** In the world's time: the mark itself was written by a clock that may be wrong. */
+  /** When endpoints were marked, in the world's time: the clock that wrote the mark may be wrong. */
   const markedAtMs = new Map<string, number>()
   const handedOut = new Map<string, HandedOut>()
 
@@ -160,7 +160,7 @@ const watchLanes = (world: World, seen: Observations): void => {
     const marked = markedAtMs.get(String(row?.['endpoint_id']))
     if (handed?.slow === true) meet(world, 'an attempt goes through the slow lane')
     if (handed && !handed.slow && marked !== undefined && handed.firstMs > marked) {
-      seen.problems.push(`attempt ${attempt} held a worker of the common lane`)
+      seen.problems.push(`attempt ${attempt} of a slow endpoint held a worker of the common lane`)
     }
   })
 }

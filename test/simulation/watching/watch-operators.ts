@@ -11,27 +11,29 @@ import { type Rules, watchRules } from './rules.ts'
 
 type Said = Readonly<Record<string, unknown>>
 
-/** What an operator's record is about, among what its write has changed. */
+/** Whether an audit record is about a change that was written with it. */
 const isAbout = ({ subject, after }: RawItem, { key, after: row = {} }: TableChange): boolean =>
   key.pk.endsWith(`#${String(subject)}`) || key.sk.endsWith(`#${String(subject)}`)
     ? /^(SETTLEMENT|SUSPENSE|CLIENT|ENDPOINT|GONE|DELIVERY)$/.test(key.sk.split('#')[0] ?? '') ||
       key.pk.startsWith('ADJUSTMENT#')
     : row['key_id'] !== undefined && row['key_id'] === Object(after).key_id
 
-/** Names that mean something else in a row than in a record. */
-const OTHERWISE = ['resolution', 'notes', 'ledger_parts']
+/** Attributes whose values differ in form between row and record. */
+const OTHER_FORM = ['resolution', 'notes', 'ledger_parts']
 
-/** The account as a record names it. */
+/** The row with its bank account named as in a record. */
 const inWireNames = (row: RawItem): RawItem => {
   const { bankName, bankAccountNo, bankAccountName } = Object(row['bank'])
   const bank = { bank_name: bankName, bank_account_no: bankAccountNo, bank_account_name: bankAccountName }
   return row['bank'] === undefined ? row : { ...row, bank }
 }
 
-/** Whatever record and row both say, they say alike. */
-const untruths = (said: Said, row: RawItem): readonly string[] =>
+/** Attributes with different values in record and row. */
+const differing = (said: Said, row: RawItem): readonly string[] =>
   Object.entries(said)
-    .filter(([name, value]) => !OTHERWISE.includes(name) && typeof (row[name] ?? value) === typeof (value ?? row[name]))
+    .filter(
+      ([name, value]) => !OTHER_FORM.includes(name) && typeof (row[name] ?? value) === typeof (value ?? row[name]),
+    )
     .filter(([name, value]) => (name in row || value === null) && !isDeepStrictEqual(row[name] ?? null, value))
     .map(([name]) => name)
 
@@ -39,22 +41,22 @@ const ACTIONS = new Set(MANIFEST.flatMap(({ name, trigger }) => (trigger.kind ==
 
 const isUnderWay = (delivery: RawItem | undefined): boolean => deliveryStatus(delivery) === 'scheduled'
 
-/** What an operator's action changes on the operator's word. */
+/** Whether a change needs an audit record: the operator decided it. */
 const needsRecord = (action: string, { key, before, after }: TableChange): boolean => {
-  // The gateway itself notes that an alert about an endpoint was sent.
+  // The gateway itself records the time of an alert about an endpoint.
   if (before?.['last_alert_at'] !== after?.['last_alert_at'] && before !== undefined && after !== undefined)
     return false
   if (/^(CLIENT|APIKEY|(ENDPOINT|GONE)#.*|SETTLEMENT)$/.test(key.sk)) return true
   if (key.pk.startsWith('ADJUSTMENT#')) return true
   if (action === 'resolve-suspense') return key.sk === 'SUSPENSE'
-  // What a payment's end announces is not the operator's word.
+  // The gateway itself announces the end of a payment.
   if (action === 'refresh-payment') return false
   return key.sk === 'DELIVERY' && !isUnderWay(before) && isUnderWay(after)
 }
 
-/** What an audit found is written onto what it has read. */
+/** The result of an audit replaces the result that the audit has read. */
 const ofVerdicts: Rules = {
-  'is written over what another worker has found': ({ before, after }) =>
+  'overwrites what another worker found': ({ before, after }) =>
     after['version'] !== undefined && amount(after, 'version') !== amount(before, 'version') + 1,
   'has an audit that is neither due nor done': ({ after }) =>
     after['state'] !== undefined && (after['state'] === 'audited') !== (after['work'] === undefined),
@@ -62,7 +64,7 @@ const ofVerdicts: Rules = {
     before['state'] === 'audited' && before['audited_at'] !== after['audited_at'],
 }
 
-/** The head of a chain of audit records, and what comes after it. */
+/** The head of a chain of audit records, and each record of it. */
 const ofChain: Rules = {
   'skips a record': ({ before, after }) => amount(after, 'number') !== amount(before, 'number') + 1,
 }
@@ -74,7 +76,7 @@ const ofRecord: Rules = {
   },
 }
 
-/** Checked at every write: an operator's change comes with a record that says what was before and is now. */
+/** Checked at every write: an operator's change has an audit record with the state before and after. */
 export const watchAuditRecords = (world: World, seen: Observations): void => {
   watchRules(world, seen, ({ pk, sk }) => {
     if (pk.startsWith('VERDICT#')) return ofVerdicts
@@ -95,17 +97,19 @@ export const watchAuditRecords = (world: World, seen: Observations): void => {
       for (const change of written.filter((one) => isAbout(record, one))) {
         const { before, after } = change
         const wrong = [
-          ...(before && record['before'] ? untruths(record['before'] as Said, inWireNames(before)) : []),
-          ...(after && record['after'] ? untruths(record['after'] as Said, inWireNames(after)) : []),
+          ...(before && record['before'] ? differing(record['before'] as Said, inWireNames(before)) : []),
+          ...(after && record['after'] ? differing(record['after'] as Said, inWireNames(after)) : []),
         ]
         if (wrong.length > 0)
-          seen.problems.push(`the record of ${text(record, 'action')} lies of ${change.key.pk}: ${wrong.join(', ')}`)
+          seen.problems.push(
+            `the record of ${text(record, 'action')} is wrong about ${change.key.pk}: ${wrong.join(', ')}`,
+          )
       }
     }
   })
 }
 
-/** Items by what their keys begin with; of a client's ledger the first word of what lies in it. */
+/** The kind of an item, by its partition. Items of a ledger are told apart by their sort key. */
 const kindOf = ({ pk, sk }: Key): string => {
   const [partition = ''] = pk.split('#')
   if (partition === 'PAYMENT') return sk.startsWith('EVENT#') ? 'EVENT' : 'PAYMENT'
@@ -113,8 +117,8 @@ const kindOf = ({ pk, sk }: Key): string => {
 }
 
 /**
- * What each duty may change, said here once more and by hand. Support moves money only by what the provider says of a
- * payment; finance moves what is settled and no payment's status; admin moves no money at all.
+ * The kinds of items that each duty may change, independent of the manifest. Support moves money only by the provider's
+ * answers about a payment. Finance moves settled money and no payment's status. Admin moves no money.
  */
 const CHANGES: Readonly<Record<Duty, string>> = {
   look: '',
@@ -122,9 +126,9 @@ const CHANGES: Readonly<Record<Duty, string>> = {
   finance: 'SETTLEMENT WINDOW SHARD JOURNAL HOUSE ADJUSTMENT VERDICT REFERENCE PAYMENT SUSPENSE AUDIT',
   admin: 'CLIENT APIKEY ENDPOINTS WINDOW SHARD AUDIT',
 }
-/** What an audit found. */
+/** What `audit-ledger` writes: its result. */
 const FOUND = 'VERDICT'
-/** Of every operator's action. */
+/** The duty of each operator's action. */
 const DUTIES: ReadonlyMap<string, Duty> = new Map(
   MANIFEST.flatMap(({ name, trigger }) => (trigger.kind === 'operator' ? [[name, trigger.duty] as const] : [])),
 )
@@ -133,13 +137,13 @@ const MONEY = ['available_minor', 'in_settlement_minor', 'paid_out_minor', 'writ
 const moved = (before: RawItem | undefined, after: RawItem | undefined, fields: readonly string[]) =>
   before !== undefined && fields.some((field) => before[field] !== after?.[field])
 
-/** Beyond the kind of item: what of it a duty leaves alone. */
+/** Whether a change moves attributes that the duty may not move, of a kind that it may change. */
 const isTrespass = (duty: Duty, kind: string, before: RawItem | undefined, after: RawItem | undefined): boolean => {
   if (duty === 'finance' && kind === 'PAYMENT')
     return moved(before, after, ['status', 'paid_at', 'notional_minor', 'credited_provider_payment_id'])
   if (duty === 'support' && kind === 'PAYMENT')
     return before?.['status'] === 'succeeded' && moved(before, after, ['net_minor', 'paid_at'])
-  // When the operators were told of it, and nothing else.
+  // Support may only record the time of an alert.
   if (duty === 'support' && kind === 'ENDPOINTS')
     return !isDeepStrictEqual({ ...before, last_alert_at: undefined }, { ...after, last_alert_at: undefined })
   return duty === 'admin' && moved(before, after, [...MONEY, 'credited_minor'])

@@ -18,7 +18,7 @@ import {
   type Write,
 } from './rules.ts'
 
-/** What the writer has asked the provider about, and was answered. */
+/** `hasAskedAbout`: the provider answered the writer's question about a payment or request of its own. */
 type PaymentWrite = Write & { readonly hasAskedAbout: (providerId: string) => boolean }
 
 type Attempt = { readonly number: number; readonly outcome: string; readonly code?: string }
@@ -28,87 +28,86 @@ const attemptsOf = (item: RawItem) => (item['provider_attempts'] ?? []) as reado
 const rememberedOf = (item: RawItem) => [...((item['remembered_provider_payment_ids'] ?? new Set()) as Set<string>)]
 const hasEnded = (item: RawItem) => !['creating', 'pending'].includes(text(item, 'status'))
 const isTakeOver = (write: Write) => isChanged(write, 'attempt')
-/** It may have been made at the provider. */
+/** The provider may have a request of it. */
 const mayExist = (item: RawItem) => item['may_exist_upstream'] === true
 const wasRefused = (item: RawItem) => attemptsOf(item).at(-1)?.outcome === 'refused'
 
-/** By more than clocks differ. */
+/** The lease is valid by every clock. */
 const isUnderLease = ({ before, nowMs }: Write) => ms(before, 'lease_until') > nowMs + APART_MS
 
 const referenceOf = ({ world, after }: Write) =>
   world.provider.storedRequest(text(after, 'payment_request_id'))?.request.reference_id
 
-/** A payment may be due at any time until it ends; a create while a worker must check it. */
 const isDue = (item: RawItem) => item['work'] === 'payment' && item['due_at'] !== undefined
 
-/** One more than it did. */
+/** It notes one more capture of a payment that is still being created. */
 const isRemembering = ({ before, after }: Write) => {
   const known = rememberedOf(before)
   return rememberedOf(after).some((id) => !known.includes(id))
 }
 
 const LEASE_MS = 30_000
-/** A lease that was read may have been released since. */
+/** The writer may have read a lease that was released since then. */
 const leaseEndMs = ({ after, nowMs }: Write) => Math.max(nowMs + LEASE_MS, ms(after, 'lease_until') || 0)
 
 const whileCreating: Rules<PaymentWrite> = {
-  'counts its attempts wrong': movesOtherwise('attempt', 0, 1),
-  'is taken over under a live lease': (write) => isTakeOver(write) && isUnderLease(write),
-  'forgets how an attempt ended': ({ before, after }) =>
+  'counts more than one attempt, or counts down': movesOtherwise('attempt', 0, 1),
+  'is taken over while its lease is valid': (write) => isTakeOver(write) && isUnderLease(write),
+  'changes how an attempt ended': ({ before, after }) =>
     attemptsOf(before).some(({ number, outcome, code }) => {
       const now = attemptsOf(after).find((attempt) => attempt.number === number)
       return outcome !== 'started' && now !== undefined && (now.outcome !== outcome || now.code !== code)
     }),
-  'forgets that something may be there upstream': ({ before, after }) => mayExist(before) && !mayExist(after),
-  'takes other words although something may be there upstream': ({ before, after }) =>
+  'forgets that the provider may have a request': ({ before, after }) => mayExist(before) && !mayExist(after),
+  'takes another body although the provider may have a request': ({ before, after }) =>
     !isDeepStrictEqual(before['request'], after['request']) && (mayExist(before) || !wasRefused(before)),
-  'does not count an attempt that may be there upstream': (write) =>
+  'is taken over without noting that the provider may have a request': (write) =>
     isTakeOver(write) && !wasRefused(write.before) && !mayExist(write.after),
   'has failed and keeps its lease': ({ after }) => after['failure'] !== undefined && after['lease_until'] !== undefined,
-  'remembers a capture that is not looked at': ({ after }) => rememberedOf(after).length > 0 && !isDue(after),
-  'remembers a capture that is looked at long after its lease': (write) =>
+  'remembers a capture and is not due': ({ after }) => rememberedOf(after).length > 0 && !isDue(after),
+  'remembers a capture and is due long after its lease': (write) =>
     isRemembering(write) && ms(write.after, 'due_at') > leaseEndMs(write) + APART_MS,
-  'is looked at later although it remembers a capture': (write) =>
+  'is due later although it remembers a capture': (write) =>
     isTakeOver(write) &&
     rememberedOf(write.before).length > 0 &&
     text(write.after, 'due_at') > text(write.before, 'due_at'),
-  'may be deleted although something may be there upstream': ({ after }) =>
+  'expires although the provider may have a request': ({ after }) =>
     after['ttl'] !== undefined && (mayExist(after) || !wasRefused(after)),
 }
 
 const uponCommit: Rules<PaymentWrite> = {
   'shows the destination of another attempt': (write) =>
     referenceOf(write) !== `${write.key.pk.slice('PAYMENT#'.length)}-${String(write.before['attempt'])}`,
-  'remembers a capture and is not looked at now': ({ after, nowMs }) =>
+  'remembers a capture and is not due now': ({ after, nowMs }) =>
     rememberedOf(after).length > 0 && ms(after, 'due_at') > nowMs + APART_MS,
 }
 
-const alwaysDue: Rules<PaymentWrite> = { 'is not looked at': ({ after }) => !isDue(after) }
+const alwaysDue: Rules<PaymentWrite> = { 'is pending and not due': ({ after }) => !isDue(after) }
 
-/** Whatever becomes of the request that asks for a cancel, a worker looks within a minute. */
+/** A worker checks a cancel within a minute, even if the function that was asked for it died. */
 const CANCEL_MS = 60_000
 
 const whilePending: Rules<PaymentWrite> = {
   ...alwaysDue,
-  'was cancelled at another time before': rewrites('cancel_requested_at'),
-  'began to expire at another time before': rewrites('expiry_started_at'),
-  'is looked at late although its merchant has asked for its cancel': (write) =>
+  'changes when its cancel was requested': rewrites('cancel_requested_at'),
+  'changes when its expiry began': rewrites('expiry_started_at'),
+  'is due late after its merchant requested a cancel': (write) =>
     isGiven(write, 'cancel_requested_at') && ms(write.after, 'due_at') > write.nowMs + CANCEL_MS + APART_MS,
-  'is cancelled by its merchant past its time': ({ before, after, apartMs }) =>
+  'has a cancel requested after its time': ({ before, after, apartMs }) =>
     before['cancel_requested_at'] === undefined && ms(after, 'cancel_requested_at') > ms(after, 'expires_at') + apartMs,
-  'begins to expire, and no worker has asked what became of its cancel': (write) =>
+  'begins to expire before a worker asks what its cancel did': (write) =>
     isGiven(write, 'expiry_started_at') &&
     write.before['cancel_requested_at'] !== undefined &&
     !write.hasAskedAbout(text(write.after, 'payment_request_id')),
-  'is cancelled by its merchant although it has begun to expire': (write) =>
+  'has a cancel requested after its expiry began': (write) =>
     write.before['expiry_started_at'] !== undefined && isGiven(write, 'cancel_requested_at'),
 }
 
 const always: Rules<PaymentWrite> = {
-  'does not list its newest attempt': ({ after }) => attemptsOf(after).at(-1)?.number !== Number(after['attempt']),
-  'is there by another attempt than the one that ran': (write) =>
+  'does not list its last attempt': ({ after }) => attemptsOf(after).at(-1)?.number !== Number(after['attempt']),
+  'becomes visible by an attempt that was not claimed': (write) =>
     write.after['status'] !== 'creating' && isTakeOver(write),
-  'is not led to by its reference, in its own part': ({ world, key, before, after }) =>
+  'becomes visible without the row that finds it by its reference': ({ world, key, before, after }) =>
     before['status'] === 'creating' &&
     after['status'] !== 'creating' &&
     text(after, 'external_reference') !== '' &&
@@ -116,21 +115,21 @@ const always: Rules<PaymentWrite> = {
       pk: referencePk(text(after, 'owner'), text(after, 'external_reference')),
       sk: key.pk.replace('PAYMENT#', ''),
     }),
-  'is credited with money that is not what was asked for': (write) =>
+  'is credited with money that the provider did not capture in this amount': (write) =>
     becomes(write, 'status', 'succeeded') && !isCaptured(write),
-  'fails to be created although it is there': (write) =>
+  'has a failed create although it is visible': (write) =>
     write.before['status'] !== 'creating' && isGiven(write, 'failure'),
-  'remembers a capture although it is there': (write) => write.before['status'] !== 'creating' && isRemembering(write),
-  'forgets a capture that was not asked about': ({ before, after, hasAskedAbout }) =>
+  'remembers a capture although it is visible': (write) =>
+    write.before['status'] !== 'creating' && isRemembering(write),
+  'forgets a capture before its worker asked about it': ({ before, after, hasAskedAbout }) =>
     !hasEnded(after) && rememberedOf(before).some((id) => !rememberedOf(after).includes(id) && !hasAskedAbout(id)),
-  'has ended and is looked at all the same': ({ after }) => hasEnded(after) && isDue(after),
-  'has ended and takes wishes': (write) =>
+  'has ended and is still due': ({ after }) => hasEnded(after) && isDue(after),
+  'has a cancel or an expiry begun after its end': (write) =>
     hasEnded(write.before) && ['cancel_requested_at', 'expiry_started_at'].some((name) => isChanged(write, name)),
-  'succeeds under the lease of an attempt': (write) =>
+  'succeeds while the lease of an attempt is valid': (write) =>
     write.before['status'] === 'creating' && write.after['status'] === 'succeeded' && isUnderLease(write),
 }
 
-/** The provider has taken just that. */
 const isCaptured = ({ world, after }: Write): boolean =>
   world.provider
     .capturedPayments()
@@ -162,10 +161,10 @@ export const watchPayments = (world: World, seen: Observations): void => {
 
   onWrite(world, / PAYMENT$/, (write) => {
     const { before, after, isNew, worker } = write
-    // A create that the table may delete is claimed again, as if it were missing.
+    // A create that expires may be claimed again, as if it were missing.
     const isAnew = before['status'] === 'creating' && before['ttl'] !== undefined && after['attempt'] === 1
     if (isNew || isAnew) return
-    // A process that continues in another's environment has asked under its own name.
+    // The unfinished work of another process asked under that process's name.
     const isShared = worker !== undefined && world.sharing.has(worker)
     const hasAskedAbout = (id: string) => isShared || (worker !== undefined && asked.get(worker)?.has(id) === true)
     for (const what of broken(rulesFor(before, after), { ...write, hasAskedAbout }))

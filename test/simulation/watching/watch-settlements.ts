@@ -6,45 +6,44 @@ import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import { APART_MS, becomes, DAY_MS, isChanged, type Rules, rewrites, watchRules, watchStates } from './rules.ts'
 
-/** So long a function may take from its read of a client to what it writes. */
+/** The longest time from a function's read of a client to its write. */
 const RUN_MS = 5 * 60_000
 const NEW_BANK_MS = 3 * DAY_MS
 const ENDS = ['settled_at', 'recredited_at', 'bank_reference']
 
 const isPaid = (item: RawItem) => item['status'] === 'manual_paid'
 
-/** True of a settlement from its record on. */
-const fromTheRecord: Rules = {
-  'has left the list of payouts, or stands on it, wrongly': ({ after }) =>
+const always: Rules = {
+  'is recorded and not listed for payout, or listed and not recorded': ({ after }) =>
     (after['status'] === 'recorded') !== (after['work'] === 'payout'),
-  'was paid out at no time, or at one without being paid out': ({ after }) =>
+  'is paid out without time and reference, or has these without being paid out': ({ after }) =>
     ['settled_at', 'bank_reference'].some((name) => isPaid(after) !== (after[name] !== undefined)),
 }
 
-const whenRecorded: Rules = {
-  ...fromTheRecord,
-  'does not begin as recorded': ({ after }) => after['status'] !== 'recorded',
-  'begins with an end': ({ after }) => [...ENDS, 'notes'].some((name) => after[name] !== undefined),
-  'is of no time': ({ after }) => text(after, 'swept_from') >= text(after, 'swept_until'),
-  'is not to be audited': ({ written, after }) => {
+const whenNew: Rules = {
+  ...always,
+  'begins in another status than recorded': ({ after }) => after['status'] !== 'recorded',
+  'begins with attributes of its end': ({ after }) => [...ENDS, 'notes'].some((name) => after[name] !== undefined),
+  'has an empty window': ({ after }) => text(after, 'swept_from') >= text(after, 'swept_until'),
+  'is recorded without a due audit': ({ written, after }) => {
     const verdict = written.find(({ key }) => key.pk === `VERDICT#${text(after, 'settlement_id')}`)?.after
     return verdict?.['state'] !== 'waiting' || verdict['work'] !== 'audit'
   },
 }
 
 const whenChanged: Rules = {
-  ...fromTheRecord,
-  'is written otherwise than it was': rewrites(
+  ...always,
+  'changes what it is, or how it ended': rewrites(
     'client_id swept_from swept_until previous_id bank created_at triggered_by',
     ...ENDS,
   ),
-  'goes from one end to another': (write) => write.before['status'] !== 'recorded' && isChanged(write, 'status'),
+  'changes from one end to another': (write) => write.before['status'] !== 'recorded' && isChanged(write, 'status'),
 }
 
 /** Figures that an operator may be asked to confirm. */
 type Asked = Readonly<Record<string, unknown>>
 
-/** A client's differences that were not accepted. */
+/** A client's differences that no operator accepted. */
 const standing = (verdict: RawItem = {}): readonly object[] => {
   const named = (one: object) =>
     JSON.stringify(['what', 'id', 'expected', 'found'].map((name) => Reflect.get(one, name)))
@@ -53,36 +52,36 @@ const standing = (verdict: RawItem = {}): readonly object[] => {
 }
 
 const payoutRules = (asked: Asked): Rules => ({
-  'is paid out and was not audited': ({ world, after }) =>
+  'is paid out before its audit': ({ world, after }) =>
     verdictRow(world, after['settlement_id'])?.['state'] !== 'audited',
-  'is paid out although something stands on its client': ({ world, after }) =>
+  'is paid out although its client has open differences': ({ world, after }) =>
     standing(verdictRow(world, after['client_id'])).length > 0,
-  'is paid out although its payouts are on hold': ({ world, after }) =>
+  'is paid out although payouts of its client are on hold': ({ world, after }) =>
     clientRow(world, after['client_id'])['payout_hold'] !== undefined,
-  'is paid out by a reference that is not kept': ({ written, after }) =>
+  'is paid out without a row for its bank reference': ({ written, after }) =>
     !written.some(
       ({ key, before, after: kept }) =>
         key.sk === 'PAYOUT' && before === undefined && kept?.['settlement_id'] === after['settlement_id'],
     ),
-  'is paid out with another unproven amount than the one that was told': ({ before }) =>
+  'is paid out with another unproven amount than the operator confirmed': ({ before }) =>
     amount(before, 'unproven_minor') !== Number(asked['unproven'] ?? 0),
-  'is paid out to a new account that was not confirmed, or one was told that is not new': ({ before, nowMs }) => {
+  'is paid out to a new account without a confirmation, or with one to an old account': ({ before, nowMs }) => {
     const { since, isChange } = Object(before['bank'])
     const untilMs = isChange === true ? Date.parse(since) + NEW_BANK_MS : 0
     return Math.abs(untilMs - nowMs) > APART_MS && untilMs > nowMs !== (asked['new_bank'] === true)
   },
-  'is paid out, and its record has other figures than the operator confirmed': ({ written, after }) => {
+  'is paid out with other figures in its audit record than the operator confirmed': ({ written, after }) => {
     const record = written.find(({ key }) => key.pk === `AUDIT#${text(after, 'settlement_id')}`)?.after
     return !isDeepStrictEqual(Object(Object(record)['after'])['confirm'], asked)
   },
 })
 
 const debtRules = (asked: Asked): Rules => ({
-  'is paid out with another debt of its client than the one that was told': ({ world, after }) =>
+  'is paid out with another debt of its client than the operator confirmed': ({ world, after }) =>
     owedBy(world, text(after, 'client_id')) !== Number(asked['owed'] ?? 0),
 })
 
-/** What the client has less than nothing of: pending and available together. */
+/** By how much the client's balance, pending and available together, is below zero. */
 const owedBy = (world: World, clientId: string): number => {
   const { shards, windows } = booksOf(world.table.items(`LEDGER#${clientId}`))
   const [window = {}] = windows
@@ -93,7 +92,7 @@ const owedBy = (world: World, clientId: string): number => {
 /** Checked at every write to a settlement: what spec 3.2 and design sections 4, 10 and 11 let it do. */
 export const watchSettlementRows = (world: World, seen: Observations): void => {
   const asked = new WeakMap<Process, Asked>()
-  /** How often any ledger had moved when a payout began: what has not moved since is what was told. */
+  /** How many writes to ledgers there had been when a payout began. Without further ones the debt is as shown. */
   const startedAt = new WeakMap<Process, number>()
   let moves = 0
   const { since } = watchStates(world, / CLIENT$/, 'client_id')
@@ -111,8 +110,8 @@ export const watchSettlementRows = (world: World, seen: Observations): void => {
 
   /** Design section 4: the floor and the account are those of the moment of the record, not of one before the sum. */
   const ofAccount: Rules = {
-    'is to go to an account that its client had before': ({ after, nowMs }) => !hadSince(after, nowMs - RUN_MS + 1),
-    'is to go to an account that its client had before its payments were read': ({ after, worker }) => {
+    'names a bank account that its client no longer had': ({ after, nowMs }) => !hadSince(after, nowMs - RUN_MS + 1),
+    'names a bank account that its client no longer had when the entries were read': ({ after, worker }) => {
       const listedMs = worker && world.listedMs.get(worker)
       return listedMs !== undefined && !hadSince(after, listedMs)
     },
@@ -121,10 +120,10 @@ export const watchSettlementRows = (world: World, seen: Observations): void => {
   watchRules(world, seen, ({ sk }, write) => {
     if (sk !== 'SETTLEMENT') return undefined
     const { isNew, worker, written } = write
-    if (isNew) return { ...whenRecorded, ...ofAccount }
+    if (isNew) return { ...whenNew, ...ofAccount }
     if (!becomes(write, 'status', 'manual_paid')) return whenChanged
     const confirmed = (worker && asked.get(worker)) ?? {}
-    // The payout's own write is the first move after its beginning.
+    // The payout itself writes to the ledger.
     const own = written.filter(({ key }) => key.pk.startsWith('LEDGER#')).length
     const hasMoved = worker === undefined || moves - (startedAt.get(worker) ?? 0) > own
     return { ...whenChanged, ...payoutRules(confirmed), ...(hasMoved ? {} : debtRules(confirmed)) }
