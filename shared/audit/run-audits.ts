@@ -1,7 +1,7 @@
 import { findClient, requireClient } from '../client/client-store.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
-import { getBalance } from '../ledger/ledger-store.ts'
+import { balanceOf } from '../ledger/ledger-store.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween } from '../time.ts'
 import { type ClientVerdict, noteFound, readClientVerdict, tellStanding } from '../verdict/client-verdict-store.ts'
@@ -18,7 +18,7 @@ import {
   slicesSince,
 } from './audit-parts.ts'
 import { auditHouse } from './judged/audit-house.ts'
-import { readClientBooks } from './judged/client-books.ts'
+import { readableLedger, readClientBooks } from './judged/client-books.ts'
 
 type RunDeps = Pick<Deps, 'table' | 'stage' | 'queues' | 'alerts' | 'sleep' | 'now' | 'monotonicMs' | 'log'>
 
@@ -74,7 +74,10 @@ const tellOwing = async (
   clientId: ClientId,
   { owesSince, owesToldAt }: Owing,
 ): Promise<Owing> => {
-  const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
+  const ledger = await readableLedger(deps, clientId)
+  // An unreadable one stands as a difference.
+  if (ledger === undefined) return { owesSince, owesToldAt }
+  const { pendingMinor, availableMinor } = balanceOf(ledger)
   const owedMinor = -(pendingMinor + availableMinor)
   if (owedMinor <= 0) return { owesSince: undefined, owesToldAt: undefined }
   const now = deps.now()

@@ -5,6 +5,7 @@ import type { Client } from '../../client/client.ts'
 import { toClientDto } from '../../client/client-dto.ts'
 import { findClient } from '../../client/client-store.ts'
 import type { StoreDeps, TableDeps } from '../../deps.ts'
+import { InvariantError } from '../../errors.ts'
 import type { ClientId, SettlementId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { type Ledger, readLedger } from '../../ledger/ledger-store.ts'
@@ -32,7 +33,7 @@ export type ClientBooks = {
   readonly client: Client
   readonly clientId: ClientId
   readonly parts: number
-  /** Undefined when it cannot be parsed. */
+  /** Undefined when it cannot be read. */
   readonly ledger: Ledger | undefined
   /** In the order of their windows. */
   readonly settlements: readonly StoredSettlement[]
@@ -42,12 +43,12 @@ export type ClientBooks = {
   readonly differences: readonly Difference[]
 }
 
-/** A ledger with invalid figures cannot be parsed; that is a difference, and the audit continues. */
-const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promise<Ledger | undefined> => {
+/** A ledger without its window or with invalid figures cannot be read; that is a difference, and the audit continues. */
+export const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promise<Ledger | undefined> => {
   try {
     return await readLedger(deps, clientId)
   } catch (error) {
-    if (v.isValiError(error)) return undefined
+    if (v.isValiError(error) || error instanceof InvariantError) return undefined
     throw error
   }
 }

@@ -82,6 +82,7 @@ export const CORRUPTIONS: readonly (readonly [
   ],
 
   ['the net of an entry', add(entry, 'net_minor'), /entry\.net_minor/],
+  ['the method of an entry', change(entry, { method: 'qris' }), /^entry$/],
   ['a settled entry is deleted', lose(entry), /settlement\.entry_count|^entry/],
   ['an entry of the open tail is deleted', lose(entryRow('refunded', 'refund')), CREDITED, 'daily'],
   ['an entry is added', copy(entry, ({ sk }) => ({ sk: String(sk).replace(/#.*/, `#${OTHER_ID}`) })), /^entry/],
@@ -116,6 +117,13 @@ export const CORRUPTIONS: readonly (readonly [
   ['what the window has available', add(windowRow, 'available_minor'), /window\.available_minor/, 'daily'],
   ['what the window has in settlement', add(windowRow, 'in_settlement_minor'), /window\.in_settlement_minor/, 'daily'],
   ['what the window has paid out', add(windowRow, 'paid_out_minor'), /window\.paid_out_minor/, 'daily'],
+  [
+    'what the window has paid out is no number',
+    change(windowRow, { paid_out_minor: 'much' }),
+    /^ledger$/,
+    'daily, gate',
+  ],
+  ['the window is lost', lose(windowRow), /^ledger$/, 'daily, gate'],
   ['what the window has written off', add(windowRow, 'written_off_minor'), /window\.written_off_minor/, 'daily'],
   [
     'until when the window is settled',
@@ -130,6 +138,7 @@ export const CORRUPTIONS: readonly (readonly [
     /suspense\.amount_minor/,
     'daily',
   ],
+  ['money in suspense becomes a finding', change(suspenseRow('held'), { kind: 'finding' }), /suspense\.kind/, 'daily'],
   ['money in suspense is deleted', lose(suspenseRow('held')), /^suspense$/, 'daily'],
   [
     'money in suspense is resolved without a record',
