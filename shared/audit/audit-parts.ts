@@ -3,12 +3,11 @@ import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { slotOf } from '../ids.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
-import { paymentKey } from '../table/keys.ts'
 import { addMs, DAY_MS, epochMs, later, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
 import { believed, type Difference, type Look, MAX_DIFFERENCES } from '../verdict/difference.ts'
 import { auditStrayEvents } from './judged/audit-event.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
-import { type JudgedPayment, judgeById, judgePayments } from './judged/audit-payments.ts'
+import { judgeById, judgePayments } from './judged/audit-payments.ts'
 import { auditSettlement } from './judged/audit-settlement.ts'
 import { auditTrails, type ClientBooks, ownedItems, readClientBooks } from './judged/client-books.ts'
 
@@ -86,15 +85,9 @@ export const settlementPart = (deps: AuditDeps, read: ClientBooks, settlementId:
     stand: (books) => storedIn(books, settlementId)?.item,
   })
 
-/** Of judged payments, only those that have not changed since. */
-const thatStand = async (deps: AuditDeps, judged: readonly JudgedPayment[]): Promise<readonly JudgedPayment[]> => {
-  const items = await deps.table.getMany(judged.map(({ id }) => paymentKey(id)))
-  return judged.filter(({ item }, at) => isDeepStrictEqual(item, items[at]))
-}
-
 /**
- * Payments that were created in a span. Those with differences are judged once more, because they may just have
- * changed.
+ * Payments that were created in a span. Those with differences are judged once more at once: a transaction may just have
+ * become visible item by item, and a busy client always has such payments.
  */
 const paymentsPart = (
   deps: AuditDeps,
@@ -104,17 +97,13 @@ const paymentsPart = (
   key: `payments ${name}`,
   judge: async () => {
     const found: Difference[] = []
-    let hasMoved = false
     for await (const page of ownedItems(deps, books, 'payment', between)) {
       const judged = await judgePayments(deps, books, page)
-      const ids = judged.flatMap(({ id, differences }) => (differences.length > 0 ? [id] : []))
-      const again = ids.length > 0 ? await judgeById(deps, books, ids) : []
-      const standing = await thatStand(deps, again)
-      hasMoved ||= standing.length < again.length
-      found.push(...standing.flatMap(({ differences }) => differences))
+      const again = judged.flatMap(({ id, differences }) => (differences.length > 0 ? [id] : []))
+      found.push(...(await judgeById(deps, books, again)).flatMap(({ differences }) => differences))
       if (found.length >= MAX_DIFFERENCES) break
     }
-    return found.length === 0 && hasMoved ? 'moving' : found
+    return found
   },
 })
 
@@ -132,11 +121,11 @@ const dayParts = (deps: AuditDeps, books: ClientBooks, day: number): readonly Pa
 /** The due slices of history: one for each day since the last audit, all of them after thirty days. */
 type DueSlices = (of: number) => boolean
 
-export const slicesSince = (auditedDay: number | undefined, today: number): DueSlices => {
-  const first = Math.max(today - SLICES + 1, (auditedDay ?? today - SLICES) + 1)
-  const due = new Set(Array.from({ length: Math.max(0, today - first + 1) }, (_, at) => (first + at) % SLICES))
-  return (of) => due.has(of)
-}
+/** A slice is due if its last day came after the last audit. */
+export const slicesSince =
+  (auditedDay: number | undefined, today: number): DueSlices =>
+  (of) =>
+    (today - of) % SLICES < today - (auditedDay ?? 0)
 
 export const ALL_SLICES: DueSlices = () => true
 

@@ -53,7 +53,6 @@ const expectedEntries = (payment: Payment) => madeOf(() => entriesOf(payment)) ?
 
 export type JudgedPayment = {
   readonly id: PaymentId
-  readonly item: Item | undefined
   /** Undefined when it cannot be parsed. */
   readonly payment: Payment | undefined
   /** All its differences, with its events, their deliveries and its entries. */
@@ -78,7 +77,6 @@ export const judgePayments = async (
   const parts = Map.groupBy([...judgedEvents, ...entries, ...deliveries], ({ paymentId }) => paymentId)
   return read.map(({ key, item, payment }) => ({
     id: v.parse(PaymentIdSchema, idOf(key.pk)),
-    item,
     payment,
     differences:
       payment && item
