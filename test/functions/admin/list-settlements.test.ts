@@ -118,7 +118,11 @@ describe('list-settlements --status recorded --format csv', () => {
   })
 })
 
-type Listed = { readonly data: readonly { readonly id: string; readonly status: string }[]; readonly cursor?: string }
+type Listed = {
+  readonly data: readonly { readonly id: string }[]
+  readonly continuing?: true
+  readonly cursor?: string
+}
 
 const listed = async (deps: MemoryDeps, input: object) => (await asked(deps, input)).body as Listed
 
@@ -183,8 +187,8 @@ describe('list-settlements by status and days', () => {
     const first = await listed(slow, input)
     const rest = await listed(deps, { ...input, cursor: first.cursor })
 
-    const found = [first.data.length, rest.data.map(({ id }) => id), rest.cursor]
-    expect(found).toStrictEqual([2, [last.settlementId], undefined])
+    const found = [first.data.length, first.continuing, rest.data.map(({ id }) => id), rest.cursor]
+    expect(found).toStrictEqual([2, true, [last.settlementId], undefined])
   })
 
   it.each(['unknown', Buffer.from('{"period":{}}').toString('base64url')])(

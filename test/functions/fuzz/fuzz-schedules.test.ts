@@ -18,29 +18,33 @@ import { testDeps } from '../../support/test-deps.ts'
 
 const RUNS = { numRuns: runs(50) }
 
+/** What each answers, and the fields of the messages that it sends. */
 const SCHEDULES = {
-  'check-due-work': { handler: checkDueWork, result: { alert: 0, delivery: 0, payment: 0, audit: 0 } },
-  'audit-clients': { handler: auditClients, result: { clients: 1 } },
-  'sweep-settlements': { handler: sweepSettlements, result: { clients: 1 } },
+  'check-due-work': { handler: checkDueWork, result: { alert: 0, delivery: 0, payment: 0, audit: 0 }, sent: [] },
+  'audit-clients': { handler: auditClients, result: { clients: 1 }, sent: ['gateway', 'client_id'] },
+  'sweep-settlements': { handler: sweepSettlements, result: { clients: 1 }, sent: ['client_id'] },
   'sync-provider-transactions': {
     handler: syncProviderTransactions,
     result: { transactions: 0, unanswered: 0, until: expect.any(String), complete: true },
+    sent: [],
   },
 }
 
 describe('every scheduled function with any payload', () => {
   it.each(Object.entries(SCHEDULES))(
     '%s answers its summary and touches no payment',
-    async (_, { handler, result }) => {
+    async (_, { handler, result, sent }) => {
       const deps = memoryDeps()
       await aPendingPayment(deps, await aStoredClient(deps))
       const written = deps.changes.length
 
       await fc.assert(
         fc.asyncProperty(fc.oneof(hostileJson, fc.constant(undefined)), async (payload) => {
+          deps.sent.length = 0
           const answer = await handler.withDeps(deps)(payload, {} as never)
 
           expect(answer).toStrictEqual(result)
+          expect(deps.sent.flatMap(({ message }) => Object.keys(message.body))).toStrictEqual(sent)
           expect(deps.changes.slice(written).every(({ key }) => ['SYNC', 'QUOTA'].includes(key.sk))).toBe(true)
         }),
         RUNS,

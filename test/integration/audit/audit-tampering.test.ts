@@ -34,20 +34,11 @@ const SLOW_MS = 120_000
 /** Only the provider knows these; the sync compares them with the provider's transactions. */
 const PROVIDER_IDS = ['provider', 'payment_request_id', 'provider_attempts', 'credited_provider_payment_id']
 
-/** Times that nothing else repeats are judged for sense only. A payment without an event has fewer witnesses. */
-const OF_PAYMENT: Unwitnessed = {
-  loose: PROVIDER_IDS,
-  imprecise: [
-    'expires_at',
-    'cancel_requested_at',
-    'expiry_started_at',
-    'provider_settled_at',
-    'due_at',
-    'final_fee.at',
-    // An empty list is kept of a payment that nothing has moved.
-    'movements',
-  ],
-}
+/** The borders of times that nothing else repeats: `audit-payment.test.ts`. */
+const TIMES = 'expires_at cancel_requested_at expiry_started_at provider_settled_at due_at final_fee.at'.split(' ')
+
+/** An empty list of movements is kept of a payment that nothing has moved. A payment without an event has fewer witnesses. */
+const OF_PAYMENT: Unwitnessed = { loose: [...PROVIDER_IDS, ...TIMES], imprecise: ['movements'] }
 const OF_QUIET_PAYMENT: Unwitnessed = {
   loose: [...OF_PAYMENT.loose, 'payment_destination'],
   imprecise: [...OF_PAYMENT.imprecise, 'transitions.0.at', 'listed_at'],
@@ -59,6 +50,15 @@ const unseenIn = async (place: Place, { loose = [], imprecise = [] }: Partial<Un
   const tamperings = tamperingsOf(await rawItem(history.deps, await place()), { loose, imprecise })
   return unseenBy(history.deps, clientId(), { tamperings, ids })
 }
+
+const settlementIds = (name: keyof typeof history.settlements) => {
+  const { settlementId } = history.settlements[name]
+  return [settlementId, derivedUuid('recredit', settlementId)]
+}
+
+/** Its times are judged for sense: a credit leaves no other one. */
+const OF_SHARD = { imprecise: ['closed_until', 'credited_at'] }
+const shardIds = (name: string) => [String(shardOf(name)), clientId(), 'ledger']
 
 describe('audit-ledger (design section 4, Audit) sees a tampered', () => {
   it.each(PAYMENTS)(
@@ -96,32 +96,17 @@ describe('audit-ledger (design section 4, Audit) sees a tampered', () => {
     SLOW_MS,
   )
 
-  it.each(['failed', 'paid', 'recorded'] as const)(
-    'settlement: %s',
-    async (name) => {
-      const { settlementId } = history.settlements[name]
-      const ids = [settlementId, derivedUuid('recredit', settlementId)]
-
-      expect(await unseenIn(settlementRow(name), { loose: ['slot'] }, ids)).toStrictEqual([])
-    },
-    SLOW_MS,
-  )
-
-  it(
-    'window',
-    async () => {
-      expect(await unseenIn(windowRow, { imprecise: ['closed_until'] }, [clientId(), '16'])).toStrictEqual([])
-    },
-    SLOW_MS,
-  )
-
-  // Its times are judged for sense: a credit leaves no other one.
-  it.each(['settledActual', 'pending'])(
-    'shard of: %s',
-    async (name) => {
-      const ids = [String(shardOf(name)), clientId(), 'ledger']
-
-      expect(await unseenIn(shardRow(name), { imprecise: ['closed_until', 'credited_at'] }, ids)).toStrictEqual([])
+  it.each<[string, Place, Partial<Unwitnessed>, () => readonly string[]]>([
+    ['settlement that failed', settlementRow('failed'), { loose: ['slot'] }, () => settlementIds('failed')],
+    ['settlement that is paid', settlementRow('paid'), { loose: ['slot'] }, () => settlementIds('paid')],
+    ['settlement that is recorded', settlementRow('recorded'), { loose: ['slot'] }, () => settlementIds('recorded')],
+    ['window', windowRow, { imprecise: ['closed_until'] }, () => [clientId(), '16']],
+    ['shard with a settled payment', shardRow('settledActual'), OF_SHARD, () => shardIds('settledActual')],
+    ['shard with a pending payment', shardRow('pending'), OF_SHARD, () => shardIds('pending')],
+  ])(
+    '%s',
+    async (_, place, unwitnessed, idsOf) => {
+      expect(await unseenIn(place, unwitnessed, idsOf())).toStrictEqual([])
     },
     SLOW_MS,
   )

@@ -9,6 +9,7 @@ import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { aChargeback, adjusted, aRefund } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
@@ -37,11 +38,11 @@ export const auditedHistory = async (own?: TestDeps) => {
   const { clientId } = client
   deps.clock.advance(1)
   await changeClient(deps, { clientId, operator: BY_OPERATOR.operator, changes: { bank: BANK } })
-  const suspended = async (providerPaymentId: string) => {
+  const suspended = async (providerPaymentId: string, rowAt: Timestamp) => {
     const capture = { providerPaymentId, capturedMinor: minor(30_000) }
     const item = heldMoney({ capture, cause: 'second_capture', payment: settledActual.payment, now: deps.now() })
     await putSuspense(deps, item)
-    const row = { transactionId: `txn-${providerPaymentId}`, rowAt: deps.now(), providerMinor: minor(29_000) }
+    const row = { transactionId: `txn-${providerPaymentId}`, rowAt, providerMinor: minor(29_000) }
     await bookSuspense(deps, item, row)
     return item.suspenseId
   }
@@ -89,10 +90,11 @@ export const auditedHistory = async (own?: TestDeps) => {
   await movePayment(deps, await paymentOf(deps, settledActual), aChargeback(deps, 100_000))
   await adjusted(deps, client, 'recovered', 5_000)
 
-  // Money in suspense: one amount is still held, another one went back by bank.
-  const bookedOn = deps.now()
-  const held = await suspended('py-held')
-  const refundedByBank = await suspended('py-refunded')
+  // Money in suspense: one amount is still held, another one went back by bank. Their rows
+  // are the oldest that the sync still reads.
+  const rowAt = addMs(deps.now(), -180 * DAY_MS)
+  const held = await suspended('py-held', rowAt)
+  const refundedByBank = await suspended('py-refunded', rowAt)
   await resolveSuspense(deps, { suspenseId: refundedByBank, ...BY_OPERATOR, resolution: 'refunded_by_bank' })
 
   // The open tail.
@@ -135,7 +137,7 @@ export const auditedHistory = async (own?: TestDeps) => {
     payments,
     settlements: { failed, paid, recorded: unpaid, waiting },
     suspense: { held, refundedByBank },
-    bookedOn,
+    houseRowAt: rowAt,
   }
 }
 

@@ -81,7 +81,7 @@ export const windowRow: Place = () => windowKey(clientId())
 export const shardOf = (name: string): number => slotOf(paymentCalled(name).paymentId, LEDGER_SHARDS)
 export const shardRow = called((name: string) => shardKey(clientId(), shardOf(name)))
 export const houseRow: Place = () =>
-  firstIn(houseDayPk(history.bookedOn.slice(0, 10)), ({ suspense_id: id }) => id === 'py-held')
+  firstIn(houseDayPk(history.houseRowAt.slice(0, 10)), ({ suspense_id: id }) => id === 'py-held')
 export const recordRow: Place = () => firstIn(auditRecordPk(history.settlements.paid.settlementId))
 
 /** Puts rows back as they were. */

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
+import { walkClients } from '../../../shared/books/walk-clients.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
@@ -202,6 +203,19 @@ describe('get-books of many merchants and payments', () => {
     const books = await booksOf(deps, { client_id: client.clientId })
 
     expect(books).toMatchObject({ figures: { 'taken_in.virtual_account': 300_000, clients: 287_700 }, balanced: true })
+  })
+
+  it('reads no further page of merchants when the answer is full', async () => {
+    const deps = memoryDeps()
+    for (let made = 0; made < 41; made++) await withFloor(deps)
+    const read: number[] = []
+
+    const position = await walkClients(deps, undefined, {
+      read: async (clientIds) => void read.push(clientIds.length),
+      isFull: () => true,
+    })
+
+    expect([read, position]).toStrictEqual([[40], expect.any(Object)])
   })
 
   it('answers a cursor when the time of a run is over, and the last run answers the whole', async () => {

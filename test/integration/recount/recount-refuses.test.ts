@@ -10,6 +10,7 @@ import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { less, ZERO } from '../../../shared/money.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { entriesOf, moneyOf } from '../../../shared/posting/payment-entries.ts'
@@ -121,10 +122,9 @@ describe('recount-ledger', () => {
     const { deps, client } = await world()
     await addCredit(deps, client, 7)
     await addPaidOut(deps, client)
-    const [first] = await differencesOf(deps, client)
+    const found = await differencesOf(deps, client)
 
-    const message: unknown = expect.stringContaining('the audit finds more')
-    await expectRefused(deps, client, first ? [first] : [], { message })
+    await expectRefused(deps, client, found.slice(0, 1), { message: expect.stringContaining('the audit finds more') })
   })
 
   it('refuses and names what an operator must repair, and writes no figure', async () => {
@@ -186,21 +186,22 @@ describe('a recount that is overtaken', () => {
   )
 })
 
-/** A paid payment of which a restore kept only the event. */
-const eventAlone = async () => {
+/** A payment that was paid, or failed, of which a restore kept only the event. */
+const eventAlone = async ({ hasFailed = false } = {}) => {
   const deps = memoryDeps()
   const client = await withFloor(deps)
   const paid = await paidUpstream(deps, client)
   const { paymentId } = paid.payment
   const before = await Promise.all([paymentKey(paymentId), shardOf(paid.payment)].map((key) => rawItem(deps, key)))
   const hear = (providerPaymentId: string) => applyProviderNews(deps, { providerPaymentId }, 'callback')
-  await hear(paid.providerPaymentId)
+  const close = (status: 'failed' | 'expired') => closePayment(deps, paid.payment, { status, source: 'callback' })
+  await (hasFailed ? close('failed') : hear(paid.providerPaymentId))
   /** After a second capture, if there is one. */
   const restore = async ({ hasSecond = false } = {}) => {
     if (hasSecond) await hear(deps.provider.pay(paid.payment.paymentRequestId))
     for (const item of before) await putRaw(deps, item)
   }
-  return { deps, client, paid, hear, restore }
+  return { deps, client, paid, hear, close, restore }
 }
 
 describe('a payment of which only the event was restored', () => {
@@ -218,13 +219,16 @@ describe('a payment of which only the event was restored', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('is refused by name when suspense holds every capture that the provider shows', async () => {
-    const { deps, client, paid, restore } = await eventAlone()
-    await restore({ hasSecond: true })
-    const differences = await differencesOf(deps, client)
+  it.each([
+    ['suspense holds every capture that the provider shows', { hasFailed: false, hasSecond: true }],
+    ['the payment has ended in another way', { hasFailed: true, hasSecond: false }],
+  ])('is refused by name when %s', async (_, { hasFailed, hasSecond }) => {
+    const { deps, client, paid, close, restore } = await eventAlone({ hasFailed })
+    await restore({ hasSecond })
+    if (hasFailed) await close('expired')
 
-    const refusal = { code: 'validation', fieldErrors: { expected: [`event of ${paid.payment.paymentId}`] } }
-    await expect(recount(deps, client, differences)).rejects.toMatchObject(refusal)
+    const fieldErrors = { expected: [`event of ${paid.payment.paymentId}`] }
+    await expectRefused(deps, client, await differencesOf(deps, client), { code: 'validation', fieldErrors })
   })
 
   it('is left as it is when the event is gone before the recount writes', async () => {

@@ -66,7 +66,7 @@ describe.each(PAIRS)('a restore in the midst of a payment that %s, and of one th
   const { deps, client } = await toldClient(1)
   const recorded = []
   for (const name of names) {
-    const { act } = await FLOWS[name](deps, client)
+    const act = await FLOWS[name](deps, client)
     recorded.push(...(await recordTransactions(deps, act)).slice(-1))
   }
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { auditBank, registeredAccounts } from '../../../shared/audit/judged/audit-settlement.ts'
 import { type Settlement } from '../../../shared/settlement/settlement.ts'
-import { addMs, MINUTE_MS, TimestampSchema } from '../../../shared/time.ts'
+import { addMs, MINUTE_MS, type Timestamp, TimestampSchema } from '../../../shared/time.ts'
 
 const START = v.parse(TimestampSchema, '2026-11-02T03:00:00.000Z')
 const at = (minutes: number) => addMs(START, minutes * MINUTE_MS)
@@ -36,6 +36,18 @@ describe('auditBank', () => {
 
     expect(auditBank(settlement(1, KEPT), accounts)).toStrictEqual([])
     expect(auditBank(settlement(1, KEPT, '00'), accounts)).toHaveLength(1)
+  })
+
+  it('takes the accounts of a minute later and of a quarter of an hour before, no others', () => {
+    const accounts = registeredAccounts([
+      { at: at(0), number: 1, after: { ...NOW, bank: other } },
+      { at: at(60), number: 2, after: NOW },
+    ] as never)
+    const found = (createdAt: Timestamp, accountNo: string) =>
+      auditBank({ ...settlement(1, KEPT, accountNo), createdAt }, accounts).length
+
+    expect([found(addMs(at(59), -1), '99'), found(at(59), '99')]).toStrictEqual([1, 0])
+    expect([found(at(75), '00'), found(addMs(at(75), 1), '00')]).toStrictEqual([0, 1])
   })
 
   it.each([
