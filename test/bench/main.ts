@@ -22,7 +22,7 @@ type Suite = {
   readonly does: string
   /** The document of its part, if not docs/performance.md. */
   readonly document?: string
-  /** In under five minutes, alone. Answers its part of a document, and what is not as it must be, in words. */
+  /** Takes less than five minutes. Returns its part of a document, and a sentence for each figure that is out of bounds. */
   readonly run: () => Promise<{ readonly text: string; readonly failures?: readonly string[] }>
 }
 

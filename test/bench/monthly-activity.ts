@@ -24,8 +24,8 @@ export const runsPerMonth = ({ trigger }: FunctionSpec): number => {
 }
 
 /**
- * In how many stretches of so many seconds a function is at work, in a month in which every route is called all the
- * time, at most: what a queue starts is at work as often as those that send to it.
+ * In how many intervals of this length a function works, at most, in a month in which every route is called all the time.
+ * A queue's function works as often as the senders to the queue.
  */
 const busyStretches = (spec: FunctionSpec, seconds: number): number => {
   const all = (hoursPerMonth * HOUR_SECONDS) / seconds

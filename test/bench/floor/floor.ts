@@ -27,7 +27,7 @@ const CONCURRENCIES = [1, 8, 32] as const
 /** What was measured of one side, at one concurrency. */
 type Side = Readonly<Record<FloorRequest, Latencies>>
 
-/** Every kind of request at one concurrency, on both. */
+/** Every kind of request at one concurrency, on both sides. */
 type FloorFigures = { readonly concurrency: number; readonly gateway: Side; readonly floor: Side }
 
 const PAYING = 16
@@ -185,7 +185,7 @@ const rowsOf = ({ concurrency, gateway, floor }: FloorFigures): readonly (readon
     return [request, String(concurrency), ...pace, ...times, `${own.ms.length}, ${least.ms.length}`]
   })
 
-/** Webhooks of a flat-out load: this part of the payments' pace, and all within this time after the last payment. */
+/** While callers pay flat out, at least this part of the webhooks keeps pace. The rest comes within this time afterwards. */
 const LEAST_PACE = 0.5
 const MOST_REST_MS = 5_000
 

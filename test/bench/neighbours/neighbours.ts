@@ -17,9 +17,9 @@ const HEALTHY = 4
 const DELIVERIES_A_SECOND = 5
 const DELIVERIES_MS = 15_000
 const DELIVERY_ROUNDS = 3
-/** An attempt is given up after ten seconds: by then as many hang at once as ever will. */
+/** An attempt times out after ten seconds: after this time, as many attempts hang at once as ever will. */
 const FILL_MS = 12_000
-/** What is under way when a slice ends is no part of the next. */
+/** Hanging attempts of one slice end before the next slice begins. */
 const CALM_MS = 12_000
 
 type Receiving = { readonly merchant: BenchMerchant; readonly receiver: WebhookReceiver }
@@ -82,7 +82,7 @@ type FloodFigures = ReturnType<typeof noFigures>
 
 /** What every client of `prod` has unless operators set another. */
 const FLOOD_LIMIT = deployedStage('prod').settings.clientRateLimit ?? 50
-/** None, all that it may, and four times as much. */
+/** Requests a second of the flooding client: none, its limit, and four times its limit. */
 const FLOODS = [0, FLOOD_LIMIT, 4 * FLOOD_LIMIT] as const
 const OTHERS = 4
 const CREATES_A_SECOND = 1
@@ -155,7 +155,7 @@ const floodRows = (floods: readonly FloodFigures[]): readonly (readonly string[]
   )
 }
 
-/** p50 and p99 of those who do nothing wrong, beside one that does, as a multiple of those without. */
+/** p50 and p99 of other clients beside one that floods or hangs, as a multiple of those without it. */
 export const neighboursReport = async () => {
   await using started = new AsyncDisposableStack()
   const bench = await startBench(started)

@@ -14,7 +14,7 @@ import { type BundledFunction, bundledStage } from '../../infra/assets/bundled-s
 import { markdownTable } from '../../support/markdown-table.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 
-/** What a bundle's start takes at most of its bare handler's (design section 9). */
+/** The start of a bundle, as a multiple of its bare handler's, is at most this (design section 9). */
 const LIMIT = 1.15
 /**
  * Others use the machine as well, so a bundle and its bare handler are started one after the other and their ratio counts:
@@ -35,7 +35,7 @@ const LOAD = `
   const { user, system } = process.cpuUsage(from)
   process.stdout.write(String((user + system) / 1000), () => process.exit())`
 
-/** Each client as it is made where nothing else is there: its commands are loaded with it. The table's makes one read. */
+/** The least code that makes each client and loads its commands. The table's client also makes one read. */
 const MEANS = {
   dynamodb: `
     import { BatchGetItemCommand, DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand, TransactWriteItemsCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
@@ -65,7 +65,7 @@ const MEANS = {
 } as const
 type Means = keyof typeof MEANS
 
-/** What a function of a stage cannot do without. */
+/** The clients that a function of a stage needs. */
 const meansOf = (spec: FunctionSpec, { front }: DeployedStage): readonly Means[] => [
   ...(Object.keys(spec.table).length > 0 ? (['dynamodb'] as const) : []),
   ...(spec.endpointSecrets === undefined ? [] : (['sealer'] as const)),
@@ -128,7 +128,7 @@ const timesOver = ({ ratios }: Measured): number => ratios.filter((ratio) => rat
 
 const isSurelyOver = (one: Measured): boolean => timesOver(one) >= SURELY_OVER
 
-/** Whether the pairs that are left can still decide: it is neither surely over yet nor out of that number's reach. */
+/** Whether the pairs that are left can still decide whether it is surely over. */
 const mayBeSurelyOver = (one: Measured): boolean =>
   !isSurelyOver(one) && one.ratios.length - timesOver(one) <= MOST_PAIRS - SURELY_OVER
 

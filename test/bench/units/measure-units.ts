@@ -6,9 +6,9 @@ import { type Detail, unitsIn } from '../meter-table.ts'
 /** What one flow uses, by the names of `Detail`. */
 export type FlowUnits = { readonly flow: string; readonly detail: Detail }
 
-/** A warm environment knows a key for fifteen seconds: each request is measured as the first one after that. */
+/** A warm environment remembers an API key for fifteen seconds. Each request is measured as the first one after that. */
 const FORGOTTEN_MS = 16_000
-/** Of a full page of a list. */
+/** Items of a full page of a list. */
 const PAGE = 25
 /** No payment of any channel waits longer. */
 const MOST_MINUTES = 3 * 24 * 60

@@ -7,7 +7,7 @@ import { connectSources } from '../../simulation/world/triggers.ts'
 import { drive } from '../../simulation/world/world.ts'
 import { faultlessWorld, runHandler } from '../metered-world.ts'
 
-/** An unpaid virtual account is over so soon here: a day would be too many payments to make one by one. */
+/** When an unpaid virtual account expires. A whole day would need too many payments, made one by one. */
 const EXPIRES_IN_SECONDS = 600
 const PROVIDER_MS = 200
 
@@ -73,10 +73,10 @@ export const measureUse = async ({ paid, callbacks }: Kind) => {
   return { calls: Object.fromEntries(calls) as Readonly<Record<string, number>>, ...rows }
 }
 
-/** What one payment costs of the provider in its whole life. */
+/** Calls and rows of the provider that one payment takes in its whole life. */
 export type Use = Awaited<ReturnType<typeof measureUse>>
 
-/** Of a worker's speed. */
+/** Payments by which a worker's speed is measured. */
 const MANY = 800
 const ROWS_A_PAGE = 50
 
@@ -116,7 +116,7 @@ const measurePages = async (): Promise<number> => {
   return (rows / ROWS_A_PAGE / ms) * 1_000
 }
 
-/** What one worker does in a second of its time, with a quota that never ends and a provider of 200 ms. */
+/** What one worker does in a second of work, without a quota and with a provider that takes 200 ms a call. */
 export const measureWorkers = async () => ({
   /** Unpaid payments brought to their end. */
   dueItems: await measureDue(),
@@ -131,7 +131,7 @@ export type Load = {
   /** Of all payments. */
   readonly paidPart: number
   readonly minutes: number
-  /** Without callbacks the head alone hears of what was paid. */
+  /** Without callbacks, only the head of the sync learns what was paid. */
   readonly callbacks: boolean
 }
 
@@ -148,7 +148,7 @@ const lateWork = ({ world }: WallsWorld): number => {
   return world.table.items().filter(({ due_at, work }) => isLate(due_at, work)).length
 }
 
-/** Paid for longer than the head may take, and still pending here. */
+/** How many payments are still pending although they were paid longer ago than the head may take. */
 const unheard = ({ world }: WallsWorld, paid: Map<string, number>): number => {
   const before = world.scheduler.nowMs() - UNHEARD_MS
   for (const id of paid.keys()) {

@@ -27,7 +27,7 @@ const workersOf = (name: string, stage: DeployedStage): number => {
 
 /** A run lists for four of five minutes, and calls the others when it has taken twenty seconds. */
 const LISTING_PART = 220 / 300
-/** The schedule's own run reads, too. */
+/** The schedule's own run reads as well. */
 const listingWorkers = (stage: DeployedStage): number => workersOf('sync-slices', stage) + 1
 const dueWorkers = (stage: DeployedStage): number => workersOf('check-due-payments', stage)
 
@@ -75,7 +75,7 @@ const modelWall = (model: FlowModel, stage: DeployedStage, paidPart: number) => 
   const [first] = walls
   if (first === undefined) throw new Error('nothing is bounded')
   const isTogether = ({ perSecond }: typeof first) => perSecond <= first.perSecond * 1.01
-  // Where several are reached together, it is the create that everything else waits for.
+  // Of limits that are reached together, the create is named: everything else waits for it.
   const create = walls.find((wall) => isTogether(wall) && wall.name === 'the quota of `POST /v3/payment_requests`')
   const next = walls.find((wall) => !isTogether(wall))
   return {
@@ -103,7 +103,7 @@ const KINDS: readonly (readonly [string, Kind])[] = [
 const shown = (value: number): string =>
   Number.isFinite(value) ? String(Math.round(value * (value < 10 ? 100 : 1)) / (value < 10 ? 100 : 1)) : 'none'
 
-/** Of each operation the more that one of them needs: a model in which every callback may be lost. */
+/** The larger need of two kinds, for each operation: a model that holds although any callback may be lost. */
 const worse = (one: Use, other: Use): Use => {
   const names = Object.keys({ ...one.calls, ...other.calls })
   const most = names.map((name) => [name, Math.max(one.calls[name] ?? 0, other.calls[name] ?? 0)])
@@ -119,7 +119,7 @@ const useRow = ([name, { calls, rows, earlyRows }]: readonly [string, Use]): rea
 /** Payments a second whose rows a quota lets be read while they are young. */
 const listingWall = (quota: number, earlyRows: number): number => (quota * ROWS_A_PAGE) / 60 / earlyRows
 
-/** Beneath and above what the model says for quotas so small that every payment can be one: create's, and listing's. */
+/** Loads below and above the model's limits of create and listing. The quotas are so small that payments are made singly. */
 const loadsFor = (earlyRows: number): readonly (Load & { readonly says: string })[] => {
   const below = { callbacks: true, says: '0.9 of the create: nothing waits' }
   const listing = { callsPerMinute: 3, paidPart: 1, minutes: 36, callbacks: false }
@@ -158,13 +158,13 @@ const wallRow = ({ factor, mix, perSecond, first, next, nextPerSecond }: Wall): 
   `${next}: ${shown(nextPerSecond)}`,
 ]
 
-/** At no quota may anything end the rate before the create does. */
+/** At every quota, the quota of the create must be the first limit of the rate. */
 const earlyWall = ({ factor, mix, perSecond, first }: Wall): readonly string[] =>
   perSecond > ((PUBLISHED * factor) / 60) * 0.99
     ? []
     : [`${mix} payments end at ${shown(perSecond)} a second at ${factor} times the quota: ${first}`]
 
-/** Whether single payments did what the model says: nothing waited beneath the create, and listing's wall is where it is. */
+/** Compares single payments with the model: nothing waits below the create's limit, and a backlog grows above listing's. */
 const unlikeModel = ({ callbacks, perSecond, backlog }: SinglesFigures, listing: number): readonly string[] => {
   const [middle = 0, last = 0] = [backlog[Math.floor(backlog.length / 2)], backlog.at(-1)]
   const grows = last > middle
