@@ -72,7 +72,7 @@ describe('every alarm', () => {
     expect(alarms.every(({ treatMissingData }) => /^(breaching|notBreaching)$/.test(treatMissingData))).toBe(true)
   })
 
-  it('that counts conditions has a value while one of its metrics is silent', () => {
+  it('that adds conditions up has a value although one of its metrics is silent', () => {
     const counting = alarms.filter(({ expression = '' }) => expression.includes(' + IF('))
 
     expect(counting.length).toBeGreaterThan(3)
@@ -144,8 +144,8 @@ describe('the dashboard', () => {
 })
 
 /**
- * Goal: alarms that calculate go off for what they are for, and not for what they must not be for. Method: the formula of
- * the synthesised template, calculated for one period as CloudWatch does, against threshold and comparison.
+ * Goal: alarms with a formula go off at the failure that they watch for, and at nothing else. Method: the formula of the
+ * synthesised template is calculated for one period as CloudWatch does, and compared with the threshold.
  */
 type Values = Readonly<Record<string, number | undefined>>
 
@@ -160,7 +160,7 @@ const FUNCTIONS = {
   IF: (condition: boolean, value: number, otherwise: number) => (condition ? value : otherwise),
 }
 
-/** Whether a period with these values is a bad one; metrics that are not named said nothing. */
+/** Whether an alarm counts a period with these values as a bad one. Metrics without a value are silent. */
 const isBad = (id: string, values: Values): boolean | undefined => {
   const alarm = alarmsIn(template, STAGE).find((one) => one.id === id)
   const names = alarm?.expression?.match(/\b[a-z]\w*\b/g) ?? []

@@ -22,27 +22,23 @@ const stage = stageWith({
   },
 })
 const front = synthesisedFront(stage)
-const acl = front.only('AWS::WAFv2::WebACL').properties
 
+type Rate = { readonly Limit: number; readonly EvaluationWindowSec: number; readonly ScopeDownStatement?: unknown }
 type Rule = {
   readonly Name: string
   readonly Action?: unknown
-  readonly Statement: {
-    readonly RateBasedStatement?: { readonly Limit: number; readonly EvaluationWindowSec: number }
-  }
+  readonly Statement: { readonly RateBasedStatement?: Rate }
 }
 const rulesOf = (template: typeof front) => template.only('AWS::WAFv2::WebACL').properties['Rules'] as readonly Rule[]
-const rules = rulesOf(front)
 
 describe('firewall of the front', () => {
   const limited = (template: typeof front) =>
     rulesOf(template).flatMap(({ Name, Statement: { RateBasedStatement: rate } }) => (rate ? [{ Name, ...rate }] : []))
 
-  /** What each rule counts; of callbacks, creates and all else. */
-  const scopesOf = (template: typeof front): readonly unknown[] =>
-    limited(template).map((rate) => Object(rate).ScopeDownStatement)
+  /** The requests that each rule counts: callbacks, creates, and all others. */
+  const scopesOf = (template: typeof front) => limited(template).map(({ ScopeDownStatement }) => ScopeDownStatement)
 
-  it('counts no create and no other request of an address that merchants have told us of', () => {
+  it('counts only callbacks of an address that a merchant has registered', () => {
     const known = { ...stage.frontSettings, merchantAddresses: ['203.0.113.7/32', '198.51.100.0/24'] }
     const told = synthesisedFront({ ...stage, frontSettings: known })
     const set = told.only('AWS::WAFv2::IPSet')
@@ -61,17 +57,19 @@ describe('firewall of the front', () => {
   it('refuses a create without a key of the stage’s form before it is counted, with the 401 of the gateway', async () => {
     const deps = memoryDeps()
     const gateway = await call(deps, API.createPayment, { body: {} })
-    const [first] = rules
+    const [first] = rulesOf(front)
     const { Block } = Object(first?.Action)
 
     expect(first).toMatchObject({ Name: 'creates-without-key', Priority: 0 })
     expect(Block.CustomResponse.ResponseCode).toBe(gateway.status)
-    const { Content } = Object(acl['CustomResponseBodies'])[Block.CustomResponse.CustomResponseBodyKey]
+    const { Content } = Object(front.only('AWS::WAFv2::WebACL').properties['CustomResponseBodies'])[
+      Block.CustomResponse.CustomResponseBodyKey
+    ]
     expect(JSON.parse(Content)).toStrictEqual(gateway.body)
     expect(Object(first?.Statement).AndStatement.Statements[0]).toStrictEqual(scopesOf(front)[1])
   })
 
-  it('lets every header pass by which the gateway would find a key, and no other', () => {
+  it('lets through the headers in which the gateway would find a key, and no others', () => {
     const pattern = new RegExp(bearerPattern('dev'))
     const clientId = '360f0af8-a04d-4f4a-91b0-6f57756ef685'
     const key = apiKeyText('dev', v.parse(ClientIdSchema, clientId), Buffer.alloc(32, 7))
@@ -84,10 +82,9 @@ describe('firewall of the front', () => {
   it.each(['dev', 'prod'])('leaves one address far below what each route of %s takes', (name) => {
     const { throttle, routeThrottles } = deployedStage(name)
     const limits = limited(synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, name)))
-    const perSecond = (rule: string) => {
-      const found = limits.find(({ Name }) => Name === rule)
-      return (found?.Limit ?? Number.NaN) / (found?.EvaluationWindowSec ?? Number.NaN)
-    }
+    const perSecond = Object.fromEntries(
+      limits.map(({ Name, Limit, EvaluationWindowSec }) => [Name, Limit / EvaluationWindowSec]),
+    )
     const routes = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).map((route) => {
       const rule = route.includes('/callbacks/')
         ? 'callbacks-per-address'
@@ -95,16 +92,16 @@ describe('firewall of the front', () => {
           ? 'creates-per-address'
           : 'requests-per-address'
       const takes = (routeThrottles[route] ?? throttle).requestsPerSecond
-      return { route, takes, addressGets: perSecond(rule) }
+      return { route, takes, addressGets: perSecond[rule] ?? Number.NaN }
     })
 
     expect(routes.length).toBeGreaterThan(7)
     expect(routes.filter(({ takes, addressGets }) => !(addressGets <= takes / 10))).toStrictEqual([])
-    // What the firewall can count at all.
+    // The firewall cannot count fewer.
     expect(limits.filter(({ Limit }) => Limit < 10)).toStrictEqual([])
   })
 
-  it('is told to merchants as it is in prod', () => {
+  it('has the limits in prod that docs/merchants.md states', () => {
     const [, creates, all] = limited(synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, 'prod')))
     const told = projectText('docs/merchants.md')
 
@@ -113,7 +110,7 @@ describe('firewall of the front', () => {
 })
 
 describe('CloudFront before the API', () => {
-  it('changes when the secret is rotated, since CloudFormation reads it again only then', () => {
+  it('changes when the secret is rotated, because CloudFormation reads the secret again only then', () => {
     const rotated = synthesisedFront({ ...stage, frontSettings: { ...stage.frontSettings, originSecretRotation: 2 } })
     const distribution = (template: typeof front) => template.only('AWS::CloudFront::Distribution').properties
 

@@ -15,7 +15,7 @@ it('functions have names that Lambda accepts even in the longest stage', () => {
 })
 
 describe('environment of the functions', () => {
-  it('tells every function how the provider bills and how often it may be called, where a stage says so', () => {
+  it('has how the provider bills and how often it may be called, where the stage sets them', () => {
     const special = synthesised(OTHER_FIGURES)
       .each('AWS::Lambda::Function', 'Environment')
       .map((environment) => JSON.stringify(environment))
@@ -25,7 +25,7 @@ describe('environment of the functions', () => {
     }
   })
 
-  it('tells what answers clients over how many environments their requests may be spread', () => {
+  it('has, for functions that answer clients, over how many environments requests may be spread', () => {
     const prod = synthesised('prod').all('AWS::Lambda::Function')
     const answering = new Set(MANIFEST.filter(answersClients).map((spec) => functionName('prod', spec)))
     const reserved = prod
@@ -72,7 +72,7 @@ describe('reserved concurrency', () => {
     expect(() => synthesised(stageWith({ reservedConcurrency: reserved }))).toThrow(message)
   })
 
-  it('follows a greater quota of the provider, as its queues do, and says what that takes of the account', () => {
+  it('grows with the quota of the provider, as queues do, and says how much of the account that takes', () => {
     const prod = deployedStage('prod')
     const granted = (providerCallsPerMinute: number) =>
       stageWith({ settings: { ...prod.settings, providerCallsPerMinute }, accountConcurrency: 2_000 }, 'prod')
