@@ -1,11 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { projectText } from '../support/source-file.ts'
 import { type Resource, synthesised, synthesisedFront } from '../support/stack-template.ts'
 import { costReport, idleCosts, paymentCosts, sumOf, type Templates } from './costs.ts'
 import { type Measured, measureFlows } from './measure-flows.ts'
-import { keyRequests, metricMonths } from './monthly-activity.ts'
+import { metricsOf } from './monthly-activity.ts'
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
 
 const templates: Templates = { gateway: synthesised('prod'), front: synthesisedFront(deployedStage('prod')) }
@@ -41,31 +41,13 @@ it('an alarm costs by the metrics that it refers to', () => {
   })
 })
 
-describe('our own metrics', () => {
-  it('are billed by the hours in which they are written: what the sweep says once a day, a twenty-fourth', () => {
-    const [, sync, sweep] = measured.idleRuns
-    if (!sync || !sweep) throw new Error('there are no idle runs')
+it('our own metrics are all foreseen by the catalogue: every outcome and every failure', () => {
+  const every = everyMetric()
+  const flows = [...measured.paid.flows, measured.abandoned, ...measured.idleRuns]
 
-    expect(metricMonths([sweep])).toBeCloseTo(sweep.metrics.length / 24)
-    expect(metricMonths([sync, sync])).toBe(sync.metrics.length)
-  })
-
-  it('are all foreseen by the catalogue: every outcome and every trouble', () => {
-    const every = everyMetric()
-    const flows = [...measured.paid.flows, measured.abandoned, ...measured.idleRuns]
-
-    expect(flows.flatMap(({ metrics }) => metrics).filter((metric) => !every.has(metric))).toStrictEqual([])
-    expect(every).toContain('Payments gateway-prod virtual_account BCA expired')
-    expect(every).toContain('SuspenseItems gateway-prod money wrong_amount')
-    expect(every).toContain('FailedMessages gateway-prod gateway-prod-deliver-webhook')
-    expect(metricsByChannel()).toBe(7)
-  })
-})
-
-it('requests to the stage’s key come idle from the schedules, and none where the key only seals', () => {
-  const fiveMinutes = (730 * 3_600) / 300
-
-  expect(keyRequests(synthesised('dev'))).toStrictEqual({ idle: 0, busy: 0 })
-  // check-due-work and the sync all the time, the sweep and the audit each day.
-  expect(keyRequests(templates.gateway).idle).toBeCloseTo(2 * fiveMinutes + (2 * 730) / 24)
+  expect([...metricsOf(flows).difference(every)]).toStrictEqual([])
+  expect(every).toContain('Payments gateway-prod virtual_account BCA expired')
+  expect(every).toContain('SuspenseItems gateway-prod money wrong_amount')
+  expect(every).toContain('FailedMessages gateway-prod gateway-prod-deliver-webhook')
+  expect(metricsByChannel()).toBe(7)
 })

@@ -7,7 +7,7 @@ import type { StackTemplate } from '../support/stack-template.ts'
 import { ACCESS_LINE_BYTES, ASSUMPTIONS } from './assumptions.ts'
 import type { Measured } from './measure-flows.ts'
 import type { Flow } from './metered-world.ts'
-import { keyRequests, metricMonths, runsPerMonth, specOf } from './monthly-activity.ts'
+import { keyRequests, metricsOf, runsPerMonth, specOf } from './monthly-activity.ts'
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
 import { PRICED, PRICES, type Prices } from './prices.ts'
 
@@ -84,34 +84,33 @@ export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Meas
   ).length
   const acls = front.ofType('AWS::WAFv2::WebACL')
   const rules = acls.flatMap(({ properties }) => v.parse(WebAcl, properties).Rules).length
-  const metrics = new Set(idleRuns.flatMap((flow) => flow.metrics)).size
   const there = {
     sqsRequestMillion: polls,
     secretMonth: secrets.length + copies,
-    metricMonth: metricMonths(idleRuns),
+    metricMonth: metricsOf(idleRuns).size,
     alarmMetricMonth: watched,
     compositeMonth: count('AWS::CloudWatch::CompositeAlarm'),
     dashboardMonth: count('AWS::CloudWatch::Dashboard'),
     kmsKeyMonth: count('AWS::KMS::Key'),
-    kmsRequestMillion: keyRequests(gateway).idle,
+    kmsRequestMillion: keyRequests().idle,
     wafAclMonth: acls.length,
     wafRuleMonth: rules,
     hostedZoneMonth: 1,
   } satisfies Usage
   const runs = idleRuns.map((flow) => [runsPerMonth(specOf(flow.functionName)), usageOf(flow)] as const)
   const used = total([[1, there], ...runs])
-  const { kmsRequestMillion: keyUses = 0, metricMonth: months = 0 } = used
+  const { kmsRequestMillion: keyUses = 0 } = used
   return [
     line('DynamoDB', 'due work every minute, sync every five minutes, sweep every day', used, 'dynamodb'),
     line('Lambda', 'the same runs', used, 'lambda'),
     line('SQS', `Lambda asks ${queues.length} idle queues ${thousand(polls)} times`, used, 'sqs'),
     line('Secrets Manager', `${secrets.length} secrets and ${copies} copy for the front`, used, 'secret'),
     line('CloudWatch logs', 'lines of the same runs', used, 'log'),
-    line('CloudWatch metrics', `${metrics} of our own in the same runs, ${one(months)} by the hours`, used, 'metric'),
+    line('CloudWatch metrics', `${there.metricMonth} of our own in the same runs`, used, 'metric'),
     line('CloudWatch alarms', `${alarms.length} alarms, which refer to ${watched} metrics`, used, 'alarm'),
     line('CloudWatch composite alarms', `${there.compositeMonth} of them`, used, 'composite'),
     line('CloudWatch dashboards', `${there.dashboardMonth} of them`, used, 'dashboard'),
-    line('KMS', `${count('AWS::KMS::Key')} key of the stage, ${thousand(keyUses)} requests`, used, 'kms'),
+    line('KMS', `${count('AWS::KMS::Key')} key of the stage, at most ${thousand(keyUses)} requests`, used, 'kms'),
     line('WAF', `${acls.length} web ACL with ${rules} rules`, used, 'waf'),
     line('Route 53', 'the hosted zone of the domain', used, 'hostedZone'),
     line('API Gateway, CloudFront, EventBridge, SNS', 'nothing while idle', {}),
@@ -119,11 +118,11 @@ export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Meas
 }
 
 /** What a month with payments in every hour adds, however many they are. */
-const busyCosts = ({ gateway }: Pick<Templates, 'gateway'>, { idleRuns, paid }: Measured): CostLine[] => {
-  const metricMonth = metricMonths([...idleRuns, ...paid.flows]) - metricMonths(idleRuns)
-  const { idle, busy } = keyRequests(gateway)
-  const metrics = `${one(metricMonth)} more of our own, by the hours: one channel, and all goes well`
-  const uses = `${thousand(busy - idle)} requests more, with every function at work in every five minutes`
+const busyCosts = ({ idleRuns, paid }: Measured): CostLine[] => {
+  const metricMonth = metricsOf(paid.flows).difference(metricsOf(idleRuns)).size
+  const { idle, busy } = keyRequests()
+  const metrics = `${metricMonth} more of our own: one channel, and all goes well`
+  const uses = `at most ${thousand(busy - idle)} requests more, with every function at work in every five minutes`
   return [line('CloudWatch metrics', metrics, { metricMonth }), line('KMS', uses, { kmsRequestMillion: busy - idle })]
 }
 
@@ -210,7 +209,7 @@ export const costReport = (templates: Templates, measured: Measured): string => 
     `Measured for one payment that is paid:\n\n${flowTable(measured.paid)}`,
     `For an unpaid one:\n\n${flowTable(measured.unpaid)}`,
     `Idle, a month:\n\n${costs(idleCosts(templates, measured), 'Idle, a month')}`,
-    `Payments in every hour of a month, besides each payment’s own:\n\n${costs(busyCosts(templates, measured), 'In use, a month, on top')}`,
+    `Payments in every hour of a month, besides each payment’s own:\n\n${costs(busyCosts(measured), 'In use, a month, on top')}`,
     `A million paid payments:\n\n${costs(paymentCosts(measured.paid), 'A million paid payments')}`,
     `A million unpaid payments:\n\n${costs(paymentCosts(measured.unpaid), 'A million unpaid payments')}`,
     `Besides:\n\n${costs(otherCosts(measured))}`,
