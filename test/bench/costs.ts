@@ -44,8 +44,10 @@ const total = (usages: readonly (readonly [times: number, usage: Usage])[]): Usa
 /** Invocations of an environment in the time for which it keeps a secret. */
 const sharing = (keptMs: number): number => (keptMs / MINUTE_MS) * ASSUMPTIONS.invocationsPerMinute
 
-const usageOf = ({ functionName, invocations, messages, secrets, unseals, ...flow }: Flow): Usage => {
+const usageOf = ({ functionName, invocations, messages, ...flow }: Flow): Usage => {
   const spec = specOf(functionName)
+  const secretCalls = (invocations * spec.secrets.length) / sharing(CACHE_MS)
+  const unseals = spec.endpointSecrets === 'unseal' ? invocations / sharing(UNSEALED_MS) : 0
   const requests = isHttp(spec) ? invocations : 0
   const requestBytes = requests * ACCESS_LINE_BYTES
   return {
@@ -59,8 +61,8 @@ const usageOf = ({ functionName, invocations, messages, secrets, unseals, ...flo
     sqsRequestMillion: REQUESTS_PER_MESSAGE * messages,
     sqsFairMillion: messages,
     // Each request is held against the front's secret too, which is under AWS's own key: its use is free.
-    secretCallMillion: (secrets + requests) / sharing(CACHE_MS),
-    kmsRequestMillion: secrets / sharing(CACHE_MS) + unseals / sharing(UNSEALED_MS),
+    secretCallMillion: secretCalls + requests / sharing(CACHE_MS),
+    kmsRequestMillion: secretCalls + unseals,
     logGb: (flow.logBytes + requestBytes) / BYTES_PER_GB,
   }
 }

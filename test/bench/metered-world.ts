@@ -3,7 +3,6 @@ import { isHttp, queuesOf } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import type { LogCode } from '../../shared/log.ts'
 import type { QueueName } from '../../shared/queues.ts'
-import { CACHE_MS, UNSEALED_MS } from '../../shared/runtime/aws/kept-secrets.ts'
 import { inOneLine, joiningLog } from '../../shared/runtime/json-log.ts'
 import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { loadFunctions } from '../simulation/world/environments.ts'
@@ -48,36 +47,20 @@ export const startMeteredWorld = async () => {
   const world = await faultlessWorld()
   const units = meterTable(world.table)
   const callbacks: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] = []
-  const remembered = new Map<string, number>()
-  /** Secrets are read by a function that begins without any. */
-  const counted = { messages: 0, secrets: 0, unseals: 0 }
+  let messages = 0
   world.onChange.push((change) => world.table.applyToIndexes(change))
   world.onSent.push(() => {
-    counted.messages++
+    messages++
   })
   world.sendCallback = async (body, headers) => {
     callbacks.push({ body, headers })
     return 200
   }
-  const countReadings = <Value>(of: Map<string, Value>, as: 'secrets' | 'unseals', keptMs: number) => {
-    const read = of.get.bind(of)
-    of.get = (name) => {
-      const nowMs = world.scheduler.nowMs()
-      if ((remembered.get(name) ?? 0) <= nowMs) {
-        counted[as]++
-        remembered.set(name, nowMs + keptMs)
-      }
-      return read(name)
-    }
-  }
-  countReadings(world.secrets, 'secrets', CACHE_MS)
-  countReadings(world.seals, 'unseals', UNSEALED_MS)
 
   const measure = async (functionName: FunctionName, name: string, run: () => Promise<unknown>) => {
     units.take()
     world.provider.resetCalls()
-    remembered.clear()
-    Object.assign(counted, { messages: 0, secrets: 0, unseals: 0 })
+    messages = 0
     const firstLine = world.logLines.length
     await run()
     const lines = await writtenLines(functionName, world.logLines.slice(firstLine))
@@ -88,7 +71,7 @@ export const startMeteredWorld = async () => {
       /** Of the function, for one payment; below one where a run serves many. */
       invocations: 1,
       ...used,
-      ...counted,
+      messages,
       /** Of what the units are, the calls of the table, and those of the provider. */
       detail: { ...used.detail, ...providerCalls(world.provider.callCounts()) },
       logBytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),
