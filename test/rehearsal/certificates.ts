@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runTool } from '../support/run-tool.ts'
 
-/** The authority is made for one rehearsal, and only that trusts it. Its certificate covers all names of the world. */
+/** Files of an authority for one rehearsal, which nothing else trusts, and of one certificate for all names of the world. */
 export const certificatesIn = (directory: string) => ({
   authority: join(directory, 'ca.pem'),
   certificate: join(directory, 'world.pem'),

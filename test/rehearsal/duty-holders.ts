@@ -5,13 +5,13 @@ import { awsClients } from '../../infra/operate/check/aws-clients.ts'
 import { ACCOUNT, REGION } from './emulator.ts'
 import { STACK } from './rehearsal.ts'
 
-/** The person of a duty, and the policy that is held. */
+/** The user with a duty, and the policy of that duty. */
 const held = (role: Role) => ({
   UserName: `rehearsal-${role}`,
   PolicyArn: `arn:aws:iam::${ACCOUNT}:policy/${STACK}-${role}`,
 })
 
-/** A person for each duty, who holds its policy and nothing else: whose keys the operators' command is given. */
+/** Makes a user for each duty, with its policy alone. Returns the credentials of the user who may invoke an action. */
 export const hireDutyHolders = async (): Promise<(action: string) => NodeJS.ProcessEnv> => {
   const { iam } = awsClients(REGION)
   const keys = new Map<Role, NodeJS.ProcessEnv>()
@@ -29,7 +29,7 @@ export const hireDutyHolders = async (): Promise<(action: string) => NodeJS.Proc
   }
 }
 
-/** IAM has no regions: a stack elsewhere needs the names of these policies. A policy that a user holds cannot be deleted. */
+/** IAM has no regions: a stack in another region needs these names. A policy that a user holds cannot be deleted. */
 export const removeDutyPolicies = async (): Promise<void> => {
   const { iam } = awsClients(REGION)
   for (const role of ROLES) {

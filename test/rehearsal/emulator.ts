@@ -22,17 +22,17 @@ export const ENDPOINT = `https://127.0.0.1:${PORT}`
 const START_TRIES = 300
 const POLL_MS = 100
 
-/** The one thing that needs the internet, so it comes first. */
+/** Comes first, because it alone needs the internet. */
 export const installMinistack = (): Promise<void> =>
   makePythonEnvironment(ENVIRONMENT, [`ministack==${MINISTACK}`, `libfaketime==${FAKETIME}`])
 
 /**
- * How long a process keeps the time it has read. Without a cache each question for the time reads the file, and two
- * threads that do so at once can end their process: libfaketime shares a buffer among them.
+ * How long a process keeps the time that it has read. Without this cache each question for the time reads the file. Two
+ * threads that read it at the same moment can end their process, because libfaketime shares a buffer among them.
  */
 const CACHED_SECONDS = 1
 
-/** The one clock of emulator, functions and tools: that of this machine, and how far it was put on. */
+/** The clock of emulator, functions and tools: this machine's clock and an offset. */
 export const rehearsalClock = async (directory: string) => {
   const where = ['-c', 'import libfaketime; print(libfaketime.__path__[0])']
   const library = join((await runTool(PYTHON, where)).output.trim(), 'vendor/libfaketime/src/libfaketime.so.1')
@@ -41,7 +41,7 @@ export const rehearsalClock = async (directory: string) => {
   const save = () => writeFileSync(file, `+${offset}\n`)
   save()
   return {
-    /** What a process needs in its environment to live by this clock. */
+    /** The environment variables by which a process uses this clock. */
     env: {
       LD_PRELOAD: library,
       FAKETIME_TIMESTAMP_FILE: file,
@@ -49,7 +49,7 @@ export const rehearsalClock = async (directory: string) => {
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     },
     offsetSeconds: () => offset,
-    /** Comes back when every process knows it. */
+    /** Returns when every process has the new time. */
     advance: (seconds: number) => {
       offset += seconds
       save()
@@ -60,7 +60,7 @@ export const rehearsalClock = async (directory: string) => {
 
 export type RehearsalClock = Awaited<ReturnType<typeof rehearsalClock>>
 
-/** As whom tools ask: the account itself, as at a first deployment. */
+/** Tools run as the account itself, as at a first deployment. */
 export const toolEnvironment = ({ authority }: Certificates, clock: RehearsalClock): NodeJS.ProcessEnv => ({
   ...clock.env,
   PATH: [join(PROJECT_ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter),

@@ -7,16 +7,16 @@ const VerdictSchema = v.object({
   principal: v.string(),
   action: v.string(),
   resource: v.string(),
-  /** Of the items whose keys the call names. */
+  /** The kinds of the items whose keys the call names. */
   kinds: v.array(v.string()),
   denied: v.nullable(v.string()),
 })
 export type Verdict = v.InferOutput<typeof VerdictSchema>
 
-/** A call that was on its way while the clock was put on, and was signed again. */
+/** The clock moved while the call was under way. Its caller has signed and sent it again. */
 const isOfTheJump = ({ denied }: Verdict) => denied === 'RequestTimeTooSkewed'
 
-/** What the judge has said so far, in its order. */
+/** The verdicts so far, in their order. */
 export const readVerdicts = (file: string): readonly Verdict[] =>
   existsSync(file)
     ? readFileSync(file, 'utf8')
@@ -35,7 +35,7 @@ const functionOf = ({ principal }: Verdict): string | undefined => {
 const describeVerdict = ({ principal, action, resource, kinds, denied }: Verdict): string =>
   `${principal.split('/').at(-1)} ${action} ${resource}${kinds.length > 0 ? ` of ${kinds.join(', ')}` : ''}${denied === null ? '' : `: ${denied}`}`
 
-/** What the judge said of the rehearsal, besides the calls that were made to be refused. */
+/** Sums the verdicts up, without those of calls that were made to be refused. */
 export const judgementOn = (verdicts: readonly Verdict[]) => {
   const byFunction = [...Map.groupBy(verdicts, functionOf)]
   const calls = new Map(
@@ -50,16 +50,16 @@ export const judgementOn = (verdicts: readonly Verdict[]) => {
     calls,
     /** Calls of functions, operators and tools that were refused. */
     denied: verdicts.filter(({ denied }) => denied !== null).map(describeVerdict),
-    /** Functions that may ask AWS something and were never heard. */
+    /** Functions that may call AWS and never did. */
     silent: MANIFEST.map(({ name }) => name).filter((name) => !calls.has(name) && !askNothing.includes(name)),
-    /** Functions whose role lets them ask nothing. */
+    /** Functions whose role allows no call. */
     askNothing,
   }
 }
 
 export type Judgement = ReturnType<typeof judgementOn>
 
-/** What MiniStack is not, or not as AWS is. What a run finds itself it adds to these. */
+/** What MiniStack lacks, or does otherwise than AWS. A run adds what it finds. */
 const NOT_EMULATED: readonly string[] = [
   'mended: `Ref` of a secret is its name in MiniStack, and its ARN on AWS (judged_ministack.py)',
   'mended: the judge does not know dynamodb:LeadingKeys, dynamodb:ReturnValues, the attributes of writes and kms:EncryptionContext (judged_ministack.py)',
@@ -73,7 +73,7 @@ const NOT_EMULATED: readonly string[] = [
   'quotas, throttles and concurrency of Lambda, API Gateway and DynamoDB',
 ]
 
-/** What was judged and what the emulator cannot do. Answers whether all went well. */
+/** Prints what was judged and what the emulator cannot do. Returns whether all went well. */
 export const printReport = ({ calls, denied, silent, askNothing }: Judgement, limits: readonly string[]): boolean => {
   const all = [...calls.values()].reduce((sum, count) => sum + count, 0)
   console.log(`\n${all} calls of ${calls.size} functions were judged by the policies of their roles:`)

@@ -29,7 +29,7 @@ import { CERTIFIED, startWorld } from './world.ts'
 
 const SDK_SETTINGS = ['AWS_ENDPOINT_URL', 'AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
 
-/** What can be left out, besides the deployment and the merchant. */
+/** The parts that `--only` can choose from. The deployment and the merchant always run. */
 const PARTS = [
   'take-payments',
   'pay-out',
@@ -46,13 +46,13 @@ const PARTS = [
 ] as const
 type Part = (typeof PARTS)[number]
 
-/** Inside the namespaces: the whole life of a stage, or some parts of it. Answers the exit code. */
+/** Inside the namespaces: runs the whole life of a stage, or some parts of it. Returns the exit code. */
 const rehearse = async (directory: string, only: readonly Part[]): Promise<number> => {
   const certificates = certificatesIn(directory)
   await furnishNamespace(directory)
   const clock = await rehearsalClock(directory)
   const env = toolEnvironment(certificates, clock)
-  // This process asks by the clock of the machine; the SDK corrects what it signs where AWS has another.
+  // This process uses the clock of the machine. The SDK corrects its signatures to the time of the emulator.
   for (const name of SDK_SETTINGS) process.env[name] = env[name]
   await using started = new AsyncDisposableStack()
   const world = await startWorld(certificates)
@@ -76,7 +76,7 @@ const rehearse = async (directory: string, only: readonly Part[]): Promise<numbe
   }
 }
 
-/** Answers what the judge said. A part that is left out or fails stops those that need it, and no other. */
+/** Runs the parts, and returns the judgement. A part that fails or is left out stops only the parts that need it. */
 const live = async (rehearsal: Rehearsal, apiUrl: string, only: readonly Part[]): Promise<Judgement> => {
   const { step, verdicts } = rehearsal
   const part: typeof rehearsal.part = async (what, needs, run) =>
@@ -99,12 +99,12 @@ const live = async (rehearsal: Rehearsal, apiUrl: string, only: readonly Part[])
   const afterBroken = verdicts().length
   await part('roll-back-update', [], () => rollBackUpdate(rehearsal, merchant))
   const restored = await part('restore-stage', [payments], ({ paid }) => restoreStage(rehearsal, merchant, paid))
-  // A release was broken by taking a right away.
+  // One broken release lacks a permission: what is denied to it is no failure.
   const before = verdicts().filter(({ denied }, at) => denied === null || at < beforeBroken || at >= afterBroken)
   await part('refuse-strangers', [restored], () => refuseStrangers(rehearsal))
   const refused = verdicts().length
   await part('lose-region', [payments, restored], ({ paid }) => loseRegion(rehearsal, merchant, paid))
-  // Of the region that is lost nothing counts any more: the new stack's roles have taken the names of its roles.
+  // Verdicts on the lost region no longer count: the roles of the new stack have taken the names of its roles.
   const elsewhere = verdicts()
     .slice(refused)
     .filter(({ resource }) => resource.includes(`:${OTHER_REGION}:`))
@@ -127,7 +127,7 @@ directory. Nothing leaves the namespace.
   --help, -h   this text
 Exit code: 0 all went well, 1 something did not, 2 called wrongly.`
 
-/** Set where the program runs for the second time, inside the namespaces: its directory. */
+/** The variable with the directory. It is set where the program runs a second time, inside the namespaces. */
 const INSIDE = 'REHEARSAL_DIRECTORY'
 
 const outside = async (keep: boolean, argv: readonly string[]): Promise<number> => {

@@ -20,10 +20,10 @@ const ReceivedSchema = v.array(v.object({ headers: v.record(v.string(), v.unknow
 
 const RequestsSchema = v.array(v.object({ payment_request_id: v.string() }))
 
-/** More than a step of the rehearsal asks for on a machine that is fast. */
+/** Above what any step of the rehearsal uses on a fast machine. */
 const POINTS_A_SECOND = 50
 
-/** Taken on by operators: with bank details, a key and an endpoint. */
+/** Operators create the merchant, with bank details, a key and an endpoint. */
 export const takeOnMerchant = async (rehearsal: Rehearsal, apiUrl: string, name: string): Promise<Merchant> => {
   const { admin } = rehearsal
   const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: `PT ${name}` }
@@ -72,7 +72,7 @@ export const merchantAt = ({ world }: Rehearsal, apiUrl: string, known: Known) =
     post,
     create,
     hasStatus,
-    /** Its customer pays: the provider calls back, and it is credited. Another amount than asked fails it. */
+    /** The customer pays, and the payment succeeds by the provider's callback. It fails if the amount is another one. */
     pay: async (payment: Payment, anotherAmountMinor?: number) => {
       await payAtProvider(world, payment, anotherAmountMinor)
       return hasStatus(payment, anotherAmountMinor === undefined ? 'succeeded' : 'failed')

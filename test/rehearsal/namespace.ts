@@ -4,16 +4,16 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runTool } from '../support/run-tool.ts'
 
-/** 6bone's, unassigned since 2006: public to the gateway, and no host on the internet has it. */
+/** From the 6bone, unassigned since 2006: the gateway takes it for public, but no host on the internet has it. */
 export const MERCHANT_ADDRESS = '3ffe::1'
 
-/** Where the merchant's name and every other leads is the rehearsal's own business. */
+/** The rehearsal resolves all names itself. */
 const NAME_SERVER = '127.0.0.1'
 
 /**
- * Runs a program as the first one of namespaces of its own: no network but a loopback interface, so that nothing leaves
- * the machine whatever it tries, and its own mounts and processes, which end with it. Answers its exit code; undefined
- * where this machine does not let us.
+ * Runs a program as the first process of its own namespaces. Its network is a loopback interface alone, so that nothing
+ * leaves the machine. Its mounts and processes end with it. Returns its exit code; undefined where this machine makes no
+ * namespaces for us.
  */
 export const runInNamespace = async (program: string, args: readonly string[], env: NodeJS.ProcessEnv) => {
   const asRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']
@@ -27,14 +27,14 @@ export const runInNamespace = async (program: string, args: readonly string[], e
   return Number(code ?? 1)
 }
 
-/** Inside: a loopback interface with an address that counts as public, and names that only we answer. */
+/** Inside the namespaces: sets the loopback interface up, with a public address, and our own name server. */
 export const furnishNamespace = async (directory: string): Promise<void> => {
   const must = async (program: string, ...args: readonly string[]) => {
     const { code, output } = await runTool(program, args)
     if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${output}`)
   }
   await must('ip', 'link', 'set', 'lo', 'up')
-  // Of documentation, and not loopback: without one of its own the system looks no name up for IPv4.
+  // An address for documentation. With loopback addresses alone, the system looks up no names for IPv4.
   await must('ip', 'addr', 'add', '192.0.2.1/32', 'dev', 'lo')
   await must('ip', '-6', 'addr', 'add', `${MERCHANT_ADDRESS}/128`, 'dev', 'lo', 'nodad')
   const settings = {

@@ -16,13 +16,13 @@ type NpmRun = { readonly codes?: readonly number[]; readonly env?: NodeJS.Proces
 
 type Parts = {
   readonly directory: string
-  /** As whom tools ask, unless they are told otherwise. */
+  /** The environment of tools, with their credentials. */
   readonly env: NodeJS.ProcessEnv
   readonly clock: RehearsalClock
   readonly world: OutsideWorld
   readonly verdicts: () => readonly Verdict[]
   readonly stepMs?: number
-  /** As whom an action is invoked: who holds its duty. */
+  /** The credentials of the person who may invoke an action. */
   readonly envOf: (action: string) => NodeJS.ProcessEnv
 }
 
@@ -39,7 +39,7 @@ export const startRehearsal = (parts: Parts) => {
   }
   return {
     ...parts,
-    /** One step of the report, with its seconds. What fails, or takes too long, is reported and thrown. */
+    /** Runs one step, and reports it with its seconds. Reports and throws what fails or takes too long. */
     step: async <T>(what: string, run: () => Promise<T>): Promise<T> => {
       const begun = performance.now()
       const tell = (said: string) =>
@@ -54,7 +54,7 @@ export const startRehearsal = (parts: Parts) => {
         throw error
       }
     },
-    /** Steps that belong together, with what they need. Undefined where one failed, or where a need was not made. */
+    /** Runs steps that belong together. Undefined where a step failed, or where an earlier part did not make their needs. */
     part: async <T, const Needs extends readonly unknown[]>(
       what: string,
       needs: Needs,
@@ -68,13 +68,13 @@ export const startRehearsal = (parts: Parts) => {
     },
     /** Steps that failed or were not run. */
     failures: () => failures,
-    /** What the emulator cannot do is listed in the report. */
+    /** Adds to the report what the emulator cannot do. */
     cannot: (what: string) => void limits.push(what),
     limits: () => limits,
     npm,
     /** `npm run deploy` of a release, without a question. */
     deploy: (cwd: string, how?: NpmRun) => npm(['deploy', '--require-approval', 'never'], { ...how, cwd }),
-    /** An operator's action by the operators' command. Answers its body; undefined where it failed and was allowed to. */
+    /** Runs an action by the operators' command. Returns its body; undefined where it failed with an allowed code. */
     admin: async (action: string, payload: object = {}, codes: readonly number[] = [0]): Promise<unknown> => {
       const fields = Object.keys(payload).length > 0 ? ['--payload', JSON.stringify(payload)] : []
       const { code, output } = await npm(['admin', action, '--json', ...fields], { codes, env: envOf(action) })
@@ -88,7 +88,7 @@ export type Rehearsal = ReturnType<typeof startRehearsal>
 /** More than a program is given: support/run-tool.ts. */
 const STEP_MS = 1_200_000
 
-/** Work that is late is not stopped, and not waited for. */
+/** Late work is not stopped, but the rehearsal goes on without it. */
 const inTime = <T>(work: Promise<T>, ms: number): Promise<T> => {
   const late = sleep(ms, undefined, { ref: false }).then(() => {
     throw new Error(`it took longer than ${ms / 1_000} s`)
@@ -98,7 +98,7 @@ const inTime = <T>(work: Promise<T>, ms: number): Promise<T> => {
 
 const lastOf = (text: string) => text.slice(-4_000)
 
-/** With the patience that an emulator takes. */
+/** Waits as long as a slow emulator needs. */
 export const eventually = <T>(otherwise: string, look: () => Promise<T | undefined>): Promise<T> =>
   lookEventually(otherwise, look, { withinMs: 120_000, everyMs: 250 })
 

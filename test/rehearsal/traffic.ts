@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { Merchant, Payment } from './merchant.ts'
 import { eventually, expect, type Rehearsal } from './rehearsal.ts'
 
-/** So many payments at least, however soon the change is over. */
+/** Traffic makes at least this many payments, however soon the change is over. */
 const LEAST = 3
 /** Below the limit of a client in `dev`. */
 const PAUSE_MS = 1_000
@@ -30,7 +30,7 @@ export const inTraffic = async (
   const changed = change().finally(() => {
     isOver = true
   })
-  // The change ends before a failure of the traffic is thrown: no other step may begin beside it.
+  // The change ends before a failure of the traffic is thrown: no other step may run at the same time.
   const [made, traffic] = await Promise.allSettled([changed, sell(rehearsal, merchant, name, () => isOver)])
   if (made.status === 'rejected') throw made.reason
   if (traffic.status === 'rejected') throw traffic.reason

@@ -16,7 +16,7 @@ export const MERCHANT_HOST = 'hooks.merchant.test'
 const PROVIDER_HOST = 'api.xendit.co'
 const API_HOSTS = 'execute-api.localhost'
 
-/** What the one certificate of this world is for. */
+/** The names and addresses that the certificate of this world covers. */
 export const CERTIFIED = [
   'IP:127.0.0.1',
   'DNS:localhost',
@@ -30,7 +30,7 @@ const merchantAddress = Buffer.alloc(16)
 merchantAddress.writeUInt16BE(Number.parseInt(MERCHANT_ADDRESS, 16), 0)
 merchantAddress.writeUInt8(1, 15)
 
-/** Every name there is. The emulator answers at the addresses that API Gateway makes up. */
+/** Where each name leads. The emulator answers at the names that API Gateway makes. */
 const leads = (name: string) => {
   if (name === PROVIDER_HOST) return ipv4(PROVIDER_ADDRESS)
   if (name === MERCHANT_HOST) return { ipv6: merchantAddress }
@@ -46,7 +46,7 @@ export const startWorld = async (certificates: Certificates) => {
   started.defer(() => names.close())
 
   let apiUrl = ''
-  /** What the provider takes and shows, as a merchant has set it in its dashboard, and the key of the last call. */
+  /** The API keys that the provider accepts, the token that it sends, and the key of the last call. */
   const dashboard = { keys: [PROVIDER_KEY], token: CALLBACK_TOKEN, lastKey: '' }
   // The simulator speaks plain HTTP to what is on its own machine.
   const relay = await startLocalHttpServer({
@@ -70,7 +70,7 @@ export const startWorld = async (certificates: Certificates) => {
   started.defer(() => provider.close())
   const inbox = await startWebhookInbox({ port: 0, signingSecret: () => undefined, clock })
   started.defer(() => inbox.close())
-  // The simulator has one key: those of the dashboard are taken for it.
+  // The simulator has one key. Calls with any key of the dashboard reach it with that key.
   const byKey = (authorization = '') => {
     dashboard.lastKey = Buffer.from(authorization.replace(/^Basic /, ''), 'base64')
       .toString()
@@ -86,7 +86,7 @@ export const startWorld = async (certificates: Certificates) => {
   return {
     provider: provider.url,
     inbox: inbox.url,
-    /** Puts the simulator's clock on. */
+    /** Moves the simulator's clock forward. */
     advance: (seconds: number) => clock.advance(seconds),
     /** Where the provider's callbacks go from now on. */
     callBack: (url: string) => {
@@ -102,13 +102,13 @@ export type OutsideWorld = Awaited<ReturnType<typeof startWorld>>
 type Options = Certificates & {
   /** Where it listens, on port 443. */
   readonly address: string
-  /** Whom it speaks for: a server on this machine without TLS. */
+  /** The address of the server without TLS, on this machine, that gets the requests. */
   readonly behind: string
-  /** By what the server is asked instead, of what the caller showed. */
+  /** Replaces the authorization header of the caller. */
   readonly authorized?: (authorization: string | undefined) => string
 }
 
-/** TLS before a server of this machine, on the address at which the world looks for it. */
+/** Terminates TLS for a server of this machine, at the address to which its name leads. */
 const startTlsFront = async ({ address, behind, authorized, certificate, key }: Options) => {
   const tls = { cert: readFileSync(certificate), key: readFileSync(key) }
   const { host } = new URL(behind)
@@ -119,7 +119,7 @@ const startTlsFront = async ({ address, behind, authorized, certificate, key }: 
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(response)
     })
-    // A connection that the server cuts is cut for the caller.
+    // When the server cuts its connection, the caller's is cut too.
     passed.on('error', () => response.destroy())
     incoming.pipe(passed)
   })

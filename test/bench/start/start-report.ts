@@ -124,13 +124,7 @@ type Measured = Awaited<ReturnType<typeof functionsOf>>[number]
 
 const median = ({ ratios }: Measured): number => ratios.toSorted((a, b) => a - b)[(ratios.length - 1) / 2] ?? Infinity
 
-const timesOver = ({ ratios }: Measured): number => ratios.filter((ratio) => ratio > LIMIT).length
-
-const isSurelyOver = (one: Measured): boolean => timesOver(one) >= SURELY_OVER
-
-/** Whether the pairs that are left can still decide whether it is surely over. */
-const mayBeSurelyOver = (one: Measured): boolean =>
-  !isSurelyOver(one) && one.ratios.length - timesOver(one) <= MOST_PAIRS - SURELY_OVER
+const isSurelyOver = ({ ratios }: Measured): boolean => ratios.filter((ratio) => ratio > LIMIT).length >= SURELY_OVER
 
 /** One more pair of starts of each function, on every core; the two starts of a pair follow one another. */
 const measureOnce = async (functions: readonly Measured[]): Promise<void> => {
@@ -146,7 +140,7 @@ const measure = async (functions: readonly Measured[]): Promise<void> => {
   let open = functions
   for (let pair = 1; pair <= MOST_PAIRS && open.length > 0; pair++) {
     await measureOnce(open)
-    if (pair >= LEAST_PAIRS && pair % 2 === 1) open = open.filter((one) => median(one) > LIMIT && mayBeSurelyOver(one))
+    if (pair >= LEAST_PAIRS && pair % 2 === 1) open = open.filter((one) => median(one) > LIMIT && !isSurelyOver(one))
   }
 }
 

@@ -31,7 +31,7 @@ export const deployStage = async (rehearsal: Rehearsal): Promise<string> => {
   return apiUrl
 }
 
-/** Into the stage's secrets there. */
+/** Puts the provider's key and callback tokens into the stage's secrets in a region. */
 export const putSecrets = async (region: string, key: string, tokens: readonly string[]): Promise<void> => {
   const { secretsManager } = awsClients(region)
   const secrets = {
@@ -43,7 +43,7 @@ export const putSecrets = async (region: string, key: string, tokens: readonly s
   }
 }
 
-/** The provider's secrets of the stage there, and where the provider calls back: steps that no deployment can take. */
+/** Fills the provider's secrets and sets its callback URL, which no deployment can do. Returns the API's URL. */
 export const connectProvider = async ({ world }: Rehearsal, region: string): Promise<string> => {
   const { keys, token } = world.dashboard
   await putSecrets(region, keys[0] ?? '', [token])

@@ -38,7 +38,7 @@ const makeTable = async (): Promise<void> => {
   )
 }
 
-/** The rows as a copy elsewhere would have them. */
+/** Copies all rows to the other region. Returns how many they are. */
 const copyRows = async (): Promise<number> => {
   const [client, to] = tables()
   let copied = 0
@@ -49,7 +49,7 @@ const copyRows = async (): Promise<number> => {
   return copied
 }
 
-/** In another region, from a copy of the table: docs/operations.md, section 8. */
+/** Moves the stage to another region, with a copy of the table: docs/operations.md, section 8. */
 export const loseRegion = async (rehearsal: Rehearsal, merchant: Merchant, known: Payment): Promise<void> => {
   const { step, env, cannot } = rehearsal
   const there = { env: { AWS_REGION: OTHER_REGION } }
@@ -82,7 +82,7 @@ export const loseRegion = async (rehearsal: Rehearsal, merchant: Merchant, known
   await step('there the merchant finds its payment, and another one is paid', goOn)
 }
 
-/** A disposable stage goes without a trace. */
+/** Destroys a disposable stage, and checks that nothing of it is left. */
 export const destroyStage = async ({ env, step }: Rehearsal, region: string): Promise<void> => {
   await step(`the restored tables in ${region} are deleted by hand`, async () => {
     const client = awsClients(region).dynamodb

@@ -19,7 +19,7 @@ const LOOKUPS = MANIFEST.flatMap(({ trigger }) =>
   trigger.kind === 'http' && trigger.method === 'GET' ? [trigger.path.replace('/v1/', '')] : [],
 )
 
-/** What merchants look up, each list and each thing. */
+/** A merchant reads every list and every resource of the API. */
 export const lookUp = ({ step }: Rehearsal, { merchant, payments, settlement }: Done, apiUrl: string) =>
   step('a merchant looks up all there is, and has a webhook sent again', async () => {
     const { data: deliveries } = await merchant.get(IdsSchema, 'webhook_deliveries')
@@ -47,7 +47,7 @@ export const lookUp = ({ step }: Rehearsal, { merchant, payments, settlement }: 
     expect(stranger.status === 401, `a callback without a token answered ${stranger.status}`)
   })
 
-/** Every action of an operator that was not needed before. */
+/** Operators run every action that no earlier step needed. */
 export const operateStage = ({ step, admin, clock, verdicts }: Rehearsal, { merchant, payments }: Done) =>
   step('operators do what is left of their actions', async () => {
     const client = { client_id: merchant.clientId }
@@ -93,7 +93,7 @@ export const operateStage = ({ step, admin, clock, verdicts }: Rehearsal, { merc
     expect(api_key !== '', 'there is no key')
     const { silent } = judgementOn(verdicts())
     const names = { $client: merchant.clientId, $endpoint: merchant.endpointId, $succeeded: payments.paid.id }
-    // An action that is asked for nothing above is heard with its right payload.
+    // Actions that no step above runs are run with their right payloads.
     for (const name of silent.filter((one) => one in RIGHT_PAYLOADS)) {
       await admin(name, Object(filledIn(RIGHT_PAYLOADS[name], names)), [0, 1])
     }
@@ -103,7 +103,7 @@ const HELPERS = MANIFEST.flatMap(({ name, trigger }) =>
   trigger.kind === 'queue' && /^(due-|sync$)/.test(trigger.queue) ? [{ name, queue: trigger.queue }] : [],
 )
 
-/** The workers of due work and of the sync, each with a share: whether there was one for them by now is chance. */
+/** Gives each worker of due work and of the sync a message, because it is chance whether they had one before. */
 export const wakeHelpers = ({ step, verdicts }: Rehearsal) =>
   step('every worker of due work and of the sync takes a share', async () => {
     const sqs = new SQSClient({ region: REGION })
@@ -125,7 +125,7 @@ const sinceMs = (clock: Rehearsal['clock']) => Date.now() + clock.offsetSeconds(
 
 const FindingsSchema = v.array(v.object({ what: v.string(), state: v.string(), detail: v.string() }))
 
-/** The doctor over HTTPS and AWS's own interfaces, drift detection among them. */
+/** Runs the doctor, which asks over HTTPS and AWS's own interfaces. Drift detection is among them. */
 export const examineStage = ({ step, npm }: Rehearsal): Promise<void> =>
   step('npm run doctor finds nothing wrong', async () => {
     const { output } = await npm(['doctor', '--json'], { codes: [0, 1, 3] })

@@ -9,16 +9,16 @@ import { putSecrets } from './deploy-stage.ts'
 
 const NEW = { key: 'xnd_production_of_the_rotation', token: 'callback-token-of-the-rotation' }
 
-/** Each process reads a secret of more than a minute again when a value does not fit. The minute cannot be put on. */
+/** A process reads a secret again when a value does not match and its copy is over a minute old, by a clock that no test moves. */
 const ACTS_AFTER_MS = 65_000
 
-/** Which of the tokens a callback may carry now, as the doctor asks. */
+/** Whether the API accepts each of these callback tokens now. */
 const accepted = async (apiUrl: string, ...tokens: readonly string[]): Promise<readonly boolean[]> => {
   const found = await checkCallback({ url: `${apiUrl}/callbacks/xendit`, tokens })
   return found.filter(({ what }) => what.startsWith('callback with token')).map(({ state }) => state === 'ok')
 }
 
-/** The provider's key and the callback token are exchanged by docs/operations.md, section 4, while payments are taken. */
+/** Rotates the provider's key and the callback token as docs/operations.md, section 4, says, while payments are taken. */
 export const rotateSecrets = async (rehearsal: Rehearsal, merchant: Merchant, apiUrl: string): Promise<true> => {
   const { step, world } = rehearsal
   const { dashboard } = world
@@ -48,7 +48,7 @@ export const rotateSecrets = async (rehearsal: Rehearsal, merchant: Merchant, ap
 }
 
 /**
- * The old key and token end. A process forgets them after half an hour of a clock that cannot be put on. The deployment
+ * Ends the old key and token. A process forgets them after half an hour, by a clock that no test moves. So the deployment
  * before this step has started new processes.
  */
 export const endRotation = (rehearsal: Rehearsal, merchant: Merchant, apiUrl: string) => {

@@ -24,7 +24,7 @@ const DeliveriesSchema = v.object({
   ),
 })
 
-/** Created, replayed, paid, announced at the second attempt, cancelled, reversed: all of it over HTTPS. */
+/** Payments over HTTPS: created, replayed, paid, announced at the second attempt, cancelled, reversed. */
 export const takePayments = async (rehearsal: Rehearsal, merchant: Merchant): Promise<TakenPayments> => {
   const { step, world } = rehearsal
   const created = await step('a payment is created, and its key replayed', async () => {
@@ -78,7 +78,7 @@ const webhooks = (merchant: Merchant, payment: Payment, count: number) =>
     return found.length >= count ? found : undefined
   })
 
-/** The provider's clock is put on first: a function then finds what the provider has booked by that time. */
+/** Moves the provider's clock first, so that functions find what the provider has booked by the new time. */
 export const advance = ({ world, clock }: Rehearsal, seconds: number): void => {
   world.advance(seconds)
   clock.advance(seconds)
@@ -90,7 +90,7 @@ const DAYS_TO_PAYOUT = 5
 
 const SettlementSchema = v.object({ id: v.string(), status: v.string(), net_minor: v.number() })
 const SettlementsSchema = v.object({ data: v.array(SettlementSchema) })
-/** Of a run that broke off there is no word but that. */
+/** A run that broke off prints nothing. */
 const SyncSchema = v.union([v.object({ complete: v.boolean() }), v.undefined()])
 export type Settlement = v.InferOutput<typeof SettlementSchema>
 
@@ -101,7 +101,7 @@ const PayoutFileSchema = v.object({
 
 const SYNC_RUNS = 20
 
-/** Runs the sync by hand until it has read everything there is. One that meets a jump of the clock may break off: the next goes on. */
+/** Runs the sync until it has read everything. A run that meets a jump of the clock may break off: the next continues. */
 export const syncCompletely = async ({ admin }: Rehearsal): Promise<void> => {
   for (let run = 0; run < SYNC_RUNS; run++) {
     if (v.parse(SyncSchema, await admin('sync-provider-transactions', {}, [0, 1]))?.complete) return
@@ -118,7 +118,7 @@ const recorded = (merchant: Merchant, before: readonly Settlement[]) =>
 /** A settlement is audited a minute after it was recorded, and only then paid out. */
 const AUDITED_AFTER_SECONDS = 120
 
-/** Audited by due work, in the bank's file, then marked paid with the bank's reference. */
+/** Due work audits the settlement, the bank's file lists it, and an operator marks it paid with the bank's reference. */
 const payOutNow = async (rehearsal: Rehearsal, { id }: Settlement, reference: string): Promise<void> => {
   const { admin } = rehearsal
   advance(rehearsal, AUDITED_AFTER_SECONDS)
@@ -133,7 +133,7 @@ const payOutNow = async (rehearsal: Rehearsal, { id }: Settlement, reference: st
   expect(paid.status === 'manual_paid', `the settlement is ${paid.status}`)
 }
 
-/** Days later: fees are final, what went back is known, the sweep settles, a bank pays, another one refuses first. */
+/** Days later fees and reversals are final. One settlement is paid out, and another after the bank has refused it once. */
 export const payOut = async (rehearsal: Rehearsal, merchant: Merchant, { unpaid }: TakenPayments) => {
   const { step, admin } = rehearsal
   const operator = { operator: OPERATOR }
@@ -158,7 +158,7 @@ export const payOut = async (rehearsal: Rehearsal, merchant: Merchant, { unpaid 
   const failed = await step('another one, triggered by hand, is refused by the bank', async () => {
     await merchant.pay(await merchant.create('order-4'))
     await days()
-    // Refused where the sweep was there first: its own time passes too while the clock is put on.
+    // Refused where the sweep was first: the jump of the clock also starts the sweep.
     await admin('trigger-settlement', { ...operator, client_id: merchant.clientId }, [0, 1])
     const found = await recorded(merchant, [settlement])
     await admin('mark-settlement-failed', { ...operator, settlement_id: found.id, notes: 'refused' })

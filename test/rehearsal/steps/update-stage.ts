@@ -12,7 +12,7 @@ import { inTraffic } from '../traffic.ts'
 /** A setting of the next release, which the present release lacks. */
 const PAYER = { returnUrl: 'https://example.com/', name: 'Next release' }
 
-/** A deployment over a stage that is in use: functions change, nothing that is kept does. */
+/** Deploys a release over a stage in use: functions change, and stored data does not. */
 export const updateStage = async (rehearsal: Rehearsal, merchant: Merchant): Promise<true> => {
   const { step } = rehearsal
   await step('npm run deploy over it, with a release that changes functions', async () => {
@@ -80,7 +80,7 @@ const deployedNow = async (): Promise<string> => {
   return lines.join('\n')
 }
 
-/** Every function has changed when one that no request waits for turns out to be broken: all of them go back. */
+/** A worker of the release is broken. This shows only after all functions have changed: the rollback takes all back. */
 export const rollBackUpdate = async (rehearsal: Rehearsal, merchant: Merchant): Promise<void> => {
   const { step } = rehearsal
   await step('an update fails and is rolled back, in mid-traffic: no create and no webhook fails', async () => {
