@@ -47,10 +47,10 @@ export const startMeteredWorld = async () => {
   const world = await faultlessWorld()
   const units = meterTable(world.table)
   const callbacks: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] = []
-  let messages = 0
+  let sent = 0
   world.onChange.push((change) => world.table.applyToIndexes(change))
   world.onSent.push(() => {
-    messages++
+    sent++
   })
   world.sendCallback = async (body, headers) => {
     callbacks.push({ body, headers })
@@ -60,7 +60,7 @@ export const startMeteredWorld = async () => {
   const measure = async (functionName: FunctionName, name: string, run: () => Promise<unknown>) => {
     units.take()
     world.provider.resetCalls()
-    messages = 0
+    sent = 0
     const firstLine = world.logLines.length
     await run()
     const lines = await writtenLines(functionName, world.logLines.slice(firstLine))
@@ -71,7 +71,7 @@ export const startMeteredWorld = async () => {
       /** Of the function, for one payment; below one where a run serves many. */
       invocations: 1,
       ...used,
-      messages,
+      messages: sent,
       /** Of what the units are, the calls of the table, and those of the provider. */
       detail: { ...used.detail, ...providerCalls(world.provider.callCounts()) },
       logBytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),

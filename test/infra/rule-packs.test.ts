@@ -1,8 +1,7 @@
 /**
- * Goal: what others have learnt to look for in a stack is not in this one, or has a written reason.
- * Method: three packs of cdk-nag on a stage without options and on one with all, by night on each option. Each finding
- * must have its reason, and each reason a finding.
- * They know neither `TableV2` nor our manifest: what they do not see is asserted in the other tests of this folder.
+ * Goal: the stack has no weakness that public rule packs know, except those with a written reason. Method: three packs of
+ * cdk-nag check a stage without options and one with all, by night each option alone too. Each finding must have a reason,
+ * and each reason a finding. The packs know neither `TableV2` nor our manifest: other tests of this folder check these.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +19,7 @@ import { tempDirectory } from '../support/temp-directory.ts'
 
 const PACKS = { AwsSolutionsChecks, ServerlessChecks, PCIDSS321Checks } as const
 
-/** Findings of a rule that stay: of resources with these paths below the stack, for this reason. */
+/** Accepted findings of each rule: the paths of the resources below their stack, and the reason. */
 type Reasons = Readonly<Record<string, readonly [where: RegExp, because: string]>>
 type Reason = readonly [rule: string, reason: Reasons[string]]
 
@@ -81,7 +80,7 @@ const WITH_CANARIES: Reasons = {
   ],
 }
 
-/** Besides, where the stage has no key of its own. */
+/** Also accepted where the stage has no key of its own. */
 const WITHOUT_KEY: Reasons = {
   'PCI.DSS.321-SNSEncryptedKMS': [
     /^Alerts\/Topic\/Resource$/,

@@ -1,7 +1,7 @@
 /**
- * Goal: no query of the runbook asks for a field or a code that no line has. Method: the calls that write log lines are
- * found in the parsed code, each with the fields of the file that makes its line; a query is held against the lines of
- * the codes that it names, or of all codes when it names none.
+ * Goal: the queries of the runbook name codes and fields that log lines have. Method: the parsed code shows which files
+ * write a line of each code, and which fields these files know. A query may use the fields of the codes that it names, or
+ * of all codes if it names none.
  */
 import { expect, it } from 'vitest'
 import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-stack.ts'
@@ -36,21 +36,21 @@ const writtenIn = (file: SourceFile): readonly string[] =>
   })
 
 const named = (path: string) => sources.filter((file) => file.path === path).flatMap(keysIn)
-/** On every line, or on that of any error. */
+/** Fields of every line, or of the line of any error. */
 const EVERYWHERE = ['outcomes', ...named('shared/runtime/json-log.ts')]
 
-/** By its code, the fields that a line may have. */
+/** The fields that a line may have, by its code. */
 const FIELDS = new Map(
   CODES.map((code) => [
     code,
     [
-      // Whose request it is.
+      // The client who asked.
       ...(code.startsWith('request.') ? named('shared/client/authenticate.ts') : []),
       ...sources
         .filter((file) => writtenIn(file).includes(code))
         .flatMap((file) => [
           ...keysIn(file),
-          // What a function of another file makes of what is logged.
+          // Fields that a function of another file adds.
           ...file.imports.flatMap(({ path = '', typeOnly }) =>
             !typeOnly && /\/log(ged-[a-z]+)?\.ts$/.test(path) ? named(path) : [],
           ),
@@ -68,7 +68,7 @@ const ACCESS = Object.keys(
 const WORDS =
   /^(?:filter|stats|sort|desc|asc|by|and|or|in|like|fields|display|limit|count|count_distinct|sum|min|max|pct|latest|bin|n|\d+[mhd]?)$/
 
-/** The fields that a query names: neither its texts nor its own names for what it counts. */
+/** The fields that a query names, without its texts and the names that it gives to its counts. */
 const fieldsOf = (query: string): readonly string[] => {
   const own = [...query.matchAll(/ as (\w+)/g)].map(([, name]) => name)
   const bare = query.replaceAll(/"[^"]*"|\/[^/]*\/|`/g, ' ').replaceAll(/ as \w+/g, ' ')

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { type Resource, type StackTemplate, synthesised, synthesisedFront } from '../support/stack-template.ts'
 import { EVERYTHING, READY_PRODUCTION } from '../support/stage-options.ts'
 
-/** Digests change with each release, and other tests hold these to manifest and alarm table. */
+/** Digests change with each release. The others are compared with manifest and alarm table in other tests. */
 const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   'AWS::Lambda::Function': ['Code'],
   'AWS::CloudWatch::Dashboard': ['DashboardBody'],
@@ -14,7 +14,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
 }
 const DIGEST = /[0-9a-f]{64}|(?<=ReleaseProof)[0-9a-f]{16}|(?<=CurrentVersion\w{8})[0-9a-f]{32}/g
 
-/** What a function may do is held to its manifest entry by stack/grants.test.ts, but for a network of its own. */
+/** Permissions of functions, which stack/grants.test.ts compares with the manifest. It does not know those for a network. */
 const isAccess = ({ type, logicalId, properties }: Resource, property: string) =>
   type === 'AWS::IAM::Role' &&
   property === 'Policies' &&

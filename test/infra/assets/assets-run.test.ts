@@ -1,9 +1,9 @@
 /**
- * Goal: what `cdk deploy` uploads works, each function of it, and starts fast; the same code makes the same of it. Method:
- * the stacks are synthesised with their assets by `npm run synth` as a process, and by night a second time. An asset of
- * each kind, by night every one, is loaded by a plain Node process with the environment its template gives it, then
- * called once, as its trigger would, on the local services. Only their addresses and the credentials are added, which
- * Lambda gives. Each has a table of its own, with a copy of the same merchant.
+ * Goal: each function that `cdk deploy` uploads works and starts fast, and the same code makes the same assets. Method:
+ * a process synthesises the stacks with their assets as `npm run synth` does, by night twice. A plain Node process loads
+ * an asset of each kind, by night every asset, with the environment of its template. It calls the asset once, as its
+ * trigger would, on the local services. The test adds only the addresses, and the credentials that Lambda gives. Each
+ * function has a table of its own, with a copy of the same merchant.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -102,7 +102,7 @@ const aWorld = async () => {
   const deps = memoryDeps({ sealer: secretsEmulator.sealer(STAGE, KEY), stage: { ...testDeps().stage, name: STAGE } })
   deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
   const world = await operatorWorld(deps)
-  // One payment that is known to the provider the functions ask, and was made just now.
+  // A new payment that the provider of the functions knows.
   deps.clock.set(timestampOf(Date.now()))
   deps.provider.script('createRequest', adapter(simulator).createRequest)
   const open = await aPendingPayment(deps, world.client)

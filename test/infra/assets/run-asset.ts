@@ -40,7 +40,7 @@ const IDS: Readonly<Record<string, string>> = {
   webhook_endpoints: '$endpoint',
 }
 
-/** The status that shows that the function did its work: a create makes something new. */
+/** The status that shows that the function did its work. It is 201 where something is made. */
 const statusOf = (name: string): number => {
   if (name === 'api-not-found') return 404
   return Math.max(200, ...Object.keys(OPERATIONS[name]?.success ?? {}).map(Number))
@@ -112,8 +112,8 @@ const RUN = `
 const DEADLINE_MS = 30_000
 
 /**
- * Loads a bundled handler in a plain Node process that knows no more than its environment, and calls it once. Answers
- * what the handler answers and everything it wrote.
+ * Loads a bundled handler in a plain Node process with this environment alone, and calls it once. Returns its answer and
+ * everything that it wrote.
  */
 export const runAsset = async (
   file: string,

@@ -10,10 +10,10 @@ import { refusedCreate, SCENES } from './scenes.ts'
 import { emittedIn, WATCHED_STAGE } from './watched-world.ts'
 
 /**
- * Goal: no alarm and no graph watches a metric that is never emitted. Method: for each alarm on a metric of ours, the bad
- * thing itself happens, to the real handlers with the deployed logger; what its log lines say to CloudWatch is held
- * against the alarm in the synthesised template, by namespace, name and every dimension. Graphs are held against all
- * that the catalogue lets the code emit.
+ * Goal: no alarm and no graph watches a metric that is never emitted. Method: for each alarm on a metric of ours, the
+ * failure itself happens to the real handlers with the deployed logger. The metrics in its log lines are compared with the
+ * alarm in the synthesised template, by namespace, name and every dimension. Graphs are compared with the catalogue of
+ * all metrics that the code can emit.
  */
 const STAGE = WATCHED_STAGE
 
@@ -110,7 +110,7 @@ describe('the dashboard', () => {
 
 /* Alarms and graphs on what AWS itself measures: names of its documentation, of resources that are there, of all of them. */
 
-/** What each of AWS's dimensions may say: names of resources that the template has. */
+/** The values that each of AWS's dimensions may have: names of resources in the template. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ApiId: template.ofType('AWS::ApiGatewayV2::Api').map(({ logicalId }) => `<${logicalId}>`),
   FunctionName: template.each('AWS::Lambda::Function', 'FunctionName').map(String),
@@ -162,7 +162,7 @@ describe('nothing is left unwatched', () => {
       expect.arrayContaining(named(dead)),
     )
     expect(watching('ApproximateAgeOfOldestMessage', 'QueueName').toSorted()).toStrictEqual(
-      // What those of due work are about is handed out anew each minute: how late it is says more than their messages.
+      // Due work is queued anew each minute. Other alarms watch how late it is, which says more than the age of a message.
       named(queues.filter((queue) => !dead.includes(queue)))
         .filter((name) => !name.includes('-due-'))
         .toSorted(),

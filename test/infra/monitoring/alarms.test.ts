@@ -21,7 +21,7 @@ it('stages have alarms and pages when they must not be lost or name recipients, 
   expect(told.map(({ id }) => id)).toStrictEqual(expect.arrayContaining(alarms.map(({ id }) => id)))
 })
 
-/** Some metric of its formula has no value for a silent period. */
+/** Whether its formula has no value while some metric is silent. */
 const hasGaps = ({ expression = 'm0' }: (typeof alarms)[number]): boolean =>
   /\b[a-z]/.test(expression.replaceAll(/FILL\(\w+, 0\)/g, ''))
 
@@ -67,7 +67,7 @@ describe('every alarm', () => {
     const breaching = alarms.filter(({ treatMissingData }) => treatMissingData === 'breaching')
 
     expect(breaching.map(({ id }) => id)).toStrictEqual(['due-work-not-running', 'sweep-not-run', 'sync-behind'])
-    // A metric with gaps is looked at further back than the alarm says, hours too long.
+    // For a metric with gaps CloudWatch looks further back than the alarm says, by hours.
     expect(breaching.filter(hasGaps)).toStrictEqual([])
     expect(alarms.every(({ treatMissingData }) => /^(breaching|notBreaching)$/.test(treatMissingData))).toBe(true)
   })

@@ -44,7 +44,7 @@ const callBack = async (deps: MemoryDeps, payment: Payment, providerPaymentId: s
   return call(deps, CALLBACK, { body: { event: 'payment.capture', data }, headers: { 'x-callback-token': TOKEN } })
 }
 
-/** A payment that no provider would take: beyond the channel's limit, say. */
+/** A payment that the provider refuses, for example because it is above the channel's limit. */
 export const refusedCreate: Scene = async (deps) => {
   deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'INVALID_VALUE_ERROR' }))
   await createByApi(deps)
@@ -113,14 +113,14 @@ const itemInTrouble: Scene = async (deps) => {
   await runDueWork(deps)
 }
 
-/** First without a single client, then with one. */
+/** Sweeps without a client, then with one. */
 const sweptTwice: Scene = async (deps) => {
   await run(sweepSettlements, deps)
   await aStoredClient(deps)
   await run(sweepSettlements, deps)
 }
 
-/** By the alarm that must see it. */
+/** What happens in each scene, by the alarm that must go off. */
 export const SCENES: Readonly<Record<string, Scene>> = {
   'creates-answered-fast': refusedCreates,
   'creates-answered-slow': refusedCreates,
@@ -129,7 +129,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   'api-errors-lasting': refusedCreate,
   'canary-server-errors': refusedCreate,
   'money-not-moving': createdAndPaid,
-  // One is told by a callback; the callback of the other is lost, and due work finds it.
+  // One payment succeeds by its callback. The other's callback is lost, and due work finds it.
   'callbacks-missing': async (deps) => {
     await createdAndPaid(deps)
     const { paymentRequestId } = await aPending(deps)
@@ -137,7 +137,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     deps.clock.advance(A_DAY_S)
     await runDueWork(deps)
   },
-  // Neither question about a payment is answered: that of a cancel which comes too late, and that of a callback.
+  // The provider answers neither the request of a cancel that is too late, nor that of a callback.
   'provider-failing': async (deps) => {
     const { paymentRequestId } = await aPending(deps)
     deps.provider.close(paymentRequestId, 'expired')
@@ -151,7 +151,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   'webhooks-in-time-fast': announcedLate,
   'webhooks-in-time-slow': announcedLate,
-  // One merchant answers, another does not until it is given up.
+  // One merchant answers. Another fails until its delivery is abandoned.
   'deliveries-failing': async (deps) => {
     await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
     await abandonedDelivery(deps)
@@ -190,7 +190,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     deps.clock.advance(30 * 60)
     await run(syncProviderTransactions, deps)
   },
-  // As for a filter or a value that the provider does not take.
+  // The provider refuses a filter or a value of the call.
   'provider-refuses-calls': async (deps) => {
     deps.provider.script('listTransactions', async () => ({
       kind: 'unanswered',

@@ -11,15 +11,15 @@ import { jsonLog } from '../../../shared/runtime/json-log.ts'
 import { type Emitted, emittedBy } from '../../support/emitted-by.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 
-/** The stage whose alarms the scenes are held against. */
+/** The stage whose alarms are compared with the scenes. */
 export const WATCHED_STAGE = 'prod'
 
 /** Something that happens to a gateway, by its real handlers and use cases. */
 export type Scene = (deps: MemoryDeps) => Promise<unknown>
 
 /**
- * What the logger says to CloudWatch while a scene happens to a gateway on a table in memory, with the deployed logger
- * and the provider's calls logged as they are on AWS.
+ * The metrics that the deployed logger emits while a scene happens to a gateway on a table in memory. Calls of the provider
+ * are logged as on AWS.
  */
 export const emittedIn = async (scene: Scene): Promise<readonly Emitted[]> => {
   const output: string[] = []
@@ -38,7 +38,7 @@ export const handOver = (
   worker: string,
 ): Promise<unknown> => handler.withDeps(deps)({ Records: records } as never, contextOf(worker) as never)
 
-/** Lambda tells a function its name. */
+/** Lambda's context has the name of the function. */
 const contextOf = (worker: string) => {
   const spec = MANIFEST.find(({ name }) => name === worker)
   if (!spec) throw new Error(`there is no ${worker}`)
@@ -52,7 +52,7 @@ export const DUE_WORKERS = [
   ['check-due-alerts', dueAlerts],
 ] as const
 
-/** The minute's look at everything, and the work that it hands out. */
+/** Runs the check of every minute, and the workers that get its messages. */
 export const runDueWork = async (deps: MemoryDeps): Promise<void> => {
   const before = deps.sent.length
   await run(checkDueWork, deps)
@@ -64,7 +64,7 @@ export const runDueWork = async (deps: MemoryDeps): Promise<void> => {
   }
 }
 
-/** Starts what the clock starts. */
+/** Runs a function that a schedule starts. */
 export const run = (handler: { readonly withDeps: (deps: Deps) => Batches }, deps: Deps): Promise<unknown> =>
   handler.withDeps(deps)({} as never, {} as never)
 
@@ -76,7 +76,7 @@ export const asMessage = (body: unknown) => ({
 /** Longer than any deadline for the slowest percent of the provider's calls. */
 const SLOW_MS = 9_000
 
-/** From here on the provider answers one kind of call so, and late. */
+/** From now on the provider answers calls of this kind late, and in this way. */
 export const answersLate = <Name extends keyof Provider>(
   deps: MemoryDeps,
   name: Name,

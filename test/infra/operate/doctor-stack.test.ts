@@ -17,7 +17,7 @@ import { printedBy } from './printed-by.ts'
 
 let prod: ExaminedStage
 
-/** Without a front; what is said of the stack that watches is left out, to which CloudFormation answers as to the first. */
+/** A stage without a front. Findings on the watch stack are left out: the mocks answer the same for every stack. */
 beforeEach(async () => {
   prod = await examinedStage('prod', { front: 'none' })
 })
@@ -46,7 +46,7 @@ const aDrift = (
 const drifted = (...StackResourceDrifts: StackResourceDrift[]) =>
   prod.aws.cloudFormation.on(DescribeStackResourceDriftsCommand).resolves({ StackResourceDrifts })
 
-/** Without them there is nothing else to look at. */
+/** Without these stacks the doctor cannot look at anything else. */
 const STACKS = ['gateway-prod-data', 'gateway-prod', 'gateway-prod-operators']
 
 describe('what CloudFormation says to the doctor', () => {

@@ -66,7 +66,7 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
   }
   const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }))
   const described = { StackName: 'any', CreationTime: new Date(0), StackStatus: 'UPDATE_COMPLETE' as const, Outputs }
-  /** Describes every stack so, apart from what is changed. */
+  /** Answers this description of every stack, with these changes. */
   const stacksAre = (changed: Partial<Stack> = {}) =>
     aws.cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [{ ...described, ...changed }] })
   stacksAre()
@@ -116,7 +116,7 @@ const answeringApi = () =>
     json(right ? 200 : 401, right ? { outcome: 'ignored' } : { code: 'auth' })(response, request)
   })
 
-/** The provider as far as its two reads go. */
+/** The two reads of the provider that the doctor uses. */
 const providerApi = () =>
   startScriptedServer((response, request) => {
     const answer = request.url.startsWith('/transactions') ? json(200, { data: [], has_more: false }) : json(404, {})
@@ -125,13 +125,13 @@ const providerApi = () =>
 
 const TEMPLATES = { dev: synthesised('dev'), prod: synthesised(EVERYTHING) }
 
-/** What is not as it must be, a line each, such as `wrong routes: no answer`. What to do about it is left out. */
+/** A line for each finding that is not `ok`, such as `wrong routes: no answer`, without its remedy. */
 export const notOk = (findings: readonly Finding[]): readonly string[] =>
   findings.flatMap(({ what, state, detail }) => (state === 'ok' ? [] : [`${state} ${what}: ${detail}`]))
 
 export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
 
-/** A stage as synthesised, with its API and its provider, and the doctor who looks at it and waits on a clock of ours. */
+/** A stage as synthesised, with its API and its provider, and a doctor who waits on a clock of the test. */
 export const examinedStage = async (name: keyof typeof TEMPLATES, options: Partial<DeployedStage> = {}) => {
   const stage = { ...(name === 'dev' ? deployedStage('dev') : READY_PRODUCTION), ...options }
   const [api, provider] = await Promise.all([answeringApi(), providerApi()])

@@ -1,6 +1,6 @@
 /**
- * Goal: a restore makes the next table, complete, and never one for a stage that takes traffic. Method: the commands that
- * DynamoDB is sent, against answers in the order in which AWS gives them.
+ * Goal: a restore makes the next table complete, and makes none for a stage that takes traffic. Method: the commands that
+ * the tool sends to DynamoDB are compared. The mock answers in the order in which AWS does.
  */
 import * as aws from '@aws-sdk/client-dynamodb'
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda'
@@ -183,7 +183,7 @@ describe('npm run restore', () => {
 describe('the doctor', () => {
   const client = new aws.DynamoDBClient({ region: 'ap-southeast-3' })
 
-  it('looks at a restored table itself, since the stack knows nothing of it', async () => {
+  it('looks at a restored table itself, because the stack does not contain it', async () => {
     stageIs('open', 2)
     answerAs('complete')
     expect(await checkTable(client, stage)).toMatchObject([{ what: 'table gateway-prod-2', state: 'ok' }])

@@ -1,8 +1,8 @@
 /**
- * Goal: the manifest grants what a function needs, and nothing else. DynamoDB Local checks no permissions, so nothing
- * else would notice a missing one before production. Method: each function is bundled as deployment does, but with
- * packages and the wiring of real dependencies left out: what then remains after dead code is removed is the code the
- * function can run, and what that code touches is what it needs.
+ * Goal: the manifest grants what a function needs, and nothing else. The simulation and the local gateway refuse what is
+ * not granted, but they cannot tell what is granted and never needed. Method: each function is bundled as a deployment
+ * bundles it, without packages and without the wiring of real dependencies. After dead code is removed, the bundle is the
+ * code that the function can run. What this code touches is what the function needs.
  */
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
@@ -26,7 +26,7 @@ const endpointSecretsIn = (code: string) => {
   return found.length === 0 ? undefined : found.join(' and ')
 }
 
-/** What a function's code can touch, in the words of its manifest entry. */
+/** What a function's code can touch, in the form of its manifest entry. */
 const accessIn = (code: string) => {
   const sent = [...code.matchAll(/\bqueues\.send\(\s*(?:"([\w-]+)")?/g)].map(([, name = '']) => name)
   if (sent.includes('')) throw new Error('a queue is not named by a literal, so its senders cannot be told')
@@ -85,7 +85,7 @@ describe('access stated in the manifest', () => {
     expect(new Set(partitions)).toStrictEqual(new Set(keys.PARTITIONS))
     expect(new Set(indexes)).toStrictEqual(new Set(Object.keys(TABLE_SCHEMA.indexes)))
     expect(TABLE_ACTIONS.filter((action) => !tables.some((table) => table[action]))).toStrictEqual([])
-    // Nothing of history is ever deleted: an endpoint moves away.
+    // History is never deleted. A deleted endpoint moves to another key.
     expect(new Set(tables.flatMap((table) => table.DeleteItem ?? []))).toStrictEqual(new Set(['ENDPOINTS']))
     expect(all.some(({ alerts }) => alerts)).toBe(true)
     expect(all.filter(({ payerDefaults }) => payerDefaults)).toHaveLength(1)

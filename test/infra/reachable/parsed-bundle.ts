@@ -6,7 +6,7 @@ export type Expression = Node | null | undefined
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value
 
-/** Names of members and of properties name nothing by themselves. */
+/** The name of a member or a property. It refers to no variable. */
 const nameInside = (node: Node): unknown => {
   if (node.type === 'MemberExpression' && !node.computed) return node.property
   return node.type === 'Property' && !node.computed ? node.key : undefined
@@ -20,7 +20,7 @@ const childrenOf = (node: Node) => {
 }
 const descendants = (node: Node): readonly Node[] => [node, ...childrenOf(node).flatMap(descendants)]
 const isFunction = ({ type }: Node) => type === 'ArrowFunctionExpression' || type.startsWith('Function')
-/** What a function's body returns, functions inside it aside. */
+/** What a function's body returns, without the returns of functions inside it. */
 export const returnsIn = (node: Node): readonly Expression[] =>
   node.type === 'ReturnStatement'
     ? [node.argument]
@@ -64,7 +64,7 @@ export const openBundle = (code: string) => {
       return declared && moduleAt(declared.at)
     },
     textOf: ({ start, end }: Node) => code.slice(start, end),
-    /** What a name stands for: the constant declared around its place, or at the top level. */
+    /** The value of a name: of the constant declared around it, or of one at the top level. */
     valueOf: (identifier: Node): Expression => {
       const name = String(nameOf(identifier))
       const local = constants.filter((one) => one.name === name && homeOf(one.at) === homeOf(identifier))

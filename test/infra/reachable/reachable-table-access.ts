@@ -8,7 +8,7 @@ import { type Bundle, type Expression, isMember, type Node, nameOf, openBundle, 
 const isPartition = (text: unknown): text is keys.Partition => keys.PARTITIONS.some((partition) => partition === text)
 const isIndex = (text: unknown): text is IndexName => typeof text === 'string' && text in TABLE_SCHEMA.indexes
 
-/** What each builder of `table/keys.ts` builds: found by building one, so that a new builder needs no entry here. */
+/** The kind of key of each builder in `table/keys.ts`. Each one builds a key here, so that a new builder needs no entry. */
 export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
   Object.entries(keys).flatMap(([name, member]) => {
     if (name === 'foundKey' || name === 'pkPrefix' || name.startsWith('is')) return []
@@ -29,14 +29,14 @@ const builtBy = ({ moduleOf }: Bundle, node: Node): keys.Partition | undefined =
   return kind?.type === 'Literal' && isPartition(literal) ? literal : KEY_BUILDERS.get(String(nameOf(named)))
 }
 
-/** `(pk) => [pk]`: what it is given, each in a list of its own. */
+/** Whether it is `(pk) => [pk]`, which puts each key into a list of its own. */
 const isWrapping = (node: Expression): boolean => {
   if (node?.type !== 'ArrowFunctionExpression' || node.body.type !== 'ArrayExpression') return false
   const [param, element] = [node.params[0], node.body.elements[0]]
   return param !== undefined && element !== null && element !== undefined && nameOf(param) === nameOf(element)
 }
 
-/** Where an expression has its keys from that builds none itself. */
+/** The expressions from which an expression takes its keys, if it builds none itself. */
 const sourcesOf = (node: Node, { valueOf }: Bundle): readonly Expression[] | undefined => {
   const { type } = node
   if (type === 'Identifier') return [valueOf(node)]
@@ -44,11 +44,11 @@ const sourcesOf = (node: Node, { valueOf }: Bundle): readonly Expression[] | und
   if (type === 'BlockStatement') return returnsIn(node)
   if (type === 'ConditionalExpression') return [node.consequent, node.alternate]
   if (type === 'ArrayExpression') return node.elements
-  // The partition key of a key that was built.
+  // The partition key of a key.
   if (type === 'MemberExpression') return isMember(node, 'pk') ? [node.object] : undefined
   if (type !== 'CallExpression') return undefined
   const callee = node.callee.type === 'ParenthesizedExpression' ? node.callee.expression : node.callee
-  // A builder or a function by its name, or one of two.
+  // The call of a builder or a function by its name, or of one of two.
   if (callee.type === 'Identifier' || callee.type === 'ConditionalExpression') return [callee]
   if (isMember(node.callee, 'map') && isWrapping(node.arguments[0])) return [node.callee.object]
   return isMember(node.callee, 'map') || isMember(node.callee, 'flatMap') ? [node.arguments[0]] : undefined
@@ -62,10 +62,10 @@ const kindsOf = (bundle: Bundle, node: Expression): readonly keys.Partition[] =>
   return sources.flatMap((source) => kindsOf(bundle, source))
 }
 
-/** One way in which the options of a query can come out: its properties by name. */
+/** Options that a query may have: the properties by name. */
 type Shape = ReadonlyMap<unknown, Node>
 
-/** Every way in which an object can come out that is written out, chosen between, or spread from such ones. */
+/** All options that an expression may give: a literal, a choice of literals, or a spread of them. */
 const shapesOf = (bundle: Bundle, node: Expression): readonly Shape[] => {
   if (node?.type === 'ObjectExpression') {
     return node.properties.reduce<readonly Shape[]>(
@@ -95,7 +95,7 @@ const literal = <Name extends string>(node: Expression, is: (text: unknown) => t
   throw new Error('an index or a kind is not a literal')
 }
 
-/** What leads to the table: what each call asks of it, by what its arguments say. */
+/** The access that a call needs, by its arguments. */
 type AccessPoint = (bundle: Bundle, args: readonly Node[]) => TableAccess
 
 const byKey =
@@ -121,10 +121,10 @@ const byList: AccessPoint = (bundle, [, options]) =>
       indexes: [literal(shape.get('index'), isIndex)],
     })),
   )
-/** Steps, which only the access points that build them can make. */
+/** Steps need no further access: the access points that build them have stated it. */
 const bySteps: AccessPoint = () => ({})
 
-/** Functions, by their names. */
+/** The functions that lead to the table, by their names. */
 export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
   put: byKey('PutItem'),
   update: byKey('UpdateItem'),
@@ -193,9 +193,8 @@ const throughPort = (bundle: Bundle): readonly TableAccess[] => {
 }
 
 /**
- * Which kinds of items, by which action, and which indexes the code of a bundle can reach. Every call that leads to the
- * table must name a key builder, or a constant or function that does: the first one that gives its key in another way
- * throws, because what it touches cannot be followed.
+ * The kinds of items that the code of a bundle can reach by each action, and the indexes. Every call that leads to the
+ * table must name a key builder, or a constant or function that does. Any other key throws, because its kind is unknown.
  */
 export const reachableTableAccess = (code: string): TableAccess => {
   const bundle = openBundle(code)

@@ -23,7 +23,7 @@ const failure = (errorType: string, errorMessage: string) => ({
 const http = (statusCode: number, body: object) => lambdaAnswer({ statusCode, headers: {}, body: JSON.stringify(body) })
 const UNAUTHORIZED = http(401, { message: 'invalid credentials', code: 'auth' })
 
-/** Answers one function in turn, the last answer for ever. */
+/** Answers the calls of one function in this order. The last answer is repeated. */
 const answering = ({ target: FunctionName }: Ask, ...answers: readonly (InvokeCommandOutput | Error)[]) => {
   const left = [...answers]
   aws.on(InvokeCommand, { FunctionName }).callsFake(async () => {
@@ -155,7 +155,7 @@ const aRelease = ({ works = true }: Release = {}) => {
   return { prove: proveRelease({ stage: 'dev', lambda: new LambdaClient({}), nowMs: () => 0, sleep }), pauses }
 }
 
-/** CloudFormation asks, and takes what it is answered. */
+/** CloudFormation asks for a proof, and receives the answer. */
 const requested = async (RequestType: string, release: Release = {}, ResourceProperties: unknown = PROOF) => {
   const { url, requests } = await startScriptedServer(release.took ?? json(200, {}))
   const { prove, pauses } = aRelease(release)

@@ -39,7 +39,7 @@ describe('environment of the functions', () => {
   })
 })
 
-/** Of an account whose limit was not raised, but which is not new. */
+/** Concurrent runs of an account that is not new, and whose limit was not raised. */
 const ACCOUNT_LIMIT = 1_000
 /** What Lambda itself insists on is 100; schedules and operators need room too. */
 const LEFT_FOR_OTHERS = 200
@@ -66,7 +66,7 @@ describe('reserved concurrency', () => {
 
   it.each([
     ['for a function that does not exist', { 'api-creat-payment': 5 }, 'there is no function api-creat-payment'],
-    // Those of the slow lane beside all others.
+    // The runs of the slow lane are among them.
     ['below what its queues may start at a time', { 'deliver-webhook': 104 }, 'deliver-webhook needs 105'],
   ])('is refused %s', (_, reserved, message) => {
     expect(() => synthesised(stageWith({ reservedConcurrency: reserved }))).toThrow(message)

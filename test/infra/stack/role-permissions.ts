@@ -21,7 +21,7 @@ export const roleOf = (stage: Stage, name: string) => {
   return role?.properties as Role | undefined
 }
 
-/** Each condition that a role may have, in words for each leading key. Any other one is an error. */
+/** Each condition that a role may have, in words for each leading key. Throws at any other condition. */
 const wordsOf = (condition: Condition): readonly string[] => {
   const textsOf = (operator: string, key: string) => [condition[operator]?.[key] ?? []].flat()
   const kinds = textsOf('ForAllValues:StringLike', 'dynamodb:LeadingKeys')

@@ -28,7 +28,7 @@ describe.each([...templates, ...fronts])('$what', ({ template }) => {
     const numbers = Object.values(template.sizes)
 
     expect(Math.max(...numbers)).toBeLessThan(MOST_RESOURCES)
-    // No name of a stack’s is one of another’s, so that tests may look at both as one.
+    // Stacks share no logical id: tests may read their resources as those of one template.
     expect(template.resources).toHaveLength(numbers.reduce((sum, number) => sum + number))
   })
 })
