@@ -27,7 +27,7 @@ export const aBrowser = async ({ path }: { readonly path: string | undefined }, 
 export const describeInChromium = (tests: () => void) =>
   describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where there is none)', tests)
 
-/** A page with all that went wrong in it, and every address it asked for. It is closed with the test. */
+/** A page with its errors and warnings, and the origins that it asked. It is closed with the test. */
 export const openPage = async (browser: Browser, options: BrowserContextOptions = {}) => {
   const context = await browser.newContext({
     viewport: { width: 1_440, height: 900 },
@@ -60,7 +60,7 @@ export const press = (page: Page, name: string) => page.getByRole('button', { na
 export const view = (page: Page, name: (typeof VIEWS)[number]) => page.getByRole('link', { name, exact: true }).click()
 export const told = (page: Page, text: string) => page.getByRole('log').getByText(text).first().waitFor()
 
-/** By the keyboard alone, as a person who does not see the page. */
+/** Creates a payment by the keyboard alone, as a person does who does not see the page. */
 export const createByKeyboard = async (page: Page, channel: string, amount: string) => {
   await page.getByLabel('Paid by').selectOption(channel)
   await page.getByLabel('Amount in IDR').fill(amount)
@@ -72,7 +72,7 @@ export const createByKeyboard = async (page: Page, channel: string, amount: stri
 
 /** What axe finds against WCAG 2.2 AA and good practice: names, roles, labels and contrast among it. */
 export const accessibilityFaults = async (page: Page): Promise<readonly string[]> => {
-  // Run by the debugger, which the page's own policy does not bind.
+  // The debugger runs it, because the page's own policy forbids such scripts.
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate<AxeResults>('axe.run()')
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html} ${any[0]?.message ?? ''}`))
@@ -99,7 +99,7 @@ export const unreachedControls = async (page: Page): Promise<readonly string[]> 
 
 type Pixels = { readonly data: number[]; readonly width: number; readonly height: number }
 
-/** What a camera reads in a picture of the page. */
+/** The text of the QR code in a picture of the page. */
 export const scanned = async (browser: Browser, png: Buffer): Promise<string | undefined> => {
   const context = await browser.newContext()
   const page = await context.newPage()

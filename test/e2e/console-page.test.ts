@@ -1,7 +1,7 @@
 /**
- * Goal: a newcomer gets from an empty console to a payout by its controls alone, and nothing in it needs a mouse, good
- * eyes, a large screen or a network. Method: the machine's own Chromium, headless, on a whole gateway; what the page shows is held
- * against what the API answers.
+ * Goal: a newcomer gets from an empty console to a payout by its controls alone. Nothing in it needs a mouse, good eyes, a
+ * large screen or a network. Method: the machine's own Chromium, headless, on a whole gateway. The page is compared with
+ * the answers of the API.
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -32,7 +32,7 @@ const it = ownWorldIt.extend('path', { scope: 'file' }, CHROMIUM).extend('browse
 
 const JAKARTA_MS = 7 * 3_600_000
 
-/** What is wider than the screen. */
+/** Elements that are wider than the screen. */
 const tooWide = (page: Page) =>
   page.evaluate<string[]>(`[...document.querySelectorAll('body *')]
     .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.skip'))
@@ -116,7 +116,7 @@ describeInChromium(() => {
     await page.getByRole('status').getByText('Create payment: ').waitFor()
     await told(page, 'CHANNEL_NOT_ACTIVATED')
 
-    // The browser counts no answer of the gateway as an error: they travel inside the console's own.
+    // The browser sees no error: the console's server wraps the gateway's answers in its own.
     expect([wrong, await armed()]).toStrictEqual([[], []])
   })
 

@@ -42,7 +42,7 @@ type Script = {
   readonly answer: (request: LocalRequest) => object | undefined | Promise<object | undefined>
 }
 
-/** The console before a gateway that answers what a test says, when the test says it. */
+/** The console of a gateway whose answers, and their times, the test decides. */
 const startScriptedConsole = async ({ port = 0, clientId = 'client-1', answer }: Script) => {
   const listeners = new Set<(line: ActivityLine) => void>()
   const ports = await startLocalHttpServer({
@@ -80,7 +80,7 @@ const startScriptedConsole = async ({ port = 0, clientId = 'client-1', answer }:
   }
 }
 
-/** The console's page before a gateway that answers so. */
+/** The page of such a console. */
 const scripted = async (browser: Browser, answer: Script['answer']) => {
   const gateway = await startScriptedConsole({ answer })
   const { page } = await openPage(browser)

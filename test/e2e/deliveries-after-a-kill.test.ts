@@ -30,7 +30,7 @@ const startGateway = async (directory: string) => {
   return { gateway, world: worldAt(await gateway.ready()) }
 }
 
-/** A server with the deliveries that it got. It answers with the status, or not at all while there is none. */
+/** A server that notes the deliveries it gets. It answers with the status, or never while the status is undefined. */
 const startMerchantServer = async () => {
   const merchant: { got: string[]; status?: number | undefined } = { got: [], status: 500 }
   const { url } = await startScriptedServer((response, { headers }) => {
@@ -62,7 +62,7 @@ onDynamoDb('a SIGKILL with 120 deliveries in flight (design section 4)', () => {
     const { clientId, create } = await before.merchant(
       Array.from({ length: ENDPOINTS }, (_, n) => `${server.url}/${n}`),
     )
-    // One after the other: each payment's messages are sent within their second, on a slow machine too.
+    // One after the other, so that each payment's messages are sent within their second, on a slow machine too.
     for (let paid = 1; paid <= PAYMENTS; paid++) {
       await before.pay(String((await create(VA)).body['id']))
       await eventually(() => expect(server.got).toHaveLength(paid * ENDPOINTS))

@@ -21,10 +21,10 @@ import { runScripts } from './run-scripts.ts'
  * hold after each: no process is left, no port is taken, and no payment is doubled or lost.
  */
 
-/** In which a gateway would look for its parent a few times, and end. */
+/** In this time a gateway looks for its parent several times, and ends if the parent is gone. */
 const SEVERAL_LOOKS_MS = 1_000
 
-/** `npm start` as a process of its own, gone when the test is over, also when the test fails before it came to its end. */
+/** `npm start` as a process of its own. It ends with the test, also where the test fails. */
 const spawnGateway = (start?: GatewayStart) => {
   const gateway = startGatewayProcess(start)
   onTestFinished(async () => void (await gateway.end('SIGKILL')))
@@ -106,7 +106,7 @@ describe('a gateway that cannot be as asked (design section 6)', () => {
         code: 1,
         says: `cannot create or write the data directory ${data}`,
       })),
-      // Not the current one when its name is empty, as of a variable that is not set.
+      // An empty name, as of a variable that is not set, does not mean the current directory.
       { argv: ['--data', ''], code: 2, says: '--data needs a value' },
       { argv: ['--data', tempDirectory()], code: 1, says: `--data cannot keep a table in memory; ${none}` },
       { argv: ['--table', 'dynamodb'], code: 1, says: `${none}, or leave out --table` },

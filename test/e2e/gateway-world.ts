@@ -39,7 +39,7 @@ export const worldAt = (urls: LocalCloud['urls']) => {
     send(url, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) })
   const list = async <Item>(url: string) => (await (await fetch(url)).json()) as Item[]
 
-  /** Answers the body of a Lambda as it stands; an operator action's is `{status, body}`. */
+  /** Returns the unchanged answer of a Lambda. That of an operator's action is `{status, body}`. */
   const invoke = async (name: string, payload: unknown = {}) =>
     (await post(`${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, payload)).body
 

@@ -14,7 +14,7 @@ const aServer = (status = 200) => startScriptedServer(json(status, {}))
 
 type Run = { readonly env: ListenIo['env']; readonly directory?: string; readonly input?: string }
 
-/** The command as it runs until `stop`, or ends by itself. Its pauses are short. */
+/** Runs the command until `stop`, or until it ends by itself. Its pauses are short. */
 const listening = (argv: readonly string[], { env, directory = tempDirectory(), input = '' }: Run) => {
   const stopping = new AbortController()
   const said: string[] = []
@@ -41,7 +41,7 @@ const listening = (argv: readonly string[], { env, directory = tempDirectory(), 
 
 const portOf = (url: string) => new URL(url).port
 
-/** Its metadata is in the event with digits and keys in an order that a JSON parser would change. */
+/** Makes a payment whose metadata a JSON parser would change: the digits of a number, and the order of keys. */
 const paid = async (world: World, { key, payment }: Awaited<ReturnType<World['merchant']>>) => {
   const body = `${JSON.stringify(QRIS).slice(0, -1)},"metadata":{"9":1.0,"1":12345678901234567890}}`
   const headers = { authorization: `Bearer ${key}`, 'idempotency-key': crypto.randomUUID() }
@@ -65,12 +65,12 @@ describe('npm run listen', () => {
     const two = await paid(world, merchant)
     const second = listening(argv, run)
     await eventually(() => expect(server.requests).toHaveLength(2))
-    // It has asked again meanwhile: the feed shows a young event twice.
+    // The feed shows a young event twice, and the command has asked again by now.
     await eventually(() => expect(second.waits.length).toBeGreaterThan(3))
     expect(await second.stop()).toBe(0)
 
     const secret = /Signing secret: (whsec_\S+)/.exec(first.said.join('\n'))?.[1] ?? ''
-    // What it takes is signed with the secret that was printed.
+    // Throws unless the request is signed with the secret that the command printed.
     const verified = ({ body, headers }: ReceivedRequest) =>
       Object(new Webhook(secret).verify(body, headers as Record<string, string>))
     const told = server.requests.map((request) => verified(request).data.id)

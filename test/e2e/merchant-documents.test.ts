@@ -9,9 +9,9 @@ import { tempDirectory } from '../support/temp-directory.ts'
 import { worldIt as it, VA, type World } from './gateway-world.ts'
 
 /*
- * Goal: the commands of merchants' pages give what the pages say. Method: each page in one shell, block
- * after block, against the local gateway; a JSON block is what the command above it answered, a text block what was
- * printed by then. Ids, times and other long texts are held against their form, everything else to the letter.
+ * Goal: the commands of merchants' pages give what the pages say. Method: one shell runs each page, block after block,
+ * against the local gateway. A JSON block is the answer of the command above it, a text block is what was printed by then.
+ * Ids, times and other long texts are compared by their form, everything else to the letter.
  */
 
 // A session starts the operators' command some times, on a machine that runs other tests beside it.
@@ -23,10 +23,10 @@ const PAGES = [
   ...['payments', 'webhooks', 'errors', 'settlements'].map((page) => `docs/merchants/${page}.md`),
 ]
 
-/** What other tests hold: starting the gateway, and programs. */
+/** Blocks of other tests: starts of the gateway, and programs. */
 const isElsewhere = ({ language, note }: Block) => note !== '' || !['sh', 'json', 'text'].includes(language)
 
-/** The ports and the directory of this run, for those that a reader has. */
+/** Replaces a reader's ports and directory by those of this run. */
 const withPlacesOf = ({ urls }: World, { shop, shopPort }: { readonly shop: string; readonly shopPort: number }) => {
   const places: Readonly<Record<string, string>> = {
     'http://127.0.0.1:3000': urls.api,
@@ -73,7 +73,7 @@ const shapeOf = (value: unknown): unknown =>
     return typeof inner === 'string' ? masked(inner) : inner
   })
 
-/** What the shell of the quickstart knows, of a merchant of this page's own. */
+/** Sets the variables of the quickstart's shell, for a new merchant. */
 const afterQuickstart = async ({ urls, merchant, admin }: World): Promise<string> => {
   // Its shop is closed by now.
   const { key, clientId } = await merchant([`http://127.0.0.1:${await freePort()}/hooks`])
@@ -171,7 +171,7 @@ describe('docs/merchants/payments.md', () => {
     const byOperator = { operator: 'test', client_id: merchant.clientId }
     const setFloor = (settlement_floor_minor: number) =>
       world.admin('update-client', { ...byOperator, settlement_floor_minor })
-    // The sweep that the days have woken may still run, and refuse the operator meanwhile.
+    // The days have started a sweep. The operator is refused while it runs.
     const settled = async () => {
       await world.admin('trigger-settlement', byOperator)
       const { body } = await merchant.get('/v1/settlements')
@@ -180,7 +180,7 @@ describe('docs/merchants/payments.md', () => {
       return first.id
     }
 
-    // Too high for the sweep, until the figures before it have been read.
+    // Above the balance, so that the sweep settles nothing until the figures before it have been read.
     await setFloor(1_000_000)
     const stages = [await figures()]
     await world.pay(id)

@@ -9,15 +9,15 @@ import { missingFor, startReceiver } from '../support/receiver-program.ts'
 import { VA, type World, worldIt } from './gateway-world.ts'
 
 /*
- * Goal: the client that merchants copy does what it says, and every receiver that they are shown takes what the gateway
- * sends, once, and nothing else. Method: the client against the local gateway; each receiver as a process of its own,
- * registered as an endpoint; then the same bytes again, changed, and unsigned. What is tried again: test/unit/examples.
+ * Goal: the client that merchants copy works, and each receiver in the documents takes what the gateway sends, once, and
+ * nothing else. Method: the client calls the local gateway. Each receiver is a process of its own, registered as an
+ * endpoint. It then gets the same bytes again, changed bytes, and unsigned ones. Retries: test/unit/examples.
  */
 
 // A Go program is compiled first, on a machine that runs other tests beside it.
 vi.setConfig({ testTimeout: 180_000 })
 
-/** Waits are the client's; here they take no time. */
+/** The client's waits take no time here. */
 const clock = { nowMs: () => 0, wait: () => Promise.resolve(), random: () => 0 }
 
 const clientOf = ({ urls }: World, apiKey: string) => gatewayClient({ baseUrl: urls.api, apiKey, clock })

@@ -31,7 +31,7 @@ const RUN_ALL = `
 
 /**
  * Runs scripts of the project with their arguments, one after the other in one process, which loads their modules once.
- * For scripts that end by themselves: what such a script says after its `process.exit` is not heard.
+ * Only for scripts that end by themselves. Output after a script's `process.exit` is ignored.
  */
 export const runScripts = async (
   calls: readonly (readonly [file: string, ...argv: string[]])[],
