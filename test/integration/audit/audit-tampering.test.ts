@@ -5,15 +5,12 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { eventNamesOf } from '../../../shared/audit/judged/audit-event.ts'
-import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import { derivedUuid } from '../../../shared/ids.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { rawItem, tamperingsOf, type Unwitnessed } from '../../support/tampering.ts'
 import {
-  change,
   clientId,
-  clientRow,
   eventRow,
   history,
   makeHistory,
@@ -110,15 +107,4 @@ describe('audit-ledger (design section 4, Audit) sees a tampered', () => {
     },
     SLOW_MS,
   )
-
-  it('beginning of the client', async () => {
-    const createdAt = '2026-11-20T04:00:00.001Z'
-    const undo = await change(clientRow, { created_at: createdAt })()
-
-    const { balanced, differences } = await auditLedger(history.deps, clientId())
-    await undo()
-
-    expect(balanced).toBe(false)
-    expect(differences).toContainEqual(expect.objectContaining({ what: 'settlement.swept_from', expected: createdAt }))
-  })
 })

@@ -16,7 +16,7 @@ import { sampleOf } from '../../support/runs.ts'
 import { paidUpstream, rowNow } from '../../support/synced-payment.ts'
 import { hearCallbacks, hearEverything, syncRows } from './after-recount.ts'
 import { FLOWS } from './torn-flows.ts'
-import { expectHealed, recordTransactions, recount, toldClient, tornOf, tornTogether } from './torn-world.ts'
+import { expectHealed, recordTransactions, recount, toldClient, tornOf, tornStates } from './torn-world.ts'
 
 describe.each(Object.entries(FLOWS))('a restore in the midst of a payment that %s', async (_, flow) => {
   const torn = await tornOf(flow)
@@ -70,7 +70,7 @@ describe.each(PAIRS)('a restore in the midst of a payment that %s, and of one th
     recorded.push(...(await recordTransactions(deps, act)).slice(-1))
   }
 
-  it.each(sampleOf(tornTogether(recorded), 6))('$title', ({ world }) => heal(world(), client, 1))
+  it.each(sampleOf(tornStates(recorded), 6))('$title', ({ world }) => heal(world(), client, 1))
 })
 
 describe('a restore in the midst of two transactions of one payment', async () => {
@@ -82,7 +82,7 @@ describe('a restore in the midst of two transactions of one payment', async () =
   deps.clock.advance(1)
   const second = await recordTransactions(deps, syncRows)
 
-  it.each(tornTogether([...first, ...second]))('$title', ({ world }) => heal(world(), client, 2))
+  it.each(tornStates([...first, ...second]))('$title', ({ world }) => heal(world(), client, 2))
 })
 
 type Meeting = { readonly when: 'before' | 'after'; readonly meet: (deps: MemoryDeps, client: Client) => Promise<void> }

@@ -112,27 +112,17 @@ const titleOfTorn = ({ written }: Recorded, kept: Cut): string =>
     .map(titleOf)
     .join(', ')}`
 
-/** Every table that a restore can leave of a transaction. */
-export const tornStates = (recorded: Recorded): readonly TornState[] =>
-  cutsOf(recorded.written.length).map((kept) => ({
-    title: titleOfTorn(recorded, kept),
-    world: () => worldOf([recorded], [kept]),
-  }))
-
-/** Every table that a restore can leave of two transactions, one after the other. */
-export const tornTogether = (recorded: readonly Recorded[]): readonly TornState[] => {
-  const [first, second] = recorded
-  if (first === undefined || second === undefined) throw new Error('two transactions are torn together')
-  return cutsOf(first.written.length).flatMap((one) =>
-    cutsOf(second.written.length).map((other) => ({
-      title: `${titleOfTorn(first, one)}; ${titleOfTorn(second, other)}`,
-      world: () => worldOf(recorded, [one, other]),
-    })),
+/** Every table that a restore can leave of these transactions, one after the other. */
+export const tornStates = (recorded: readonly Recorded[]): readonly TornState[] => {
+  const cuts = recorded.reduce<readonly (readonly Cut[])[]>(
+    (before, { written }) => before.flatMap((kept) => cutsOf(written.length).map((cut) => [...kept, cut])),
+    [[]],
   )
+  return cuts.map((kept) => ({
+    title: recorded.map((one, at) => titleOfTorn(one, kept[at] ?? [])).join('; '),
+    world: () => worldOf(recorded, kept),
+  }))
 }
-
-/** The table with all of a transaction. */
-export const wholeState = (recorded: Recorded): MemoryDeps => worldOf([recorded], [recorded.written.map(() => true)])
 
 /** A client with so many endpoints, to which both kinds of event go. */
 export const toldClient = async (endpoints: number) => {
@@ -167,11 +157,11 @@ export const tornOf = async (flow: Flow): Promise<Torn> => {
   const act = await flow(deps, client)
   const recorded = await recordTransactions(deps, act)
   const states = recorded.flatMap((one, at) =>
-    tornStates(one).map((state) => ({ ...state, title: `${at + 1}: ${state.title}` })),
+    tornStates([one]).map((state) => ({ ...state, title: `${at + 1}: ${state.title}` })),
   )
   const whole = recorded.at(-1)
   if (whole === undefined) throw new Error('the flow made no transaction')
-  return { client, states, end: await rest(wholeState(whole), client) }
+  return { client, states, end: await rest(worldOf([whole], [whole.written.map(() => true)]), client) }
 }
 
 /** What the audit shows is recounted. */

@@ -52,7 +52,6 @@ describe('auditBank', () => {
 
   it.each([
     ['a time that no record has', settlement(2, { ...KEPT, since: at(2) }), registered(NOW, NOW)],
-    ['the account before', settlement(2, KEPT), registered(NOW, { ...NOW, bank: other })],
     ['a first account as a replacement', settlement(1, KEPT), registered({ ...NOW, bank_is_change: false })],
   ])('finds %s', (_, recorded, accounts) => {
     expect(auditBank(recorded, accounts)).toMatchObject([{ what: 'settlement.bank', id: 's' }])
