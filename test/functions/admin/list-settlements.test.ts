@@ -190,14 +190,4 @@ describe('list-settlements by status and days', () => {
     const found = [first.data.length, first.continuing, rest.data.map(({ id }) => id), rest.cursor]
     expect(found).toStrictEqual([2, true, [last.settlementId], undefined])
   })
-
-  it.each(['unknown', Buffer.from('{"period":{}}').toString('base64url')])(
-    'refuses the cursor %s, which it did not give',
-    async (cursor) => {
-      expect(await asked(memoryDeps(), { status: 'failed', cursor })).toMatchObject({
-        status: 422,
-        body: { field_errors: { cursor: ['must be the cursor of the run before'] } },
-      })
-    },
-  )
 })

@@ -3,23 +3,22 @@ import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
 import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
 import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
+import type { Item } from '../../../shared/table/attributes.ts'
 import { deliveryKey, endpointKey } from '../../../shared/table/keys.ts'
-import { exists, put, remove, update } from '../../../shared/table/step.ts'
+import { exists, remove, type Step, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, msBetween } from '../../../shared/time.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
-import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment, storeOpen, succeededPayment } from '../../support/paid-builders.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aDayLater, BANK, fail, payOut, recredit, sweptNow, withFloor } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
 import { putRaw, rawItem, tamperingsOf } from '../../support/tampering.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
 import { messageFor, storedEndpoint } from '../../support/webhook-builders.ts'
 import { auditedHistory } from './audited-history.ts'
 import { unseenBy } from './unseen-by.ts'
@@ -50,18 +49,10 @@ describe('audit-ledger: what it answers', () => {
 
   it('answers a bounded number of differences', async () => {
     const { deps, client } = await aSyncWorld()
-    const payments = Array.from({ length: 210 }, () => succeededPayment(client, { paidAt: deps.now() }))
     // Five things are wrong with each.
-    const wrong = {
-      markupMinor: minor(101),
-      feeStatus: 'assumed',
-      attempt: 2,
-      creditedProviderPaymentId: undefined,
-    } as const
-    await storeOpen(
-      deps,
-      payments.map((payment) => ({ ...payment, ...wrong })),
-    )
+    const wrong = { markupMinor: minor(101), feeStatus: 'assumed', attempt: 2, creditedProviderPaymentId: undefined }
+    const aWrong = () => ({ ...succeededPayment(client, { paidAt: deps.now() }), ...wrong }) as Payment
+    await storeOpen(deps, Array.from({ length: 210 }, aWrong))
 
     const { balanced, differences } = await auditLedger(deps, client.clientId)
 
@@ -95,10 +86,7 @@ it('a client that owes is told after a week, once a week, until new payments cov
   }
 
   const owes = `Client ${clientId} has owed 49950 IDR`
-  expect(told).toStrictEqual([
-    [7, owes],
-    [14, owes],
-  ])
+  expect(told).toStrictEqual([7, 14].map((day) => [day, owes]))
   await expectBalanced(deps, clientId)
 })
 
@@ -107,16 +95,17 @@ const deliveredPayment = async () => {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
-  const payment = await aPendingPayment(deps, client)
-  await applyProviderNews(deps, { providerPaymentId: deps.provider.pay(payment.paymentRequestId) }, 'callback')
+  const { payment } = await creditedPayment(deps, client)
   const deliveryId = deliveryIdFor(eventIdFor(payment.paymentId, 'payment.succeeded'), endpoint.endpointId)
   const delivery = await findDelivery(deps, deliveryId)
   if (delivery) await deliverWebhook(deps, messageFor(delivery))
   deps.clock.advance(1)
-  const audited = async (of: TestDeps = deps) =>
-    (await auditLedger({ ...of, sleep: async () => {} }, client.clientId)).differences
-  return { deps, clientId: client.clientId, endpoint, deliveryId, audited }
+  const audited = async () => (await auditLedger({ ...deps, sleep: async () => {} }, client.clientId)).differences
+  return { deps, clientId: client.clientId, endpointId: endpoint.endpointId, deliveryId, audited }
 }
+type Delivered = Awaited<ReturnType<typeof deliveredPayment>>
+
+const changed = (set: Item) => (delivered: Delivered) => update(deliveryKey(delivered.deliveryId), { set })
 
 /** What an attempt moves, and what nothing repeats. */
 const MOVES = 'attempts round_start state status success ttl resends claimed_until claim_token'.split(' ')
@@ -130,15 +119,21 @@ describe('the audit of deliveries', () => {
     expect(await unseenBy(deps, clientId, { tamperings, ids: [deliveryId] })).toStrictEqual([])
   })
 
-  it.each([
-    ['more rounds than attempts', { roundStart: 2 }, 'delivery.round_start'],
-    ['a success without an attempt', { attempts: 0 }, 'delivery.attempts'],
-    ['a time for no attempt', { nextAttemptAt: '2026-01-01T00:00:00.000Z' }, 'delivery.next_attempt_at'],
-  ])('sees %s', async (_, change, what) => {
-    const { deps, deliveryId, audited } = await deliveredPayment()
-    await deps.table.write(update(deliveryKey(deliveryId), { set: change }))
+  it.each<[string, string, (delivered: Delivered) => Step]>([
+    ['more rounds than attempts', 'round_start', changed({ roundStart: 2 })],
+    ['a success without an attempt', 'attempts', changed({ attempts: 0 })],
+    ['a time for no attempt', 'next_attempt_at', changed({ nextAttemptAt: '2026-01-01T00:00:00.000Z' })],
+    [
+      'an endpoint whose address was altered',
+      'url',
+      ({ clientId, endpointId }) =>
+        update(endpointKey(clientId, endpointId), { set: { url: 'https://other.example' } }),
+    ],
+  ])('sees %s', async (_, attribute, step) => {
+    const delivered = await deliveredPayment()
+    await delivered.deps.table.write(step(delivered))
 
-    expect(await audited()).toMatchObject([{ what, id: deliveryId }])
+    expect(await delivered.audited()).toMatchObject([{ what: `delivery.${attribute}`, id: delivered.deliveryId }])
   })
 
   it('sees a delivery that was deleted, until it may be gone by itself', async () => {
@@ -149,13 +144,5 @@ describe('the audit of deliveries', () => {
     expect(await audited()).toStrictEqual([{ what: 'delivery', id: deliveryId, expected, found: null }])
     deps.clock.set(addMs(deps.now(), 91 * DAY_MS))
     expect((await audited()).filter(({ what }) => what === 'delivery')).toStrictEqual([])
-  })
-
-  it('sees an endpoint whose address was altered', async () => {
-    const { deps, endpoint, deliveryId, audited } = await deliveredPayment()
-    const other: Endpoint = { ...endpoint, url: 'https://elsewhere.example/hooks' }
-    await deps.table.write(put(endpointKey(endpoint.clientId, endpoint.endpointId), other))
-
-    expect(await audited()).toMatchObject([{ what: 'delivery.url', id: deliveryId, expected: other.url }])
   })
 })

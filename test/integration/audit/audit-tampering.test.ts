@@ -26,8 +26,6 @@ import { unseenBy } from './unseen-by.ts'
 
 beforeAll(() => makeHistory(memoryDeps()))
 
-const SLOW_MS = 120_000
-
 /** Only the provider knows these; the sync compares them with the provider's transactions. */
 const PROVIDER_IDS = ['provider', 'payment_request_id', 'provider_attempts', 'credited_provider_payment_id']
 
@@ -57,41 +55,33 @@ const settlementIds = (name: keyof typeof history.settlements) => {
 const OF_SHARD = { imprecise: ['closed_until', 'credited_at'] }
 const shardIds = (name: string) => [String(shardOf(name)), clientId(), 'ledger']
 
-describe('audit-ledger (design section 4, Audit) sees a tampered', () => {
-  it.each(PAYMENTS)(
-    'payment: %s',
-    async (name) => {
-      const payment = paymentCalled(name)
-      const unwitnessed = eventNamesOf(payment).length === 0 ? OF_QUIET_PAYMENT : OF_PAYMENT
-      // A field that an entry repeats is named by the entry.
-      const ids = [payment.paymentId, ...entriesOf(payment).map(({ entryId }) => entryId)]
+describe('audit-ledger (design section 4, Audit) sees a tampered', { timeout: 120_000 }, () => {
+  it.each(PAYMENTS)('payment: %s', async (name) => {
+    const payment = paymentCalled(name)
+    const unwitnessed = eventNamesOf(payment).length === 0 ? OF_QUIET_PAYMENT : OF_PAYMENT
+    // A field that an entry repeats is named by the entry.
+    const ids = [payment.paymentId, ...entriesOf(payment).map(({ entryId }) => entryId)]
 
-      expect(await unseenIn(paymentRow(name), unwitnessed, ids)).toStrictEqual([])
-    },
-    SLOW_MS,
-  )
+    expect(await unseenIn(paymentRow(name), unwitnessed, ids)).toStrictEqual([])
+  })
 
   it.each([
     ...PAYMENTS.filter((name) => name !== 'pending').map((name) => [name, 0, /^$/] as const),
     // The sum that a movement tells has no witness.
     ['refunded', 1, /taken_back_minor/] as const,
-  ])(
-    'event of: %s, number %d',
-    async (payment, nth, passedOver) => {
-      // When it goes is moved by each redelivery.
-      const { ttl: _, ...row } = await rawItem(history.deps, await eventRow(payment, nth)())
-      const everything = { loose: [], imprecise: [] }
-      const body = JSON.parse(String(row['body'])) as typeof row
-      const ofBody = tamperingsOf(body, everything)
-        .filter((one) => !passedOver.test(one.name))
-        .map(({ name, item }) => ({ name: `body.${name}`, item: { ...row, body: JSON.stringify(item) } }))
-      const tamperings = [...tamperingsOf(row, everything), ...ofBody]
+  ])('event of: %s, number %d', async (payment, nth, passedOver) => {
+    // When it goes is moved by each redelivery.
+    const { ttl: _, ...row } = await rawItem(history.deps, await eventRow(payment, nth)())
+    const everything = { loose: [], imprecise: [] }
+    const body = JSON.parse(String(row['body'])) as typeof row
+    const ofBody = tamperingsOf(body, everything)
+      .filter((one) => !passedOver.test(one.name))
+      .map(({ name, item }) => ({ name: `body.${name}`, item: { ...row, body: JSON.stringify(item) } }))
+    const tamperings = [...tamperingsOf(row, everything), ...ofBody]
 
-      const ids = [paymentCalled(payment).paymentId]
-      expect(await unseenBy(history.deps, clientId(), { tamperings, ids })).toStrictEqual([])
-    },
-    SLOW_MS,
-  )
+    const ids = [paymentCalled(payment).paymentId]
+    expect(await unseenBy(history.deps, clientId(), { tamperings, ids })).toStrictEqual([])
+  })
 
   it.each<[string, Place, Partial<Unwitnessed>, () => readonly string[]]>([
     ['settlement that failed', settlementRow('failed'), { loose: ['slot'] }, () => settlementIds('failed')],
@@ -100,11 +90,7 @@ describe('audit-ledger (design section 4, Audit) sees a tampered', () => {
     ['window', windowRow, { imprecise: ['closed_until'] }, () => [clientId(), '16']],
     ['shard with a settled payment', shardRow('settledActual'), OF_SHARD, () => shardIds('settledActual')],
     ['shard with a pending payment', shardRow('pending'), OF_SHARD, () => shardIds('pending')],
-  ])(
-    '%s',
-    async (_, place, unwitnessed, idsOf) => {
-      expect(await unseenIn(place, unwitnessed, idsOf())).toStrictEqual([])
-    },
-    SLOW_MS,
-  )
+  ])('%s', async (_, place, unwitnessed, idsOf) => {
+    expect(await unseenIn(place, unwitnessed, idsOf())).toStrictEqual([])
+  })
 })

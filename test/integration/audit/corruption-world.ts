@@ -119,11 +119,16 @@ export const copy =
     return () => erase(forged)
   }
 
-export const both =
-  (first: Corruption, second: Corruption): Corruption =>
+/** The row under another key only. */
+export const move =
+  (place: Place, changes: (before: Row) => Row): Corruption =>
   async () => {
-    const undone = [await first(), await second()]
+    const before = await read(await place())
+    const moved = { ...before, ...changes(before) }
+    await write(moved)
+    await erase(before)
     return async () => {
-      for (const undo of undone) await undo()
+      await erase(moved)
+      await write(before)
     }
   }

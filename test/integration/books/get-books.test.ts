@@ -169,6 +169,7 @@ describe('get-books (design section 12)', () => {
     [{ to: '2026-11-21' }, 'to must not be in the future'],
     [{ from: '2026-11-03', to: '2026-11-02' }, 'from must not be after to'],
     [{ cursor: 'e30' }, 'cursor: must be the cursor of the run before'],
+    [{ cursor: 'unknown' }, 'cursor: must be the cursor of the run before'],
   ])('refuses %o', async (input, message) => {
     expect(await invokeAdmin(getBooks, memoryDeps(), input)).toMatchObject({ status: 422, body: { message } })
   })
