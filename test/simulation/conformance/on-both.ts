@@ -13,7 +13,7 @@ import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput } from '../../../shared/table/table.ts'
 import { dynamoDb } from '../../support/dynamodb.ts'
 
-/** A request as plain data, so that one that is answered differently can be read. A step is written alone. */
+/** A request as plain data, so that a failure can print it. A step alone is a single write. */
 export type Asked =
   | Step
   | { readonly kind: 'get'; readonly key: Key }
@@ -61,10 +61,10 @@ const send = (table: TableRequests, asked: Asked): Promise<unknown> => {
 const INVALID = 'ValidationException'
 
 const errorOf = (error: unknown): string => {
-  // What the model does not know is no answer, right or wrong.
+  // A request outside the model has no answer to compare.
   if (!(error instanceof Error) || error instanceof OutsideModel) throw error
   const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
-  // A transaction says of some faults in which step they are: an error of ours all the same.
+  // For some invalid requests a transaction names the step. They are invalid all the same.
   return reasons.some(({ Code }) => Code === 'ValidationError') ? INVALID : error.name
 }
 
@@ -83,7 +83,7 @@ export const ask = async (table: TableRequests, asked: Asked): Promise<Answer> =
 const ONE_PATIENT_TRY = { maxAttempts: 1, requestHandler: { requestTimeout: 60_000, connectionTimeout: 60_000 } }
 
 const localTable = (name: string = dynamoDb().tableName): TableRequests =>
-  // A retry would hide what a request came to; an answer that a busy machine brings late is an answer.
+  // A retry would hide the result of a request. A busy machine may answer late.
   dynamoDbRequests({ client: dynamoDbClient({ ...localAws(dynamoDb().endpoint), ...ONE_PATIENT_TRY }), name })
 
 let opened: { readonly model: TableRequests; readonly local: TableRequests } | undefined
@@ -92,7 +92,7 @@ let opened: { readonly model: TableRequests; readonly local: TableRequests } | u
 export const bothTables = () =>
   (opened ??= { model: memoryRequests(createMemoryTable({ indexes: 'immediate' })), local: localTable() })
 
-/** Asks both for the same, one after the other, which must answer the same every time. Answers that. */
+/** Sends the same requests to both, which must answer the same. Returns the answers. */
 export const onBoth = async (sequence: readonly Asked[]): Promise<readonly Answer[]> => {
   const { model, local } = bothTables()
   const answers: Answer[] = []
@@ -113,7 +113,7 @@ export const queryOnBoth = async (input: QueryInput): Promise<readonly Answer[]>
   return answers
 }
 
-/** An answer in a word, for seeing that a case is what it is called. */
+/** An answer in one word. It shows that a case tests what its name says. */
 export const inAWord = (answer: Answer): string => {
   if (answer === undefined) return 'nothing'
   if (answer.error !== undefined) return answer.error === INVALID ? 'invalid' : 'not sent'
@@ -121,14 +121,14 @@ export const inAWord = (answer: Answer): string => {
   return answer.applied ? 'applied' : 'refused'
 }
 
-/** How often each word was said. */
+/** How often each word occurred. */
 export const tallyOf = (answers: readonly Answer[]): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {}
   for (const word of answers.map(inAWord)) counts[word] = (counts[word] ?? 0) + 1
   return counts
 }
 
-/** Asks many sequences side by side, which DynamoDB Local answers faster. */
+/** Sends several sequences at the same time, because DynamoDB Local then answers faster. */
 export const tallyOnBoth = async (sequences: readonly (readonly Asked[])[]) => {
   const waiting = [...sequences]
   const answers: Answer[] = []

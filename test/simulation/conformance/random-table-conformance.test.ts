@@ -1,3 +1,4 @@
+/** Goal: the model answers any sequence of requests as DynamoDB Local does. Method: random ones for four items. */
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -22,7 +23,7 @@ import {
   transact,
 } from './on-both.ts'
 
-/** Requests for four items that meet in their partitions. `inCorner` replaces `@` by a name of the sequence's own. */
+/** Four items in two partitions. `inCorner` replaces `@` by a name that only one sequence has. */
 export const KEYS: readonly Key[] = ['A', 'B#1', 'B#2', 'A'].map((sk, at) => ({ pk: `@${at % 2}`, sk }))
 
 const inCorner = <Value>(corner: string, value: Value): Value => named(corner, value) as Value
@@ -38,7 +39,7 @@ const TIMES = ['t1', 't2', 't21', 't3']
 const OWNERS = ['@o1', '@o1', '@o1', '@o2']
 const integer = fc.integer({ min: -5, max: 5 })
 
-/** What each field holds: few values, so that writes meet. Now and then a status that no index can have. */
+/** The values of each field: few, so that requests meet. Sometimes a status that no index can have. */
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   amount: integer,
   text: fc.constantFrom('', 'a', 'ab', 'é😀', null),
@@ -58,7 +59,7 @@ const field = fc.constantFrom(...FIELDS)
 const valueOf = (name: string) => VALUES[name] ?? integer
 const recordOf = (names: readonly string[]) => fc.record(Object.fromEntries(names.map((name) => [name, valueOf(name)])))
 
-/** Of a type that fits, mostly. */
+/** Mostly with a value of the field's type. */
 const comparison = field.chain((name) =>
   fc.record({
     test: fc.constantFrom('equals', 'atMost', 'below', 'above'),
@@ -81,7 +82,7 @@ type How = keyof Changes
 
 const howOf = (name: string): readonly How[] => {
   if (name === 'tags') return ['set', 'add', 'add', 'remove']
-  // Of a text an addition is impossible.
+  // Adding to a text is invalid.
   return ['amount', 'netMinor', 'slot', 'text'].includes(name)
     ? ['set', 'setIfAbsent', 'add', 'remove']
     : ['set', 'set', 'setIfAbsent', 'remove']
@@ -106,7 +107,7 @@ const changes: fc.Arbitrary<Changes> = fc
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 })
 const key = fc.constantFrom(...KEYS)
-/** Equal keys of an index have no order that DynamoDB promises: each item has an id of its own. */
+/** DynamoDB promises no order of equal index keys, so each item has its own id. */
 const withId = (at: Key, item: object) => ({ ...item, id: `id-${3 - KEYS.indexOf(at)}` })
 
 const puts = fc
@@ -169,7 +170,7 @@ const request: fc.Arbitrary<Asked> = fc.oneof(
   fc.uniqueArray(key, { minLength: 1 }).map((keys) => batch(...keys)),
   { arbitrary: queries, weight: 2 },
 )
-/** An item in every index, for the rest to work on. */
+/** Items that are in every index, for the later requests. */
 const start = fc.tuple(key, recordOf(FIELDS)).map(([at, item]) => put(at, withId(at, item)))
 
 const randomRequests: fc.Arbitrary<readonly Asked[]> = fc
@@ -179,7 +180,6 @@ const randomRequests: fc.Arbitrary<readonly Asked[]> = fc
   )
   .map(([starts, requests]) => [...starts, ...requests])
 
-/** Goal: the model answers any sequence of requests as DynamoDB Local does. Method: random ones for four items. */
 const SEQUENCES = runs(40)
 /** DynamoDB Local answers several at once faster than one after the other. */
 const SIDE_BY_SIDE = 8
@@ -199,8 +199,8 @@ const unconditional = (asked: Asked): Asked =>
 const compare = async (asked: Asked): Promise<Answer> => {
   const { model, local } = bothTables()
   const [expected, answer] = [await ask(local, asked), await ask(model, asked)]
-  // An update that does not fit its item is a reason among others on AWS, after which a refused condition still shows;
-  // DynamoDB Local refuses the request for it. Then it must be one that the model finds impossible too.
+  // A transaction may have both a refused condition and an update that does not fit its item. AWS reports both reasons.
+  // DynamoDB Local calls the request invalid. Then the model must find it invalid without its conditions.
   const isImpossible = inAWord(expected) === 'invalid' && inAWord(answer) === 'refused'
   if (isImpossible && inAWord(await ask(model, unconditional(asked))) === 'invalid') return answer
   expect({ asked, answer }).toStrictEqual({ asked, answer: expected })
@@ -225,7 +225,7 @@ describe('the model and DynamoDB Local', () => {
 
     await fc.assert(property, { numRuns: SEQUENCES / SIDE_BY_SIDE, seed: SEED, endOnFailure: true })
 
-    // Enough of everything that an answer can be.
+    // Each kind of answer occurred often enough.
     const { applied = 0, refused = 0, invalid = 0, found = 0 } = tallyOf(answers)
     expect(Math.min(applied, refused, invalid, found)).toBeGreaterThan(0.75 * SEQUENCES)
   }, 300_000)

@@ -18,7 +18,7 @@ import {
 } from '../../../shared/table/step.ts'
 import { type Asked, aKey, batch, get, transact } from './on-both.ts'
 
-/** What is asked of three items of which one is there, and what comes of it: words that repeat themselves stand once. */
+/** Requests for three items, of which the first one exists, and their answers in words. Equal words in a row are one. */
 type TableCase = readonly [name: string, words: string, ask: (there: Key, b: Key, c: Key) => readonly Asked[]]
 
 export const THERE = { amount: 1, text: 'b', nothing: null, tags: new Set(['x', 'y']) }
@@ -43,7 +43,7 @@ const puts = (name: string, words: string, ...items: readonly object[]): TableCa
 const [TEXT_B, TEXT_C] = [equals('text', 'b'), equals('text', 'c')]
 const MANY = Array.from({ length: 101 }, () => aKey())
 const MOST_BYTES = 400 * 1_024
-/** What makes an item of exactly so many bytes of any key of ours. */
+/** Fields that make an item with a key of `aKey` have exactly so many bytes. */
 const filling = (bytes: number) => ({ data: 'x'.repeat(bytes - Buffer.byteLength(`pksk${aKey().pk}ITEMdata`)) })
 const indexKeys = (entityBytes: number, idBytes: number) => ({
   owner: 'x'.repeat(2_000),
@@ -71,7 +71,7 @@ const WRONG_KEYS = [
 ] as readonly Key[]
 
 export const TABLE_CASES: readonly TableCase[] = [
-  asks('an update of fields, of which nothing is told', 'applied refused', (a) => [
+  asks('an update of fields, which returns no item', 'applied refused', (a) => [
     updateFields(a, { set: { text: 'c' } }, exists),
     updateFields(a, { remove: ['text'] }, TEXT_B),
   ]),

@@ -6,9 +6,9 @@ import { type Asked, aKey, ask, bothTables, get, inAWord, onBoth, tallyOnBoth, t
 import { TABLE_CASES, THERE } from './table-cases.ts'
 
 /**
- * Goal: the simulation's table answers as DynamoDB does. Method: the model and DynamoDB Local are asked the same, every
- * kind of value meets every other one, and any two answers that differ fail. The words and figures expected here are
- * what both said: they show that a case is what it is called.
+ * Goal: the simulation's table answers as DynamoDB does. Method: the model and DynamoDB Local get the same requests, and
+ * any two different answers fail. Every kind of value meets every other one. The expected words and figures are the
+ * answers of both: they show that a case tests what its name says.
  */
 const VALUES = {
   text: 'b',
