@@ -37,14 +37,14 @@ const unsent = async (play: Play): Promise<void> => {
 /** A delivery that waits in its queue, which no worker reads. */
 const scheduled = async (play: Play): Promise<object> => sqsEvent([await scheduledMessage(play)])
 
-/** Deliveries whose next failure is their last, as workers are given them. */
+/** The messages of deliveries that are at the last attempt of their round. */
 const atTheirLast = async (play: Play, ...keys: readonly string[]): Promise<readonly object[]> => {
   const { world } = play
   const first: object[] = []
   for (const key of keys) first.push(sqsEvent([await scheduledMessage(play, key)]))
   alone(play, { merchantFails: 1 })
   for (const event of first) await drive(world, invoke(world, 'deliver-webhook', event))
-  // Of eight attempts the second to the seventh.
+  // The waits of the second to the seventh attempt.
   await pass(play, (60 + 120 + 240 + 480 + 960 + 1_920 + 60) * 1_000)
   world.paused.add('webhooks')
   await pass(play, 3_840_000)
@@ -64,7 +64,7 @@ const alertsDue = async (play: Play): Promise<void> => {
   await pass(play, 901_000)
 }
 
-/** The same, after its endpoint hung, as a worker of either lane is given it. */
+/** A delivery that waits for an endpoint marked as slow, as a message of either lane. */
 const scheduledToSlow = (slow: boolean) => async (play: Play) => {
   const message = await scheduledMessage(play)
   const body = JSON.parse(message.body) as { readonly client_id: string; readonly endpoint_id: string }
@@ -129,7 +129,7 @@ const voided = async (play: Play): Promise<void> => {
   play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind: 'voided' })
 }
 
-/** A credited payment whose money a dispute took, which is heard of, and gives again. */
+/** A credited payment whose money a dispute took and gives back. The sync has read the dispute. */
 const disputeWon = async (play: Play): Promise<void> => {
   const id = await paid(play)
   await drive(play.world, callback(play, id))
@@ -209,7 +209,7 @@ const trigger = run('trigger-settlement', forClient)
 const refresh = run('refresh-payment', (_, id) => ({ operator: 'sim', payment_id: id }))
 const grow = run('update-client', (play) => ({ ...forClient(play), ledger_parts: 2 }))
 
-/** Whatever was told or not told of the parts, what is made in them a minute later must be found by everybody. */
+/** Creates payments a minute after the client grew, or did not: every reader must find them. */
 const createGrown: Flow['retry'] = async (play, prepared) => {
   await drive(play.world, grow(play, prepared, {}))
   await pass(play, 61_000)

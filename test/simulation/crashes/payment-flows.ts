@@ -8,13 +8,12 @@ import type { Tenant } from '../world/tenants.ts'
 import { CALLBACK_TOKEN, drive } from '../world/world.ts'
 
 /**
- * A flow whose every await is a crash point. `prepare` brings the world to just before it, without faults but with
- * nothing that would run the flow by itself; `run` is the one invocation that is killed; `retry` is what its caller
- * does afterwards, where there is a caller.
+ * A flow whose every await is a crash point. `prepare` brings the world to just before the flow, without faults, and
+ * stops what would start it. `run` is the one invocation that is killed. `retry` is what its caller does afterwards.
  */
 export type Flow = {
   readonly name: string
-  /** So many calls of its run are awaited: its crash points. */
+  /** How many calls its run awaits. */
   readonly awaits: number
   readonly prepare: (play: Play) => Promise<unknown>
   readonly run: (play: Play, prepared: unknown, options: InvokeOptions) => Promise<unknown>
@@ -29,7 +28,7 @@ export const flow = (
   retry?: Flow['retry'],
 ): Flow => ({ name, awaits, prepare, run: killed, ...(retry && { retry }) })
 
-/** An invocation with what was prepared, or with what is made of it. */
+/** An invocation with the prepared event, or with one that is made from it. */
 export const run =
   (name: string, eventOf: (play: Play, prepared: unknown) => unknown = (_, prepared) => prepared): Flow['run'] =>
   (play, prepared, options) =>
@@ -45,7 +44,7 @@ export const later =
     return prepared
   }
 
-/** No callback and no schedule: but for messages nothing happens by itself. */
+/** Without callbacks and schedules: only messages start a function. */
 export const alone = ({ world }: Play, more: Partial<Faults> = {}): void => {
   world.faults = { ...NO_FAULTS, callbackLost: 1, scheduleMissed: 1, ...more }
 }
@@ -115,7 +114,7 @@ export const credited = async (play: Play, key?: string): Promise<void> => {
   await drive(play.world, callback(play, id))
 }
 
-/** The due work of a kind while its workers are stopped. It is in so many slots; the first is given. */
+/** The first message of due work, which is in so many slots. Its workers are stopped meanwhile. */
 export const handedOut =
   (queue: QueueName, prepare: (play: Play) => Promise<unknown>, slots = 1) =>
   async (play: Play) => {
@@ -135,7 +134,7 @@ const listLong = (play: Play, options: InvokeOptions = {}) =>
 
 const EXPIRED_MS = 601_000
 
-/** A payment whose time is over, which was not noticed. In time, `before` happens to it. */
+/** A payment after its expiry time that no worker has expired yet. `before` happens before that time. */
 const expired = async (play: Play, before = async (_id: string): Promise<unknown> => undefined) => {
   const id = await created(play, QRIS)
   await before(id)

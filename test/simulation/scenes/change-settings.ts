@@ -17,7 +17,7 @@ const issue = async (world: World, { clientId }: Tenant, permissions: 'full' | '
 
 const isTaken = (reply: HttpReply | undefined): boolean => reply !== undefined && reply.status < 300
 
-/** The merchant changes over to a new key; soon the old one is refused. */
+/** The merchant replaces its key. Soon the old one is refused. */
 const rotate = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> => {
   const made = await issue(world, tenant, 'full')
   if (!made) return
@@ -47,7 +47,7 @@ const restrict = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> =
   if (isTaken(read)) count(world.tally, 'key restricted: read all the same')
 }
 
-/** What a merchant is called, where its money goes and where its customers return to changes; or it is shut out for a while. */
+/** An operator changes a client's bank account and return URL, and disables the client for a while. */
 const changeClient = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> => {
   if (tenant.isBeingChanged === true) return
   tenant.isBeingChanged = true
@@ -125,7 +125,7 @@ export const changeTogether = async ({ world, tenants }: Scene): Promise<void> =
 
 type Change = (play: Scene, tenant: Tenant, endpoint: SimEndpoint) => Promise<void>
 
-/** An operator's action. Its answer may be lost. */
+/** An operator's action on an endpoint. Its answer may be lost. */
 const ask = (world: World, action: string, tenant: Tenant, endpoint: SimEndpoint, fields: object = {}) =>
   operate(world, action, { client_id: tenant.clientId, endpoint_id: endpoint.endpointId, ...fields })
 
@@ -148,7 +148,7 @@ const remove: Change = async ({ world }, tenant, endpoint) => {
   endpoint.isGone = true
 }
 
-/** As a rotation of its secret does it: the new one first. One whose registration was not answered is not used. */
+/** The new endpoint is registered first, as in a rotation of its secret. Without an answer it is not used. */
 const replace: Change = async (play, tenant, endpoint) => {
   const { world } = play
   const made = await addEndpoint(world, tenant.clientId)
@@ -161,7 +161,7 @@ const replace: Change = async (play, tenant, endpoint) => {
 
 const CHANGES: readonly Change[] = [setEnabled(false), setEnabled(true), subscribeAnew, remove, replace, replace]
 
-/** One of them happens to it. */
+/** Makes one random change of an endpoint. */
 export const changeEndpoint: Change = (play, tenant, endpoint) => play.world.prng.pick(CHANGES)(play, tenant, endpoint)
 
 /** One operator, or several at the same moment, change an endpoint during all other work. */
@@ -180,15 +180,15 @@ export const changeEndpoints = async (play: Scene): Promise<void> => {
 }
 
 const MINUTE_MS = 60_000
-/** Some attempts long, or whole rounds of them. */
+/** As long as some attempts, or as whole rounds. */
 const LONG_MS = [2 * MINUTE_MS, 20 * MINUTE_MS, 150 * MINUTE_MS, 400 * MINUTE_MS]
 
-/** It gets worse before it gets better. */
+/** The impairments of an endpoint, one after the other. */
 const COURSES: readonly (readonly Impairment[])[] = [['late'], ['late', 'refuses'], ['refuses']]
-/** Deliveries are abandoned together, or one soon after another. */
+/** The longest time between two test events: their deliveries are abandoned together, or soon after each other. */
 const APART_MOST_MS = [30_000, 12 * MINUTE_MS]
 
-/** A server answers so late that it holds its caller, or takes no connection, while an operator tests it. */
+/** An endpoint's server answers late or refuses connections, while an operator sends test events. */
 export const impairEndpoint = async (play: Scene): Promise<void> => {
   const { world, tenants, prng, scheduler, merchants } = play
   const { clientId, endpoints } = prng.pick(tenants)

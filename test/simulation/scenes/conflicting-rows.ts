@@ -5,7 +5,7 @@ import { paymentOfReference, rowsOf } from '../world/rows.ts'
 import { count, passed, trace, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
-/** A reference that may look like one of ours: of a payment that waits for its money, but of no attempt of it. */
+/** A reference of another product, or one like ours: of a pending payment, but of none of its attempts. */
 const drawReference = (world: World): { readonly reference_id: string; readonly amount: number } => {
   const { oddities } = world
   const amount = oddities.int(1, 100_000)
@@ -16,7 +16,7 @@ const drawReference = (world: World): { readonly reference_id: string; readonly 
   return { amount: Number(asked), reference_id: `${String(pk).slice('PAYMENT#'.length)}-${oddities.int(20, 29)}` }
 }
 
-/** Money that the gateway does not know of. */
+/** The provider books money that belongs to no payment. */
 const bookUnknown = ({ world, oddities, provider }: Scene): void => {
   const type = oddities.pick(['PAYMENT', 'PAYMENT', 'TYPE_OF_TOMORROW'])
   const product = `py-${oddities.uuid()}`
@@ -28,7 +28,7 @@ const bookUnknown = ({ world, oddities, provider }: Scene): void => {
 
 type ConflictingRow = readonly [what: string, row: object, cause?: 'amount_differs' | 'fee_changed']
 
-/** Of a payment whose fee is final another one may be said; whatever is said before of it may be believed. */
+/** A row that contradicts the payment. Another fee contradicts only a final one: before that it is believed. */
 const drawConflictingRow = (world: World, reference: string, asked: number): ConflictingRow => {
   const { oddities } = world
   const payment = paymentOfReference(world, reference)
@@ -45,7 +45,7 @@ const drawConflictingRow = (world: World, reference: string, asked: number): Con
   return oddities.pick(known === undefined ? always : [...always, changed, changed, changed])
 }
 
-/** Whether whatever is said of it now may be believed: it waits for its money, or for its fee to be final. */
+/** Whether the payment waits for its money or for its final fee, so that the gateway believes the next row. */
 const isOpen = (world: World, reference: string): boolean => {
   const payment = paymentOfReference(world, reference)
   return payment?.['status'] === 'pending' || payment?.['fee_status'] === 'estimated'
@@ -56,7 +56,7 @@ const bookBeside = (world: World, paid: PaymentRequest): void => {
   const { latest_payment_id: id = '', reference_id } = paid
   const [what, row, cause] = drawConflictingRow(world, reference_id, paid.request_amount)
   const own = provider.transactionRecords().find((record) => record.row.product_id === id)
-  // Often in the same moment in which its own row is settled.
+  // Often at the moment when the payment's own row is settled.
   const settlesInMs = (own?.settleAtMs ?? 0) - scheduler.nowMs()
   const book = () => {
     const like = { type: 'PAYMENT', settlement_status: 'SETTLED', cashflow: 'MONEY_IN' }
@@ -73,7 +73,7 @@ const bookBeside = (world: World, paid: PaymentRequest): void => {
 export const bookConflictingRow = async (play: Scene): Promise<void> => {
   const { oddities, provider, unshownRows } = play.world
   const captured = new Map(provider.capturedPayments().map(({ id, amount }) => [id, amount]))
-  // A row beside one that is never shown would replace it.
+  // It must not replace an own row that is never shown.
   const paid = provider
     .findPaymentRequests('')
     .filter(
@@ -84,13 +84,13 @@ export const bookConflictingRow = async (play: Scene): Promise<void> => {
   bookBeside(play.world, oddities.pick(open.length > 0 && oddities.chance(0.4) ? open : paid))
 }
 
-/** A moment, and after the five minutes for which a slice is leased. */
+/** Shorter and longer than the five minutes of a slice's lease. */
 const FROZEN_MS = [5_000, 150_000, 320_000, 400_000]
 
-/** Within what a settlement takes from its first call to its last. */
+/** Shorter than a settlement run. */
 const SETTLING_MS = 250
 
-/** A sync is frozen so long after its start, and continues during another one, minutes later. */
+/** A sync is frozen some time after its start. It continues minutes later, during another sync. */
 const freezeSync = async (scene: Scene, afterMs: number): Promise<void> => {
   const { world, prng } = scene
   const forMs = prng.pick(FROZEN_MS)
@@ -103,7 +103,7 @@ const freezeSync = async (scene: Scene, afterMs: number): Promise<void> => {
   await begin()
 }
 
-/** A sync or a settling is frozen, and continues minutes later with its old read, beside another one. */
+/** A sync or a settlement run is frozen. It continues minutes later with its old read, beside another one. */
 export const resumeLate = async (scene: Scene): Promise<void> => {
   const { world, tenants, prng } = scene
   if (prng.chance(0.6)) return freezeSync(scene, prng.int(5, 1_500))
@@ -119,7 +119,7 @@ export const resumeLate = async (scene: Scene): Promise<void> => {
 const HOUR_MS = 3_600_000
 const CLOSED = ['expired', 'cancelled', 'failed']
 
-/** Requests of payments that have ended without money: due work no longer checks those. */
+/** Unpaid requests of payments that have ended without money. Due work no longer checks these. */
 const ended = (world: World) =>
   world.provider.findPaymentRequests('').filter(({ reference_id: reference, latest_payment_id: paid }) => {
     const status = String(paymentOfReference(world, reference)?.['status'])
@@ -129,7 +129,7 @@ const ended = (world: World) =>
 const open = ({ provider }: World) =>
   provider.findPaymentRequests('').filter(({ status }) => status === 'REQUIRES_ACTION')
 
-/** Whether it can be paid without a callback, and without an answer of the provider about it. */
+/** A customer pays. No callback is sent, and the provider does not answer about it for hours. False if it is refused. */
 const pay = (world: World, request: ReturnType<typeof open>[number], isLate: boolean, settlesInSeconds: number) => {
   const { oddities, provider, scheduler } = world
   const { payment_request_id: id, request_amount: asked } = request
@@ -157,7 +157,7 @@ const pay = (world: World, request: ReturnType<typeof open>[number], isLate: boo
   return true
 }
 
-/** Customers pay what has ended, or a wrong amount; no callback comes, and for hours the provider says nothing. */
+/** Customers pay for ended payments, or wrong amounts, while callbacks and the provider's answers are missing. */
 export const payUnasked = async (scene: Scene): Promise<void> => {
   const { world, oddities, prng } = scene
   const late = ended(world)

@@ -16,18 +16,18 @@ const ENDERS = /^(check-due-payments|sync-slices|sync-provider-transactions)$/
 const OVER_A_MINUTE_MS = [79, 84].map((seconds) => seconds * SECOND_MS)
 /** Within their first reads. */
 const EARLY_MS = 60
-/** Shorter than a claim, by more than a request may take on its way. */
+/** Shorter than a claim, even with the time of a request on its way. */
 const PAUSES_MS = [2, 6, 9, 10].map((seconds) => seconds * SECOND_MS)
 const NEARLY_OVER_MS = [9, 10, 11].map((seconds) => seconds * SECOND_MS)
 /** Around the end of a claim of a minute. */
 const LONG_PAUSES_MS = [5, 40, 62, 80].map((seconds) => seconds * SECOND_MS)
-/** As long as a worker takes to begin a round of a delivery that is being reported. */
+/** How long a worker takes to begin a round of a delivery whose alert is being sent. */
 const MOMENTS_MS = [80, 120]
 
-/** A worker is frozen and continues with its old read, or dies between a row and its message. */
+/** A worker is frozen and continues with its old read, or it dies between a write and its message. */
 export const freezeWorkers = ({ world, oddities, scheduler }: Scene, happens: Happens): void => {
   const events = new WeakMap<Process, unknown>()
-  /** In between two steps that belong together: what is left must be found by another worker. */
+  /** Between two steps that belong together: another worker must find what is left. */
   const die = (process: Process) => {
     count(world.tally, `killed between two steps: ${process.name}`)
     process.kill()
@@ -38,11 +38,11 @@ export const freezeWorkers = ({ world, oddities, scheduler }: Scene, happens: Ha
     process.freeze()
     scheduler.after(oddities.pick(longMs), () => process.thaw())
     const event = events.get(process)
-    // Its message comes to another one meanwhile.
+    // Meanwhile its message reaches another worker.
     if (event !== undefined && oddities.chance(0.5))
       scheduler.after(oddities.int(0, 3_000), () => void invoke(world, process.name, event))
   }
-  /** With clocks far enough apart a claim runs out for others while its worker has it. */
+  /** If clocks differ enough, a claim expires for other workers before it expires for its own. */
   const isSkewed = () => world.faults.clockSkewMs > 3_000
   const often = () => (isSkewed() ? 4 : 1)
   const pauseClaimed = (process: Process) => pause(process, isSkewed() ? NEARLY_OVER_MS : PAUSES_MS)
@@ -66,7 +66,7 @@ export const freezeWorkers = ({ world, oddities, scheduler }: Scene, happens: Ha
       pause(acting, [...MOMENTS_MS, ...(acting.name === 'check-due-alerts' ? LONG_PAUSES_MS : PAUSES_MS)])
     else if (key.sk === 'DELIVERY' && before?.['attempts'] !== after?.['attempts'] && happens(0.02)) die(acting)
     else if (isClaimed && before?.['claim_token'] === undefined) {
-      // Due work will check it during its attempt.
+      // Due work then checks it during its attempt.
       const isNearlyDue = Date.parse(String(after['due_at'])) < scheduler.nowMs() + 30 * SECOND_MS
       if (!happens(isNearlyDue ? 0.5 : 0.02 * often())) return
       meet(world, 'a worker is frozen while it holds a claim')
@@ -74,7 +74,7 @@ export const freezeWorkers = ({ world, oddities, scheduler }: Scene, happens: Ha
     }
   })
 
-  // When it continues, it still has the work that it read before.
+  // It continues with the due work that it read before.
   world.onFault.push((fault) => {
     const { acting } = world
     if (fault !== 'tableConflict' || acting === undefined || !ENDERS.test(acting.name)) return
@@ -92,12 +92,12 @@ export const freezeWorkers = ({ world, oddities, scheduler }: Scene, happens: Ha
   })
 }
 
-/** What is due of deliveries and alerts; payments have meetings of their own. */
+/** Due work of deliveries and alerts. Payments have other scenes. */
 const DUE = /^check-due-(deliveries|alerts)$/
-/** Within what one of them takes from its first call to its last. */
+/** Shorter than one of them runs. */
 const AT_ONCE_MS = 30
 
-/** A queue hands a message of due work to two workers at once, as it may: both have read the same before either writes. */
+/** A queue gives a message of due work to two workers at once, so both read the same before one writes. */
 export const handOutTwice = ({ world, oddities, scheduler }: Scene, happens: Happens): void => {
   let isSecond = false
   world.onStarted.push(({ name }, event) => {
@@ -112,10 +112,10 @@ export const handOutTwice = ({ world, oddities, scheduler }: Scene, happens: Hap
 
 const MINUTE_MS = 60 * SECOND_MS
 
-/** When due work first reads it. */
-const lookedAtMs = (row: StoredItem): number => Math.ceil(Date.parse(text(row, 'due_at')) / MINUTE_MS) * MINUTE_MS
+/** When due work first checks a delivery. */
+const checkedAtMs = (row: StoredItem): number => Math.ceil(Date.parse(text(row, 'due_at')) / MINUTE_MS) * MINUTE_MS
 
-/** A payment cannot be read when its event is sent: for seconds, or until due work hands the delivery out. */
+/** A payment cannot be read when its event is to be sent: for seconds, or until due work checks the delivery. */
 export const unreadablePayments = ({ world, oddities, scheduler }: Scene, happens: Happens): void => {
   const { unreadUntilMs } = world
   world.onChange.push(({ key, before, after }) => {
@@ -124,7 +124,7 @@ export const unreadablePayments = ({ world, oddities, scheduler }: Scene, happen
     count(world.tally, 'event bodies cannot be read')
     const pk = `PAYMENT#${text(after, 'payment_id')}`
     if (oddities.chance(0.5)) return void unreadUntilMs.set(pk, scheduler.nowMs() + oddities.int(100, 5_000))
-    const againMs = lookedAtMs(after) - oddities.int(1, 6) * SECOND_MS
+    const againMs = checkedAtMs(after) - oddities.int(1, 6) * SECOND_MS
     unreadUntilMs.set(pk, againMs)
     const { delivery_id, client_id, endpoint_id } = after
     const body = JSON.stringify({ delivery_id, attempt: 1, client_id, endpoint_id })

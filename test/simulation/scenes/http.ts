@@ -7,7 +7,7 @@ import { paymentRow } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
 import type { World } from '../world/world.ts'
 
-/** Where a scene is played, by whom, and the parts of its world that scenes use. */
+/** A world with its tenants, and the parts of the world that scenes use. */
 export type Scene = Pick<World, 'prng' | 'oddities' | 'scheduler' | 'provider' | 'table' | 'merchants'> & {
   readonly world: World
   readonly tenants: Tenant[]
@@ -20,7 +20,7 @@ export type Happens = (probability: number) => boolean
 const CREATE = 'api-create-payment'
 const TERMINAL = ['succeeded', 'failed', 'expired', 'cancelled']
 
-/** A terminal status is the last one: what is shown of it is what is kept, and a cancel is answered by nothing else. */
+/** A terminal status in an answer is the stored one. A cancel that succeeds shows a cancelled payment. */
 const statusProblems = ({ world }: Scene, functionName: string, { status, body }: HttpReply): readonly string[] => {
   const { id, status: shown } = body
   const row = paymentRow(world, id)
@@ -39,7 +39,7 @@ const statusOf = ({ world }: Scene, { clientId }: Tenant, functionName: string, 
   return text(paymentRow(world, paymentId) ?? {}, 'status')
 }
 
-/** A payment that had ended when the request began is shown with that end. A replay of its create is such a request. */
+/** A payment that had ended when the request began is shown with that end, also by a replay of its create. */
 const staleProblems = ({ world }: Scene, functionName: string, ended: string, { status, body }: HttpReply) => {
   if (status !== 200 || !TERMINAL.includes(ended)) return []
   if (functionName === CREATE) meet(world, 'a create is replayed after its payment has ended')
@@ -48,13 +48,13 @@ const staleProblems = ({ world }: Scene, functionName: string, ended: string, { 
     : [`${functionName} showed ${String(body['id'])} as ${String(body['status'])}, which was already ${ended}`]
 }
 
-/** A caller with its key, which is not shut out, is let in. */
+/** A caller with its own key is accepted, unless an operator is changing its client. */
 const keyProblems = (tenant: Tenant, apiKey: string, reply: HttpReply | undefined): readonly string[] =>
   reply?.status === 401 && apiKey === tenant.apiKey && !tenant.isBeingChanged
     ? [`${tenant.clientId} is refused with its own key`]
     : []
 
-/** A merchant's request. Nothing in it may be another merchant's. */
+/** A merchant's request, with the checks that every answer must pass. */
 export const http = async (
   play: Scene,
   tenant: Tenant,

@@ -24,7 +24,7 @@ const noteRefusal = (world: World, { message, confirm, retry_at: retryAt }: Refu
   if (String(message).startsWith('payouts of this client are on hold')) meet(world, 'a payout is stopped by a hold')
 }
 
-/** An operator pays a settlement out: waits where the gate says so, and confirms the figures that it shows. */
+/** An operator pays out a settlement. A refusal may say when to try again, or which figures to confirm. */
 export const payOutNow = async ({ world, seen }: Scene, settlement: RawItem): Promise<void> => {
   const id = text(settlement, 'settlement_id')
   const asked = { settlement_id: id, bank_reference: `transfer of ${id}` }
@@ -47,7 +47,7 @@ export const payOutNow = async ({ world, seen }: Scene, settlement: RawItem): Pr
 /** Recorded settlements, as the table has them. */
 const recordedOf = (world: World): readonly RawItem[] => rowsOf(world, 'SETTLEMENT', { status: 'recorded' })
 
-/** An operator pays out what is there to be paid out, or hears that the bank refused it. */
+/** An operator pays out a recorded settlement, or notes that the bank refused it and perhaps re-credits it. */
 export const payOut = async (scene: Scene): Promise<void> => {
   const { world } = scene
   const recorded = recordedOf(world)
@@ -78,13 +78,13 @@ const balanceOf = (world: World, clientId: string): number => {
   return sum(shards, 'credited_minor') - amount(window, 'in_settlement_minor') - amount(window, 'paid_out_minor')
 }
 
-/** A row of no payment that no correction has taken over. */
+/** The transaction of a house entry, which a correction may name. */
 const strayRow = ({ table, oddities }: World): string | undefined => {
   const rows = table.items('JOURNAL#house#').filter(({ type }) => type === 'unmatched' || type === 'withdrawal')
   return rows.length === 0 ? undefined : String(oddities.pick([...rows])['transaction_id'])
 }
 
-/** An operator writes down a repayment, a write-off or a correction, sometimes twice at once by one reference. */
+/** An operator adjusts a ledger: a repayment, a write-off or a correction, sometimes twice at once by one reference. */
 export const adjust = async ({ world, tenants, seen, oddities, table }: Scene): Promise<void> => {
   const owing = tenants.filter(({ clientId }) => balanceOf(world, clientId) < 0)
   const { clientId } = oddities.pick(owing.length > 0 && oddities.chance(0.8) ? owing : tenants)
@@ -112,7 +112,7 @@ export const adjust = async ({ world, tenants, seen, oddities, table }: Scene): 
 
 const idOf = ({ sk }: RawItem): string | undefined => String(sk).split('#')[1]
 
-/** Payouts of a client are held, and later go on. */
+/** An operator puts the payouts of a client on hold, and later releases them. */
 export const holdPayouts = async ({ world, tenants }: Scene): Promise<void> => {
   const about = { client_id: world.oddities.pick(tenants).clientId }
   await operate(world, 'update-client', { ...about, payout_hold: 'asked by its bank' })
@@ -124,7 +124,7 @@ const RESOLUTIONS = { money: ['refunded_by_bank', 'written_off'], finding: ['exp
 
 type Listed = { readonly suspense_id: string; readonly kind: keyof typeof RESOLUTIONS }
 
-/** An operator closes what is held or found; sometimes two at once, each in another way. */
+/** An operator resolves a suspense item; sometimes two do it at once, each in another way. */
 export const resolveSuspense = async ({ world, seen, prng }: Scene): Promise<void> => {
   const listed = await lookUp(world, 'list-suspense', { status: 'open', per_page: 100 })
   const items = (listed?.body['data'] ?? []) as readonly Listed[]
@@ -144,7 +144,7 @@ type Act = () => Promise<unknown>
 
 const DAY_MS = 86_400_000
 
-/** What operators may do about a settlement as it stands; of its client's, what is not settled yet is settled. */
+/** What operators may do with a settlement in its present status. Each may also trigger the next settlement. */
 export const settlementActions = (scene: Scene, clientId: string, settlement: RawItem | undefined): readonly Act[] => {
   const { world } = scene
   const trigger = () => operate(world, 'trigger-settlement', { client_id: clientId })
@@ -161,10 +161,10 @@ const settlementsOf = (world: World, clientId: string): readonly RawItem[] =>
     ({ status }) => status !== 'manual_paid',
   )
 
-/** A worker that settles has read the floor by then. */
+/** Longer than a settlement takes from the read of the floor to its record. */
 const FLOOR_MS = 6 * 60_000
 
-/** An operator takes all that is due, to the rupiah, for the floor that must be exceeded. */
+/** An operator sets the floor to exactly what is due. The floor must be exceeded, so nothing is settled. */
 const raiseFloor = async (world: World, clientId: string): Promise<void> => {
   const { entries, windows } = booksOf(world.table.items())
   const settledUntil = text(windows.find((window) => clientOf(window) === clientId) ?? {}, 'settled_until')
@@ -189,7 +189,7 @@ export const concurrentOperators = async (scene: Scene): Promise<void> => {
   for (let left = prng.int(2, 3); left > 0; left--) {
     const open = settlementsOf(world, clientId)
     const settlement = open.length > 0 ? prng.pick(open) : undefined
-    // Of what is in no settlement yet there would soon be nothing to settle.
+    // Reversals of unsettled payments are rare here, or nothing would be left to settle.
     const isMeant = (payment: RawItem) =>
       !['open', 'posted'].includes(stageOf(world, payment)) || isOld(world, payment) || oddities.chance(0.1)
     for (let moves = oddities.int(0, 2); moves > 0; moves--)
@@ -210,10 +210,10 @@ type Row = { readonly id: string; readonly type: string; readonly status: string
 const BACK = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
 const TURNED = ['VOIDED', 'REVERSED']
 
-/** From a page to what is written of it. */
+/** The time from a page of the sync to its writes. */
 const PAGE_MS = 90
 
-/** When the sync has just read a reversal, operators move its settlement, or settle what is in none yet. */
+/** When the sync has just read a reversal, operators change its settlement, or settle what is in none. */
 export const arrangeConcurrentOperators = (scene: Scene, happens: Happens): void => {
   const { world, oddities, scheduler } = scene
   const met = new Set<string>()

@@ -11,18 +11,18 @@ const often = (type: string) => [type, type, type]
 const TYPES = [...often('PAYMENT'), ...RETURNS, 'ADJUSTMENT_DEDUCT', ...often('WITHDRAWAL'), 'TYPE_OF_TOMORROW']
 const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED', 'STATUS_OF_TOMORROW']
 
-/** Rows of a payment that did not come to pass: no money. */
+/** Statuses of a payment row without money. */
 const NO_MONEY = ['FAILED', 'PENDING', 'VOIDED', 'REVERSED']
 
 const DAY_SECONDS = 86_400
 /** After the day by which a fee is assumed, and within the eight in which everything comes to rest. */
 const LATEST_FEE_SECONDS = [7.02 * DAY_SECONDS, 7.5 * DAY_SECONDS] as const
 
-/** Often so late that it is assumed before. */
+/** Often so late that the fee is assumed before. */
 const lateSeconds = ({ oddities }: World): number =>
   oddities.chance(0.6) ? oddities.int(...LATEST_FEE_SECONDS) : oddities.int(60, LATEST_FEE_SECONDS[1])
 
-/** How the row of the payment that is about to be made will be wrong. */
+/** Faults of the row of the next payment. */
 const ROW_FAULTS = [
   ['feeZero', 'fee', () => 0],
   ['feeLate', 'fee_late', lateSeconds],
@@ -31,8 +31,8 @@ const ROW_FAULTS = [
 ] as const
 
 /**
- * The gateway knows this request as its payment's own, and asks about it before that payment ends. Of money that comes
- * after the end of a request only its row tells for certain.
+ * Whether the gateway asks the provider about this request before its payment ends. Of money that comes later, only its
+ * row is certain to tell.
  */
 const isAskedAbout = (world: World, { payment_request_id: id, reference_id: reference }: Paid): boolean => {
   const payment = paymentOfReference(world, reference)
@@ -50,10 +50,10 @@ const SILENT_MS = 7.3 * DAY_SECONDS * 1_000
 
 type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>
 
-/** Lets a customer pay, whose row may then be wrong. The row of a request that the gateway never asks about is always shown. */
+/** A customer pays, and the row may be wrong. Only rows of requests that the gateway asks about are ever missing. */
 export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean => {
   const { oddities, provider, faults } = world
-  // Rare in a day, and each history has few payments.
+  // Each history has few payments, so the faults are frequent.
   const chanceOf = (name: keyof typeof faults) => (faults[name] > 0 ? Math.max(faults[name], 0.15) : 0)
   const own = ROW_FAULTS.filter(([name]) => oddities.chance(chanceOf(name))).filter(
     ([name]) => name !== 'rowMissing' || isAskedAbout(world, paid),
@@ -73,7 +73,7 @@ export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean 
   return could
 }
 
-/** Another row that names the payment, of any type and status: it may move no money, and stop or hide nothing. */
+/** Books another row that names the payment, of any type and status. It must not move money or hide other rows. */
 export const bookOddities = (world: World, paid: Pick<PaymentRequest, 'reference_id'>): void => {
   const { oddities, provider } = world
   if (!oddities.chance(0.3)) return
@@ -82,7 +82,7 @@ export const bookOddities = (world: World, paid: Pick<PaymentRequest, 'reference
   const isOfPayment = oddities.chance(type === 'WITHDRAWAL' ? 0.2 : 0.7)
   const reference = isOfPayment ? paid.reference_id : 'order 17'
   const product = type === 'PAYMENT' && { product_id: `py-${oddities.uuid()}` }
-  // What goes out may be below zero; a payment that is cannot be read.
+  // Amounts of outgoing rows may be negative. A payment row with a negative amount cannot be read.
   const sign = type === 'PAYMENT' && oddities.chance(0.8) ? 1 : -1
   const amount = sign * oddities.int(1, 100_000)
   provider.bookTransaction({ type, status, reference_id: reference, amount, ...product })
@@ -94,13 +94,13 @@ const WAYS_BACK = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback'] a
 
 const OWN_ROWS = ['refund', 'chargeback'] as const
 
-/** One of those at the rarest places as often as one of those that are everywhere. */
+/** Draws the stage first, so that payments at rare stages are as frequent as others. */
 const drawAtStage = (world: World, payments: readonly StoredItem[]): StoredItem | undefined => {
   const byStage = Map.groupBy(payments, (payment) => stageOf(world, payment))
   return payments.length === 0 ? undefined : world.oddities.pick(world.oddities.pick([...byStage.values()]))
 }
 
-/** Not every dispute of it is won already. */
+/** It has more disputes than won ones. */
 const isDisputed =
   ({ provider }: World) =>
   ({ credited_provider_payment_id: id }: StoredItem): boolean => {
@@ -109,7 +109,7 @@ const isDisputed =
     return times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
   }
 
-/** A row that moved the money of a payment is voided: what it did is undone. */
+/** The provider voids a row that moved a payment's money, which undoes the row. */
 const voidMovement = (world: World, requestId: string, paidId: string | undefined): boolean => {
   const rows = world.provider
     .transactionRecords()
@@ -122,13 +122,13 @@ const voidMovement = (world: World, requestId: string, paidId: string | undefine
   return true
 }
 
-/** No payment's money moves more often: who hears of one movement may cause another. */
+/** A bound, because other scenes answer one movement with the next. */
 const MOST_MOVEMENTS = 8
 
 const isExhausted = ({ movements }: StoredItem): boolean =>
   Array.isArray(movements) && movements.length >= MOST_MOVEMENTS
 
-/** Some time after a payment its money goes back, whole or in part, once or more; or a dispute is won, even twice. */
+/** Money of a credited payment goes back, whole or in part; or its dispute is won, even twice. */
 export const reverseSome = (
   world: World,
   probability: number,
@@ -148,7 +148,7 @@ export const reverseSome = (
   if (paid === undefined) return
   const { payment_request_id: id, request_amount: most, latest_payment_id: paidId } = paid
   if (oddities.chance(0.15) && voidMovement(world, id, paidId)) return
-  // The gateway cannot know of a reversal in a row that the provider never shows.
+  // If the payment's own row is never shown, a reversal must have a row of its own.
   const kind = isWon
     ? 'chargeback_reversal'
     : oddities.pick(world.unshownRows.has(String(paidId)) ? OWN_ROWS : WAYS_BACK)
@@ -163,7 +163,7 @@ export const reverseSome = (
   }
 }
 
-/** Disputes and their ends mostly: these overlap. */
+/** Mostly disputes and their ends, because these overlap. */
 const OVERLAPPING = 'voided refund chargeback chargeback chargeback chargeback_reversal chargeback_reversal'.split(' ')
 
 type Reversal = { readonly kind: string; readonly leastFee: number; readonly amount?: number }
@@ -177,7 +177,7 @@ const reverse = (world: World, requestId: string, { kind, leastFee, ...asked }: 
   trace(world, () => `${row.amount} of ${requestId} move: ${kind}`)
 }
 
-/** Reverses one payment, or a part of it, or wins its dispute; or voids a row that did so. */
+/** Reverses a payment or a part of it, lets its dispute be won, or voids a row that did one of these. */
 const move = (world: World, requestId: string, most: number, paidId: string | undefined): void => {
   const { oddities, tally } = world
   const isVoid = oddities.chance(0.2)

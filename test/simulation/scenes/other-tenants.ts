@@ -13,14 +13,14 @@ const ownId = ({ world }: Scene, { clientId }: Tenant, kind: 'SETTLEMENT' | 'DEL
     : text(world.prng.pick(own), kind === 'SETTLEMENT' ? 'settlement_id' : 'delivery_id')
 }
 
-/** A request for what is another's is answered as if it were not there. */
+/** A request for another tenant's item is answered as if the item did not exist. */
 const askFor = async (play: Scene, otherTenant: Tenant, functionName: string, asked: HttpRequest): Promise<void> => {
   const reply = await http(play, otherTenant, functionName, asked)
   count(play.world.tally, `data of another tenant requested: ${functionName} ${reply?.status ?? 'nothing'}`)
   if (reply && reply.status < 300) play.seen.problems.push(`${functionName} showed ${otherTenant.clientId} ${asked.id}`)
 }
 
-/** An answer of the gateway's own, and neither of its limits nor of its failures. */
+/** An answer to the question itself: no limit, no refused key, no failure. */
 const isDecided = (reply: HttpReply | undefined): reply is HttpReply =>
   reply !== undefined && reply.status < 500 && ![401, 429].includes(reply.status)
 
@@ -63,7 +63,7 @@ const askElsewhere = async (play: Scene, tenant: Tenant): Promise<void> => {
   if (reply?.status === 200) play.seen.problems.push(`settlement ${other} goes on where ${one} does`)
 }
 
-/** One client wants what is another's, and one's own operator names the wrong client. */
+/** A merchant requests another merchant's items, and an operator names the wrong client for a key. */
 export const requestOtherTenantsData = async (play: Scene): Promise<void> => {
   const { world, tenants, seen } = play
   const target = world.prng.pick(tenants)

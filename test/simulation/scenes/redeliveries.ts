@@ -13,7 +13,7 @@ const STATUSES = ['succeeded', 'abandoned', 'skipped', 'scheduled']
 
 type Shown = { readonly id: string; readonly status: string; readonly endpoint_id: string }
 
-/** What a merchant is shown of its deliveries in one status: no other. */
+/** A merchant's list of its deliveries in one status, which must have no others. */
 const listed = async (play: Scene, tenant: Tenant): Promise<readonly Shown[]> => {
   const status = play.world.prng.pick(STATUSES)
   const reply = await http(play, tenant, 'api-list-webhook-deliveries', { query: { status, per_page: '20' } })
@@ -23,7 +23,7 @@ const listed = async (play: Scene, tenant: Tenant): Promise<readonly Shown[]> =>
   return shown
 }
 
-/** Everybody who may begins a round of it. */
+/** All ways to begin a round of a delivery: by its merchant, by an operator, and in bulk. */
 export const rounds = (
   play: Scene,
   tenant: Tenant,
@@ -40,7 +40,7 @@ export const rounds = (
 
 const soon = ({ world }: Scene, mostMs: number) => passed(world, world.prng.int(0, mostMs))
 
-/** One delivery is sent again and again, by its merchant, by operators, and as if it were another client's. */
+/** One delivery is redelivered repeatedly by its merchant and by operators; one operator names the wrong client. */
 export const redeliverRepeatedly = async (play: Scene): Promise<void> => {
   const { world, tenants, seen, prng } = play
   const tenant = prng.pick(tenants)
@@ -61,7 +61,7 @@ export const redeliverRepeatedly = async (play: Scene): Promise<void> => {
   if (reply?.status === 200) seen.problems.push(`${id} was sent again as if it were of ${otherTenant.clientId}`)
 }
 
-/** Around the moment of the alert about abandoned deliveries. */
+/** How close to the alert about an abandoned delivery a redelivery comes. */
 const NEAR_MS = 3_000
 
 /** A delivery is redelivered at the moment when it is abandoned, or when the operators are alerted. */
@@ -77,13 +77,13 @@ export const arrangeRounds = (play: Scene, happens: Happens): void => {
 }
 
 const MINUTE_MS = 60_000
-/** Shorter than the grace of an alert, some tries long, or past the quarter of an hour between two. */
+/** Shorter than the delay of an alert, some tries long, or longer than the quarter of an hour between two alerts. */
 const DOWN_MS = [20_000, 90_000, 90_000, 4 * MINUTE_MS, 16 * MINUTE_MS]
 const SHORT_MS = DOWN_MS.slice(0, 2)
-/** Longer than another round. */
+/** Longer than a whole round. */
 const FOR_HOURS_MS = 150 * MINUTE_MS
 
-/** One of those who may begins a round of it. */
+/** Begins a round of a delivery in one of the ways, after some time. */
 const beginRound = (play: Scene, row: StoredItem, afterMs: number): void => {
   const tenant = tenantOf(play, row['client_id'])
   if (tenant === undefined) return
@@ -91,14 +91,14 @@ const beginRound = (play: Scene, row: StoredItem, afterMs: number): void => {
   play.world.scheduler.after(Math.max(0, afterMs), () => void play.world.oddities.pick(ways)())
 }
 
-/** Its server takes no connection for one round more. */
+/** The endpoint's server refuses connections for the whole next round. */
 const refuseOn = ({ world: { merchants, scheduler } }: Scene, url: string): void => {
   if (merchants.impaired.has(url)) return
   merchants.impaired.set(url, 'refuses')
   scheduler.after(FOR_HOURS_MS, () => void merchants.impaired.delete(url))
 }
 
-/** The operators' topic is down when an alert is due; meanwhile or soon after, the delivery is sent again. */
+/** The alert topic is down when an alert is due. Meanwhile or soon after, the delivery is redelivered. */
 export const breakAlertTopic = (play: Scene, happens: Happens): void => {
   const { world, oddities, scheduler } = play
   world.onChange.push(({ key, before, after }) => {
@@ -119,10 +119,10 @@ export const breakAlertTopic = (play: Scene, happens: Happens): void => {
   })
 }
 
-/** Within what telling takes. */
+/** Shorter than sending an alert takes. */
 const AT_ONCE_MS = 40
 
-/** A delivery is sent again while the message that names it is on its way to the operators. */
+/** A delivery is redelivered while the alert that names it is being sent. */
 export const redeliverDuringAlert = (play: Scene, happens: Happens): void => {
   const { world, oddities, table } = play
   world.onChange.push(({ before, after }) => {
@@ -134,7 +134,7 @@ export const redeliverDuringAlert = (play: Scene, happens: Happens): void => {
   })
 }
 
-/** An endpoint is switched off for a while; meanwhile everybody who may not has something sent to it. */
+/** An operator disables an endpoint for a while. Meanwhile redeliveries and a test event are asked for it. */
 const switchOff = async (play: Scene, tenant: Tenant, endpoint: SimEndpoint, whileMs: number): Promise<void> => {
   const { world } = play
   await setEnabled(false)(play, tenant, endpoint)
@@ -149,7 +149,7 @@ const switchOff = async (play: Scene, tenant: Tenant, endpoint: SimEndpoint, whi
   await setEnabled(true)(play, tenant, endpoint)
 }
 
-/** An endpoint is switched off or changed just after a delivery to it was made, or while a worker has its message. */
+/** An operator disables or changes an endpoint just after a delivery was made, or while a worker has its message. */
 export const changeDuringDelivery = (play: Scene, happens: Happens): void => {
   const { world, tenants, oddities, scheduler } = play
   const change = (endpointId: string, chance: number): boolean => {
@@ -171,7 +171,7 @@ export const changeDuringDelivery = (play: Scene, happens: Happens): void => {
     if (process.name !== 'deliver-webhook' || isAgain.has(Object(event))) return
     const message: unknown = JSON.parse(String(Object(event).Records?.[0]?.body))
     if (!change(String(Object(message).endpoint_id), 0.04) || oddities.chance(0.3)) return
-    // After its first read it is frozen until that is over. Its message comes to another worker, which reads then.
+    // The worker is frozen after its first read until that is over. Its message also reaches another worker.
     const untilMs = oddities.int(500, 3_000)
     scheduler.after(oddities.int(5, 20), () => process.freeze())
     scheduler.after(untilMs, () => process.thaw())

@@ -18,10 +18,10 @@ const CHANNELS = [
   { method: 'ewallet', channel_code: 'DANA' },
 ]
 
-/** Within one look of the sync, or over several. */
+/** Within one run of the sync, or over several. */
 const PAID_WITHIN_MS = [30, 30, 20 * 60_000]
 
-/** A key whose payment is credited in one of the shards: a page of fees corrects each shard once. */
+/** An idempotency key whose payment is credited in this shard. */
 const keyOfShard = (prng: Prng, { clientId }: Tenant, shard: number): string => {
   for (;;) {
     const key = `many-${prng.uuid()}`
@@ -60,7 +60,7 @@ const MOST = 4
 
 const WAITS_MS = [10 * 60_000, 3 * 3_600_000]
 
-/** A client sells to several; later money of them goes back at once, of those that are not settled yet where there are some. */
+/** A client sells to several customers. Later the money of several payments goes back at once, unsettled ones first. */
 export const reverseTogether = async (scene: Scene): Promise<void> => {
   const { world, oddities } = scene
   await sellMany(scene, world.prng.pick(scene.tenants))
@@ -84,7 +84,7 @@ export const reverseTogether = async (scene: Scene): Promise<void> => {
   ])
 }
 
-/** A client gets more parts during all other work; it never loses one. */
+/** An operator gives a client more parts during all other work. A client never loses one. */
 export const growClient = async (scene: Scene): Promise<void> => {
   const { world, tenants, seen } = scene
   const parts = world.prng.int(1, 5)
@@ -92,11 +92,11 @@ export const growClient = async (scene: Scene): Promise<void> => {
   const client_id = tenant.clientId
   const reply = await operate(world, 'update-client', { client_id, ledger_parts: parts })
   if (reply?.status === 200) count(world.tally, `client has ${parts} parts`)
-  // 409: others were at the same client at each of its tries.
+  // 409: other operators changed the same client during each try.
   const isRight = [409, 422].includes(reply?.status ?? 0) || reply?.body['ledger_parts'] === parts
   if (reply && reply.status !== 500 && !isRight)
     seen.problems.push(`a client that grows was answered ${JSON.stringify(reply)}`)
-  // Before its parts are in force, or just after that.
+  // Before or just after the parts are in force.
   await passed(world, world.prng.pick([0, 20_000, 80_000]))
   await sellMany(scene, tenant)
 }

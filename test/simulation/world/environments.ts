@@ -7,17 +7,17 @@ import { namesOf, type Process } from './process.ts'
 import { simDeps } from './sim-deps.ts'
 import { count, isHit, SIM_STAGE, strikes, type World } from './world.ts'
 
-/** What Lambda keeps between two invocations of a function: its handler and what that has cached. */
+/** A Lambda environment: it keeps a handler and its caches between invocations. */
 export type Environment = {
   readonly loaded: LoadedFunction
   readonly timeoutMs: number
   readonly handle: (event: unknown, context: unknown) => Promise<unknown>
-  /** The environment's monotonic clock: whether it stops while frozen, for how long it has, and since when. */
+  /** The monotonic clock: whether it stops while frozen, how long it has stopped so far, and the last freeze. */
   clockStops: boolean
   stoppedMs: number
   frozenAtMs: number
   process: Process
-  /** A process that was answered early and continues during the next invocation, under its name. */
+  /** A process that was answered early. It continues during the next invocation, under that one's name. */
   unfinished?: Process | undefined
 }
 
@@ -40,12 +40,12 @@ const start = (world: World, loaded: LoadedFunction, process: Process): Environm
   }
   const monotonicMs = () => world.scheduler.nowMs() - environment.stoppedMs
   const deps = simDeps(world, () => environment.process, monotonicMs)
-  // Whatever a history leads to, no function gets more than its role on AWS would let it have.
+  // No function has more access than its role on AWS.
   const handler = build({ ...deps, ...grantedDeps(SIM_STAGE, spec, deps) })
   return environment
 }
 
-/** An environment for one invocation: a warm one, unless there is none or Lambda has taken it away. */
+/** An environment for one invocation: a warm one if Lambda has kept any. */
 export const takeEnvironment = (
   world: World,
   loaded: LoadedFunction,
@@ -64,7 +64,7 @@ export const takeEnvironment = (
   return idle
 }
 
-/** The invocation is over: the environment is frozen until the next one, or longer. A killed one never comes back. */
+/** Freezes the environment after an invocation, until the next one or longer. A killed one never comes back. */
 export const putBack = (world: World, environment: Environment, asideMs = 0): void => {
   environment.process.freeze()
   environment.frozenAtMs = world.scheduler.nowMs()
@@ -85,7 +85,7 @@ export type LoadedFunction = {
   readonly build: (deps: Deps) => Handler
 }
 
-/** Every function of the manifest, loaded once: the real handlers, not copies of them. */
+/** The real handlers of all functions in the manifest, loaded once. */
 export const loadFunctions = async (): Promise<ReadonlyMap<string, LoadedFunction>> => {
   const loaded = await Promise.all(
     MANIFEST.map(async (spec) => {

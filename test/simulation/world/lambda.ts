@@ -14,7 +14,7 @@ export type Invocation =
 
 const TAKEN_TIMES = { leastMs: 1_000, mostMs: 3 * 60_000 }
 
-/** Other functions use up the account's concurrency: most invocations without a reserved one are refused. */
+/** Other functions use the account's concurrency: most invocations of functions without a reserved one are refused. */
 const isThrottled = (world: World, { spec }: LoadedFunction): boolean => {
   if (spec.reservedConcurrency !== undefined) return false
   if (!inStretch(world, 'concurrency taken', world.faults.concurrencyTaken, TAKEN_TIMES)) return false
@@ -23,14 +23,14 @@ const isThrottled = (world: World, { spec }: LoadedFunction): boolean => {
   return true
 }
 
-/** `withClock`: the monotonic clock of its environment stops, too. */
+/** `withClock`: the environment's monotonic clock also stops. */
 type Freeze = { readonly afterMs: number; readonly forMs: number; readonly withClock?: boolean }
 
 export type InvokeOptions = {
   readonly crashAt?: CrashPoint
   /** The platform answers after `afterMs`; the handler continues when its environment is reused, after `forMs`. */
   readonly freeze?: Freeze | undefined
-  /** Told of the process, for counting its awaits. */
+  /** Gets the process, to count its awaits. */
   readonly onProcess?: (process: Process) => void
   readonly onEnvironment?: (environment: Environment) => void
 }
@@ -67,7 +67,7 @@ export const invoke = (
         ended({ kind: 'died' })
       },
     })
-    // A flow whose awaits are counted starts cold: what an earlier run has cached would hide some of them.
+    // A flow whose awaits are counted starts cold, because the cache of an earlier run would hide some of them.
     const cold = options.crashAt !== undefined || options.onProcess !== undefined
     const environment = takeEnvironment(world, loaded, process, { cold })
     if (options.freeze?.withClock === true) environment.clockStops = true
@@ -82,7 +82,7 @@ export const invoke = (
       finished(invocation)
     }
     const finished = (invocation: Invocation, unusedMs?: number) => {
-      // A handler that was answered early continues during another invocation, and its result is lost.
+      // The result of a handler that was answered early is lost.
       if (!process.alive() || over) return
       over = true
       cancelEarly()
@@ -93,7 +93,7 @@ export const invoke = (
       environment.unfinished = process
       finished({ kind: 'died' }, options.freeze?.forMs)
     })
-    // Without a remaining time middy sets no timer of its own: the limit above is the simulation's.
+    // The context has no remaining time, so middy sets no timer. The simulation has its own limit above.
     environment.handle(event, { awsRequestId: requestId, functionName: `gateway-sim-${name}` }).then(
       (result) => returned({ kind: 'done', result }),
       (error: unknown) => returned({ kind: 'failed', error }),
@@ -101,7 +101,7 @@ export const invoke = (
   })
 }
 
-/** The platform answers for an HTTP handler before its timeout, and the handler is frozen. */
+/** The platform may answer instead of an HTTP handler before its timeout. The handler is then frozen. */
 const answerEarly = (
   world: World,
   { loaded, timeoutMs }: Environment,
@@ -114,14 +114,14 @@ const answerEarly = (
   return world.scheduler.after(world.prng.int(1, timeoutMs), answer)
 }
 
-/** The answer to an operator: `{status, body}`. It is never retried automatically. */
+/** An operator's action; answers `{status, body}`. Nothing retries it. */
 export const lookUp = async (world: World, action: string, payload: object, options: InvokeOptions = {}) => {
   const invocation = await invoke(world, action, payload, options)
   if (invocation.kind !== 'done') return undefined
   return invocation.result as { readonly status: number; readonly body: Record<string, unknown> }
 }
 
-/** An operator's action that is recorded, by the operator's name. */
+/** An operator's action with the operator's name, which its audit record has. */
 export const operate = (world: World, action: string, payload: object, options?: InvokeOptions) =>
   lookUp(world, action, { operator: 'sim', ...payload }, options)
 
@@ -134,7 +134,7 @@ export type HttpRequest = {
   readonly body?: string
 }
 
-/** One HTTP request through API Gateway; undefined when the caller got no answer of ours. */
+/** One HTTP request through API Gateway. Undefined if the caller got no answer of the gateway. */
 export const request = async (
   world: World,
   functionName: string,
@@ -167,7 +167,7 @@ export const requestAs = (
 ): Promise<HttpReply | undefined> =>
   request(world, functionName, { ...asked, headers: { authorization: `Bearer ${apiKey}`, ...headers } }, options)
 
-/** The provider's callbacks reach us as HTTP, when they do. */
+/** Sends the provider's callbacks to the gateway by HTTP, except lost ones. */
 export const connectCallbacks = (world: World): void => {
   world.sendCallback = async (body, headers) => {
     if (strikes(world, 'callbackLost')) throw new Error('the callback was lost')

@@ -2,26 +2,26 @@ import type { Prng } from './prng.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { World } from './world.ts'
 
-/** Where a process is to be killed: at its n-th await, before the call leaves it or before the answer comes back. */
+/** Where to kill a process: at its n-th await, before the call leaves or before the answer comes back. */
 export type CrashPoint = { readonly await: number; readonly side: 'before' | 'after' }
 
 /** One run of one handler: what Lambda calls an invocation. It can be killed at any await. */
 export type Process = {
-  /** Of its function. */
+  /** The name of its function. */
   readonly name: string
   readonly alive: () => boolean
   readonly kill: () => void
-  /** Lambda stops the environment's clock: no answer and no timer reaches the process until it is thawed. */
+  /** Lambda freezes the environment: no answer and no timer reaches the process until it is thawed. */
   readonly freeze: () => void
   readonly thaw: () => void
-  /** What it has awaited so far, in order: the crash points of its flow. */
+  /** The labels of its awaited calls, in order: the crash points of its flow. */
   readonly awaits: readonly string[]
-  /** Whether it waits for an answer or a timer: the work that its handler left open continues with the environment. */
+  /** Whether it waits for an answer or a timer. Work that its handler left open continues with the environment. */
   readonly isBusy: () => boolean
-  /** Makes one call to the outside: it leaves, has its effect and comes back, each at its own time, drawn or given. */
+  /** One call to the outside: it leaves, has its effect and comes back, each after its own drawn or given time. */
   readonly call: <T>(label: string, effect: () => T, durationMs?: number, onItsWayMs?: number) => Promise<T>
   readonly sleep: (ms: number) => Promise<void>
-  /** A request that has left is delayed on its way, also while its process is frozen. */
+  /** Delays a request that has left. A frozen process does not stop it. */
   readonly delay: (ms: number) => Promise<void>
 }
 
@@ -47,7 +47,7 @@ export const startProcess = (options: ProcessOptions): Process => {
   let underWay = 0
   let held: (() => void)[] | undefined
 
-  /** Runs inside the process: at once, or when it is thawed. */
+  /** Runs now, or when the process is thawed. */
   const within = (run: () => void) => {
     if (held) held.push(run)
     else run()
@@ -121,7 +121,7 @@ export const startProcess = (options: ProcessOptions): Process => {
   }
 }
 
-/** What comes of an effect, for telling it later. */
+/** Runs the effect now. The answer settles the promise later. */
 const attempt = <T>(effect: () => T, resolve: (value: T) => void, reject: (error: unknown) => void): (() => void) => {
   try {
     const value = effect()
@@ -131,11 +131,11 @@ const attempt = <T>(effect: () => T, resolve: (value: T) => void, reject: (error
   }
 }
 
-/** A process, and the running ones of its environment under whose name its unfinished work continues. */
+/** A process, and the unfinished ones of its environment that continue under its name. */
 export const namesOf = (world: Pick<World, 'sharing'>, process: Process | undefined): readonly Process[] =>
   process === undefined ? [] : [process, ...namesOf(world, world.sharing.get(process))]
 
-/** An effect on the world, in the name of its process. */
+/** An effect on the world that counts as done by its process. */
 export const actingAs =
   <Answer>(world: World, process: Process, effect: () => Answer) =>
   (): Answer => {

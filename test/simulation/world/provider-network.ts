@@ -16,13 +16,13 @@ type Answered = Extract<HttpOutcome, { kind: 'answered' }>
 
 const answered = (status: number, json: unknown): Answered => ({ kind: 'answered', status, json })
 
-/** The provider says how long to wait, or says nothing. */
+/** A 429, with the time to wait if that is below a minute. */
 const limited = (resetMs: number): Answered => {
   const answer = answered(429, { error_code: 'RATE_LIMIT_EXCEEDED' })
   return resetMs < MINUTE_MS ? { ...answer, rateLimit: { remaining: 0, resetMs } } : answer
 }
 
-/** The provider's quota of an operation in a sliding minute: what is left, or nothing where it does not count. */
+/** Counts a call against the operation's quota of a sliding minute. Undefined if the provider has no quota. */
 const takeFromQuota = (world: World, operation: string): RateLimit | undefined => {
   if (world.faults.providerQuota === 0) return undefined
   const nowMs = world.scheduler.nowMs()
@@ -34,15 +34,15 @@ const takeFromQuota = (world: World, operation: string): RateLimit | undefined =
   return { remaining, resetMs }
 }
 
-/** The payment of a create, the request of a cancel, or the path of any other call. */
-const slowBy = ({ method, url, body }: HttpCall): string =>
+/** The key in `slowCallsMs`: the payment of a create, the request of a cancel, or the path of another call. */
+const slowKey = ({ method, url, body }: HttpCall): string =>
   method === 'POST' && url.pathname === REQUESTS
     ? textIn(body, 'reference_id').slice(0, 36)
     : (cancelledRequest(method, url.pathname) ?? url.pathname)
 
 const textIn = (json: unknown, field: string): string => String(Object(json)[field])
 
-/** A read may come from a copy that has not heard yet of what changed within the last minute. */
+/** A read may come from a replica that lacks the changes of the last minute. */
 const perhapsStale = (world: World, { method, url }: HttpCall, fresh: Answered): Answered => {
   if (method === 'POST' && url.pathname === REQUESTS && fresh.status === 201) {
     world.formerRequests.set(`${REQUESTS}/${textIn(fresh.json, 'payment_request_id')}`, fresh.json)
@@ -58,7 +58,7 @@ const perhapsStale = (world: World, { method, url }: HttpCall, fresh: Answered):
   return fresh
 }
 
-/** A list may not show rows yet that were written a moment ago. */
+/** A list may lack the newest rows. */
 const perhapsWithoutYoung = (world: World, { pathname }: URL, query: URLSearchParams): URLSearchParams => {
   if (pathname !== '/transactions' || world.faults.rowsBehindMs === 0) return query
   const untilMs = world.scheduler.nowMs() - lag(world, world.faults.rowsBehindMs)
@@ -71,29 +71,29 @@ const perhapsWithoutYoung = (world: World, { pathname }: URL, query: URLSearchPa
   return shown
 }
 
-/** A payment that the provider has taken and announced, and does not show yet. */
+/** The provider captured this payment and sent its callback, but does not show it yet. */
 const isUnseen = ({ scheduler, unseenUntilMs }: World, { pathname }: URL): boolean =>
   (unseenUntilMs.get(pathname.slice('/v3/payments/'.length)) ?? 0) > scheduler.nowMs()
 
-/** How long a page may be the provider has never said: a larger wish is cut. */
+/** The provider does not document its longest page, and shortens a larger one. */
 const withinPages = (world: World, { pathname, searchParams }: URL): URLSearchParams => {
   const query = new URLSearchParams(searchParams)
-  const wish = Number(query.get('limit') ?? world.rowsAPage)
-  if (pathname === '/transactions') query.set('limit', String(Math.min(wish, world.rowsAPage)))
+  const wanted = Number(query.get('limit') ?? world.rowsAPage)
+  if (pathname === '/transactions') query.set('limit', String(Math.min(wanted, world.rowsAPage)))
   return query
 }
 
 const BUSY_TIMES = { leastMs: 5_000, mostMs: 3 * MINUTE_MS }
 
-/** For a while it refuses every second call, and says another time to each. */
+/** For a while the provider refuses every second call, each with another time to wait. */
 const isBusy = (world: World): boolean =>
   inStretch(world, 'provider busy', 4 * world.faults.providerRateLimit, BUSY_TIMES) && world.prng.chance(0.5)
 
-/** What is asked about: a payment or a request by its path, a fee by the payment that it is of. */
+/** The key in `withheld`: the payment or request in the path, or the fee of a payment. */
 const subjectOf = ({ pathname, searchParams }: URL): string =>
   pathname === '/transactions' ? `fee of ${searchParams.get('product_id') ?? ''}` : (pathname.split('/')[3] ?? '')
 
-/** For hours or days the provider has no answer about one thing, for every caller. */
+/** The answer instead of one that the provider withholds from every caller for hours or days. */
 const withheldAnswer = (world: World, { method, url }: HttpCall): Answered | undefined => {
   const withheld = method === 'GET' ? world.withheld.get(subjectOf(url)) : undefined
   if (withheld === undefined || withheld.untilMs <= world.scheduler.nowMs()) return undefined
@@ -113,7 +113,7 @@ export const providerNetwork =
     const drawnMs = strikes(world, 'providerSlow')
       ? world.prng.int(1_000, 15_000)
       : (world.providerMs ?? world.prng.int(20, 400))
-    const slowMs = world.slowCallsMs.get(slowBy(asked)) ?? drawnMs
+    const slowMs = world.slowCallsMs.get(slowKey(asked)) ?? drawnMs
     const effect = (): HttpOutcome => {
       if (strikes(world, 'providerUnreachable')) return { kind: 'not_sent', reason: 'ECONNREFUSED' }
       if (strikes(world, 'providerServerError')) return answered(500, { error_code: 'SERVER_ERROR' })
@@ -137,7 +137,7 @@ export const providerNetwork =
       }
       const answer = answerProviderCall(world.provider, PROVIDER_KEY, call)
       if (answer === undefined || answer.kind === 'silence') return { kind: 'lost', reason: 'timeout' }
-      // As over the wire: the answer shares no object with the provider's own state.
+      // As over HTTP, the answer shares no object with the provider's state.
       const fresh = answered(answer.status, JSON.parse(JSON.stringify(answer.body)))
       const seen = perhapsStale(world, asked, fresh)
       if (slowMs > timeoutMs || strikes(world, 'providerAnswerLost')) return { kind: 'lost', reason: 'timeout' }
@@ -145,7 +145,7 @@ export const providerNetwork =
       return { ...seen, ...(rateLimit && { rateLimit }) }
     }
     const own = process()
-    // Half of the slow calls are slow on the way there: the provider gets them later, even if their sender has died.
+    // Half of the slow calls are slow on their way: the provider receives them later, even if their sender died.
     const onItsWayMs = slowMs !== drawnMs && slowMs % 2 === 0 ? Math.min(slowMs / 2, timeoutMs) : 0
     for (const listen of world.onAsked) listen(own, method, url.pathname, body)
     const backMs = Math.min(slowMs, timeoutMs) - onItsWayMs

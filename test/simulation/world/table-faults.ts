@@ -9,23 +9,23 @@ import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { actingAs, type Process } from './process.ts'
 import { count, inStretch, isHit, strikes, struck, type World } from './world.ts'
 
-/** For so long a transaction that is sent again with its token is the same one. */
+/** DynamoDB recognises a repeated transaction by its token for this time. */
 const TOKEN_MS = 10 * 60_000
 const THROTTLED_TIMES = { leastMs: 5_000, mostMs: 5 * 60_000 }
 
-/** Shorter and longer than what another worker takes for the same work. */
+/** Shorter and longer than another worker needs for the same work. */
 const DELAYS_MS = [100, 1_000, 10_000]
 
-/** As long as others take who are at the same item. */
+/** How long other writers of an item may take. */
 const CONTESTED_MS = [20, 100, 500, 1_500, 4_000]
 
-/** Most writes are of few functions; those of the others are met more often. */
+/** Most writes come from two functions. Writes of the others are overtaken more often. */
 const RARE_TIMES = 3
 const isEverywhere = (name: string) => /^(deliver-webhook|audit-client)$/.test(name)
 
 const metadata = { $metadata: {} }
 
-/** An index has a throughput of its own; where it is used up, reads of it are refused, and writes that change it. */
+/** An index has its own throughput. When that is used up, reads of the index and writes that change it are refused. */
 const isThrottled = (world: World, index: string): boolean => {
   if (!inStretch(world, `index ${index} throttled`, world.faults.indexThrottled, THROTTLED_TIMES)) return false
   if (world.prng.chance(0.5)) return false
@@ -33,7 +33,7 @@ const isThrottled = (world: World, index: string): boolean => {
   return true
 }
 
-/** The attributes that a step gives or takes. */
+/** The attributes that a step writes or removes. */
 const touchedBy = (step: Step): ReadonlySet<string> => {
   if (step.kind === 'put') return new Set(Object.keys(step.item))
   if (step.kind !== 'update') return new Set()
@@ -52,7 +52,7 @@ const meetsThrottledIndex = (world: World, steps: readonly Step[]): boolean =>
   world.faults.indexThrottled > 0 &&
   [...new Set(steps.flatMap((step) => indexesOf(step)))].some((index) => isThrottled(world, index))
 
-/** One page, which DynamoDB may cut wherever its megabyte is full. */
+/** One page, which DynamoDB may end early because a megabyte is full. */
 const page = (world: World, input: QueryInput): QueryPage => {
   if (input.index !== undefined && isThrottled(world, input.index)) throw new Error('the index was throttled')
   const isCut = world.faults.pageCut > 0 && input.limit > 1 && world.prng.chance(world.faults.pageCut)
@@ -72,7 +72,7 @@ const batch = (world: World, ...[keys, reads]: Parameters<TableRequests['batchGe
 
 type Applied = { readonly applied: boolean }
 
-/** Whether a transaction is one of those on an item that are left unanswered. */
+/** Whether a transaction is one of the next on its item that get no answer. */
 const isLeftUnanswered = ({ impaired }: World, steps: readonly Step[]): boolean => {
   const pk = steps.length < 2 ? undefined : steps.map(({ key }) => key.pk).find((one) => impaired.has(one))
   const ails = impaired.get(pk ?? '')
@@ -82,7 +82,7 @@ const isLeftUnanswered = ({ impaired }: World, steps: readonly Step[]): boolean 
   return true
 }
 
-/** A write, or what goes wrong instead of it or after it. */
+/** A write, or a fault instead of it or after it. */
 const written = <Answer extends Applied>(world: World, steps: readonly Step[], run: () => Answer): Answer => {
   const isUnanswered = steps.some(({ key }) => (world.unansweredUntilMs.get(key.pk) ?? 0) > world.scheduler.nowMs())
   if (isUnanswered || isLeftUnanswered(world, steps)) {
@@ -106,7 +106,7 @@ const cancelled = () =>
     ...metadata,
   })
 
-/** The table below the retries that the adapter has in deployment, with what goes wrong on the way to it and in it. */
+/** The table's single requests with their faults. The adapter's retries, as deployed, are above. */
 export const faultyRequests = (world: World, process: () => Process): TableRequests => {
   const { requests } = world.table
   const send = countedCarry(world.table, <Answer>(name: string, run: () => Answer): Promise<Answer> => {
@@ -117,7 +117,7 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
     }
     return own.call(`table ${name}`, actingAs(world, own, effect))
   })
-  /** Another worker is at the same work, or the same item, while a write is delayed on its way. */
+  /** Delays a write, so that another worker can do the same work or change the same item meanwhile. */
   const overtaken = async (steps: readonly Step[]): Promise<void> => {
     const own = process()
     const keys = steps.map(({ key }) => key)
@@ -134,7 +134,7 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
     for (const listen of world.onOvertaken) listen(own, keys)
     await delay(world.prng.pick(DELAYS_MS))
   }
-  /** The answer to a write that was done is lost on its way, and the SDK sends the same request again. */
+  /** The answer to an applied write may be lost, and the SDK sends the same request again. */
   const sendTwice = async <Answer extends Applied>(
     name: string,
     steps: readonly Step[],
@@ -182,7 +182,7 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
           if (meetsThrottledIndex(world, steps)) throw cancelled()
           return requests.transact(steps)
         },
-        // Only a process that stood still in between comes so late.
+        // Only a process that was frozen in between repeats a transaction so late.
         (first, sentMs) => (world.scheduler.nowMs() - sentMs <= TOKEN_MS ? first : requests.transact(steps)),
       ),
   }

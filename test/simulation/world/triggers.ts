@@ -11,7 +11,7 @@ import { count, lag, passed, queuesDownUntilMs, strikes, trace, type World } fro
 
 const QUEUE_CONSUMERS = 5
 
-/** Indexes follow the table late, each item in its own order. */
+/** Indexes lag behind the table. The changes of one item arrive in order. */
 const connectIndexes = (world: World) => {
   const lastMs = new Map<string, number>()
   world.onChange.push((change) => {
@@ -88,7 +88,7 @@ const connectExpiry = (world: World) => {
     const lateMs = world.prng.int(0, 2 * 24 * 3_600_000)
     world.scheduler.at(expiresSeconds * 1_000 + lateMs, () => {
       const [ttl, now] = [Number(world.table.item(key)?.[TABLE_SCHEMA.ttl]), world.scheduler.nowMs()]
-      // Gone, or kept on since.
+      // It was deleted, or its expiry moved.
       if (!(ttl * 1_000 <= now)) return
       count(world.tally, 'expired item deleted')
       world.table.requests.write(remove(key, exists))
@@ -142,7 +142,7 @@ const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: Sched
   count(world.tally, 'schedule dropped: no concurrency left')
 }
 
-/** When the first of some work falls due, kept up to date by every change of an item. */
+/** Answers when the first of some due work falls due. Every change of an item updates that. */
 const trackDue = (
   world: World,
   isMeant: (work: unknown) => boolean,
@@ -159,7 +159,7 @@ const trackDue = (
   return () => Math.min(...dueMs.values())
 }
 
-/** Every minute, one run at a time. A minute in which nothing is due is left out: its run changes nothing. */
+/** Every minute, one run at a time. Minutes in which nothing is due are skipped, because their runs change nothing. */
 const connectDueWork = (world: World, name: string, schedule: ScheduleSpec, fireAround: Firing) => {
   let running = false
   let armed: { readonly atMs: number; readonly cancel: () => void } | undefined
@@ -174,7 +174,7 @@ const connectDueWork = (world: World, name: string, schedule: ScheduleSpec, fire
   }
   const tick = () => {
     armed = undefined
-    // What it was armed for may have been done meanwhile.
+    // The work may have been done meanwhile.
     if (earliest() <= world.scheduler.nowMs()) fireAround(fire)
     arm()
   }
@@ -185,17 +185,17 @@ const connectDueWork = (world: World, name: string, schedule: ScheduleSpec, fire
     armed?.cancel()
     armed = { atMs, cancel: world.scheduler.at(atMs, tick) }
   }
-  // Only work that falls due before the next run moves it.
+  // Work that falls due before the next run makes it earlier.
   const earliest = trackDue(world, (work) => work !== undefined && work !== 'payout' && work !== 'sync', arm)
 }
 
-/** Whether the sync would do anything at all: something was booked or updated after its head, or a job of its own is due. */
+/** Whether the sync has work: a row that was booked or updated after its head, or a due job. */
 const watchSync = (world: World): (() => boolean) => {
   const earliest = trackDue(world, (work) => work === 'sync')
   return () => {
     if (earliest() <= world.scheduler.nowMs()) return true
     const position = text(world.table.item(syncJobKey('head')) ?? {}, 'position')
-    // A reversed row is updated in its old place among newer rows.
+    // A reversed row is updated, but keeps its place before newer rows.
     return world.provider.transactionRecords().some(({ missing, row }) => !missing && row.updated >= position)
   }
 }

@@ -18,7 +18,7 @@ export const PROVIDER_KEY = 'xnd_development_simulation'
 export const CALLBACK_TOKEN = 'simulation-callback-token'
 const START_MS = Date.UTC(2026, 10, 2, 3, 0, 0)
 
-/** What the provider gives at most. */
+/** The most rows that a page of the provider has. */
 export const MOST_ROWS_A_PAGE = 50
 
 export type WorldOptions = {
@@ -26,17 +26,17 @@ export type WorldOptions = {
   readonly functions: ReadonlyMap<string, LoadedFunction>
   readonly tracing?: boolean
   readonly providerFees?: ProviderFees
-  /** So small, by default, that most of what is read in steps takes several. */
+  /** By default so small that most reads in steps take several steps. */
   readonly historySteps?: HistorySteps
-  /** How many rows of the provider's a page has at most; so few, in some histories, that most lists have several pages. */
+  /** The most rows of a page of the provider. In some histories so few that most lists have several pages. */
   readonly rowsAPage?: number
 }
 
 export type World = ReturnType<typeof createWorld>
 
-/** Until when, and what others may do while a write is delayed. */
+/** Until a time, writes are delayed, and the rival may act during the delay. */
 type Contest = { readonly untilMs: number; readonly rival?: () => unknown }
-export type Impairment = { readonly lost: number; readonly delayMs: number }
+type Impairment = { readonly lost: number; readonly delayMs: number }
 
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
 
@@ -67,11 +67,11 @@ export const createWorld = ({
   const border = {
     faults: NO_FAULTS,
     ...createListeners(),
-    /** The running process of each unfinished one in the same environment: its calls count for the running one. */
+    /** By running process, the unfinished one in the same environment, which continues under the running one's name. */
     sharing: new WeakMap<Process, Process>(),
     /** The process whose call to table or provider takes effect now. */
     acting: undefined as Process | undefined,
-    /** Told of a callback the provider sends; answers the HTTP status, or rejects. */
+    /** Delivers a callback of the provider. Answers the HTTP status, or rejects. */
     sendCallback: ((): Promise<number> =>
       Promise.reject(new Error('no gateway listens for callbacks yet'))) as SendCallback,
   }
@@ -88,11 +88,11 @@ export const createWorld = ({
   })
   return Object.assign(border, {
     prng,
-    /** Its own random numbers for rows beside payments, so that those rows change nothing else of a seed. */
+    /** A second source of randomness, for odd rows and arranged scenes, so that these shift no other draw. */
     oddities: createPrng(~seed),
-    /** Separate rows by which the provider took money back or returned it, and money that belongs to no payment. */
+    /** Ids of rows by which the provider took money back or returned it, and of money without a payment. */
     bookedBack: [] as string[],
-    /** The payment of the last reversal, until the sync reads again. */
+    /** The client of the last reversal, until the sync reads again. */
     unreadBack: undefined as string | undefined,
     providerFees,
     /** The quota of background work: the provider's published one, or one that is too small. */
@@ -100,30 +100,31 @@ export const createWorld = ({
     rowsAPage,
     /** How long the provider takes for a call; drawn when not given. */
     providerMs: undefined as number | undefined,
-    /** Until when writes to an item are not answered, by its partition: some are applied, and some are not. */
+    /** By partition: until when writes get no answer. Some are applied, and some are not. */
     unansweredUntilMs: new Map<string, number>(),
-    /** Items that other writers hold, by their partition: writes to them are delayed. */
+    /** By partition: until when writes are delayed, as if other writers were busy there. */
     contested: new Map<string, Contest>(),
-    /** How many of the next transactions on an item get no answer, by its partition, and how long they wait. */
+    /** By partition: how many of the next transactions get no answer, and how long each is delayed before. */
     impaired: new Map<string, Impairment>(),
-    /** Until when the provider does not show a payment that it has announced. */
+    /** By payment of the provider: until when it is not shown, although its callback was sent. */
     unseenUntilMs: new Map<string, number>(),
-    /** How long creates of a payment, cancels of a request or reads of a path take: done at once, and answered late. */
+    /** How long the create of a payment, the cancel of a request or the read of a path takes at the provider. */
     slowCallsMs: new Map<string, number>(),
-    /** Until when an item cannot be read by itself, by its partition: it is asked for too often. */
+    /** By partition: until when single reads are throttled. */
     unreadUntilMs: new Map<string, number>(),
-    /** Until then nothing can be told to the operators. */
+    /** Until then no alert can be published. */
     topicDownUntilMs: 0,
-    /** What the provider has counted lately, by operation; and what its requests were before they last changed, by path. */
+    /** The times of the provider's calls in the last minute, by operation. */
     providerCalls: new Map<string, number[]>(),
+    /** The provider's requests before their last change, by path. */
     formerRequests: new Map<string, unknown>(),
     /** Payments whose row the provider never shows. */
     unshownRows: new Set<string>(),
-    /** What the provider does not answer about, by payment, request or fee, until when, and what it says instead. */
+    /** By payment, request or fee: until when the provider does not answer about it, and what it answers instead. */
     withheld: new Map<string, { readonly untilMs: number; readonly says: 'nothing' | 'not found' | 'too often' }>(),
-    /** Findings that the provider's rows beside a payment's own must lead to, where it is that payment's money. */
+    /** Findings that the contradicting rows of payments must lead to. */
     conflictingRows: [] as { readonly providerPaymentId: string; readonly cause: string }[],
-    /** When a process has read a list last. */
+    /** When a process last read a list. */
     listedMs: new WeakMap<Process, number>(),
     historySteps,
     scheduler,
@@ -132,26 +133,26 @@ export const createWorld = ({
     queues: byQueue((name) => createSimQueue(QUEUE_TIMES[name])),
     provider,
     merchants: createMerchants(prng.fork(), (fault) => count(tally, `fault ${fault}`)),
-    /** Endpoints that were asked for, of each client. */
+    /** How many endpoints were asked for, by client. */
     registrations: new Map<string, number>(),
-    /** What reached the operators. */
+    /** The published alerts. */
     alerts: [] as (Alert & { readonly atMs: number })[],
     logLines: [] as string[],
     secrets: new Map([
       [providerSecretName(SIM_STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],
       [callbackSecretName(SIM_STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
     ]),
-    /** What was sealed, and for whom, by the sealed text. */
+    /** By sealed text: the secret and its owner. */
     seals: new Map<string, { readonly secret: string } & SealedFor>(),
     tally,
-    /** Troubles that last, by what they are. */
+    /** Lasting faults by name. */
     stretches: new Map<string, Stretch>(),
-    /** What happened, in words, when a trace is wanted. */
+    /** The trace, in words. */
     story: [] as string[],
     tracing,
-    /** Queues without a consumer, so that a test can take their messages itself. */
+    /** Queues without a consumer, so that a test takes their messages itself. */
     paused: new Set<QueueName>(),
-    /** Warm environments of each function that wait, frozen, for its next invocation. */
+    /** The frozen warm environments of each function. */
     idle: new Map<LoadedFunction, Environment[]>(),
   })
 }
@@ -162,32 +163,31 @@ export const trace = (world: World, line: () => string): void => {
   world.story.push(`${new Date(world.scheduler.nowMs()).toISOString()} ${line()}`)
 }
 
-/** Counts a fault that has struck, and tells of it. */
+/** Counts a fault that happens now, and tells the listeners. */
 export const struck = (world: World, fault: keyof Faults): void => {
   count(world.tally, `fault ${fault}`)
   for (const listen of world.onFault) listen(fault)
   trace(world, () => `  ! ${fault}`)
 }
 
-/** Draws whether a fault strikes, and counts it when it does. */
+/** Draws whether a fault happens now, and counts it if so. */
 export const strikes = (world: World, fault: keyof Faults): boolean => {
   if (!world.prng.chance(world.faults[fault])) return false
   struck(world, fault)
   return true
 }
 
-/** The same, but a history without the fault draws nothing for it: new faults move nothing where there are none. */
+/** The same for faults that were added later: a history without them draws nothing, so its seed keeps its meaning. */
 export const isHit = (world: World, fault: keyof Faults): boolean => world.faults[fault] > 0 && strikes(world, fault)
 
-/** How late something is, of so much at worst. */
+/** A random delay up to the worst one; a millisecond if there is none. */
 export const lag = ({ prng }: World, worstMs: number): number => (worstMs > 0 ? prng.int(0, Math.floor(worstMs)) : 1)
 
-/** Whether a lasting fault is on, and until when. */
 type Stretch = { readonly isOn: boolean; readonly untilMs: number }
 
 type StretchTimes = { readonly leastMs: number; readonly mostMs: number }
 
-/** Whether a lasting fault is on; drawn again when its time is over. `probability`: of the fault. */
+/** Whether a lasting fault is on. It is drawn again when its time is over. */
 export const inStretch = (world: World, what: string, probability: number, { leastMs, mostMs }: StretchTimes) => {
   if (probability === 0) return false
   const nowMs = world.scheduler.nowMs()
@@ -209,7 +209,7 @@ export const queuesDownUntilMs = (world: World): number =>
     ? (world.stretches.get(QUEUES_DOWN)?.untilMs ?? 0)
     : 0
 
-/** How often each thing happened in a history; the figures of the reliability report. */
+/** How often each thing happened in a history. */
 export type Tally = Map<string, number>
 
 export const count = (tally: Tally, what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1)
@@ -218,14 +218,14 @@ export const addTally = (into: Tally, from: Tally): void => {
   for (const [what, times] of from) into.set(what, (into.get(what) ?? 0) + times)
 }
 
-/** Adds to the set of a key, which is made for its first value. */
+/** Adds a value to the set of a key; the first value makes the set. */
 export const addTo = <Key, Value>(
   sets: { get(key: Key): Set<Value> | undefined; set(key: Key, values: Set<Value>): unknown },
   key: Key,
   value: Value,
 ): void => void sets.set(key, (sets.get(key) ?? new Set()).add(value))
 
-/** Moves the world until a promise of it is settled, and answers what it came to. */
+/** Moves time on until a promise of the world is settled. */
 export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> => {
   const progress = { settled: false }
   const end = () => {
@@ -236,9 +236,9 @@ export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> =>
   return promise
 }
 
-/** Resolves when so much simulated time is over. */
+/** Waits for some simulated time. */
 export const passed = ({ scheduler }: World, ms: number): Promise<void> =>
   new Promise((resolve) => void scheduler.after(ms, resolve))
 
-/** The same up to a time; at once where it is over. */
+/** Waits until a time; not at all if it is over. */
 export const passedUntil = (world: World, ms: number): Promise<void> => passed(world, ms - world.scheduler.nowMs())
