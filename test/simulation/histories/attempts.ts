@@ -4,7 +4,7 @@ import { CREATE_FAULTS, type NewCreate, newCreate } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'
 import type { Operation, Play } from './operations.ts'
 
-/** The table does not answer a create's commits, applied or not. Some wait so long that the environment freezes. */
+/** The table does not answer the commits of a create, applied or not. Sometimes the environment freezes meanwhile. */
 export const loseCommits: Operation = async (play) => {
   const { world, prng } = play
   const isFrozen = prng.chance(0.5)
@@ -62,7 +62,7 @@ export const overtakeCreate: Operation = async (play) => {
   if (isImpaired) world.impaired.set(pk, { lost: 4, delayMs: 0 })
   if (prng.chance(0.3)) world.contested.set(pk, { untilMs: world.scheduler.nowMs() + 3 * SECOND_MS })
   if (prng.chance(0.4)) {
-    // A worker that hears of its money reads its request for some seconds.
+    // A worker that is told of its money then needs seconds to read its request.
     const [request] = wanted.requests()
     world.slowCallsMs.set(`/v3/payment_requests/${request?.payment_request_id}`, 2 * prng.int(700, 1_900))
     payOne(play, request, { unheard: 0, unseen: 0 })
@@ -81,11 +81,11 @@ export const overtakeCreate: Operation = async (play) => {
 const LOST = { target: 'create', fault: 'timeout_after_commit' }
 const REFUSED = { target: 'create', fault: 'refuse', value: 'CHANNEL_NOT_ACTIVATED' }
 
-/** All requests of the attempts are paid at once, while the merchant retries or does not. */
+/** Several requests of one payment are paid at once, while the merchant may retry. */
 const payTogether = async (play: Play, { send, requests }: NewCreate): Promise<void> => {
   const { prng, provider, slowCallsMs } = play.world
   const goesOn = prng.pick(['no more', 'no more', 'refused', 'made'])
-  // Money that is wrong, and not seen before the next look: it is remembered until then.
+  // A wrong amount that the provider shows late: the gateway remembers it until then.
   if (prng.chance(0.3)) return payOne(play, requests()[0], { wrong: 1, unseen: 1, unheard: 0 })
   const reads = requests().map(({ payment_request_id: id }) => `/v3/payment_requests/${id}`)
   if (goesOn === 'refused') for (const path of reads) slowCallsMs.set(path, 2 * prng.int(500, 1_900))
@@ -98,7 +98,7 @@ const payTogether = async (play: Play, { send, requests }: NewCreate): Promise<v
   for (const path of reads) slowCallsMs.delete(path)
 }
 
-/** Others follow a lost first attempt, and customers pay or decline any of their requests. */
+/** The first attempt is lost, and others follow. Customers pay or decline any of their requests. */
 export const payAttempts: Operation = async (play) => {
   const { world, prng, provider, scheduler } = play
   const wanted = newCreate(play)
@@ -116,10 +116,10 @@ export const payAttempts: Operation = async (play) => {
     const dies = how === 'dead' && { freeze: { afterMs: prng.int(60, 800), forMs: 3_600_000 } }
     const sent = send(dies || {}, words)
     contest()
-    // Soon, or just as it comes to its end.
+    // Soon after it began, or just before its end.
     await passed(world, slowMs === undefined || prng.chance(0.5) ? prng.int(20, 800) : slowMs - prng.int(-100, 500))
     if (prng.chance(0.6)) customerActs(play, wanted.requests())
-    // What was taken to be lost is often heard of again just when the next one is done.
+    // Often the customer of a lost attempt pays just after the next one is done.
     await sent
     wanted.slow(undefined)
     if (how === 'dead') await passedUntil(world, wanted.leaseEndMs() + prng.int(-100, 3_000))

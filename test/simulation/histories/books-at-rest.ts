@@ -7,17 +7,17 @@ import { CALLBACK_TOKEN, drive, PROVIDER_KEY, type World } from '../world/world.
 import type { Play } from './operations.ts'
 
 const DAY_MS = 86_400_000
-/** After the longest of an event, and two days in which the table gets round to it. */
+/** Longer than an event is kept, with the two days by which the table may delete late. */
 const AGED_MS = 125 * DAY_MS
-/** So late that the bytes of what is sent again would be gone before it is. */
+/** So late that the event of a redelivery would expire before its round ends. */
 const SENT_AGAIN_MS = 40 * DAY_MS
 const AGED_EVERY = 25
 const AGED_AT = 12
 
-/** Few histories grow old: their months are mostly schedules that find nothing. */
+/** Few histories get these months, which are mostly schedules without work. */
 export const isAged = (seed: number): boolean => seed % AGED_EVERY === AGED_AT
 
-/** Once everything rests, months pass: all webhooks are forgotten. `watch-rows.ts` looks that nothing else is. */
+/** Months after everything rests, all webhooks have expired. `watch-rows.ts` checks that nothing else has. */
 export const agedProblems = async (play: Play): Promise<readonly string[]> => {
   const { world, tenants, seen } = play
   await world.scheduler.runFor(SENT_AGAIN_MS)
@@ -39,7 +39,7 @@ export const agedProblems = async (play: Play): Promise<readonly string[]> => {
   return [...problems, ...(await booksProblems(play))]
 }
 
-/** What the provider has captured and the gateway can know: of a row that is never shown only a request tells. */
+/** The captures that the gateway can know of: by a shown row, or by a request that it asks about. */
 const captured = (world: World): ReadonlyMap<string, number> => {
   const { provider, unshownRows } = world
   const requests = provider.findPaymentRequests('')
@@ -80,7 +80,7 @@ export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
 /** Before the first payment of every history. */
 const FROM = { from: '2026-01-01' }
 
-/** An operator reads them during all other work. */
+/** An operator reads the books during all other work. */
 export const lookAtBooks = async ({ world, tenants }: Pick<Play, 'world' | 'tenants'>): Promise<void> => {
   const { prng } = world
   const asked = [{}, FROM, { format: 'csv' }, { provider_balance: true }, { client_id: prng.pick(tenants).clientId }]
@@ -111,7 +111,7 @@ const statementProblems = async (world: World, books: Books) => {
   return problems
 }
 
-/** At rest the books of each client, and of all, are what the raw items say, to the rupiah. */
+/** At rest: the books of each client and of all are to the rupiah what the raw items say. */
 export const booksProblems = async ({ world, tenants }: Play): Promise<readonly string[]> => {
   const items = world.table.items()
   const books = booksOf(items)
@@ -145,7 +145,7 @@ const balancesOf = (entries: readonly RawItem[], paid: readonly RawItem[]): read
   )
 }
 
-/** What every figure of the books must be, by the raw items alone: of one client, or of all with the house. */
+/** The figures of the books by the raw items alone: of one client, or of all clients with the house. */
 const figuresOf = (books: Books, clientId: string | undefined): Figures => {
   const isOwn = (client: unknown) => clientId === undefined || client === clientId
   const own = books.entries.filter((entry) => isOwn(clientOf(entry)) && entry['type'] !== 'recredit')
@@ -179,7 +179,7 @@ const figuresOf = (books: Books, clientId: string | undefined): Figures => {
   ])
 }
 
-/** What is wrong with the figures that get-books shows of one client, or of all, once everything rests. */
+/** Figures that get-books shows with another value, or not at all. */
 const figureProblems = (books: Books, clientId: string | undefined, shown: Figures): readonly string[] => {
   const expected = figuresOf(books, clientId)
   const who = clientId ?? 'all'
@@ -191,7 +191,7 @@ const figureProblems = (books: Books, clientId: string | undefined, shown: Figur
   ]
 }
 
-/** What suspense holds is what its items say, and every house entry is in the total of its day. */
+/** Suspense holds what its open items say, and each house entry is in the total of its day. */
 const houseProblems = (items: readonly RawItem[], { houseEntries, suspense }: Books): readonly string[] => {
   const held = suspense.filter(
     ({ kind, status, posted_minor: posted }) => kind === 'money' && status === 'open' && posted !== undefined,

@@ -54,7 +54,7 @@ export const create: Operation = async (play) => {
   await Promise.all(Array.from({ length: twins }, () => sendCreate(play, tenant, key, body)))
 }
 
-/** Whether the create has made it: what is shown is the payment of the key, for ever. */
+/** A merchant without an answer lists the payment of its key. It is that key's payment for ever. */
 const askByKey = async (play: Play, { tenant, key }: Play['unanswered'][number]): Promise<void> => {
   const listed = await http(play, tenant, 'api-list-payments', { query: { idempotency_key: key } })
   const [payment] = (listed?.body['data'] ?? []) as readonly Record<string, unknown>[]
@@ -76,7 +76,7 @@ export const replayCreate: Operation = async (play) => {
   return sendCreate(play, tenant, `key-${play.world.prng.int(0, play.keys - 1)}`, bodyFor(play, tenant))
 }
 
-/** Of the wallet that pushes to the customer's phone. */
+/** The wallet that pushes to the customer's phone. */
 const PUSH = { method: 'ewallet', channel_code: 'OVO' }
 
 export type Asked = { readonly isPush?: boolean; readonly livesSeconds?: number | undefined }
@@ -111,7 +111,7 @@ export const newCreate = (play: Play, { isPush = false, livesSeconds }: Asked = 
     otherWords: () => bodyFor(play, tenant),
     leaseEndMs: () => Date.parse(text(row(), 'lease_until')) || world.scheduler.nowMs(),
     requests: () => world.provider.findPaymentRequests(paymentId),
-    /** The provider takes so long for its creates; on its way, where it is even. */
+    /** How long the provider takes for its creates. If the number is even, half of that is on the way there. */
     slow: (ms: number | undefined) =>
       ms === undefined ? world.slowCallsMs.delete(paymentId) : world.slowCallsMs.set(paymentId, ms),
   }
@@ -119,7 +119,7 @@ export const newCreate = (play: Play, { isPush = false, livesSeconds }: Asked = 
 
 export type NewCreate = ReturnType<typeof newCreate>
 
-/** What the provider does with a create instead of what it is asked for. */
+/** Faults of the provider when a create asks for a request. */
 export const CREATE_FAULTS = [
   { fault: 'timeout_after_commit' },
   { fault: 'timeout_after_commit' },
@@ -130,12 +130,12 @@ export const CREATE_FAULTS = [
 ]
 
 const UNREADABLE = '{"method":'
-/** After the end of a call, a push can be answered no more. */
+/** How long a push can be answered after the end of its call. */
 const PUSH_MS = 60_000
 
 type Attempt = { readonly startedAt: string; readonly endedAt?: string }
 
-/** When the last push of a payment may come to its end: by its claim, by the end of its call, or by its lease. */
+/** When the last push of a payment may end: counted from its claim, from the end of its call, or from its lease. */
 export const pushEndsMs = ({ row }: NewCreate): readonly number[] => {
   const last = (row()['provider_attempts'] as readonly Attempt[] | undefined)?.at(-1)
   if (last === undefined) return []
@@ -150,7 +150,7 @@ const untilNextMs = ({ prng, scheduler }: Play, wanted: NewCreate): number => {
   return Math.max(0, prng.pick(ends) - scheduler.nowMs() + prng.int(-60, 60))
 }
 
-/** What others do about the payment while it is created. */
+/** A customer pays, or an operator refreshes, while the payment is created. */
 const meanwhile = (play: Play, { paymentId, requests }: NewCreate): void => {
   const { prng, provider } = play
   if (requests().length > 0 && prng.chance(0.4)) {
@@ -174,7 +174,7 @@ export const createStubbornly = async (play: Play): Promise<void> => {
     if (isSlow) slow(prng.int(1_000, 25_000))
     else if (prng.chance(0.75)) provider.orderFault({ target: 'create', ...prng.pick(CREATE_FAULTS) })
     const words = prng.pick([body, body, wanted.otherWords(), UNREADABLE])
-    // It is frozen during its work, and continues beside another try, often after the end of its lease.
+    // The attempt is frozen and continues beside another one, often after its lease has expired.
     const freeze = prng.chance(isSlow ? 0.5 : 0.1)
       ? { afterMs: prng.int(5, 600), forMs: prng.pick([0, 40_000]) }
       : undefined

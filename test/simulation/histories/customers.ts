@@ -6,7 +6,7 @@ import type { Play } from './operations.ts'
 
 const openRequests = ({ world }: Play) => world.provider.findPaymentRequests('').filter(isOpen)
 
-/** Of attempts that were lost: their payments wait to be paid at another destination. */
+/** Open requests of lost attempts: their payments show the destination of another attempt. */
 const overtaken = ({ world }: Play, requests: ReturnType<typeof openRequests>) =>
   requests.filter(({ reference_id: reference, payment_request_id: id }) => {
     const payment = paymentOfReference(world, reference)
@@ -17,7 +17,7 @@ const overtaken = ({ world }: Play, requests: ReturnType<typeof openRequests>) =
 export const wrongAmount = ({ prng }: World, amount: number): number =>
   amount > 1 && prng.chance(0.5) ? amount - 1 : amount + 1
 
-/** Customers pay any open request, also one that our merchant never saw. */
+/** A customer pays any open request, even one that the merchant never saw. */
 export const pay = async (play: Play): Promise<void> => {
   const { world } = play
   const late = strikes(world, 'paidLate')
@@ -33,7 +33,7 @@ export const pay = async (play: Play): Promise<void> => {
   if (could) bookOddities(world, paid)
 }
 
-/** Whether the provider let the customer. */
+/** A customer's action. False if the provider refused it. */
 export const customerPays = ({ world }: Play, act: () => unknown): boolean => {
   try {
     act()
@@ -68,7 +68,7 @@ export const payOne = (play: Play, paid: PaymentRequest | undefined, how: How = 
   const { payment_request_id: id, request_amount: asked } = paid
   const amount = prng.chance(wrong) ? wrongAmount(play.world, asked) : asked
   const isUnheard = prng.chance(unheard)
-  // It is not heard, or not believed.
+  // The callback is lost, or has a wrong token.
   const silence = { target: 'callback', fault: prng.chance(0.8) ? 'lost' : 'wrong_token' } as const
   const isTwice = !isUnheard && prng.chance(twice)
   const echo = { target: 'callback', fault: 'duplicate' } as const
@@ -81,12 +81,12 @@ export const payOne = (play: Play, paid: PaymentRequest | undefined, how: How = 
   if (isTwice && !could) provider.clearFaults(echo)
   if (isLate) provider.clearFaults({ target: 'payment', fault: 'after_expiry' })
   const { latest_payment_id: paidId } = provider.getPaymentRequest(id)
-  // Wrong money that is seen at once is held at once, and no payment remembers it.
+  // A wrong amount that is shown at once is held at once, so it is often shown late.
   if (could && paidId !== undefined && prng.chance(amount === asked ? unseen : Math.max(unseen, 0.3)))
     unseenUntilMs.set(paidId, scheduler.nowMs() + prng.int(500, 90_000))
 }
 
-/** A person at the customer's end, or none. */
+/** A customer pays or declines one of these requests, if there are any. */
 export const customerActs = (play: Play, requests: readonly PaymentRequest[], how: How = {}): void => {
   const { prng, provider } = play
   if (requests.length === 0) return

@@ -7,24 +7,24 @@ import type { Tenant } from '../world/tenants.ts'
 import { count, trace } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
-/** A merchant's program that follows its events: what it has seen, and where it continues after a restart. */
+/** A merchant's program that polls its events: what it has seen, and its position after a restart. */
 export type EventPoller = {
   readonly tenant: Tenant
   readonly prng: Prng
   /** Each event's bytes, by its id. */
   readonly shown: Map<string, string>
-  /** The latest `timestamp` of these. */
+  /** The latest `timestamp` of the shown events. */
   newest: string
   next: string | undefined
 }
 
-/** When an event says that it fired, and when it was there. */
+/** The time in the event, and the time of its commit. */
 export type FiredEvent = { readonly firedAt: string; readonly committedMs: number }
 
 const LIST_EVENTS = 'api-list-events'
 const LIMITS = ['1', '3', '7', '100']
 
-/** Of its own source of chance: what it draws changes nothing else about a seed. */
+/** A poller has its own source of randomness, so its draws shift no other. */
 const pollerOf = ({ pollers }: Play, tenant: Tenant): EventPoller => {
   const known = pollers.get(tenant.clientId)
   if (known) return known
@@ -36,7 +36,7 @@ const pollerOf = ({ pollers }: Play, tenant: Tenant): EventPoller => {
 
 type Page = { readonly data: readonly object[]; readonly next: string; readonly has_more: boolean }
 
-/** Notes what an answer shows, by the text of it. */
+/** Notes the events of an answer, byte for byte. */
 const note = (poller: EventPoller, { text: answer, body }: HttpReply): Page => {
   const page = body as Page
   for (const envelope of page.data) {
@@ -53,7 +53,7 @@ const queryOf = ({ prng, next }: EventPoller) => ({
   ...(next !== undefined && { after: next }),
 })
 
-/** One poll. Sometimes the program dies after the answer, before it has stored its position. */
+/** One poll. Sometimes the program dies after the answer, before it stores its position. */
 const look = async (play: Play, poller: EventPoller): Promise<void> => {
   const [query, askedMs] = [queryOf(poller), play.world.scheduler.nowMs()]
   const reply = await http(play, poller.tenant, LIST_EVENTS, { query })
@@ -66,23 +66,23 @@ const look = async (play: Play, poller: EventPoller): Promise<void> => {
   else poller.next = next
 }
 
-/** For as long as an index may lag, with the time that a commit takes. */
+/** The longest lag of an index, and with it the time that a commit takes. */
 const LATEST_LOOK_MS = 90_000
 const KNOWN_MS = LATEST_LOOK_MS + 5_000
 
-/** An event is settled after five minutes, by two clocks that are each up to ten seconds wrong. */
+/** After five minutes no earlier event appears. The two clocks may each be ten seconds wrong. */
 const SETTLED_MS = 5 * 60_000 + 2 * 10_000
 
 type Look = {
   readonly askedMs: number
   readonly after: string | undefined
-  /** Of what it was shown before. */
+  /** The latest `timestamp` shown before this poll. */
   readonly newest: string
   readonly next: string
   readonly hasMore: boolean
 }
 
-/** `next` leads to more. At its end the merchant has seen each event that is settled or must be in the index. */
+/** `next` moves while there is more. At the end the merchant has seen each event that must be listed by now. */
 const lookProblems = ({ fired }: Play, poller: EventPoller, met: Look): readonly string[] => {
   const { clientId } = poller.tenant
   const { askedMs, newest, hasMore } = met
@@ -96,7 +96,7 @@ const lookProblems = ({ fired }: Play, poller: EventPoller, met: Look): readonly
   ]
 }
 
-/** Soon after each event its merchant looks, while an index may have some of its events and not others. */
+/** Soon after each event its merchant polls, while the index may lack some events. */
 export const watchEvents = (play: Play): void => {
   const { world } = play
   world.onChange.push(({ key, before, after }) => {
@@ -111,7 +111,7 @@ export const watchEvents = (play: Play): void => {
   })
 }
 
-/** At rest, after the hold-back: a reader that followed `next` to its end has been shown every event, and no other. */
+/** At rest: a poller that followed `next` to its end has seen every event and no other. */
 export const pollerProblems = async (
   play: Play,
   tenant: Tenant,

@@ -49,7 +49,7 @@ const HOUR_MS = 3_600_000
 /** Within this simulated time everything must have come to rest once the faults have stopped. */
 const REST_MS = 8 * 24 * HOUR_MS
 
-/** A world with its merchants, the second with so many parts, everything connected and no fault yet. */
+/** A connected world with two merchants and without faults. `parts`: of the second merchant's books. */
 export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play> => {
   const world = createWorld(options)
   connectSources(world)
@@ -81,7 +81,7 @@ export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play>
   }
 }
 
-/** Lets everything come to rest without faults, then checks it all, the gateway's own audit included. */
+/** Lets everything come to rest without faults. Then checks all promises, also by the gateway's own audit. */
 export const rest = async (play: Play): Promise<readonly string[]> => {
   const { world, tenants, seen } = play
   world.faults = NO_FAULTS
@@ -92,7 +92,7 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
     ...problemsAtRest(world.table.items(), seenBy(play)),
     ...play.restProblems.flatMap((problemsOfOne) => problemsOfOne()),
   ]
-  // The daily audit met every moment of the history, and no fault of the world is a difference.
+  // No fault of the world may look like a difference to the daily audits.
   if (world.logLines.some((line) => line.includes('audit.imbalance'))) problems.push('an audit found an imbalance')
   for (const { clientId } of tenants) {
     const audit = await drive(world, lookUp(world, 'audit-ledger', { client_id: clientId }))
@@ -107,10 +107,10 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   return problems
 }
 
-/** One each second: two clocks are never more than twenty seconds apart. */
+/** One each second: clocks differ by at most twenty seconds. */
 const MOST_TRIES = 24
 
-/** One request a second. A machine whose clock is slow refuses until its own time has paid off what was counted. */
+/** Asks once a second, and again after a 429: a machine with a slow clock still counts earlier requests. */
 const asking = (world: World, tenant: Tenant) => {
   const ask = async (
     functionName: string,
@@ -135,7 +135,7 @@ const digestOf = (items: readonly RawItem[], play: Play): string =>
     .update(play.world.logLines.join('\n'))
     .digest('hex')
 
-/** Most histories have a client that was born with several parts. */
+/** In most histories one client has several parts from the beginning. */
 const partsIn = ({ seed }: HistoryOptions): number => (seed % 5 < 3 ? 3 : 1)
 
 /** Gaps between operations: mostly seconds, sometimes hours, so that every deadline is met and missed. */
@@ -149,7 +149,7 @@ const addFlooder = async (play: Play): Promise<Flood> => {
   return createFlood(play.world, tenant)
 }
 
-/** Days in which no customer pays any more: what was paid is settled, paid out, refused by banks, and disputed. */
+/** Days without new payments: money is settled, paid out, refused by banks and disputed. */
 const AFTERMATH_STEPS = 6
 
 const aftermath = async (play: Play): Promise<readonly string[]> => {
@@ -172,7 +172,7 @@ const aftermath = async (play: Play): Promise<readonly string[]> => {
   return problems
 }
 
-/** The first customers pay as soon as their merchant is there, and now and then it has grown before. */
+/** The first customers pay at once. Sometimes their merchant has got more parts before. */
 const firstDay = async (play: Play): Promise<void> => {
   const { oddities, scheduler } = play
   if (oddities.chance(0.3)) await drive(play.world, growClient(play))
@@ -181,7 +181,7 @@ const firstDay = async (play: Play): Promise<void> => {
   await scheduler.runFor(oddities.int(0, 60_000))
 }
 
-/** What brings together what chance alone would not. In this order: each draws from the same source. */
+/** Scenes that make rare situations frequent. The order matters, because they draw from the same source. */
 const ARRANGEMENTS = [
   arrangeRaces,
   arrangeRounds,

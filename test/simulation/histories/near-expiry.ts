@@ -8,10 +8,10 @@ import type { Operation, Play } from './operations.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
-/** What becomes of a cancel, or of a question. */
+/** Faults of the provider's answer to a cancel, and to a question. */
 const CANCELS = ['timeout_after_commit', 'timeout_after_commit', 'timeout', 'http_503', 'http_500']
 const QUESTIONS = ['timeout', 'http_503']
-/** When something is done, around the end of a payment's time. */
+/** When actors do something, relative to the expiry. */
 const AROUND_MS = [-20_000, -3_000, -500, -300, 0, 0, 0, 500, 3_000, 30_000]
 
 const fails = ({ world }: Play, target: 'cancel' | 'get') =>
@@ -19,13 +19,13 @@ const fails = ({ world }: Play, target: 'cancel' | 'get') =>
 
 type Act = () => unknown
 
-/** What merchant, customer, operator and provider do at one of these moments. */
+/** What merchant, customer, operator and provider may do at one of these moments. */
 const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
   const { world, prng, provider } = play
   const cancel = () => http(play, tenant, 'api-cancel-payment', { id })
   const refresh = () => operate(world, 'refresh-payment', { payment_id: id })
   const pay = (how: Parameters<typeof payOne>[2]) => payOne(play, requests().at(-1), how)
-  const everybody = () => {
+  const severalActors = () => {
     if (prng.chance(0.6)) pay({ unheard: 0.3 })
     return Promise.all([refresh, refresh, cancel, cancel].filter(() => prng.chance(0.6)).map((act) => act()))
   }
@@ -41,7 +41,7 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
   const payLate = () => pay({ unheard: 0.6, late: 0.5, unseen: 0.3 })
   const failsLater = (target: 'cancel' | 'get') => () => fails(play, target)
   const once: readonly Act[] = [cancel, refresh, payLate, failsLater('get')]
-  const twice: readonly Act[] = [cancelAcross, cancelUnheard, everybody, failsLater('cancel')]
+  const twice: readonly Act[] = [cancelAcross, cancelUnheard, severalActors, failsLater('cancel')]
   const acts = [...once, ...twice, ...twice]
   const payAtOnce = () => pay({ unheard: 0, unseen: 0 })
   return { cancel, refresh, pay, acts, rivals: [cancel, payAtOnce] }
@@ -49,7 +49,7 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
 
 const MOST_RIVALS = 12
 
-/** A worker that runs while another's write is delayed, one at a time and not for ever. */
+/** Acts while another worker's write is delayed: one at a time, and a bounded number of times. */
 const rivalOf = ({ world }: Play, acts: readonly Act[]) => {
   let left = MOST_RIVALS
   let isUnderWay = false
@@ -61,7 +61,7 @@ const rivalOf = ({ world }: Play, acts: readonly Act[]) => {
   }
 }
 
-/** Its time ends just before a worker checks due work. */
+/** Waits, so that the payment expires just before due work runs. */
 const untilLookIsNear = (play: Play, livesSeconds: number): Promise<void> => {
   const { prng, scheduler } = play
   const lookMs = Math.ceil((scheduler.nowMs() + (livesSeconds + 1) * SECOND_MS) / MINUTE_MS) * MINUTE_MS
@@ -87,7 +87,7 @@ export const actNearExpiry: Operation = async (play) => {
   const at = Array.from({ length: prng.int(2, 6) }, () => prng.pick(AROUND_MS))
   for (const aboutMs of at.toSorted((one, other) => one - other)) {
     await passedUntil(world, expiresMs + aboutMs + prng.int(-100, 100))
-    // Often the provider's answer to what is done is lost.
+    // Often the provider's answer to the action is lost.
     if (prng.chance(0.3)) fails(play, 'cancel')
     begun.push(prng.pick(acts)())
   }
@@ -99,7 +99,7 @@ export const actNearExpiry: Operation = async (play) => {
   if (prng.chance(0.3)) await cancel()
 }
 
-/** Of the questions about the last push. */
+/** Faults of the provider's answers about the last push. */
 const SILENCES = [
   { target: 'transactions', fault: 'http_503' },
   { target: 'transactions', fault: 'timeout' },
@@ -107,7 +107,7 @@ const SILENCES = [
   { target: 'get', fault: 'timeout' },
 ]
 
-/** At once, or as the last push comes to its end. */
+/** At once, or when the last push ends. */
 const nextMs = ({ prng, scheduler }: Play, wanted: NewCreate): number => {
   const ends = pushEndsMs(wanted)
   return ends.length === 0 || prng.chance(0.15)
@@ -115,7 +115,7 @@ const nextMs = ({ prng, scheduler }: Play, wanted: NewCreate): number => {
     : prng.pick(ends) + prng.int(0, 3_000)
 }
 
-/** The provider books it as waiting, beside all other rows. */
+/** The provider books a pending row of another payment for the same reference. */
 const bookAsPending = ({ world }: Play, { requests }: NewCreate): void => {
   const last = requests().at(-1)
   if (last === undefined) return
@@ -137,7 +137,7 @@ export const pushAgain: Operation = async (play) => {
     if (how === 'lost') provider.orderFault({ target: 'create', fault: 'timeout_after_commit' })
     slow(how === 'lost' ? undefined : 2 * prng.int(how === 'on its way' ? 6_000 : 500, 11_000))
     const forMs = how === 'thawed' ? 30_500 : 3_600_000
-    // Its claim may be in flight when it is frozen.
+    // The freeze may come while its claim is in flight.
     if (how === 'thawed') world.contested.set(wanted.pk, { untilMs: world.scheduler.nowMs() + 1_000 })
     const isStill = how === 'dead' || how === 'thawed'
     await send(isStill ? { freeze: { afterMs: prng.int(5, 600), forMs, withClock: true } } : {})

@@ -27,16 +27,16 @@ import type { EventPoller, FiredEvent } from './event-poller.ts'
 import { actNearExpiry, pushAgain } from './near-expiry.ts'
 
 export type Play = Scene & {
-  /** Creates that were not answered with a payment: merchants try them again. */
+  /** Creates without an answer, or with a 5xx: merchants retry them. */
   readonly unanswered: { readonly tenant: Tenant; readonly key: string; readonly body: string }[]
-  /** What was asked for under a key, by the payment that it makes. */
+  /** By payment: the key and body of its create. */
   readonly created: Map<string, { readonly tenant: Tenant; readonly key: string; readonly body: string }>
-  /** What is wrong once everything rests, from the watchers. */
+  /** The watchers' checks for when everything rests. */
   readonly restProblems: readonly (() => readonly string[])[]
   keys: number
-  /** Who follows their events, by client. */
+  /** By client: the program that polls its events. */
   readonly pollers: Map<string, EventPoller>
-  /** When their events were written, by client and event. */
+  /** By client and event: when the event was written. */
   readonly fired: Map<string, Map<string, FiredEvent>>
 }
 
@@ -48,7 +48,7 @@ const knownPayment = (play: Play) => {
   return ids.length === 0 ? undefined : { tenant, id: play.world.prng.pick(ids) }
 }
 
-/** One that still waits for its money, if there is any: what has ended does not move. */
+/** Mostly a pending payment, if there is one: an ended one no longer changes. */
 const openPayment = (play: Play) => {
   const target = knownPayment(play)
   const isOpen = (id: string) => paymentRow(play.world, id)?.['status'] === 'pending'
@@ -61,7 +61,7 @@ const cancel: Operation = async (play) => {
   if (target) await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
 }
 
-/** A merchant that has been shown a payment finds it by its reference, at any moment, beside its own others of that reference. */
+/** A merchant that was shown a payment finds it by its reference at any moment, and no payment with another one. */
 const askByReference = async (play: Play, tenant: Tenant, id: string, reference: unknown): Promise<void> => {
   if (typeof reference !== 'string') return
   const query = { external_reference: reference, per_page: '100' }
@@ -71,7 +71,7 @@ const askByReference = async (play: Play, tenant: Tenant, id: string, reference:
   count(play.world.tally, 'asked by reference')
   if (!shown.some((payment) => payment['id'] === id)) play.seen.problems.push(`${id} is not found by its reference`)
   if (shown.some((one) => one['client_id'] !== tenant.clientId || one['external_reference'] !== reference))
-    play.seen.problems.push(`${tenant.clientId} was shown by ${reference} what is not meant`)
+    play.seen.problems.push(`${tenant.clientId} asked for ${reference} and was shown another payment`)
 }
 
 const read: Operation = async (play) => {
@@ -80,7 +80,7 @@ const read: Operation = async (play) => {
   const stored = () => paymentRow(play.world, target.id)
   const before = stored()
   const reply = await http(play, target.tenant, 'api-get-payment', { id: target.id })
-  // What changed while it was read may be shown either way.
+  // If the payment changed during the read, either state may be shown.
   if (reply?.status === 200 && before && before === stored())
     play.seen.problems.push(...differences('payment', reply.body, whole(before)))
   await http(play, target.tenant, 'api-list-payments', { query: { per_page: '5' } })
@@ -88,7 +88,7 @@ const read: Operation = async (play) => {
   await http(play, target.tenant, 'api-get-balance')
 }
 
-/** Everybody wants something of one payment at the same moment. */
+/** Customer, merchant and operator act on one payment at the same moment. */
 const race: Operation = async (play) => {
   const target = openPayment(play)
   if (!target) return create(play)

@@ -15,16 +15,16 @@ import { sendCreate } from './creates.ts'
 import { customerActs, customerPays } from './customers.ts'
 import type { Play } from './operations.ts'
 
-/** Within what a flow of ours takes from its first call to its last. */
+/** Shorter than a flow of the gateway. */
 const AT_ONCE_MS = 200
 const DAY_MS = 86_400_000
-/** Within what one of its calls takes. */
+/** As long as one call. */
 const CALL_MS = 20
 
 const CONTEST_MS = 3_000
 const PAYMENT = /^\/v3\/payments\/([^/]+)$/
 
-/** The payment that is being created and may have this money. */
+/** The payment that is being created and was paid with this capture. */
 const createdWith = ({ world }: Play, providerPaymentId: string): RawItem | undefined => {
   const paid = world.provider.capturedPayments().some(({ id }) => id === providerPaymentId)
   const reference = paid ? world.provider.getPayment(providerPaymentId).reference_id : ''
@@ -37,7 +37,7 @@ const clientOfMessage = (event: unknown): string => {
   return String(Object(message).client_id)
 }
 
-/** Some of its money can be settled by now. */
+/** Whether some money of a client can be settled now. */
 const isToSettle = (world: World, clientId: string): boolean => {
   const window = windowRow(world, clientId)
   const dayAgo = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
@@ -49,7 +49,7 @@ const isToSettle = (world: World, clientId: string): boolean => {
   )
 }
 
-/** Brings about what is rare by chance: cancels at the last moment, and triggers, reversals or changes during a sum. */
+/** Makes rare races frequent: cancels at the expiry; triggers, reversals and changes while a window is summed. */
 export const arrangeRaces = (play: Play, happens: Happens): void => {
   const { world, oddities, scheduler } = play
   const soon = (call: () => unknown) => void scheduler.after(oddities.int(0, AT_ONCE_MS), () => void call())
@@ -122,7 +122,7 @@ const ofDelivery: Actions = (play, id) => {
   const { world } = play
   const row = deliveryRow(world, id)
   const tenant = tenantOf(play, row?.['client_id'])
-  // It is about to be made: its endpoint was read.
+  // The delivery is about to be made, and its endpoint was read.
   if (row === undefined) return [() => changeEndpoints(play)]
   if (tenant === undefined) return []
   const since = text(row, 'created_at')
@@ -172,7 +172,7 @@ const actionsOn = (play: Play, { pk }: Key) => {
 
 const MOST_AT_ONCE = 2
 
-/** While a write is under way, another actor changes the same item: what the writer has read is out of date. */
+/** While a write is delayed, another actor changes the same item, so the writer's read is out of date. */
 export const changeDuringWrites = (play: Play): void => {
   const { world } = play
   let running = 0
@@ -190,7 +190,7 @@ export const changeDuringWrites = (play: Play): void => {
   })
 }
 
-/** Actions that an operator does not repeat by mistake: each repetition would be an action of its own. */
+/** Functions that are not repeated here, because each repetition is a new action. */
 const MAKES = [
   'create-client',
   'issue-api-key',
@@ -200,7 +200,7 @@ const MAKES = [
   'delete-endpoint',
 ]
 
-/** While a write is delayed, its request or message is repeated: the first one writes last. */
+/** While a write is delayed, its request or message is repeated, so the first one writes last. */
 export const repeatDuringWrites = (play: Play): void => {
   const { world } = play
   const events = new WeakMap<Process, unknown>()
@@ -213,13 +213,13 @@ export const repeatDuringWrites = (play: Play): void => {
   world.onOvertaken.push((process) => {
     const { name } = process
     const event = world.oddities.chance(0.5) ? events.get(process) : undefined
-    // A third time would prove no more.
+    // One repetition is enough.
     events.delete(process)
     if (event === undefined) return
     const headers = Object(Object(event).headers)
     // Of a flood it is known what of it passed, request by request.
     if (String(headers['idempotency-key']).startsWith('flood-')) return
-    // Perhaps by a key that is no longer its own.
+    // The key may be a former one, so the client is read from it.
     const tenant = play.tenants.find(({ clientId }) => String(headers.authorization).includes(`_${clientId}_`))
     if (tenant)
       play.seen.asked.push(askedFor(world, tenant, name, { query: Object(event).queryStringParameters ?? {} }))

@@ -3,10 +3,10 @@ import { type Faults, NO_FAULTS } from '../world/faults.ts'
 import { rowsOf } from '../world/rows.ts'
 import { count, type Tally, type World } from '../world/world.ts'
 
-/** In so many seeds, from the first on, it must have happened: those of `npm test`, of `.ci/run`, of `.ci/nightly`. */
+/** It must happen within the first 25, 250 or 1,000 seeds. `.ci/run` runs 250, `.ci/nightly` 1,000. */
 type Within = 25 | 250 | 1_000
 
-/** Faults that few histories have. Every other one must strike in the first 25. */
+/** Faults that few histories have. All others must happen within the first 25 seeds. */
 const RARE_FAULTS: Partial<Readonly<Record<keyof Faults, Within>>> = {
   providerStale: 250,
   providerQuota: 250,
@@ -18,7 +18,7 @@ const RARE_FAULTS: Partial<Readonly<Record<keyof Faults, Within>>> = {
   flood: 250,
 }
 
-/** Situations worth a proof, each recorded by `meet` where it takes effect. */
+/** Situations that histories must meet. `meet` records each where it takes effect. */
 const MET = {
   'a payment is created': 25, // From `creating` to `pending`: its destination is committed
   'a create is replayed after its payment has ended': 25, // The replay must show the end
@@ -62,7 +62,7 @@ const MET = {
   'a callback comes for an expired payment': 25, // It comes late, or tells of money that does
   'a callback comes for a cancelled payment': 1_000, // It comes late, or tells of money that does
   'two callbacks of one payment run at once': 250, // The second begins while the first is under way, on a pending payment
-  'an operation of the provider is paused': 25, // A 429 stops everybody for a while
+  'an operation of the provider is paused': 25, // A 429 pauses it in all environments
   'a message that was never sent is sent by due work': 25, // Its delivery was committed, and nothing left after that
   'a delivery succeeds': 25, // From `scheduled` to `succeeded`
   'the eighth attempt fails': 25, // From `scheduled` to `abandoned`
@@ -114,13 +114,13 @@ const MET = {
 
 export type SituationName = keyof typeof MET
 
-/** What has become of a payment when its money goes back or comes again. */
+/** The stage of a payment when its money goes back or returns. */
 const STAGES = ['open', 'posted', 'recorded', 'failed', 're-credited', 'paid out'] as const
 type Stage = (typeof STAGES)[number]
 
 const SIZES = ['whole', 'in part'] as const
 
-/** Every way in which money may go back and come again: in many histories each must have happened. */
+/** Every way in which money goes back or returns, at every stage. */
 const REVERSAL_CELLS: readonly string[] = [
   'voided whole',
   'reversed whole',
@@ -130,22 +130,22 @@ const REVERSAL_CELLS: readonly string[] = [
 
 const FAULTS = Object.keys(NO_FAULTS) as (keyof Faults)[]
 
-/** How soon each must have happened, under the name by which a tally counts it. */
+/** By the name in a tally: within how many seeds it must happen. */
 export const SITUATIONS: ReadonlyMap<string, Within> = new Map([
   ...FAULTS.map((name) => [`fault ${name}`, RARE_FAULTS[name] ?? 25] as const),
   ...REVERSAL_CELLS.map((cell) => [cell, 1_000] as const),
   ...Object.entries(MET).map(([name, within]) => [`sometimes: ${name}`, within] as const),
 ])
 
-/** Records that a situation has come about: at the place where it takes effect. */
+/** Records a situation where it takes effect. */
 export const meet = ({ tally }: Pick<World, 'tally'>, name: SituationName): void => count(tally, `sometimes: ${name}`)
 
-/** The same for several: each with whether it has come about. */
+/** Records those of several situations that are true. */
 export const meetEach = (world: Pick<World, 'tally'>, found: Partial<Record<SituationName, boolean>>): void => {
   for (const [name, isSo] of Object.entries(found)) if (isSo) meet(world, name as SituationName)
 }
 
-/** What should have happened in so many histories, from the first seed on, and never did. */
+/** Situations and faults that the first so many histories should have met and did not. */
 export const missingSituations = (tally: Tally, histories: number): readonly string[] =>
   [...SITUATIONS].filter(([name, within]) => within <= histories && !tally.has(name)).map(([name]) => name)
 
@@ -167,7 +167,7 @@ export const settlementOf = (world: World, payment: RawItem): RawItem | undefine
   )
 }
 
-/** By the table's raw items, as they are at this moment. */
+/** The stage of a payment by the raw items of this moment. */
 export const stageOf = (world: World, payment: RawItem): Stage => {
   if (text(payment, 'posted_at') === '') return 'open'
   const settlement = settlementOf(world, payment)

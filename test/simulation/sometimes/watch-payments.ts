@@ -8,7 +8,7 @@ import { meet, meetEach, type SituationName } from './situations.ts'
 
 /** From a claim to a destination, and what comes between. */
 export const watchCreates = (world: World): void => {
-  /** References of destinations that a process has been told of and has not committed. */
+  /** By process: the reference of a request that the provider made and the process has not committed. */
   const uncommitted = new Map<Process, string>()
 
   world.onChange.push(({ key, before, after }) => {
@@ -60,7 +60,7 @@ export const watchCreates = (world: World): void => {
   })
 }
 
-/** Writes that were done, and whose answer never came: by the change that was made in the same step of the world. */
+/** Applied writes without an answer: the change and the fault are in the same step of the world. */
 export const watchLostAnswers = (world: World): void => {
   let last: { readonly step: number; readonly from: unknown; readonly to: unknown } | undefined
 
@@ -105,7 +105,7 @@ const isSuccess = (step: { readonly kind: string }) => {
   return (item?.status ?? changes?.set?.status) === 'succeeded'
 }
 
-/** What is heard of payments, by whom, and how it meets what is done to them. */
+/** News of payments, who found it, and what it meets. */
 export const watchNews = (world: World): void => {
   world.onChange.push(({ key, before, after }) => {
     if (key.pk === pausesKey.pk && after !== undefined) meet(world, 'an operation of the provider is paused')
@@ -135,7 +135,7 @@ export const watchNews = (world: World): void => {
   watchCallbacks(world)
 }
 
-/** What the provider has done and is not heard of, and what it tells of and does not show. */
+/** Cancels whose answer was lost, and captures that the provider does not show yet. */
 const watchAnswers = (world: World): void => {
   world.onAnswered.push((_, { method, path, outcome }) => {
     const cancelled = cancelledRequest(method, path)

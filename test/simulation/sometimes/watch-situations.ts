@@ -21,7 +21,7 @@ export const watchSituations = (world: World): void => {
     watch(world)
 }
 
-/** Whether a condition asks for this value of a field, wherever in it. */
+/** Whether a condition, or a part of it, compares this field with a value. */
 const asksFor = (condition: Condition | undefined, field: string): boolean => {
   if (condition === undefined) return false
   if ('of' in condition) return condition.of.some((one) => asksFor(one, field))
@@ -30,7 +30,7 @@ const asksFor = (condition: Condition | undefined, field: string): boolean => {
 
 /** From an event to its last attempt. */
 const watchDeliveries = (world: World): void => {
-  /** Deliveries of which a message has left. */
+  /** Deliveries with a sent message. */
   const sent = new Set<string>()
 
   world.onSent.push((_, { body }) => sent.add(`DELIVERY#${String(Reflect.get(body, 'delivery_id'))}`))
@@ -63,7 +63,7 @@ const watchDeliveries = (world: World): void => {
 /** Posting, windows and payouts. */
 const watchSettlements = (world: World): void => {
   const dead = new WeakSet<Process>()
-  /** Who kept the sums of a client's window last. */
+  /** By client: the process that last kept a sum of its window. */
   const keptBy = new Map<string, Process>()
   const paid = new Set<string>()
 
@@ -147,7 +147,7 @@ const watchSettlements = (world: World): void => {
   })
 }
 
-/** Slices of the sync: who holds one moves its due time. */
+/** Slices of the sync: a process that takes one moves its due time. */
 const watchSync = (world: World): void => {
   const dead = new WeakSet<Process>()
   const holders = new Map<string, Process>()

@@ -9,11 +9,11 @@ export type Asked = {
   readonly atMs: number
   readonly weight: number
   readonly name: string
-  /** An unanswered one may be in a frozen environment; the rate limit counts it when that one continues. */
+  /** An unanswered request may be in a frozen environment. The rate limit counts it when that one continues. */
   answered: boolean
 }
 
-/** What merchants have seen, kept beside the table so that invariants can hold one against the other. */
+/** What merchants have seen. Invariants compare it with the table. */
 export const createObservations = () => ({
   /** Destinations ever shown for a tenant's idempotency key. */
   destinations: new Map<string, Set<string>>(),
@@ -81,10 +81,10 @@ export const askedFor = ({ scheduler }: World, { clientId }: Tenant, name: strin
 
 const isOfLimit = ({ body }: HttpReply) => String(body['message']).startsWith('the limit of ')
 
-/** A counter has no token: a request whose count the SDK sends twice, having lost the answer, is counted twice. */
+/** The SDK may repeat a count whose answer was lost. A counter has no token, so the request then counts twice. */
 const countedTimes = ({ faults }: World) => (faults.tableRetried > 0 ? 2 : 1)
 
-/** A client that is refused with 429 has itself asked for more than its limit, or its share of the quota. */
+/** A client gets a 429 only after more requests than its own limit, or its share of the quota, allows. */
 export const refusalProblems = (
   world: World,
   { clientId, rateLimit }: Tenant,

@@ -12,7 +12,7 @@ export type Ask = (functionName: string, asked?: HttpRequest) => Promise<HttpRep
 
 type Shown = Readonly<Record<string, unknown>>
 
-/** The problems of one after the other. */
+/** The problems of all items, asked for one after the other. */
 const gathered = async <Item>(items: Iterable<Item>, problemsOf: (item: Item) => Promise<readonly string[]>) =>
   (await Array.fromAsync(items, problemsOf)).flat()
 
@@ -83,10 +83,10 @@ const entryProblems = async (
   return [...problems, ...sameLines('the journal', journal, stored)]
 }
 
-/** Fields that a row calls what the API calls them. */
+/** Fields with the same name in the API and in a row. */
 const same = (names: string) => Object.fromEntries(names.split(' ').map((name) => [name, name]))
 
-/** What the API shows, and what a row calls it. */
+/** By kind: each field of the API, and its name in a row. */
 const FIELDS = {
   payment: {
     id: 'payment_id',
@@ -119,7 +119,7 @@ type Kind = keyof typeof FIELDS
 
 const idOf = (kind: Kind, item: RawItem) => text(item, FIELDS[kind].id)
 
-/** Several events of one type have names that begin with it. */
+/** The name of an event begins with its type. */
 const storedUnder = (stored: RawItem, attribute: string) =>
   attribute === 'event_name' ? text(stored, attribute).split('#')[0] : stored[attribute]
 
@@ -150,7 +150,7 @@ const listProblems = async (ask: Ask, kind: Kind, stored: readonly RawItem[], fi
     : [`${ENDPOINTS[kind].list} ${JSON.stringify(filter)} has ${listed.length}, stored are ${stored.length}`]
 }
 
-/** By each reference that a merchant has used, with any status and with one: what is stored with it, and no other's. */
+/** The list by each reference that a merchant has used, with any status and with one. */
 const referenceProblems = (ask: Ask, own: readonly RawItem[], references: ReadonlySet<string>) =>
   gathered(references, async (reference) => {
     const meant = own.filter((item) => item['external_reference'] === reference)

@@ -5,7 +5,7 @@ import { namesOf, type Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 
-/** One change of an item, and what else its write has changed. A row that is new has nothing in `before`. */
+/** One change of an item, with all changes of the same write. The `before` of a new item is empty. */
 export type Write = {
   readonly world: World
   readonly key: Key
@@ -14,14 +14,14 @@ export type Write = {
   readonly isNew: boolean
   readonly written: readonly TableChange[]
   readonly worker: Process | undefined
-  /** When its worker began. */
+  /** When the worker began. */
   readonly startedMs: number
   readonly nowMs: number
   /** How far two machines' clocks are apart in this history. */
   readonly apartMs: number
 }
 
-/** What one write must not do, in words after the item's name, and whether a write does it. */
+/** What a write must not do, and whether it does. The words follow the item's name in a report. */
 export type Rules<Changed = Write> = Readonly<Record<string, (write: Changed) => boolean>>
 
 /** Machines' clocks differ by so much at most. */
@@ -35,24 +35,24 @@ type Change = Pick<Write, 'before' | 'after'>
 export const isChanged = ({ before, after }: Change, attribute: string): boolean =>
   before[attribute] !== after[attribute]
 
-/** It was there and is not the same any more. */
+/** The attribute had a value and has another one or none. */
 export const isRewritten = ({ before, after }: Change, attribute: string): boolean =>
   before[attribute] !== undefined && JSON.stringify(before[attribute]) !== JSON.stringify(after[attribute])
 
-/** It was not there and is now. */
+/** The attribute had no value and has one. */
 export const isGiven = ({ before, after }: Change, attribute: string): boolean =>
   before[attribute] === undefined && after[attribute] !== undefined
 
 export const becomes = ({ before, after }: Change, attribute: string, value: unknown): boolean =>
   before[attribute] !== value && after[attribute] === value
 
-/** A rule about attributes that are set once and stay: their names, with spaces between them. */
+/** A rule for attributes that never change once they are set. Names are separated by spaces. */
 export const rewrites = (...names: readonly string[]) => {
   const attributes = names.flatMap((some) => some.split(' '))
   return (write: Change): boolean => attributes.some((attribute) => isRewritten(write, attribute))
 }
 
-/** A rule about a number that moves by one of these steps alone. */
+/** A rule for a number that may only change by one of these steps. */
 export const movesOtherwise =
   (attribute: string, ...steps: readonly number[]) =>
   ({ before, after }: Change): boolean =>
@@ -62,7 +62,7 @@ export const movesOtherwise =
 export const broken = <Changed>(rules: Rules<Changed>, write: Changed): readonly string[] =>
   Object.entries(rules).flatMap(([what, isBroken]) => (isBroken(write) ? [what] : []))
 
-/** The same for what is known at once. */
+/** The same for rules that are already evaluated. */
 export const brokenOf = (rules: Readonly<Record<string, boolean>>): readonly string[] =>
   Object.entries(rules).flatMap(([what, isBroken]) => (isBroken ? [what] : []))
 
@@ -77,20 +77,20 @@ export const watchClocks = (world: World): (() => number) => {
   return look
 }
 
-/** When each process began, or the one that left it something to go on with, in the world's time. */
+/** When a process began, or an earlier one whose unfinished work continues under its name. */
 export const watchStarts = (world: World): ((process: Process | undefined) => number) => {
   const startedMs = new WeakMap<Process, number>()
   world.onStarted.push((process) => startedMs.set(process, world.scheduler.nowMs()))
   return (process) => Math.min(...namesOf(world, process).map((one) => startedMs.get(one) ?? 0))
 }
 
-/** What rows were, and what each was at any moment since a time: a reader since then may have met any of that. */
+/** The former states of rows. `since`: all states from a time on, any of which a reader may have met. */
 export type States = {
   readonly of: ReadonlyMap<string, readonly { readonly row: RawItem; readonly sinceMs: number }[]>
   readonly since: (id: string, fromMs: number) => readonly RawItem[]
 }
 
-/** Keeps what the rows whose `pk sk` fits have been, by an attribute that names them. */
+/** Keeps the states of rows whose `pk sk` fits, by the attribute that identifies them. */
 export const watchStates = (world: World, meant: RegExp, name: string): States => {
   const of = new Map<string, { readonly row: RawItem; readonly sinceMs: number }[]>()
   world.onChange.push(({ key, after }) => {
@@ -107,7 +107,7 @@ export const watchStates = (world: World, meant: RegExp, name: string): States =
   }
 }
 
-/** Tells of each invocation that has come to its end without an error. */
+/** Calls back for each invocation that ends without an error. */
 export const onGoodEnd = (world: World, listen: (process: Process) => void): void => {
   const troubled = new WeakSet<Process>()
   world.onError.push((process) => troubled.add(process))
@@ -116,7 +116,7 @@ export const onGoodEnd = (world: World, listen: (process: Process) => void): voi
   })
 }
 
-/** Tells of each write to the rows whose `pk sk` fits, once all that is written together is written. */
+/** Calls back for each write to a row whose `pk sk` fits, after the whole transaction is written. */
 export const onWrite = (world: World, meant: RegExp, listen: (write: Write) => void): void => {
   const [apartMs, startedMs] = [watchClocks(world), watchStarts(world)]
   world.onWritten.push((written) => {
@@ -140,7 +140,7 @@ export const onWrite = (world: World, meant: RegExp, listen: (write: Write) => v
   })
 }
 
-/** Holds every change of some items against their rules. */
+/** Checks every write against the rules of its item. */
 export const watchRules = (
   world: World,
   seen: Observations,
@@ -153,7 +153,7 @@ export const watchRules = (
 
 export type WorkersWrite = Write & { readonly worker: Process }
 
-/** The same for what workers write alone: a test that writes by itself keeps no rule of theirs. */
+/** The same for writes of workers only: a test may write what no worker may. */
 export const onWorkersWrite = (world: World, meant: RegExp, listen: (write: WorkersWrite) => void): void =>
   onWrite(world, meant, (write) => {
     const { worker } = write

@@ -18,11 +18,11 @@ import { watchSuspense } from './watch-suspense.ts'
 
 const ENDED = ['succeeded', 'failed', 'expired', 'cancelled']
 
-/** Of machines whose clocks differ. */
+/** More than machines' clocks differ. */
 const SKEW_MS = 60_000
 const FORGOTTEN = /^(DELIVERY$|ATTEMPT#|EVENT#)/
 
-/** What may be deleted, and since when it was there. An attempt counts from when it was made. */
+/** What may be deleted 90 days after it was stored; an attempt 90 days after it was made. */
 const watchRetention = (world: World) => {
   const firstMs = new Map<string, number>()
   const sinceMs = (name: string, sk: string, before: RawItem): number =>
@@ -38,12 +38,12 @@ const watchRetention = (world: World) => {
 const ofEveryRow: Rules = {
   'leaves a terminal status': (write) =>
     write.key.sk === 'PAYMENT' && ENDED.includes(text(write.before, 'status')) && isChanged(write, 'status'),
-  'changes its bytes': rewrites('body'),
+  'changes the bytes of its event': rewrites('body'),
   'is credited twice': rewrites('credited_provider_payment_id'),
   'changes its destination': rewrites('payment_destination'),
 }
 
-/** Checked at every write: nothing leaves a terminal status, what was announced never changes, and nothing is lost. */
+/** Checked at every write: terminal statuses and announced bytes stay, and nothing is deleted too early. */
 const watchTransitions = (world: World, seen: Observations): void => {
   const retention = watchRetention(world)
   watchRules(world, seen, () => ofEveryRow)
@@ -76,7 +76,7 @@ const WATCHERS: readonly ((world: World, seen: Observations, endpoints: States) 
   watchErrors,
 ]
 
-/** Every row at each write, and what workers send, say and leave: money, what is counted of it, and who works on what. */
+/** Checks every row at each write, and what workers send, log and leave behind. */
 export const watchRows = (world: World, seen: Observations): void => {
   const endpoints = watchStates(world, /^ENDPOINTS#/, 'endpoint_id')
   for (const watch of WATCHERS) watch(world, seen, endpoints)
