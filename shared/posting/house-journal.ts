@@ -70,18 +70,23 @@ export const bookSuspense = (deps: StoreDeps, known: Suspense, row: HouseRow): P
     return { item: notePosted(item, suspenseMinor), entry }
   })
 
-/** Books a refund or a void of money in suspense, once for each row. The item is resolved when nothing is left. */
+/**
+ * Books a refund or a void of money in suspense, once for each row. The item is resolved when nothing is left. For a
+ * void of the money's own row the provider takes back what that row had booked.
+ */
 export const bookSuspenseRefund = (
   deps: StoreDeps,
   known: Suspense,
-  { row, amountMinor }: { readonly row: HouseRow; readonly amountMinor: Minor },
+  { row, amountMinor, isOwnRow }: { readonly row: HouseRow; readonly amountMinor: Minor; readonly isOwnRow: boolean },
 ): Promise<void> =>
   bookOnItem(deps, known, (item) => {
+    const isPosted = item.postedMinor !== undefined
     const backMinor = item.status === 'open' ? smaller(amountMinor, owedOf(item)) : ZERO
     const entry = newHouseEntry({
       type: 'suspense_refunded',
       ...row,
-      suspenseMinor: item.postedMinor === undefined ? ZERO : less(ZERO, backMinor),
+      ...(isOwnRow && { providerMinor: isPosted ? less(ZERO, row.providerMinor) : ZERO }),
+      suspenseMinor: isPosted ? less(ZERO, backMinor) : ZERO,
       suspenseId: item.suspenseId,
       postedAt: deps.now(),
     })

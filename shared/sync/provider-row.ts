@@ -4,6 +4,7 @@ import type { Payment, StoredPayment } from '../payment/payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import type { FindingCause, Suspense } from '../suspense/suspense.ts'
+import { findSuspense } from '../suspense/suspense-store.ts'
 
 /** The reversal, refund or dispute that a row describes. Undefined: the row paid the payment, or moves no money. */
 export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefined => {
@@ -18,6 +19,10 @@ export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefin
   if (type !== 'return') return undefined
   return { ...row, type: kind === 'chargeback' ? 'chargeback' : 'refund', kind: kind ?? 'refund' }
 }
+
+/** Whether a row takes money back, and is not the end of a refund or dispute. */
+export const takesBack = ({ type, isOwnRow }: MoneyRow): boolean =>
+  isOwnRow === true || type === 'refund' || type === 'chargeback'
 
 /** A chargeback row with the amount that it disputes; undefined when an operator must find out. */
 export const withDisputed = (
@@ -37,6 +42,15 @@ export const isCreditedWith = (
   stored !== undefined &&
   stored.status !== 'creating' &&
   stored.creditedProviderPaymentId === transaction.providerPaymentId
+
+/** The money in suspense that a row names. */
+export const findHeld = async (
+  deps: NewsDeps,
+  { providerPaymentId }: ProviderTransaction,
+): Promise<Suspense | undefined> => {
+  const item = await findSuspense(deps, providerPaymentId)
+  return item?.kind === 'money' ? item : undefined
+}
 
 /** A finding with the transaction's own figures, so that the operator need not search for them. */
 export const syncFinding = (

@@ -1,6 +1,5 @@
 import { paymentIdOf, referenceOf } from '../ids.ts'
 import type { MoneyRow } from '../journal/payment-money.ts'
-import { ZERO } from '../money.ts'
 import { applyProviderNews } from '../payment/news/apply-news.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import { succeedPayment } from '../payment/news/succeed-payment.ts'
@@ -21,7 +20,15 @@ import { recordSuspense } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
-import { isCreditedWith, moneyRowOf, recordFinding, syncFinding, withDisputed } from './provider-row.ts'
+import {
+  findHeld,
+  isCreditedWith,
+  moneyRowOf,
+  recordFinding,
+  syncFinding,
+  takesBack,
+  withDisputed,
+} from './provider-row.ts'
 import { reconcileOwnRow } from './reconcile-own-row.ts'
 
 /** `open`: not decided, check it again. `passed_over`: concerns no payment, or is not final yet. */
@@ -78,19 +85,22 @@ const reconcileCredited = async (
   return { kind: 'credited', payment }
 }
 
-/** Books the settled row of money in suspense, or a row that takes the money back. */
+/** Books the settled row of money in suspense, or a row that takes the money back. Any other row is a finding. */
 const reconcileSuspense = async (
   deps: NewsDeps,
   item: Suspense,
   transaction: ProviderTransaction,
 ): Promise<Reconciled> => {
-  if (item.kind !== 'money') return DONE
   const row = houseRowOf(transaction)
   const moved = moneyRowOf(transaction)
-  if (moved) {
-    const providerMinor = moved.isOwnRow === true && item.postedMinor === undefined ? ZERO : moved.providerMinor
-    await bookSuspenseRefund(deps, item, { row: { ...row, providerMinor }, amountMinor: moved.amountMinor })
-  } else if (transaction.keptMinor !== undefined) await bookSuspense(deps, item, row)
+  if (moved && takesBack(moved)) {
+    await bookSuspenseRefund(deps, item, { row, amountMinor: moved.amountMinor, isOwnRow: moved.isOwnRow === true })
+    return DONE
+  }
+  if (transaction.type !== 'payment' || transaction.status !== 'success') {
+    return recordUnmatched(deps, transaction, item)
+  }
+  if (transaction.keptMinor !== undefined) await bookSuspense(deps, item, row)
   return DONE
 }
 
@@ -108,7 +118,7 @@ const askAndReconcile = async (
   const subject = providerPaymentId || transactionId
   const unexplained = syncFinding(deps, transaction, { subject, cause: 'transaction_unexplained', payment: undefined })
   // Already in suspense: another call would give the same answer.
-  const held = await findSuspense(deps, subject)
+  const held = await findHeld(deps, transaction)
   if (held) return reconcileSuspense(deps, held, transaction)
   // Another product of the same provider account: one finding is enough.
   if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return DONE
@@ -124,7 +134,7 @@ const askAndReconcile = async (
   }
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
   if (isCreditedWith(stored, transaction)) return reconcileCredited(deps, stored, transaction)
-  const heldNow = await findSuspense(deps, subject)
+  const heldNow = await findHeld(deps, transaction)
   if (heldNow) return reconcileSuspense(deps, heldNow, transaction)
   await recordSuspense(deps, { ...unexplained, paymentId: stored?.paymentId, clientId: stored?.clientId })
   // The row names one of our payments, so the provider may still show the money later.
@@ -135,25 +145,33 @@ const askAndReconcile = async (
 const isAboutCredit = (known: Payment | undefined, transaction: ProviderTransaction): known is Payment =>
   known?.status === 'succeeded' && (transaction.providerPaymentId === '' || isCreditedWith(known, transaction))
 
-/** Records a row that is no payment: a finding, booked to the house. Rows of the account are only booked. */
+/** Records a finding, and books the row to the house. */
+const recordUnmatched = async (
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+  about: Pick<Suspense, 'paymentId' | 'clientId'> | undefined,
+): Promise<Reconciled> => {
+  const cause = movesMoney(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
+  const found = syncFinding(deps, transaction, { subject: transaction.transactionId, cause, payment: undefined })
+  await recordSuspense(deps, { ...found, paymentId: about?.paymentId, clientId: about?.clientId })
+  if (transaction.status === 'success') await bookUnmatched(deps, houseRowOf(transaction))
+  return DONE
+}
+
+/** Records a row that is no payment, if neither a payment nor money in suspense explains it. */
 const recordOther = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
   known: Payment | undefined,
 ): Promise<Reconciled> => {
-  const { type, status, transactionId: subject, providerPaymentId } = transaction
-  const isFinal = status === 'success'
+  const { type, status } = transaction
   if (type === 'account' && status !== 'unknown' && known === undefined) {
-    if (isFinal) await bookAccountRow(deps, transaction)
+    if (status === 'success') await bookAccountRow(deps, transaction)
     return PASSED_OVER
   }
   if (movesMoney(transaction) && isAboutCredit(known, transaction)) return reconcileCredited(deps, known, transaction)
-  const held = providerPaymentId === '' ? undefined : await findSuspense(deps, providerPaymentId)
-  if (held?.kind === 'money') return reconcileSuspense(deps, held, transaction)
-  const cause = movesMoney(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
-  await recordSuspense(deps, syncFinding(deps, transaction, { subject, cause, payment: known }))
-  if (isFinal) await bookUnmatched(deps, houseRowOf(transaction))
-  return DONE
+  const held = await findHeld(deps, transaction)
+  return held ? reconcileSuspense(deps, held, transaction) : recordUnmatched(deps, transaction, known)
 }
 
 /** Books a withdrawal to our bank, or any other row of the account itself. */
@@ -194,6 +212,8 @@ export const reconcileTransaction = async (
     if (credited) return reconcileCredited(deps, credited, transaction)
     return askAndReconcile(deps, transaction, ask)
   }
+  const held = await findHeld(deps, transaction)
+  if (held) return reconcileSuspense(deps, held, transaction)
   // Reversed before it was credited: an operator must check it if the row names one of our payments.
   if (known) await recordFinding(deps, known, transaction, 'reversed_upstream')
   return known ? DONE : PASSED_OVER
