@@ -9,7 +9,14 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { paidWhileCreating } from '../../support/payment-builders.ts'
-import { findingAbout, type PaidUpstream, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
+import {
+  findingAbout,
+  type PaidUpstream,
+  paymentOf,
+  pendingOf,
+  rowNow,
+  rowOfOtherAttempt,
+} from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
@@ -244,13 +251,16 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
     expect(deps.lines.filter(({ code }) => code === 'sync.completed')).toMatchObject([{ fields: { passed_over: 4 } }])
   })
 
-  it('does not book a refund of other money on the payment that it names', async ({ deps, rows, credited }) => {
-    const row = rowNow(deps, credited, { type: 'return', providerPaymentId: 'py-other' })
+  it.for([
+    ['is not booked on the payment that it names, if it is of other money', 'py-other', 95_900, 'reversed_upstream'],
+    ['is booked on the payment that it names, if it names no money', '', 0, 'refund#money_went_back'],
+  ] as const)('a refund %s', async ([, providerPaymentId, pending, found], { deps, client, rows, credited }) => {
+    const row = rowNow(deps, credited, { type: 'return', providerPaymentId })
     rows.push(row)
 
     await syncProviderTransactions(deps)
 
-    expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
-    expect(await findingAbout(deps, row.transactionId, 'reversed_upstream')).toMatchObject({ status: 'open' })
+    expect(await pendingOf(deps, client.clientId)).toBe(pending)
+    expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${found}` }])
   })
 })
