@@ -81,8 +81,9 @@ const positionAfter = ({ afterId, transactions }: TransactionPage): string | und
 /** Reconciles one page and keeps the position. Answers the new slice; undefined when another worker has it. */
 const readPage = async (run: SyncRun, slice: Slice, page: TransactionPage): Promise<Slice | undefined> => {
   const hours: OpenHours = await reconcilePage(run, page)
-  if (slice.kind !== 'tail') await registerOpen(run.deps, hours, run.scheduledHours)
-  const openUntil = slice.kind === 'tail' ? latestOf(hours, slice.openUntil) : undefined
+  let openUntil: Timestamp | undefined
+  if (slice.kind === 'tail') openUntil = latestOf(hours, slice.openUntil)
+  else await registerOpen(run.deps, hours, run.scheduledHours)
   const rows = slice.rows + page.transactions.length
   const read = { ...slice, rows, openUntil }
   if (page.hasMore) return keepPosition(run.deps, slice, { afterId: positionAfter(page), rows, openUntil })

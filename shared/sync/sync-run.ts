@@ -60,8 +60,7 @@ const claimAndDo = async (run: State, due: DueJob): Promise<boolean> => {
 const doPlanned = async (run: State, slices: readonly Slice[]): Promise<boolean> => {
   for (const [at, slice] of slices.entries()) {
     run.left = slices.length - at - 1
-    const isOwn = slice.dueAt > run.deps.now()
-    if (!(await (isOwn ? doJob(run, slice) : claimAndDo(run, slice)))) return false
+    if (!(await (at === 0 ? doJob(run, slice) : claimAndDo(run, slice)))) return false
   }
   return true
 }

@@ -39,9 +39,8 @@ export const addOpen = (hours: OpenHours, transaction: ProviderTransaction, paym
   const { category } = transaction
   const id = `tail#${from}#${category ?? ''}`
   const by = settlesBy(transaction, payment, now)
-  const known = hours.get(id)
-  if (known !== undefined && known.settlesBy >= by) return
-  hours.set(id, { id, from, to: addMs(from, HOUR_MS - 1), category, settlesBy: by })
+  const known = hours.get(id)?.settlesBy ?? by
+  hours.set(id, { id, from, to: addMs(from, HOUR_MS - 1), category, settlesBy: later(known, by) })
 }
 
 const readAt = (settled: Timestamp, now: Timestamp): Timestamp => later(addMs(settled, MARGIN_MS), now)
