@@ -106,10 +106,10 @@ export const keepPosition = async (deps: StoreDeps, slice: Slice, progress: Prog
 export const releaseJob = (deps: TableDeps, job: SyncJob, dueAt: Timestamp) => change(deps, job, { set: { dueAt } })
 
 export const finishJob = (deps: StoreDeps, job: SyncJob, reads?: number) =>
-  change(deps, job, { set: { ttl: expiresAfter(deps.now(), KEPT_MS), reads }, remove: [...DUE_WORK_FIELDS, 'afterId'] })
+  change(deps, job, { set: { ttl: expiresAfter(deps.now(), KEPT_MS), reads }, remove: DUE_WORK_FIELDS })
 
 export const scheduleReading = (deps: TableDeps, slice: Slice, dueAt: Timestamp) =>
-  change(deps, slice, { set: { dueAt, reads: slice.reads + 1, rows: 0 }, remove: ['afterId', 'openUntil'] })
+  change(deps, slice, { set: { dueAt, reads: slice.reads + 1 }, remove: ['afterId', 'openUntil'] })
 
 export const retryOpen = (deps: TableDeps, job: OpenTransaction, dueAt: Timestamp) =>
   change(deps, job, { set: { dueAt, tries: job.tries + 1 } })
@@ -128,7 +128,7 @@ export const registerReading = (
     update(
       syncJobKey(slice.id),
       {
-        set: { ...slice, kind: 'tail', settlesBy, rows: 0, ...dueWork('sync', slice.id, dueAt) },
+        set: { ...slice, kind: 'tail', settlesBy, ...dueWork('sync', slice.id, dueAt) },
         remove: ['afterId', 'openUntil', 'ttl'],
       },
       all(
