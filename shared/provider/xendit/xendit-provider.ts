@@ -40,7 +40,9 @@ type Call = Pick<HttpCall, 'method' | 'body' | 'timeoutMs'> & {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-type Send = (call: Call) => Promise<HttpOutcome | 'no key'>
+type Outcome = HttpOutcome | { readonly kind: 'no_key' }
+
+type Send = (call: Call) => Promise<Outcome>
 
 /**
  * The provider port with Xendit's payments API v3. Each call is made once and never throws for a provider or network
@@ -52,7 +54,7 @@ export const xenditProvider = (options: XenditOptions): Provider => {
   let keyRefused = false
   const send: Send = async ({ operation, path, query, headers, ...call }) => {
     const key = await readProviderKey(secrets, stage, keyRefused ? 'fresh' : undefined).catch(() => undefined)
-    if (key === undefined) return 'no key'
+    if (key === undefined) return { kind: 'no_key' }
     const url = new URL(path, baseUrl)
     url.search = query?.toString() ?? ''
     const authorization = `Basic ${Buffer.from(`${key}:`).toString('base64')}`
@@ -90,7 +92,7 @@ const createRequest = async (send: Send, input: CreateRequestInput, timeoutMs: n
     body: createBody(input),
     timeoutMs,
   })
-  if (outcome === 'no key') return { kind: 'not_executed', reason: 'no usable provider key' }
+  if (outcome.kind === 'no_key') return { kind: 'not_executed', reason: 'no usable provider key' }
   return createAnswer(outcome, input)
 }
 
@@ -110,7 +112,7 @@ const get = async <Schema extends v.GenericSchema>(
   schema: Schema,
 ): Promise<Answer<v.InferOutput<Schema>>> => {
   const outcome = await send(call)
-  if (outcome === 'no key' || outcome.kind !== 'answered' || outcome.status !== 200) return failure(outcome)
+  if (outcome.kind !== 'answered' || outcome.status !== 200) return failure(outcome)
   const value = ifValid(schema, outcome.json)
   return value === undefined ? UNREADABLE : { kind: 'found', value }
 }
@@ -135,7 +137,7 @@ const cancelRequest = async (send: Send, id: string, timeoutMs: number): Promise
     path: `${REQUESTS}/${id}/cancel`,
     timeoutMs,
   })
-  if (outcome === 'no key' || outcome.kind !== 'answered') return failure(outcome)
+  if (outcome.kind !== 'answered') return failure(outcome)
   if (outcome.status === 200) return cancelledOrFinal(outcome.json)
   switch (errorCodeOf(outcome.json)) {
     case 'INACTIVE_PAYMENT_REQUEST':
@@ -158,8 +160,8 @@ const cancelledOrFinal = (json: unknown): CancelAnswer => {
 /** An answer that cannot be read counts as a provider failure. */
 const UNREADABLE: Unanswered = { kind: 'unanswered', reason: 'server_error' }
 
-const failure = (outcome: HttpOutcome | 'no key'): Unanswered | { readonly kind: 'not_found' } => {
-  if (outcome === 'no key') return { kind: 'unanswered', reason: 'misconfigured' }
+const failure = (outcome: Outcome): Unanswered | { readonly kind: 'not_found' } => {
+  if (outcome.kind === 'no_key') return { kind: 'unanswered', reason: 'misconfigured' }
   if (outcome.kind !== 'answered') return { kind: 'unanswered', reason: 'unreachable' }
   const { status, json } = outcome
   switch (status) {
@@ -206,8 +208,8 @@ const rateLimits = (nowMs: () => number) => {
   const roomAtMs = new Map<ProviderOperation, number>()
   const left = new Map<ProviderOperation, { readonly calls: number; readonly untilMs: number }>()
   return {
-    note: (operation: ProviderOperation, outcome: HttpOutcome | 'no key'): void => {
-      if (outcome === 'no key' || outcome.kind !== 'answered' || outcome.rateLimit === undefined) return
+    note: (operation: ProviderOperation, outcome: HttpOutcome): void => {
+      if (outcome.kind !== 'answered' || outcome.rateLimit === undefined) return
       const { remaining, resetMs } = outcome.rateLimit
       left.set(operation, { calls: remaining, untilMs: nowMs() + resetMs })
       const usedUp = remaining === 0 || outcome.status === 429
