@@ -135,7 +135,7 @@ describe('sync: a dispute that is won', () => {
     const finding = () => findingAbout(deps, `${row.transactionId}#dispute_won`, 'money_went_back')
     await syncProviderTransactions(deps)
     expect(await finding()).toBeUndefined()
-    deps.clock.advance(2 * DAYS + 90 * MINUTES)
+    deps.clock.advance(2 * DAYS)
 
     await syncProviderTransactions(deps)
 

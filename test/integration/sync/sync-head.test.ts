@@ -1,9 +1,10 @@
 import { describe, expect } from 'vitest'
+import { noteDensity } from '../../../shared/sync/head-store.ts'
 import { claimJob, findDueJobs, finishJob, noteOpen, retryOpen } from '../../../shared/sync/job-store.ts'
 import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
-import { findingAbout, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
+import { findingAbout, paidUpstream, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it, recordQuestions, withBacklog } from './sync-test.ts'
 
@@ -60,23 +61,31 @@ describe('sync: what the head reads', () => {
       await syncProviderTransactions(deps)
       const alone = asked.length
       deps.clock.advance(3_600)
-      const { listTransactions } = deps.provider
-      const slowly: typeof listTransactions = async (...page) => {
-        await deps.sleep(1_000)
-        return listTransactions(...page)
-      }
+      const stage = { ...deps.stage, providerCallsPerMinute: callsPerMinute }
 
-      await syncProviderTransactions({
-        ...deps,
-        stage: { ...deps.stage, providerCallsPerMinute: callsPerMinute },
-        provider: { ...deps.provider, listTransactions: slowly },
-      })
+      await syncProviderTransactions({ ...slowly(deps, 1_000), stage })
 
       // 442 rows a minute and an hour: fourteen slices.
       expect(new Set(asked.slice(alone).map(({ updatedFrom }) => updatedFrom)).size).toBe(14)
       expect(deps.sent).toMatchObject(Array.from({ length: helpers }, () => ({ queue: 'sync', message: { body: {} } })))
     },
   )
+
+  it('calls no more others than due jobs are left', async ({ deps, rows }) => {
+    const { state } = recordQuestions(deps, rows)
+    state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
+    await syncProviderTransactions(deps)
+    state.answer = undefined
+
+    await syncProviderTransactions(slowly(deps, 800))
+
+    // After 20 seconds the new slice and 24 of the 29 due jobs are read.
+    expect(deps.sent).toHaveLength(5)
+  })
+
+  it('keeps no density before the first round', async ({ deps }) => {
+    expect(await noteDensity(deps, 500)).toMatchObject({ applied: false })
+  })
 
   it('is woken for callbacks that were put off, no more often than rounds overlap', async ({ deps, rows, paid }) => {
     const { asked } = await withBacklog(deps, rows, 0)
@@ -91,25 +100,38 @@ describe('sync: what the head reads', () => {
   })
 })
 
+/** The provider takes so long for each page. */
+const slowly = (deps: TestDeps, pageMs: number): TestDeps => {
+  const { listTransactions } = deps.provider
+  const after: typeof listTransactions = async (...page) => {
+    await deps.sleep(pageMs)
+    return listTransactions(...page)
+  }
+  return { ...deps, provider: { ...deps.provider, listTransactions: after } }
+}
+
 /** The provider answers no question about a payment. */
 const hushed = ({ provider }: TestDeps) =>
   provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
 
 describe('sync: money the provider cannot be asked about', () => {
-  it('is asked about again, less and less often, until the answer comes', async ({ deps, rows, paid }) => {
-    rows.push(rowOfOtherAttempt(deps, paid))
+  it('is asked about again, less and less often, until the answer comes', async ({ deps, client, rows, paid }) => {
+    rows.push(rowOfOtherAttempt(deps, paid), rowOfOtherAttempt(deps, await paidUpstream(deps, client)))
     deps.clock.advance(90)
     hushed(deps)
     const first = await syncProviderTransactions(deps)
 
     deps.clock.advance(40 * 3_600)
     const later = await syncProviderTransactions(deps)
+    const asked = deps.provider.countOf('getPayment')
     deps.provider.heal('getPayment')
     deps.clock.advance(3_600)
     await syncProviderTransactions(deps)
 
-    expect(first).toMatchObject({ unanswered: 1, complete: true })
-    expect(later).toMatchObject({ complete: true })
+    expect(first).toMatchObject({ unanswered: 2, complete: true })
+    expect(later).toMatchObject({ unanswered: 4, complete: true })
+    // Each round's page asks about both at once. The second run's due jobs ask no more after that.
+    expect(asked).toBe(4)
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
     expect(deps.published).toStrictEqual([])
   })

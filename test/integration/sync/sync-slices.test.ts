@@ -3,6 +3,7 @@
  * transactions; runs that stop, die, race or are refused; and the state of the jobs afterwards.
  */
 import { describe, expect } from 'vitest'
+import type { TransactionFilter } from '../../../shared/provider/provider.ts'
 import {
   claimJob,
   findDueJobs,
@@ -12,6 +13,8 @@ import {
   scheduleReading,
 } from '../../../shared/sync/job-store.ts'
 import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
+import { pageOfRows } from '../../support/fake-provider.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { syncTest as it, withBacklog } from './sync-test.ts'
@@ -74,7 +77,9 @@ describe('sync: its positions', () => {
     if (due === undefined) throw new Error('nothing was handed back')
 
     const first = await claimJob(deps, due)
-    deps.clock.advance(301)
+    deps.clock.advance(299)
+    expect(await findDueJobs(deps, 10)).toStrictEqual([])
+    deps.clock.advance(1)
     const [overdue] = await findDueJobs(deps, 10)
     const second = overdue && (await claimJob(deps, overdue))
     if (first?.kind !== 'head' || second?.kind !== 'head') throw new Error('a slice was not claimed')
@@ -86,35 +91,68 @@ describe('sync: its positions', () => {
     expect(await keepPosition(deps, second, { afterId: 'txn', rows: 50 })).toMatchObject({ afterId: 'txn' })
   })
 
+  it('are not read a second time by the planner when another worker has taken them', async ({ deps, rows }) => {
+    const asked: TransactionFilter[] = []
+    deps.provider.script('listTransactions', async (filter) => {
+      asked.push(filter)
+      if (asked.length === 1) await shareSync(deps, { woken: false })
+      return { kind: 'found', value: pageOfRows(rows, filter) }
+    })
+
+    const summary = await syncProviderTransactions(deps)
+
+    // 28 slices of six hours, and the reversals.
+    expect(asked).toHaveLength(29)
+    expect(summary).toMatchObject({ complete: false, until: deps.now() })
+  })
+
   it('refuse a second planner, which still works on the due jobs', async ({ deps, rows, credited }) => {
     rows.push(rowNow(deps, credited))
-    const late = beforeFirst(deps, 'transact', () => syncProviderTransactions(deps))
+    const late = beforeFirst(deps, 'transact', async () => {
+      await syncProviderTransactions(deps)
+      // As after a week.
+      for (const { key } of deps.changes.filter(({ key: { pk } }) => /^SYNC#(head|reversals)#/.test(pk))) {
+        await deps.table.write(remove(key, exists))
+      }
+    })
 
     const summary = await syncProviderTransactions(late)
 
     expect(summary).toMatchObject({ complete: false, until: null, transactions: 0 })
+    expect(deps.lines.at(-1)).toMatchObject({ level: 'warn', fields: { end: 'overtaken', incomplete: 0 } })
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 })
 
 describe('sync: a provider with a quota', () => {
-  it('says "not now": all wait as long as it says, and read on where they were', async ({ deps, rows, credited }) => {
-    rows.push(rowNow(deps, credited))
-    const { asked, state } = await withBacklog(deps, rows, 120)
-    let roomAtMs = 0
-    deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
-    state.answer = (question) => {
-      if (question !== 2) return undefined
-      roomAtMs = deps.monotonicMs() + 45_000
-      return { kind: 'unanswered', reason: 'rate_limited' }
-    }
-    const startedMs = deps.monotonicMs()
+  it.for([
+    [239_999, true],
+    [240_000, false],
+  ] as const)(
+    'says "not now" for %d ms, and a run waits for it: %s',
+    async ([pauseMs, isAwaited], { deps, rows, credited }) => {
+      rows.push(rowNow(deps, credited))
+      const { asked, state } = await withBacklog(deps, rows, 120)
+      let roomAtMs = 0
+      deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
+      state.answer = (question) => {
+        if (question !== 2) return undefined
+        roomAtMs = deps.monotonicMs() + pauseMs
+        return { kind: 'unanswered', reason: 'rate_limited' }
+      }
+      const slept: number[] = []
+      const sleep = (ms: number) => {
+        slept.push(ms)
+        return deps.sleep(ms)
+      }
 
-    const summary = await syncProviderTransactions(deps)
+      const summary = await syncProviderTransactions({ ...deps, sleep })
+      deps.clock.advance(isAwaited ? 0 : 240)
+      await shareSync(deps, { woken: false })
 
-    expect(summary.complete).toBe(true)
-    expect(deps.monotonicMs() - startedMs).toBe(45_000)
-    expect(asked[2]).toStrictEqual(asked[1])
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
-  })
+      expect([summary.complete, slept]).toStrictEqual([isAwaited, isAwaited ? [pauseMs] : []])
+      expect(asked[2]).toStrictEqual(asked[1])
+      expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+    },
+  )
 })

@@ -8,9 +8,17 @@ import { claimJob, findDueJobs, finishJob, keepPosition, registerReading } from 
 import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, pageOfRows, settledRow } from '../../support/fake-provider.ts'
+import { recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { checkWhenDue, paidWhileCreating } from '../../support/payment-builders.ts'
-import { findingAbout, type PaidUpstream, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  creditedPayment,
+  findingAbout,
+  type PaidUpstream,
+  paidUpstream,
+  paymentOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
@@ -44,13 +52,19 @@ const run = async (deps: TestDeps, at: Timestamp) => {
 }
 
 describe('sync: the tail', () => {
-  it('reads the hour again once when its latest settlement is due', async ({ deps, credited }) => {
+  it('reads the hour again once when its latest settlement is due', async ({ deps, client, credited }) => {
     const asked = watchTail(deps)
     const start = deps.now()
-    const { settle } = openRow(deps, credited)
-    await syncProviderTransactions(deps)
+    // Two slices of the head begin or end here, so a run reads these rows twice.
+    const updatedAt = addMs(start, -6 * HOUR_MS)
+    const other = await creditedPayment(deps, client)
+    const earlier = openRow(deps, other, { updatedAt, settlesAt: addMs(start, DAY_MS) })
+    const { settle } = openRow(deps, credited, { updatedAt })
+    const recorded = recordTable(deps)
+    await syncProviderTransactions(recorded.deps)
     const early = addMs(start, 2 * DAY_MS)
     settle()
+    earlier.settle()
 
     await run(deps, early)
     const tooEarly = asked.length
@@ -58,20 +72,27 @@ describe('sync: the tail', () => {
     await run(deps, addMs(early, HOUR_MS + 10 * MINUTE_MS))
     await run(deps, addMs(early, 3 * DAY_MS))
 
+    expect(writtenKeys(recorded.calls).filter(({ pk }) => pk.includes('tail'))).toHaveLength(1)
     expect(tooEarly).toBe(0)
     const hour = { createdFrom: start, createdTo: addMs(start, HOUR_MS - 1) }
-    expect(asked).toMatchObject([{ ...hour, category: CATEGORY, rows: 1 }])
+    expect(asked).toMatchObject([{ ...hour, category: CATEGORY, rows: 2 }])
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_440 })
   })
 
   it('reads it three times at most, the later ones a day after each other', async ({ deps, credited }) => {
     const asked = watchTail(deps)
+    const start = deps.now()
     openRow(deps, credited)
     await syncProviderTransactions(deps)
+    const readAfterHours: number[] = []
 
-    for (let day = 0; day < 12; day++) await run(deps, addMs(deps.now(), DAY_MS))
+    for (let hours = 6; hours <= 12 * 24; hours += 6) {
+      await run(deps, addMs(start, hours * HOUR_MS))
+      if (asked.length > readAfterHours.length) readAfterHours.push(hours)
+    }
 
     expect(asked.map(({ rows }) => rows)).toStrictEqual([1, 1, 1])
+    expect(readAfterHours).toStrictEqual([54, 78, 102])
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
