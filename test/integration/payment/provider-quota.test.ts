@@ -6,7 +6,8 @@ import { notePause, pausedUntil } from '../../../shared/provider/pause-store.ts'
 import type { Provider, ProviderOperation } from '../../../shared/provider/provider.ts'
 import { quotaWindow, takeCalls, takeShare } from '../../../shared/provider/quota-store.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
-import { addMs, SECOND_MS, timestampOf } from '../../../shared/time.ts'
+import { pausesKey, quotaKey } from '../../../shared/table/keys.ts'
+import { addMs, expiresAfter, HOUR_MS, SECOND_MS, timestampOf } from '../../../shared/time.ts'
 import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
@@ -39,6 +40,9 @@ describe('takeCalls', () => {
     expect(await takeCalls(first, 'getPayment', 99)).toStrictEqual({ granted: 10, retryAt: windowEnd })
     first.clock.set(windowEnd)
     expect(await takeCalls(second, 'listTransactions', 7)).toStrictEqual({ granted: 7, retryAt: undefined })
+    const { number } = quotaWindow(60, first.now())
+    const ttl = expiresAfter(addMs(windowEnd, 10 * SECOND_MS), HOUR_MS)
+    expect(first.stored.item(quotaKey('listTransactions', number))).toMatchObject({ taken: 7, ttl })
   })
 })
 
@@ -55,6 +59,7 @@ describe('a pause', () => {
 
     expect(await pausedUntil(second, ['getPayment'])).toBeUndefined()
     expect(await pausedUntil(second, ['getPayment', 'listTransactions'])).toBe(until)
+    expect(first.stored.item(pausesKey)).toMatchObject({ list_transactions: until, ttl: expiresAfter(until, HOUR_MS) })
     expect(await takeCalls(second, 'listTransactions', 5)).toStrictEqual({ granted: 0, retryAt: until })
     first.provider.heal('pauseMs')
     first.clock.set(until)

@@ -16,10 +16,11 @@ const get = (url: string, overrides: Partial<HttpCall> = {}) =>
 const outcomeOf = async (script: Script, overrides?: Partial<HttpCall>) =>
   get((await startScriptedServer(script)).url, overrides)
 
-const failing = (cause: unknown) => {
-  vi.stubGlobal('fetch', async () => Promise.reject(new TypeError('fetch failed', { cause })))
+const rejecting = (error: unknown) => {
+  vi.stubGlobal('fetch', async () => Promise.reject(error))
   return get('http://127.0.0.1:1')
 }
+const failing = (cause: unknown) => rejecting(new TypeError('fetch failed', { cause }))
 const systemError = (code: string, syscall?: string) => Object.assign(new Error(`${code} ${SECRET}`), { code, syscall })
 
 afterEach(() => void vi.unstubAllGlobals())
@@ -115,10 +116,11 @@ describe('callJson: no answer', () => {
     expect([none.kind, one.kind]).toStrictEqual(['not_sent', 'lost'])
   })
 
-  it.each([undefined, new AggregateError([])])(
+  it.each([undefined, { code: 7 }, new AggregateError([])])(
     'calls a request lost when the failure says nothing: %o',
     async (cause) => {
       expect(await failing(cause)).toStrictEqual(lost('network error'))
+      expect(await rejecting(cause)).toStrictEqual(lost('network error'))
     },
   )
 })
