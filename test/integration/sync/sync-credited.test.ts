@@ -18,18 +18,18 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
 describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
-  it('turns the estimate, and the ledger, into what the provider kept', async ({ deps, client, rows, credited }) => {
+  it('turns the estimate, and the ledger, into what the provider kept', async ({ deps, client, credited, sync }) => {
     deps.clock.advance(3_600)
-    rows.push(rowNow(deps, credited, { settledAt: deps.now() }))
+    const row = rowNow(deps, credited, { settledAt: deps.now() })
 
-    await syncProviderTransactions(deps)
+    await sync(row)
 
     expect(await paymentOf(deps, credited)).toMatchObject({
       feeStatus: 'actual',
       providerFeeMinor: 4_440,
       netMinor: 95_460,
       providerSettledAt: deps.now(),
-      ownRow: { transactionId: rows[0]?.transactionId, providerMinor: 95_560 },
+      ownRow: { transactionId: row.transactionId, providerMinor: 95_560 },
     })
     expect(await pendingOf(deps, client.clientId)).toBe(95_460)
   })
@@ -42,12 +42,10 @@ describe('sync: what it cannot explain about a credited payment', () => {
     ['another currency', { currency: 'PHP' }, 'amount_differs', 100_000],
   ])(
     '%s: a finding with an alert, once, and the fee stays the estimate',
-    async ([, fields, cause, amountMinor], { deps, client, rows, credited }) => {
-      rows.push(rowNow(deps, credited, fields))
-
-      await syncProviderTransactions(deps)
+    async ([, fields, cause, amountMinor], { deps, client, credited, sync }) => {
+      await sync(rowNow(deps, credited, fields))
       deps.clock.advance(3_600)
-      await syncProviderTransactions(deps)
+      await sync()
 
       const { paymentId } = credited.payment
       const about = { paymentId, clientId: client.clientId, providerPaymentId: credited.providerPaymentId }
@@ -61,11 +59,10 @@ describe('sync: what it cannot explain about a credited payment', () => {
     },
   )
 
-  it('another fee than the actual one: a finding, no correction', async ({ deps, client, rows, credited }) => {
+  it('another fee than the actual one: a finding, no correction', async ({ deps, client, credited, sync }) => {
     await post(deps, credited.payment)
-    rows.push(rowNow(deps, credited, { keptMinor: minor(4_444) }))
 
-    await syncProviderTransactions(deps)
+    await sync(rowNow(deps, credited, { keptMinor: minor(4_444) }))
 
     expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: 4_444 })
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_000 })
@@ -94,16 +91,15 @@ describe('sync: a dispute that is won', () => {
     ['in one page with it', 0, 100_000, 95_900],
     ['long after it', 10 * DAYS, 100_000, 95_900],
     ['in part', 10 * DAYS, 60_000, 60_000],
-  ] as const)('undoes what its chargeback did: %s', async (won, { deps, client, rows, credited }) => {
+  ] as const)('undoes what its chargeback did: %s', async (won, { deps, client, rows, credited, sync }) => {
     const [, seconds, amount, pending] = won
     rows.push(dispute(deps, credited))
-    if (seconds > 0) await syncProviderTransactions(deps)
+    if (seconds > 0) await sync()
     deps.clock.advance(seconds)
-    rows.push(wonRow(deps, credited, { amountMinor: minor(amount) }))
 
-    await syncProviderTransactions(deps)
+    await sync(wonRow(deps, credited, { amountMinor: minor(amount) }))
     deps.clock.advance(10 * MINUTES)
-    await syncProviderTransactions(deps)
+    await sync()
 
     expect(await pendingOf(deps, client.clientId)).toBe(pending)
     const { reversal } = await paymentOf(deps, credited)
@@ -111,16 +107,14 @@ describe('sync: a dispute that is won', () => {
     expect([reversal?.amountMinor, reversal?.undoneAt === undefined]).toStrictEqual([left, left > 0])
   })
 
-  it('waits for its chargeback when it is heard of before', async ({ deps, client, rows, credited }) => {
-    rows.push(wonRow(deps, credited))
-    await syncProviderTransactions(deps)
+  it('waits for its chargeback when it is heard of before', async ({ deps, client, credited, sync }) => {
+    await sync(wonRow(deps, credited))
     const early = await paymentOf(deps, credited)
     deps.clock.advance(30 * MINUTES)
-    rows.push(dispute(deps, credited))
-    await syncProviderTransactions(deps)
+    await sync(dispute(deps, credited))
     deps.clock.advance(90 * MINUTES)
 
-    const later = await syncProviderTransactions(deps)
+    const later = await sync()
 
     expect(early.reversal).toBeUndefined()
     expect(later).toMatchObject({ unanswered: 0, complete: true })
@@ -129,26 +123,24 @@ describe('sync: a dispute that is won', () => {
     expect(await paymentOf(deps, credited)).toMatchObject(undone)
   })
 
-  it('without a chargeback gives back nothing, after two days', async ({ deps, client, rows, credited }) => {
+  it('without a chargeback gives back nothing, after two days', async ({ deps, client, credited, sync }) => {
     const row = wonRow(deps, credited)
-    rows.push(row)
     const finding = () => findingAbout(deps, `${row.transactionId}#dispute_won`, 'money_went_back')
-    await syncProviderTransactions(deps)
+    await sync(row)
     expect(await finding()).toBeUndefined()
     deps.clock.advance(2 * DAYS)
 
-    await syncProviderTransactions(deps)
+    await sync()
 
     expect(await finding()).toMatchObject({ amountMinor: 0 })
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
   })
 
-  it('of an amount that no row says is a person’s, and moves nothing', async ({ deps, client, rows, credited }) => {
+  it('of an amount that no row says is a person’s, and moves nothing', async ({ deps, client, credited, sync }) => {
     const { disputedMinor: _, ...unclear } = dispute(deps, credited)
-    rows.push(unclear)
 
-    await syncProviderTransactions(deps)
-    await syncProviderTransactions(deps)
+    await sync(unclear)
+    await sync()
 
     const finding = { status: 'open', amountMinor: 125_000, paymentId: credited.payment.paymentId }
     expect(await findingAbout(deps, unclear.transactionId, 'disputed_amount_unknown')).toMatchObject(finding)
@@ -185,10 +177,8 @@ describe('a contract that bills fees after the month (stage setting providerFees
 
   invoiced.for([4_440, 4_000, -1])(
     'reports a row that shows a fee (%d), and changes nothing',
-    async (kept, { deps, client, rows, credited }) => {
-      rows.push(rowNow(deps, credited, { keptMinor: minor(kept) }))
-
-      await syncProviderTransactions(deps)
+    async (kept, { deps, client, credited, sync }) => {
+      await sync(rowNow(deps, credited, { keptMinor: minor(kept) }))
 
       expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: kept })
       expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
@@ -205,24 +195,23 @@ describe('a contract that changes', () => {
     [4_440, DEDUCTED_FEE],
   ] as const)(
     'takes an earlier estimate’s fee from its row, which kept %d',
-    async ([kept, expected], { deps, client, rows }) => {
+    async ([kept, expected], { deps, client, sync }) => {
       const paid = await creditedPayment(under(deps, 'deducted'), client)
-      rows.push(rowNow(deps, paid, { keptMinor: minor(kept) }))
 
-      await syncProviderTransactions(deps)
+      await sync(rowNow(deps, paid, { keptMinor: minor(kept) }))
 
       expect(await paymentOf(deps, paid)).toMatchObject(expected)
       expect(deps.published).toStrictEqual([])
     },
   )
 
-  invoiced('reports nothing about fees that were final before', async ({ deps, client, rows, credited }) => {
+  invoiced('reports nothing about fees that were final before', async ({ deps, client, rows, credited, sync }) => {
     const deducted = under(deps, 'deducted')
     const deductedBefore = await creditedPayment(deducted, client)
     rows.push(rowNow(deps, credited, NO_FEE), rowNow(deps, deductedBefore))
     await syncProviderTransactions(deducted)
 
-    await syncProviderTransactions(deps)
+    await sync()
 
     expect(deps.published).toStrictEqual([])
     expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)

@@ -9,10 +9,10 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it, recordQuestions, withBacklog } from './sync-test.ts'
 
 describe('sync: what the head reads', () => {
-  it('reads the last seven days at first, in slices, up to now', async ({ deps, rows }) => {
+  it('reads the last seven days at first, in slices, up to now', async ({ deps, rows, sync }) => {
     const { asked } = recordQuestions(deps, rows)
 
-    const summary = await syncProviderTransactions(deps)
+    const summary = await sync()
 
     expect(summary).toStrictEqual({ transactions: 0, unanswered: 0, until: deps.now(), complete: true })
     expect(asked).toHaveLength(28)
@@ -23,20 +23,20 @@ describe('sync: what the head reads', () => {
     expect(ends.at(-1)).toBe(deps.now())
   })
 
-  it('reads what came since, and two minutes more', async ({ deps, rows, credited }) => {
-    await syncProviderTransactions(deps)
+  it('reads what came since, and two minutes more', async ({ deps, rows, credited, sync }) => {
+    await sync()
     const first = deps.now()
     const { asked } = recordQuestions(deps, rows)
     rows.push(rowNow(deps, credited, { updatedAt: addMs(first, -2 * MINUTE_MS) }))
 
     deps.clock.advance(300)
-    await syncProviderTransactions(deps)
+    await sync()
 
     expect(asked).toMatchObject([{ updatedFrom: addMs(first, -2 * MINUTE_MS), updatedTo: deps.now() }])
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
-  it('notes a row that cannot be read, pages on after it and reads the others', async ({ deps, credited }) => {
+  it('notes a row that cannot be read, pages on after it and reads the others', async ({ deps, credited, sync }) => {
     const odd = { transactions: [], unreadableIds: ['txn_odd'], hasMore: true, afterId: 'txn_odd' }
     const rest = { transactions: [rowNow(deps, credited)], hasMore: false }
     deps.provider.script('listTransactions', async ({ afterId, reversedOnly }) => ({
@@ -44,7 +44,7 @@ describe('sync: what the head reads', () => {
       value: afterId === undefined && reversedOnly !== true ? odd : rest,
     }))
 
-    const summary = await syncProviderTransactions(deps)
+    const summary = await sync()
 
     expect(summary.complete).toBe(true)
     expect(await findingAbout(deps, 'txn_odd', 'transaction_unexplained')).toMatchObject({ status: 'open' })
@@ -56,9 +56,9 @@ describe('sync: what the head reads', () => {
     [60_000, 13],
   ] as const)(
     'cuts slices by what the last ones held, and calls others where they take long, as many as a quota of %d calls feeds',
-    async ([callsPerMinute, helpers], { deps, rows }) => {
+    async ([callsPerMinute, helpers], { deps, rows, sync }) => {
       const { asked } = await withBacklog(deps, rows, 3_100)
-      await syncProviderTransactions(deps)
+      await sync()
       const alone = asked.length
       deps.clock.advance(3_600)
       const stage = { ...deps.stage, providerCallsPerMinute: callsPerMinute }
@@ -71,10 +71,10 @@ describe('sync: what the head reads', () => {
     },
   )
 
-  it('calls no more others than due jobs are left', async ({ deps, rows }) => {
+  it('calls no more others than due jobs are left', async ({ deps, rows, sync }) => {
     const { state } = recordQuestions(deps, rows)
     state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
-    await syncProviderTransactions(deps)
+    await sync()
     state.answer = undefined
 
     await syncProviderTransactions(slowly(deps, 800))
@@ -115,18 +115,18 @@ const hushed = ({ provider }: TestDeps) =>
   provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
 
 describe('sync: money the provider cannot be asked about', () => {
-  it('is asked about again, less and less often, until the answer comes', async ({ deps, client, rows, paid }) => {
-    rows.push(rowOfOtherAttempt(deps, paid), rowOfOtherAttempt(deps, await paidUpstream(deps, client)))
+  it('is asked about again, less and less often, until the answer comes', async ({ deps, client, paid, sync }) => {
+    const both = [rowOfOtherAttempt(deps, paid), rowOfOtherAttempt(deps, await paidUpstream(deps, client))]
     deps.clock.advance(90)
     hushed(deps)
-    const first = await syncProviderTransactions(deps)
+    const first = await sync(...both)
 
     deps.clock.advance(40 * 3_600)
-    const later = await syncProviderTransactions(deps)
+    const later = await sync()
     const asked = deps.provider.countOf('getPayment')
     deps.provider.heal('getPayment')
     deps.clock.advance(3_600)
-    await syncProviderTransactions(deps)
+    await sync()
 
     expect(first).toMatchObject({ unanswered: 2, complete: true })
     expect(later).toMatchObject({ unanswered: 4, complete: true })
@@ -136,16 +136,15 @@ describe('sync: money the provider cannot be asked about', () => {
     expect(deps.published).toStrictEqual([])
   })
 
-  it('is a finding after two days, and no longer holds the next round back', async ({ deps, rows, paid }) => {
-    rows.push(rowOfOtherAttempt(deps, paid))
+  it('is a finding after two days, and no longer holds the next round back', async ({ deps, paid, sync }) => {
     hushed(deps)
-    await syncProviderTransactions(deps)
+    await sync(rowOfOtherAttempt(deps, paid))
     const before = await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
 
     deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
-    const later = await syncProviderTransactions(deps)
+    const later = await sync()
     const listed = deps.provider.countOf('listTransactions')
-    await syncProviderTransactions(deps)
+    await sync()
 
     expect(before).toBeUndefined()
     expect(later).toMatchObject({ unanswered: 0, complete: true })

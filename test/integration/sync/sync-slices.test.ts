@@ -27,7 +27,7 @@ describe('sync: its positions', () => {
     ['refused', 'refused'],
   ] as const)(
     'are kept after every page: %s says %s, and the next run goes on after the last one',
-    async ([reason, end], { deps, rows, credited }) => {
+    async ([reason, end], { deps, rows, credited, sync }) => {
       rows.push(rowNow(deps, credited))
       const { asked, state } = await withBacklog(deps, rows, 120)
       // A refused cursor is tried again from the beginning of its span, once.
@@ -35,7 +35,7 @@ describe('sync: its positions', () => {
       const unanswered = isCursor ? [2, 3] : [2]
       state.answer = (question) => (unanswered.includes(question) ? { kind: 'unanswered', reason } : undefined)
 
-      const stopped = await syncProviderTransactions(deps)
+      const stopped = await sync()
       deps.clock.advance(1)
       const resumed = await shareSync(deps, { woken: false })
 
@@ -53,13 +53,13 @@ describe('sync: its positions', () => {
     },
   )
 
-  it('wait for the rows after an empty page that says there are more', async ({ deps, rows, credited }) => {
+  it('wait for the rows after an empty page that says there are more', async ({ deps, rows, credited, sync }) => {
     rows.push(rowNow(deps, credited))
     const { asked, state } = await withBacklog(deps, rows, 60)
     const empty = { kind: 'found', value: { transactions: [], hasMore: true } } as const
     state.answer = (question) => (question === 2 ? empty : undefined)
 
-    const stopped = await syncProviderTransactions(deps)
+    const stopped = await sync()
     deps.clock.advance(1)
     await shareSync(deps, { woken: false })
 
@@ -69,10 +69,10 @@ describe('sync: its positions', () => {
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
-  it('are the taker’s alone: an overtaken worker neither keeps nor ends a slice', async ({ deps, rows }) => {
+  it('are the taker’s alone: an overtaken worker neither keeps nor ends a slice', async ({ deps, rows, sync }) => {
     const { state } = await withBacklog(deps, rows, 120)
     state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
-    await syncProviderTransactions(deps)
+    await sync()
     const [due] = await findDueJobs(deps, 10)
     if (due === undefined) throw new Error('nothing was handed back')
 
@@ -91,7 +91,7 @@ describe('sync: its positions', () => {
     expect(await keepPosition(deps, second, { afterId: 'txn', rows: 50 })).toMatchObject({ afterId: 'txn' })
   })
 
-  it('are not read a second time by the planner when another worker has taken them', async ({ deps, rows }) => {
+  it('are not read a second time by the planner when another worker has taken them', async ({ deps, rows, sync }) => {
     const asked: TransactionFilter[] = []
     deps.provider.script('listTransactions', async (filter) => {
       asked.push(filter)
@@ -99,17 +99,17 @@ describe('sync: its positions', () => {
       return { kind: 'found', value: pageOfRows(rows, filter) }
     })
 
-    const summary = await syncProviderTransactions(deps)
+    const summary = await sync()
 
     // 28 slices of six hours, and the reversals.
     expect(asked).toHaveLength(29)
     expect(summary).toMatchObject({ complete: false, until: deps.now() })
   })
 
-  it('refuse a second planner, which still works on the due jobs', async ({ deps, rows, credited }) => {
+  it('refuse a second planner, which still works on the due jobs', async ({ deps, rows, credited, sync }) => {
     rows.push(rowNow(deps, credited))
     const late = beforeFirst(deps, 'transact', async () => {
-      await syncProviderTransactions(deps)
+      await sync()
       // As after a week.
       for (const { key } of deps.changes.filter(({ key: { pk } }) => /^SYNC#(head|reversals)#/.test(pk))) {
         await deps.table.write(remove(key, exists))

@@ -3,13 +3,11 @@ import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { expectedSettlement } from '../../../shared/payment/channel/channel-timing.ts'
 import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { claimJob, findDueJobs, finishJob, keepPosition, registerReading } from '../../../shared/sync/job-store.ts'
 import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, pageOfRows, settledRow } from '../../support/fake-provider.ts'
 import { recordTable, writtenKeys } from '../../support/intercept-table.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
 import { checkWhenDue, paidWhileCreating } from '../../support/payment-builders.ts'
 import {
   creditedPayment,
@@ -79,11 +77,11 @@ describe('sync: the tail', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_440 })
   })
 
-  it('reads it three times at most, the later ones a day after each other', async ({ deps, credited }) => {
+  it('reads it three times at most, the later ones a day after each other', async ({ deps, credited, sync }) => {
     const asked = watchTail(deps)
     const start = deps.now()
     openRow(deps, credited)
-    await syncProviderTransactions(deps)
+    await sync()
     const readAfterHours: number[] = []
 
     for (let hours = 6; hours <= 12 * 24; hours += 6) {
@@ -96,11 +94,11 @@ describe('sync: the tail', () => {
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
-  it('waits for business days where the row does not say', async ({ deps, rows, credited }) => {
+  it('waits for business days where the row does not say', async ({ deps, rows, credited, sync }) => {
     const asked = watchTail(deps)
     rows.push(rowNow(deps, credited, { createdAt: deps.now(), category: 'QR_CODE' }))
     openRow(deps, { ...credited }, { settlesAt: undefined, category: undefined })
-    await syncProviderTransactions(deps)
+    await sync()
 
     const settles = expectedSettlement(credited.payment, deps.now())
     await run(deps, addMs(settles, 2 * HOUR_MS))
@@ -150,32 +148,30 @@ describe('sync: the tail', () => {
 })
 
 describe('sync: reversals', () => {
-  it('are found once a day, however old the payment is, without an update', async ({ deps, rows, credited }) => {
+  it('are found once a day, however old the payment is, without an update', async ({ deps, rows, credited, sync }) => {
     const created = deps.now()
-    rows.push(rowNow(deps, credited, { createdAt: created }))
-    await syncProviderTransactions(deps)
+    await sync(rowNow(deps, credited, { createdAt: created }))
     deps.clock.advance(170 * 86_400)
-    await syncProviderTransactions(deps)
+    await sync()
     const gone = rowNow(deps, credited, { createdAt: created, updatedAt: created, status: 'reversed' })
     rows.splice(0, 1, gone)
 
     deps.clock.advance(23 * 3_600)
-    await syncProviderTransactions(deps)
+    await sync()
     const finding = () => findingAbout(deps, `${gone.transactionId}#reversal`, 'money_went_back')
     expect(await finding()).toBeUndefined()
     deps.clock.advance(3_600)
-    await syncProviderTransactions(deps)
+    await sync()
 
     expect(await finding()).toMatchObject({ amountMinor: 95_460 })
   })
 })
 
 describe('sync: a row as the provider’s answer', () => {
-  it('credits a pending payment without another question', async ({ deps, client, rows }) => {
+  it('credits a pending payment without another question', async ({ deps, client, sync }) => {
     const paid = await paidUpstream(deps, client, { channelCode: 'BNI' })
-    rows.push(rowNow(deps, paid, NOT_SETTLED))
 
-    await syncProviderTransactions(deps)
+    await sync(rowNow(deps, paid, NOT_SETTLED))
 
     const credited = { status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId }
     expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'estimated', ...credited })
@@ -191,11 +187,10 @@ describe('sync: a row as the provider’s answer', () => {
     ['another attempt', { reference: 'other' }],
     ['another request', { paymentRequestId: 'pr-other' }],
     ['an id of another product', { providerPaymentId: 'inv-1', isCaptured: undefined }],
-  ])('is only a hint when it says %s', async ([, fields], { deps, rows, paid }) => {
+  ])('is only a hint when it says %s', async ([, fields], { deps, paid, sync }) => {
     const reference = fields.reference === 'other' ? `${paid.payment.paymentId}-2` : paid.reference
-    rows.push(rowNow(deps, paid, { ...fields, reference }))
 
-    await syncProviderTransactions(deps)
+    await sync(rowNow(deps, paid, { ...fields, reference }))
 
     expect(deps.provider.countOf('getPayment')).toBe(1)
     expect((await paymentOf(deps, paid)).status).toBe('providerPaymentId' in fields ? 'pending' : 'succeeded')
@@ -203,27 +198,16 @@ describe('sync: a row as the provider’s answer', () => {
 })
 
 describe('sync: a capture whose callback was lost (design section 4, Sync)', () => {
-  it('holds a second capture of a payment that was credited', async ({ deps, client, rows, credited }) => {
-    const second = { ...credited, providerPaymentId: deps.provider.pay(credited.payment.paymentRequestId) }
-    rows.push(rowNow(deps, credited), rowNow(deps, second))
-
-    await syncProviderTransactions(deps)
-
-    expect(await findSuspense(deps, second.providerPaymentId)).toMatchObject({ cause: 'second_capture' })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
-  })
-
-  it('remembers it while the payment is created, and reconciles its fee later', async ({ deps, client, rows }) => {
+  it('remembers it while the payment is created, and reconciles its fee later', async ({ deps, client, sync }) => {
     const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
     const row = settledRow({ providerPaymentId, reference }, deps.now())
-    rows.push(row)
 
-    const first = await syncProviderTransactions(deps)
+    const first = await sync(row)
     answer.resolve()
     const { payment } = await creating
     await checkWhenDue(deps, payment)
     deps.clock.advance(3_600)
-    const second = await syncProviderTransactions(deps)
+    const second = await sync()
 
     expect(first).toMatchObject({ unanswered: 1, complete: true })
     expect(second).toMatchObject({ unanswered: 0, complete: true })

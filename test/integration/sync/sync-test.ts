@@ -1,5 +1,10 @@
 import { test } from 'vitest'
-import type { TransactionFilter, TransactionPage, Unanswered } from '../../../shared/provider/provider.ts'
+import type {
+  ProviderTransaction,
+  TransactionFilter,
+  TransactionPage,
+  Unanswered,
+} from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { pageOfRows, settledRow } from '../../support/fake-provider.ts'
@@ -11,7 +16,7 @@ import type { TestDeps } from '../../support/test-deps.ts'
 
 /**
  * The `it` of a gateway of its own, whose client's books are audited after each test: `rows` is the provider's list of
- * transactions, `paid` a payment whose callback was lost, `credited` one that was credited with the estimate of its fee.
+ * transactions, `sync` adds rows to it and runs the sync, `paid` is a payment whose callback was lost, `credited` one that was credited with the estimate of its fee.
  */
 export const syncTest = test
   .extend('deps', () => memoryDeps())
@@ -21,6 +26,10 @@ export const syncTest = test
     return client
   })
   .extend('rows', ({ deps }) => deps.provider.transactions)
+  .extend('sync', ({ deps, rows }) => (...added: readonly ProviderTransaction[]) => {
+    rows.push(...added)
+    return syncProviderTransactions(deps)
+  })
   .extend('paid', ({ deps, client }) => paidUpstream(deps, client))
   .extend('credited', ({ deps, client }) => creditedPayment(deps, client))
 

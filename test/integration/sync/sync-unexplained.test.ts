@@ -5,7 +5,6 @@ import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { paidWhileCreating } from '../../support/payment-builders.ts'
@@ -31,12 +30,10 @@ const hide = ({ provider: { payments } }: TestDeps, { providerPaymentId }: PaidU
 }
 
 describe('sync: a transaction without a payment', () => {
-  it('notes a transaction of another product once, and asks about it once', async ({ deps, rows }) => {
-    rows.push(settledRow(foreign, deps.now()))
-
-    await syncProviderTransactions(deps)
+  it('notes a transaction of another product once, and asks about it once', async ({ deps, sync }) => {
+    await sync(settledRow(foreign, deps.now()))
     deps.clock.advance(3_600)
-    const second = await syncProviderTransactions(deps)
+    const second = await sync()
 
     expect(second).toMatchObject({ complete: true, unanswered: 0 })
     const finding = await findingAbout(deps, foreign.providerPaymentId, 'transaction_unexplained')
@@ -45,38 +42,31 @@ describe('sync: a transaction without a payment', () => {
     expect(deps.provider.countOf('getPayment')).toBe(1)
   })
 
-  it('is not taken for money in suspense when it is named like a finding', async ({ deps, rows }) => {
-    rows.push(settledRow(foreign, deps.now()))
-    await syncProviderTransactions(deps)
-    const named = { ...foreign, providerPaymentId: `${foreign.providerPaymentId}#transaction_unexplained` }
-    rows.push(settledRow(named, deps.now(), { type: 'return' }))
+  it('names it by the transaction when it has no payment id, and takes no finding’s id for money', async ({
+    deps,
+    sync,
+  }) => {
+    const aRow = (providerPaymentId: string) => settledRow({ providerPaymentId, reference: '' }, deps.now())
+    const row = aRow('')
 
-    await syncProviderTransactions(deps)
-
-    expect(deps.published).toHaveLength(2)
-  })
-
-  it('names it by the transaction when it has no payment id at all', async ({ deps, rows }) => {
-    const row = settledRow({ providerPaymentId: '', reference: '' }, deps.now())
-    rows.push(row, settledRow({ providerPaymentId: '', reference: '' }, deps.now()))
-
-    await syncProviderTransactions(deps)
+    await sync(row, aRow(''))
+    await sync({ ...aRow(`${row.transactionId}#transaction_unexplained`), type: 'return' })
 
     expect(await findingAbout(deps, row.transactionId, 'transaction_unexplained')).toMatchObject({ status: 'open' })
-    expect(deps.published).toHaveLength(2)
+    expect(deps.published).toHaveLength(3)
   })
 
-  it('asks again about money that the provider can show an hour later', async ({ deps, client, rows, paid }) => {
+  it('asks again about money that the provider can show an hour later', async ({ deps, client, paid, sync }) => {
     const show = hide(deps, paid)
-    rows.push(rowOfOtherAttempt(deps, paid))
+    const row = rowOfOtherAttempt(deps, paid)
     // After what the next round reads again.
     deps.clock.advance(200)
-    await syncProviderTransactions(deps)
+    await sync(row)
     const noted = await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
 
     show()
     deps.clock.advance(3_600)
-    await syncProviderTransactions(deps)
+    await sync()
 
     expect(noted).toMatchObject({ paymentId: paid.payment.paymentId, clientId: client.clientId })
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', netMinor: 95_460 })
@@ -87,11 +77,10 @@ describe('sync: a transaction without a payment', () => {
     ['refund', { type: 'return' }],
   ])(
     'asks what was paid before it says what became of it: a %s',
-    async ([type, fields], { deps, client, rows, paid }) => {
+    async ([type, fields], { deps, client, paid, sync }) => {
       const row = rowNow(deps, paid, fields)
-      rows.push(row, settledRow(foreign, deps.now(), { status: 'reversed' }))
 
-      await syncProviderTransactions(deps)
+      await sync(row, settledRow(foreign, deps.now(), { status: 'reversed' }))
 
       expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', reversal: { amountMinor: 100_000 } })
       expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 1 })
@@ -99,12 +88,17 @@ describe('sync: a transaction without a payment', () => {
     },
   )
 
-  it('asks so of a payment that is being created too, whose row has turned already', async ({ deps, client, rows }) => {
+  it('asks so of a payment that is being created too, whose row has turned already', async ({
+    deps,
+    client,
+    rows,
+    sync,
+  }) => {
     const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
     rows.push(settledRow({ providerPaymentId, reference }, deps.now(), { status: 'reversed' }))
     deps.clock.advance(60)
 
-    await syncProviderTransactions(deps)
+    await sync()
 
     const stored = await findStoredPayment(deps, paymentIdForKey(client.clientId, 'key-1'))
     expect(stored).toMatchObject({ status: 'succeeded', reversal: { amountMinor: 100_000 } })
@@ -114,12 +108,11 @@ describe('sync: a transaction without a payment', () => {
 })
 
 /** `hold`: puts money in suspense that names the reference; its own row is the provider's only one. */
-const held = it.extend('hold', ({ deps, rows, credited }) => async (reference: string, fields = {}) => {
+const held = it.extend('hold', ({ deps, credited, sync }) => async (reference: string, fields = {}) => {
   const providerPaymentId = deps.provider.pay(credited.payment.paymentRequestId)
   Object.assign(deps.provider.payments.get(providerPaymentId) ?? {}, { reference })
   const own = settledRow({ providerPaymentId, reference }, deps.now(), fields)
-  rows.push(own)
-  await syncProviderTransactions(deps)
+  await sync(own)
   deps.clock.advance(600)
   return { own, item: () => findSuspense(deps, providerPaymentId) }
 })
@@ -135,13 +128,14 @@ describe('sync: rows that name money in suspense', () => {
     ['a dispute', true, {}, { ...back, returns: 'chargeback' }, 2],
   ])(
     '%s leaves nothing of it, neither in suspense nor in the books',
-    async ([, isSecond, fields, taken, booked], { deps, rows, credited, hold }) => {
+    async ([, isSecond, fields, taken, booked], { deps, rows, credited, hold, sync }) => {
       const { own, item } = await hold(isSecond ? credited.reference : 'order 17', fields)
       rows.splice(0, 1, { ...own, ...taken, updatedAt: deps.now() })
 
-      await syncProviderTransactions(deps)
+      await sync()
 
-      expect(await item()).toMatchObject({ status: 'resolved', resolution: 'refunded', refundedMinor: 100_000 })
+      const cause = isSecond ? 'second_capture' : 'unknown_reference'
+      expect(await item()).toMatchObject({ cause, status: 'resolved', resolution: 'refunded', refundedMinor: 100_000 })
       const totals = await houseTotals(deps, { fromDay: '2026-11-20', untilDay: '2026-11-20' })
       expect(totals).toHaveLength(booked)
       for (const side of ['providerMinor', 'suspenseMinor', 'houseMinor'] as const) {
@@ -156,13 +150,12 @@ describe('sync: rows that name money in suspense', () => {
     ['a won dispute', { type: 'correction', comesAgain: true }, 'reversed_upstream', { type: 'unmatched' }],
     ['a void refund', { type: 'return', status: 'reversed' }, 'reversed_upstream', undefined],
     ['a status of tomorrow', { status: 'unknown' }, 'transaction_unexplained', undefined],
-  ])('%s is a finding, and the money stays held', async ([, fields, cause, booked], { deps, rows, hold }) => {
+  ])('%s is a finding, and the money stays held', async ([, fields, cause, booked], { deps, hold, sync }) => {
     const { own, item } = await hold('order 17')
     const before = await item()
     const row = settledRow(own, deps.now(), { ...fields, keptMinor: undefined, amountMinor: minor(25_000) })
-    rows.push(row)
 
-    await syncProviderTransactions(deps)
+    await sync(row)
 
     expect(await item()).toStrictEqual(before)
     expect(await findingAbout(deps, row.transactionId, cause)).toMatchObject({ status: 'open', amountMinor: 25_000 })
@@ -178,13 +171,12 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
     ['a status of tomorrow', { status: 'unknown' }],
   ])(
     '%s that names a payment of ours is a finding, once, and moves nothing',
-    async ([, fields], { deps, client, rows, credited }) => {
+    async ([, fields], { deps, client, credited, sync }) => {
       const row = rowNow(deps, credited, { ...fields, keptMinor: undefined, amountMinor: minor(25_000) })
-      rows.push(row)
 
-      await syncProviderTransactions(deps)
+      await sync(row)
       deps.clock.advance(3_600)
-      const again = await syncProviderTransactions(deps)
+      const again = await sync()
 
       expect(again.complete).toBe(true)
       const about = { paymentId: credited.payment.paymentId, clientId: client.clientId }
@@ -195,13 +187,12 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
     },
   )
 
-  it('notes a refund that was void from the start, and moves nothing', async ({ deps, client, rows, credited }) => {
+  it('notes a refund that was void from the start, and moves nothing', async ({ deps, client, credited, sync }) => {
     const row = rowNow(deps, credited, { type: 'return', status: 'reversed', amountMinor: minor(25_000) })
-    rows.push(row)
 
-    await syncProviderTransactions(deps)
+    await sync(row)
     deps.clock.advance(3_600)
-    await syncProviderTransactions(deps)
+    await sync()
 
     expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#reversal#money_went_back` }])
     expect(await paymentOf(deps, credited)).toMatchObject({ takenBackMinor: 0, movements: [{ tookMinor: 0 }] })
@@ -210,11 +201,10 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
 
   it.for(['return', 'correction', 'unknown'] as const)(
     'of kind %s that name no payment are findings too, and the house’s',
-    async (type, { deps, rows }) => {
+    async (type, { deps, sync }) => {
       const row = settledRow(foreign, deps.now(), { type })
-      rows.push(row)
 
-      await syncProviderTransactions(deps)
+      await sync(row)
 
       expect(deps.published).toMatchObject([{ subject: expect.stringContaining(row.transactionId) }])
       expect(deps.provider.countOf('getPayment')).toBe(0)
@@ -226,16 +216,15 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
   it.for([
     [{ isWithdrawal: true }, { type: 'withdrawal', bankMinor: 100_000, houseMinor: -2_500 }],
     [{}, { type: 'unmatched', bankMinor: 0, houseMinor: -102_500 }],
-  ] as const)('books a row of the account, %o, as %o', async ([fields, booked], { deps, rows }) => {
+  ] as const)('books a row of the account, %o, as %o', async ([fields, booked], { deps, sync }) => {
     const row = settledRow(foreign, deps.now(), { type: 'account', providerMinor: minor(-102_500), ...fields })
-    rows.push(row)
 
-    await syncProviderTransactions(deps)
+    await sync(row)
 
     expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject({ providerMinor: -102_500, ...booked })
   })
 
-  it('passes over the account’s own affairs, and says how many it saw', async ({ deps, rows }) => {
+  it('passes over the account’s own affairs, and says how many it saw', async ({ deps, rows, sync }) => {
     const own = [
       { type: 'account' },
       { type: 'account', status: 'reversed' },
@@ -243,7 +232,7 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
     ] as const
     for (const fields of own) rows.push(settledRow(foreign, deps.now(), fields))
 
-    const summary = await syncProviderTransactions(deps)
+    const summary = await sync()
 
     // Two passes read what is gone again.
     expect(summary).toMatchObject({ transactions: 4, unanswered: 0, complete: true })
@@ -254,11 +243,10 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
   it.for([
     ['is not booked on the payment that it names, if it is of other money', 'py-other', 95_900, 'reversed_upstream'],
     ['is booked on the payment that it names, if it names no money', '', 0, 'refund#money_went_back'],
-  ] as const)('a refund %s', async ([, providerPaymentId, pending, found], { deps, client, rows, credited }) => {
+  ] as const)('a refund %s', async ([, providerPaymentId, pending, found], { deps, client, credited, sync }) => {
     const row = rowNow(deps, credited, { type: 'return', providerPaymentId })
-    rows.push(row)
 
-    await syncProviderTransactions(deps)
+    await sync(row)
 
     expect(await pendingOf(deps, client.clientId)).toBe(pending)
     expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${found}` }])
