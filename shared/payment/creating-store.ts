@@ -24,6 +24,9 @@ const ttlSeconds = (time: Timestamp): number => Math.floor(epochMs(time) / SECON
 
 export const isAttempt = (attempt: number): Condition => equals('attempt', attempt)
 export const leaseIsOver = (now: Timestamp): Condition => any(absent('leaseUntil'), atMost('leaseUntil', now))
+/** Its attempt may still run. */
+export const isUnderLease = ({ leaseUntil }: Pick<CreatingPayment, 'leaseUntil'>, now: Timestamp): boolean =>
+  (leaseUntil ?? now) > now
 /** Refused long ago, and not yet deleted by the table's TTL: it counts as absent. */
 const isForgotten = (now: Timestamp): Condition => all(isCreating, atMost('ttl', ttlSeconds(now)))
 

@@ -7,7 +7,7 @@ import { takeShare } from '../../provider/quota-store.ts'
 import { addMs } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf } from '../channel/channels.ts'
-import { claimPayment, claimTakeover } from '../creating-store.ts'
+import { claimPayment, claimTakeover, isUnderLease } from '../creating-store.ts'
 import type { NewsDeps } from '../news/ask-for-news.ts'
 import type { CreatingPayment, Payment, PaymentRequest, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment, parseStored } from '../payment-store.ts'
@@ -102,9 +102,7 @@ const resume = async (
   let stored = met
   for (let round = 0; round < MAX_ROUNDS && stored !== undefined; round++) {
     if (stored.status !== 'creating') return replay(stored)
-    if (stored.leaseUntil !== undefined && stored.leaseUntil > deps.now()) {
-      return replay(await waitForAttempt(deps, stored, deadline))
-    }
+    if (isUnderLease(stored, deps.now())) return replay(await waitForAttempt(deps, stored, deadline))
     const taken = await takeOverPayment(deps, stored, parsed)
     if (taken.kind === 'taken') return runAttempt(deps, client, taken.creating, deadline)
     stored = taken.stored
@@ -127,7 +125,7 @@ export const waitForAttempt = async (
     await deps.sleep(Math.ceil(pollMs / 2 + (deps.random() * pollMs) / 2))
     const stored = await findStoredPayment(deps, creating.paymentId)
     if (stored && stored.status !== 'creating') return stored
-    if (stored?.leaseUntil === undefined || stored.leaseUntil <= deps.now()) {
+    if (!stored || !isUnderLease(stored, deps.now())) {
       throw createFailed(stored?.failure ?? 'the payment could not be created; retry with the same Idempotency-Key')
     }
   }

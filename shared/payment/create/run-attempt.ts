@@ -9,7 +9,7 @@ import type { StageSettings } from '../../stage-settings.ts'
 import { transactWhileFresh } from '../../table/table.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { channelOf, isPushChannel } from '../channel/channels.ts'
-import { commitPending, putPointers } from '../creating-store.ts'
+import { commitPending, isUnderLease, putPointers } from '../creating-store.ts'
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
@@ -61,8 +61,8 @@ export const runAttempt = async (
 }
 
 /** The lease expired while the process was frozen, so another attempt may have sent a push. */
-const hasExpiredPushLease = ({ request, leaseUntil }: CreatingPayment, now: Timestamp): boolean =>
-  isPushChannel(request) && leaseUntil !== undefined && leaseUntil <= now
+const hasExpiredPushLease = (creating: CreatingPayment, now: Timestamp): boolean =>
+  isPushChannel(creating.request) && !isUnderLease(creating, now)
 
 const commitOrRelease = async (
   deps: AttemptDeps,

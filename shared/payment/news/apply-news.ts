@@ -7,6 +7,7 @@ import type { MoneyCause } from '../../suspense/suspense.ts'
 import type { Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { isPastItsTime } from '../channel/channel-timing.ts'
+import { isUnderLease } from '../creating-store.ts'
 import type { CreatingPayment, NewsSource, Payment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
 import { askForNews, type NewsAnswer, type NewsDeps, type NewsSubject, type ProviderNews } from './ask-for-news.ts'
@@ -161,13 +162,10 @@ const mismatch = (capture: ProviderPayment, notionalMinor: number): MoneyCause |
   return capture.capturedMinor === notionalMinor ? undefined : 'wrong_amount'
 }
 
-const isCreatingUnderLease = (creating: CreatingPayment, now: Timestamp) =>
-  creating.leaseUntil !== undefined && creating.leaseUntil > now
-
 const onCaptureWhileCreating = (creating: CreatingPayment, capture: ProviderPayment, now: Timestamp): Decision => {
   const cause = mismatch(capture, creating.request.notionalMinor)
   if (cause !== undefined) return { do: 'hold', capture, cause }
-  return { do: isCreatingUnderLease(creating, now) ? 'remember' : 'succeed_creating', creating, capture }
+  return { do: isUnderLease(creating, now) ? 'remember' : 'succeed_creating', creating, capture }
 }
 
 const onCapture = (payment: StoredPayment | undefined, capture: ProviderPayment, now: Timestamp): Decision => {
