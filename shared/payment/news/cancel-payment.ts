@@ -120,9 +120,8 @@ export const expirePayment = async (deps: NewsDeps, payment: Payment, source: Ne
   const started = await noteExpiryStarted(deps, payment, deps.now())
   if (started.applied) return cancelAndClose(deps, payment, source)
   const kept = parseStored(started.item)
-  // Its merchant's cancel was noted meanwhile. That happens once, so this does not repeat.
-  const isCancelNew = kept?.status === 'pending' && kept.cancelRequestedAt !== payment.cancelRequestedAt
-  return isCancelNew ? expirePayment(deps, kept, source) : { kind: 'applied', payment: kept }
+  // While it is pending, only a new cancel of its merchant refuses. That happens once, so this does not repeat.
+  return kept?.status === 'pending' ? expirePayment(deps, kept, source) : { kind: 'applied', payment: kept }
 }
 
 /** The provider does not know our request. A wrong or rotated key looks the same, so an operator must check. */

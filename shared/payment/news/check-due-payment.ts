@@ -44,10 +44,7 @@ export const checkDuePayment = async (deps: NewsDeps, read: Item | undefined): P
 const claimFor = (stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Claim => {
   const retry = { nextDueAt: addMs(now, RETRY_CHECK_MS), claimedFor: 'retry' } as const
   if (stored.status !== 'pending') return retry
-  const { expiryStartedAt, cancelRequestedAt } = stored
-  if (isPastItsTime(stored, now)) {
-    return (expiryStartedAt ?? cancelRequestedAt) ? retry : { ...retry, beginExpiryAt: now }
-  }
+  if (isPastItsTime(stored, now)) return stored.cancelRequestedAt ? retry : { ...retry, beginExpiryAt: now }
   return isUsualLook(stored, dueAt) ? { nextDueAt: nextCheckAt(stored, now), claimedFor: 'next_check' } : retry
 }
 
