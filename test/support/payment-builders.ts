@@ -9,6 +9,7 @@ import type { CreateResult } from '../../shared/payment/create/end-attempt.ts'
 import { claimPayment } from '../../shared/payment/creating-store.ts'
 import { checkDuePayment } from '../../shared/payment/news/check-due-payment.ts'
 import type { CreatingPayment, Payment, PaymentRequest } from '../../shared/payment/payment.ts'
+import type { CreateAnswer } from '../../shared/provider/provider.ts'
 import { eventKey, paymentKey } from '../../shared/table/keys.ts'
 import { addMs, TimestampSchema } from '../../shared/time.ts'
 import { aClient } from './client-builders.ts'
@@ -75,13 +76,12 @@ export const aCreating = async (fields: Partial<CreatingPayment> = {}, deps: Tes
   return { deps, client, creating }
 }
 
-/** The provider makes the next request at once; its answer is on its way until it is let through. */
-export const lateAnswer = ({ provider }: TestDeps): PromiseWithResolvers<void> => {
-  const answer = Promise.withResolvers<void>()
+/** The provider makes the next request at once; its answer is on its way until it, or another one, is let through. */
+export const lateAnswer = ({ provider }: TestDeps): PromiseWithResolvers<CreateAnswer | void> => {
+  const answer = Promise.withResolvers<CreateAnswer | void>()
   provider.script('createRequest', async (input, timeoutMs) => {
     const created = await provider.healthy.createRequest(input, timeoutMs)
-    await answer.promise
-    return created
+    return (await answer.promise) ?? created
   })
   return answer
 }

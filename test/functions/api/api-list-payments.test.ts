@@ -105,7 +105,8 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     answer.resolve()
     const { payment } = await creating
 
-    expect((await listed()).body).toMatchObject({ data: [{ id: payment.paymentId, status: 'succeeded' }] })
+    const shown = { id: payment.paymentId, status: 'succeeded', payment_destination: '381652390000001' }
+    expect((await listed()).body).toMatchObject({ data: [shown] })
     const { items } = await deps.table.query({ partition: [referencePk(caller.clientId, REFERENCE)], limit: 10 })
     expect(items).toMatchObject([{ sk: payment.paymentId }])
   })

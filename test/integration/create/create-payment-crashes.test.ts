@@ -3,9 +3,10 @@ import { commitAttempt } from '../../../shared/payment/create/run-attempt.ts'
 import { claimTakeover } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
-import { recordTable } from '../../support/intercept-table.ts'
+import { failingOn, recordTable } from '../../support/intercept-table.ts'
 import {
   aCreating,
   checkWhenDue,
@@ -29,14 +30,18 @@ describe('createPayment after a crash', () => {
     return scene
   }
 
-  it('makes the retry wait for 20 seconds while the lease is live, and take over once it is over', async () => {
+  it.each([
+    ['20 seconds while the lease is live', 0, 'still being created'],
+    ['the end of the lease', 10, 'could not be created'],
+  ])('makes the retry wait for %s, and take over once it is over', async (_, passedSeconds, message) => {
     const { deps, make, ledger } = await crashed()
+    deps.clock.advance(passedSeconds)
     const waits = [19_999, 1]
     const sleep = () => deps.clock.sleep(waits.shift() ?? 1_000)
 
-    await expect(make({ ...deps, sleep })).rejects.toThrow('still being created')
-    expect(waits).toStrictEqual([])
-    deps.clock.advance(10)
+    await expect(make({ ...deps, sleep })).rejects.toThrow(message)
+    expect(deps.monotonicMs()).toBe((passedSeconds + 20) * 1_000)
+    deps.clock.advance(10 - passedSeconds)
     const { payment } = await make()
 
     expect(payment).toMatchObject({ status: 'pending', attempt: 2 })
@@ -76,17 +81,20 @@ describe('createPayment after a crash', () => {
     expect(asked()).toBe(2)
   })
 
-  it('stops before a provider call that it cannot finish in time', async () => {
+  it.each([
+    [10_000, 'made', 2],
+    [10_001, 'took too long', 1],
+  ])('stops before a provider call that it cannot finish in time: after %i ms %s', async (ms, outcome, calls) => {
     const { deps, make, asked } = await crashed(OVO_REQUEST)
     deps.clock.advance(90)
     deps.provider.script('listTransactions', async () => {
-      deps.clock.advance(12)
+      await deps.clock.sleep(ms)
       return NO_ROWS
     })
 
-    await expect(make()).rejects.toThrow('took too long')
+    expect(await make().then(() => 'made', String)).toContain(outcome)
 
-    expect(asked()).toBe(1)
+    expect(asked()).toBe(calls)
   })
 })
 
@@ -116,18 +124,21 @@ describe('a capture while the payment is still being created (OVO answers at onc
     expect(await held()).toBeUndefined()
   })
 
-  it('makes the payment succeed from the stored request once the lease is over, and the late attempt replays it', async () => {
-    const { deps, creating, answer, providerPaymentId, hear, held, ledger } = await paidOvo()
-    deps.clock.advance(31)
+  it.each<CreateAnswer | undefined>([undefined, { kind: 'unknown', reason: 'timeout' }])(
+    'makes the payment succeed once the lease is over, and the late attempt replays it: %j',
+    async (late) => {
+      const { deps, creating, answer, providerPaymentId, hear, held, ledger } = await paidOvo()
+      deps.clock.advance(31)
 
-    expect((await hear()).kind).toBe('applied')
-    answer.resolve()
+      expect((await hear()).kind).toBe('applied')
+      answer.resolve(late)
 
-    const credited = { status: 'succeeded', creditedProviderPaymentId: providerPaymentId }
-    expect((await creating).payment).toMatchObject(credited)
-    expect(await ledger()).toStrictEqual(CREDITED)
-    expect(await held()).toBeUndefined()
-  })
+      const credited = { status: 'succeeded', creditedProviderPaymentId: providerPaymentId }
+      expect((await creating).payment).toMatchObject(credited)
+      expect(await ledger()).toStrictEqual(CREDITED)
+      expect(await held()).toBeUndefined()
+    },
+  )
 
   it('holds back a second push until due work has checked the first, even without a row', async () => {
     const { deps, make, asked, hear } = await paidOvo()
@@ -149,6 +160,18 @@ describe('commitAttempt (design section 4, Create, step 5)', () => {
       commitAttempt(as, creating, upstream, { remainingMs: () => leftMs })
     return { deps, client, creating, commit }
   }
+
+  it.each([
+    [250, 4],
+    [249, 1],
+  ])('ends with its time: %i ms left, tries: %i', async (leftMs, tries) => {
+    const { deps, commit } = await aFirstAttempt()
+    const { deps: watched, calls } = recordTable(failingOn(deps, 'transact', 'before'))
+
+    await expect(commit(watched, leftMs)).rejects.toThrow('cannot be reached')
+
+    expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(tries)
+  })
 
   it('stops at once when another attempt took over', async () => {
     const { deps, creating, commit } = await aFirstAttempt()

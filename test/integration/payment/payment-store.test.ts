@@ -89,7 +89,9 @@ describe('claimTakeover', () => {
   ])('takes the next attempt once the lease is %s, and forgets the failure', async (_case, fields) => {
     const { deps, creating } = await aCreating(fields)
     if (creating.leaseUntil) deps.clock.set(creating.leaseUntil)
-    const taken = { ...creating, attempt: 3, leaseUntil: addMs(deps.now(), LEASE_MS), failure: undefined }
+    const leaseUntil = addMs(deps.now(), LEASE_MS)
+    const providerAttempts = [{ number: 3, startedAt: deps.now(), outcome: 'started' as const }]
+    const taken = { ...creating, attempt: 3, leaseUntil, providerAttempts, failure: undefined }
 
     expect((await claimTakeover(deps, { read: creating, taken }, deps.now())).applied).toBe(true)
     expect(await stored(deps, creating)).toEqual(taken)

@@ -46,6 +46,7 @@ describe('money that may not be credited (design section 4)', () => {
 
     expect(await stored()).toMatchObject({ status: 'failed', failureReason })
     expect(await held(providerPaymentId)).toMatchObject({ cause, amountMinor })
+    expect(deps.published).toMatchObject([{ kind: 'suspense.money', subject: providerPaymentId }])
     expect(await event('payment.failed')).toBeDefined()
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, failed: 1 })
   })

@@ -110,7 +110,7 @@ describe('a callback while the provider limits our calls', () => {
 
     expect(deps.provider.countOf('getPayment')).toBe(1)
     expect(await stored()).toStrictEqual(before)
-    expect(deps.sent).toMatchObject([{ queue: 'sync', message: { body: { woken: true } } }])
+    expect(deps.sent).toMatchObject([{ queue: 'sync', message: { body: { woken: true }, delaySeconds: 15 } }])
   })
 
   it('about a refund or a dispute asks nothing, and wakes the sync every 30 seconds at most', async () => {

@@ -77,6 +77,7 @@ describe('a callback faster than the provider’s own read side', () => {
 
     expect(await check()).toBe('not_shown')
     expect(await stored()).toMatchObject({ status: 'pending', dueAt: addMs(deps.now(), 120_000) })
+    expect(deps.lines.at(-1)).toMatchObject({ code: 'payment.check_failed', fields: { reason: 'not_shown' } })
   })
 
   it('answers 502 to the operator and to a cancel, who wait for the same money', async () => {
