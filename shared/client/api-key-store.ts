@@ -121,9 +121,9 @@ export const issueApiKey = async (
       isNew,
     ),
   })
-  if (!outcome.applied && outcome.refusedBy === 'client') throw notFound('client')
-  assertInvariant(outcome.applied, 'a new key has the hash of another one')
-  return { text, key }
+  if (outcome.applied) return { text, key }
+  assertInvariant(outcome.refusedBy === 'client', 'a new key has the hash of another one')
+  throw notFound('client')
 }
 
 /**

@@ -43,9 +43,9 @@ export const authenticate = async (
   authorizationHeader: string | undefined,
   { changes = false, heard, ...asked }: Request = { points: 1 },
 ): Promise<Client> => {
-  const key = BEARER.exec(authorizationHeader ?? '')?.[1]
-  const clientId = key === undefined ? undefined : claimedClient(deps.stage.name, key)
-  if (key === undefined || clientId === undefined) throw invalidCredentials()
+  const [, key = ''] = BEARER.exec(authorizationHeader ?? '') ?? []
+  const clientId = claimedClient(deps.stage.name, key)
+  if (clientId === undefined) throw invalidCredentials()
   const keyId = keyIdOf(key)
   const proven = await prove(deps, keyId, clientId)
   if (!proven || isPast(proven.expiresAt, deps.now())) throw invalidCredentials()

@@ -111,8 +111,9 @@ export const changeClient = async (
   for (let tried = 0; tried < CHANGE_TRIES; tried++) {
     const before = await findClient(deps, clientId)
     if (!before) throw notFound('client')
-    const isCredited = changes.bank ? await wasCredited(deps, clientId) : false
-    const bank = enteredBank(before, changes.bank, { isCredited, now: deps.now() })
+    const bank =
+      changes.bank &&
+      enteredBank(before, changes.bank, { isCredited: await wasCredited(deps, clientId), now: deps.now() })
     const hadBank = before.bank && bank === null ? true : undefined
     const freshUntil = partsFreshUntil(deps)
     const ledgerParts = raisedParts(deps, before, changes.ledgerParts)
@@ -172,12 +173,11 @@ const isSameAccount = (a: BankAccount, b: BankAccount): boolean =>
   a.bankName === b.bankName && a.bankAccountNo === b.bankAccountNo && a.bankAccountName === b.bankAccountName
 
 /** Bank details as stored: since when, and whether they replaced others or came after the first credit. */
-export const enteredBank = (
+const enteredBank = (
   before: Pick<Client, 'bank' | 'hadBank'>,
-  bank: BankAccount | null | undefined,
+  bank: BankAccount,
   { isCredited, now }: { readonly isCredited: boolean; readonly now: Timestamp },
-): Bank | null | undefined => {
-  if (!bank) return bank
+): Bank => {
   if (before.bank && isSameAccount(before.bank, bank)) return before.bank
   const isChange = before.bank !== undefined || before.hadBank === true || isCredited
   return { ...bank, since: now, ...(isChange && { isChange: true }) }
@@ -190,7 +190,7 @@ const quoted = (typed: string): string => JSON.stringify(typed)
 const SHOWN_DIGITS = 4
 
 /** Alerts operators before bank details change. After a crash there may be an alert too many, never too few. */
-export const tellBankChange = async (
+const tellBankChange = async (
   deps: Pick<Deps, 'alerts' | 'log' | 'invocation'>,
   { clientId, operator }: { readonly clientId: Client['clientId']; readonly operator: string },
   from: BankAccount | undefined,
