@@ -114,7 +114,7 @@ const hear = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added
   const uncounted = limit * UNCOUNTED_PART
   const { points, before } = counter
   if (Math.max(points, before) > uncounted) Object.assign(use, { tokens: 0, since: now + HEARD_SECONDS })
-  else if (use.since <= now && points > 0) use.tokens = (uncounted / 2) * Math.min(1, added / points)
+  else if (use.since <= now) use.tokens = (uncounted / 2) * Math.min(1, added / Math.max(1, points))
 }
 
 /**

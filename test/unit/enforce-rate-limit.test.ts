@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { enforceRateLimit } from '../../shared/client/enforce-rate-limit.ts'
 import { listPoints } from '../../shared/page.ts'
@@ -43,7 +44,7 @@ const spreadOver = async (environments: number, { losesFirstReports = false } = 
     }
     return passed
   }
-  return { deps, client, all, writes, flow }
+  return { deps, client, stage, all, writes, flow }
 }
 
 const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
@@ -88,6 +89,8 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     await flow(2 * LIMIT, 1)
     const ttl = Math.floor(Date.parse(deps.now()) / 1_000) - 1 + 3_600
     expect(writes().length).toBeGreaterThan(LIMIT / 2)
+    // Refused requests write nothing.
+    expect(writes().length).toBeLessThan(LIMIT)
     expect(writes().map((step) => ('changes' in step ? step.changes.set?.['ttl'] : undefined))).toStrictEqual(
       writes().map(() => ttl),
     )
@@ -111,27 +114,46 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     expect([await pass(3, 7), await pass(undefined, 7), await pass(undefined, undefined)]).toStrictEqual([3, 7, 12])
   })
 
-  it('writes once for many points where one environment of a hundred serves a client far below its limit', async () => {
+  it.each([
+    [0, 2],
+    [9.999, 2],
+    [10, 1],
+  ])('shares by what each environment counted, for ten seconds: after %d s %d more pass', async (seconds, free) => {
     const { deps, client, all } = await spreadOver(100)
-    const [one] = all
-    for (let second = 0; second < 20; second++) {
-      for (let request = 0; request < 4; request++) await enforceRateLimit(one?.deps ?? deps, client, ONE)
-      deps.clock.advance(1)
+    const ask = async (at: number) => {
+      await enforceRateLimit(all[at]?.deps ?? deps, client, ONE)
+      return all[at]?.calls.length
     }
+    for (const at of [0, 0, 1]) await ask(at)
+    // It counts two of four points.
+    const counted = await ask(1)
+    deps.clock.advance(seconds)
 
-    expect(one?.calls.length).toBeLessThanOrEqual(20)
+    for (let passed = 0; passed < free; passed++) expect(await ask(1)).toBe(counted)
+    expect(await ask(1)).toBeGreaterThan(counted ?? 0)
   })
 
-  it.each([
-    [Number.NaN, 1],
-    [-3, 1],
-    [1, 1],
-    [49, 1],
-    [50, 2],
-    [100, 3],
-    [1_000, 3],
-  ])('a page of %d takes %i points before it is read', (perPage, points) => {
-    expect(listPoints(perPage)).toBe(points)
+  it('waits while points that passed uncounted are written, and for no other write', async () => {
+    const { deps, client, stage } = await spreadOver(1)
+    const held: (() => void)[] = []
+    const holding = interceptTable(deps, { before: () => new Promise<void>((resolve) => held.push(resolve)) })
+    const ask = () => enforceRateLimit({ ...holding, stage }, client, ONE)
+    const sent = async () => (await setImmediate(), held.splice(0))
+    const asked = Array.from({ length: LIMIT / 4 + 3 }, ask)
+
+    const catchingUp = await sent()
+    for (const release of catchingUp) release()
+    const others = await sent()
+    asked.push(ask())
+    const last = await sent()
+    for (const release of [...others, ...last]) release()
+
+    expect([catchingUp, others, last].map(({ length }) => length)).toStrictEqual([1, 2, 1])
+    await Promise.all(asked)
+  })
+
+  it('takes a point for a page before it is read, and one more for each fifty rows', () => {
+    expect([Number.NaN, -3, 1, 49, 50, 100, 1_000].map(listPoints)).toStrictEqual([1, 1, 1, 1, 2, 3, 3])
   })
 
   it('is used up sooner by long pages', async () => {
