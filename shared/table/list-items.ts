@@ -211,8 +211,7 @@ export const mergedPages = async function* (
 }
 
 /** The query limit of each partition so that all together answer `limit` items. */
-export const shareOf = (limit: number, partitions: readonly unknown[]): number =>
-  Math.ceil(limit / Math.max(1, partitions.length))
+export const shareOf = (limit: number, partitions: readonly unknown[]): number => Math.ceil(limit / partitions.length)
 
 /** A whole key range that is known to be small. */
 export const queryAll = async (deps: TableDeps, input: Omit<QueryInput, 'cursor'>): Promise<readonly Item[]> =>

@@ -4,7 +4,7 @@ import { pageOf } from '../../shared/page.ts'
 import { foundKey, PARTITIONS, pkPrefix } from '../../shared/table/keys.ts'
 import { listItems, listMergedItems, mergedPages } from '../../shared/table/list-items.ts'
 import { isNew, put, update } from '../../shared/table/step.ts'
-import { interceptTable, recordTable } from '../support/intercept-table.ts'
+import { interceptTable, queriesIn, recordTable } from '../support/intercept-table.ts'
 import { memoryDeps } from '../support/memory-deps.ts'
 import { runs } from '../support/runs.ts'
 
@@ -98,9 +98,14 @@ it('a page of 100 is reached after more keys than one query passes over', async 
   expect(items.map(place)).toStrictEqual(inOrder(all, true).slice(100, 200))
 })
 
-it.each([1, 4])(
-  'a first page over %i partitions costs a query of each, and shows no row that has moved on',
-  async (count) => {
+it.each([
+  [1, 1, 25],
+  [4, 1, 25],
+  // Each partition has its share of the page before.
+  [4, 2, 25 + 7],
+])(
+  'over %i partitions, page %i costs a query of each for %i rows, and shows no row that has moved on',
+  async (count, page, limit) => {
     const all = Array.from({ length: 40 }, (_, at) => ({ part: at % count, listedAt: 't1', id: `id${at}` }))
     const deps = await stored(all)
     // Between the queries and the batch read, which is what a lagging index looks like.
@@ -113,13 +118,13 @@ it.each([1, 4])(
         },
       }),
     )
-    const list = { kind: 'SUSPENSE', index: 'by-owner', page: pageOf({ page: 1, per_page: 25 }) } as const
+    const list = { kind: 'SUSPENSE', index: 'by-owner', page: pageOf({ page, per_page: 25 }) } as const
 
     const items = await listMergedItems(watched, { ...list, partitions: partitions.slice(0, count) })
 
-    const first = inOrder(all, true).slice(0, 25)
-    expect(items.map(place)).toStrictEqual(first.filter((one) => !['t1 id8', 't1 id9'].includes(one)))
-    expect(calls.filter((call) => 'query' in call)).toHaveLength(count)
+    const shown = inOrder(all, true).slice((page - 1) * 25, page * 25)
+    expect(items.map(place)).toStrictEqual(shown.filter((one) => !['t1 id8', 't1 id9'].includes(one)))
+    expect(queriesIn(calls).map((query) => query.limit)).toStrictEqual(Array(count).fill(limit))
   },
 )
 
