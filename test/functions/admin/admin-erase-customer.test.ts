@@ -8,14 +8,17 @@ import { handler as eraseCustomer } from '../../../functions/admin/erase-custome
 import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import { findEventBody } from '../../../shared/event/event-store.ts'
 import { listPaymentEvents } from '../../../shared/event/read-events.ts'
+import { paymentIdForKey } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { eventKey, referenceKey } from '../../../shared/table/keys.ts'
+import { exists, put, remove } from '../../../shared/table/step.ts'
 import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
-import { aCreating, aPendingPayment, aRequest, aStoredClient } from '../../support/payment-builders.ts'
+import { aCreating, aPendingPayment, aRequest, aStoredClient, create } from '../../support/payment-builders.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { drainQueue, storedEndpoint } from '../../support/webhook-builders.ts'
@@ -66,18 +69,33 @@ describe('erase-customer', () => {
     expect((await auditLedger(deps, client.clientId)).differences).toStrictEqual([])
   })
 
-  it('takes it out of every payment of a merchant with a reference', async () => {
-    const { deps, client, payment, erase } = await aPaidCustomer()
-    deps.clock.advance(1)
-    const { payment: second } = await creditedPayment(deps, client, FIELDS)
-    await creditedPayment(deps, client, { ...FIELDS, externalReference: 'order-18' })
+  it('takes it out of payments with a reference, newest first, a hundred at a time, of a thousand', async () => {
+    const { deps, client, erase, stored } = await aPaidCustomer()
+    const other = await creditedPayment(deps, client, { ...FIELDS, externalReference: 'order-18' })
+    const make = async (count: number) => {
+      for (let made = 0; made < count; made++) {
+        deps.clock.advance(1)
+        const pending = await aPendingPayment(deps, client, FIELDS)
+        await closePayment(deps, pending, { status: 'cancelled', source: 'cancel' })
+      }
+    }
+    const eraseAll = async () => {
+      const { body } = await erase({ client_id: client.clientId, external_reference: 'order-17' })
+      return [Object(body).erased.length, Object(body).complete]
+    }
 
-    const answer = await erase({ client_id: client.clientId, external_reference: 'order-17' })
-
-    expect(answer.body).toMatchObject({
-      erased: [{ payment_id: second.paymentId }, { payment_id: payment.paymentId }],
-      complete: true,
-    })
+    await make(100)
+    expect(await eraseAll()).toStrictEqual([100, false])
+    expect(await stored()).toHaveProperty('customer')
+    await make(99)
+    expect(await eraseAll()).toStrictEqual([100, true])
+    expect(await stored()).not.toHaveProperty('customer')
+    expect(await paymentOf(deps, other)).toHaveProperty('customer')
+    for (let more = 200; more <= 1_000; more++) {
+      const paymentId = paymentIdForKey(client.clientId, String(more))
+      await deps.table.write(put(referenceKey(client.clientId, 'order-17', paymentId), { paymentId }))
+    }
+    expect(await eraseAll()).toStrictEqual([0, false])
   })
 
   it.each([{}, { payment_id: 'x', client_id: 'y' }, { client_id: 'y' }, { payment_id: 'x', external_reference: 'r' }])(
@@ -113,11 +131,7 @@ describe('erase-customer', () => {
     expect(await read()).not.toContain('sari@shop')
   })
 
-  const DEATHS = (['before', 'after'] as const).flatMap((side) => [
-    [side, 'its id'] as const,
-    [side, 'its reference'] as const,
-  ])
-  it.each(DEATHS)('finishes at its repeat what a death %s any request has left, by %s', async (side, by) => {
+  it.each(['before', 'after'])('finishes at its repeat what a death %s any request has left', async (side) => {
     for (let dies = 1; ; dies++) {
       const { deps, client, payment, erase, bodies, stored, records } = await aPaidCustomer()
       const payload = { client_id: client.clientId, external_reference: payment.externalReference }
@@ -128,10 +142,9 @@ describe('erase-customer', () => {
       // Money moves, and is announced, just before the payment is written.
       const moving = beforeFirst(deps, 'transact', () => movePayment(deps, payment, aRefund(deps, 10_000)))
       const dying = interceptTable(moving, { [side]: die })
-      const asked = by === 'its id' ? undefined : payload
-      const first = await erase(asked, dying)
-      await erase(asked)
-      const second = await erase(asked)
+      const first = await erase(undefined, dying)
+      await erase(payload)
+      const second = await erase(payload)
 
       expect(second.status).toBe(200)
       expect((await bodies()).join('')).not.toContain('sari@shop')
@@ -165,15 +178,30 @@ describe('erase-customer', () => {
     expect((await bodies()).join('')).not.toContain('sari@shop')
   })
 
-  it('takes it out of the stored request of a create that failed, and not while an attempt runs', async () => {
+  it('leaves an event deleted that the table deletes meanwhile', async () => {
+    const { deps, payment, erase, bodies } = await aPaidCustomer()
+    const key = eventKey(payment.paymentId, 'payment.succeeded')
+    const overtaken = beforeFirst(deps, 'update', () => deps.table.write(remove(key, exists)))
+
+    expect(await erase(undefined, overtaken)).toMatchObject(erasedOf(payment, 0))
+    expect(await bodies()).toStrictEqual([])
+  })
+
+  it('takes it out of the stored request of a create that failed, not while an attempt runs or the next one begins', async () => {
     const deps = memoryDeps()
     const { creating } = await aCreating({ request: aRequest({ customer: CUSTOMER }) }, deps)
-    const erase = () => invokeAdmin(eraseCustomer, deps, { operator: 'ayu', payment_id: creating.paymentId })
+    const erase = (own: TestDeps, { paymentId } = creating) =>
+      invokeAdmin(eraseCustomer, own, { operator: 'ayu', payment_id: paymentId })
 
-    expect(await erase()).toMatchObject({ status: 422, body: { message: expect.stringContaining('being created') } })
+    expect(await erase(deps)).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining('being created') },
+    })
     deps.clock.advance(60)
-    expect(await erase()).toMatchObject({ status: 200, body: { erased: [{ fields: ['name', 'email', 'phone'] }] } })
-
+    expect(await erase(deps)).toMatchObject({ status: 200, body: { erased: [{ fields: ['name', 'email', 'phone'] }] } })
     expect(JSON.stringify(deps.stored.items(''))).not.toContain('sari@shop')
+    const next = await aCreating({ request: aRequest({ customer: CUSTOMER }), leaseUntil: undefined }, deps)
+    const overtaken = beforeFirst(deps, 'transact', () => create(deps, next.client, aRequest(), 'key-1'))
+    expect(await erase(overtaken, next.creating)).toMatchObject({ status: 409 })
   })
 })

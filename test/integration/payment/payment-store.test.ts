@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { eraseFromRequest } from '../../../shared/inquiry/erase-store.ts'
 import {
   claimPayment,
   claimTakeover,
@@ -43,6 +44,10 @@ const succeed =
   (of: Partial<CreatingPayment> = {}, afterMs = 0): Write =>
   (deps, read) =>
     transact(deps, commitSucceeded(visible(deps, { ...read, ...of }), addMs(deps.now(), afterMs)))
+const erase =
+  (of: Partial<CreatingPayment> = {}, afterMs = 0): Write =>
+  (deps, read) =>
+    transact(deps, eraseFromRequest({ ...read, ...of }, addMs(deps.now(), afterMs)))
 const remember: Write = (deps, read) => rememberCapture(deps, read, 'py-1', deps.now())
 
 const FREE = { leaseUntil: undefined }
@@ -57,6 +62,8 @@ describe('what is written to a payment that is being created', () => {
     ['the commit of such an attempt', FREE, commit(FIRST)],
     ['the commit of such an attempt, which was paid', FREE, succeed(FIRST)],
     ['the commit of a success while the attempt still runs', {}, succeed({}, LEASE_MS - 1)],
+    ['an erasure from the request of an attempt that another one took over', FREE, erase(FIRST)],
+    ['an erasure while the attempt still runs', {}, erase({}, LEASE_MS - 1)],
   ])('is not %s', async (_, fields, write) => {
     const { deps, creating } = await aCreating(fields)
     const before = await stored(deps, creating)
@@ -70,6 +77,7 @@ describe('what is written to a payment that is being created', () => {
     ['another commit', commit()],
     ['a commit that was paid', succeed()],
     ['a failure', fail()],
+    ['an erasure from the request', erase()],
     ['a capture to remember, which is applied instead', remember],
   ])('is not %s once the payment is there', async (_, write) => {
     const { deps, creating } = await aCreating(FREE)
