@@ -1,18 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
-import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
-import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
-import { timelineSteps } from '../../../infra/local/console/page/payments/timeline-steps.ts'
-import type { Timeline } from '../../../infra/local/console/page/shapes.ts'
 import { minor } from '../../../shared/money.ts'
 import { putPointers } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import type { Payment } from '../../../shared/payment/payment.ts'
-import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
-import { timestampOf } from '../../../shared/time.ts'
+import { addMs, timestampOf } from '../../../shared/time.ts'
+import { recordTable } from '../../support/intercept-table.ts'
 import { grown, invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -48,8 +42,9 @@ const ONE_OF =
 
 describe('find-payments by the provider’s ids', () => {
   it('shows the provider’s answer, the suspense and the failure', async () => {
-    const { deps } = depsAt()
+    const { deps, destination } = depsAt()
     const client = await aStoredClient(deps)
+    const other = await aPendingPayment(deps, client)
     const payment = await aPendingPayment(deps, client)
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 1)
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
@@ -62,7 +57,19 @@ describe('find-payments by the provider’s ids', () => {
       const stranger = await aStoredClient(deps)
       expect((await found(deps, { ...asked, client_id: stranger.clientId })).ids).toStrictEqual([])
     }
-    expect((await found(deps, { provider_payment_id: 'py-unknown' })).ids).toStrictEqual([])
+    const watched = recordTable(deps)
+    expect((await found(watched.deps, { provider_payment_id: 'py-unknown' })).ids).toStrictEqual([])
+    expect(watched.calls).toStrictEqual([])
+    const { body } = await invokeAdmin(findPayments, deps, { payment_destination: destination })
+    const suspenseOf = new Map(
+      Object(body).data.map((one: { id: string; suspense?: unknown }) => [one.id, one.suspense]),
+    )
+    expect(suspenseOf).toEqual(
+      new Map<string, unknown>([
+        [payment.paymentId, expect.anything()],
+        [other.paymentId, undefined],
+      ]),
+    )
   })
 })
 
@@ -99,13 +106,16 @@ describe('find-payments by destination', () => {
     expect((await found(deps, { payment_destination: destination })).ids).toHaveLength(1)
   })
 
-  it('shows no payment whose destination is another one after all', async () => {
+  it('shows no payment whose destination or time is another one after all', async () => {
     const { deps, destination } = depsAt()
     const payment = await aPendingPayment(deps, await aStoredClient(deps))
     const other = `${destination}1`
     await putPointers(deps, { ...payment, paymentDestination: other })
+    await putPointers(deps, { ...payment, createdAt: addMs(payment.createdAt, -1) })
 
-    expect(await found(deps, { payment_destination: destination })).toMatchObject({ ids: [payment.paymentId] })
+    const search = { payment_destination: destination, per_page: 1 }
+    expect(await found(deps, search)).toMatchObject({ ids: [payment.paymentId] })
+    expect(await found(deps, { ...search, page: 2 })).toMatchObject({ ids: [] })
     expect(await found(deps, { payment_destination: other })).toMatchObject({ ids: [] })
   })
 
@@ -153,19 +163,22 @@ describe('find-payments by amount and day', () => {
     expect((await found(deps, { ...search, client_id: stranger.clientId })).ids).toStrictEqual([])
   })
 
-  it('shows about a hundred at a time, each once', async () => {
+  it('ends an answer when it has a hundred, and shows each once', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
     deps.clock.set(MORNING)
     const made = new Set<string>()
-    for (let at = 0; at < 130; at++) made.add((await aPendingPayment(deps, client)).paymentId)
+    for (let at = 0; at < 229; at++) made.add((await aPendingPayment(deps, client)).paymentId)
+    deps.clock.advance(1)
+    await aPendingPayment(deps, client, { notionalMinor: minor(70_000) })
     const search = { client_id: client.clientId, amount_minor: 100_000, day: '2026-11-22' }
 
     const first = await found(deps, search)
     const rest = await found(deps, { ...search, cursor: first.cursor })
 
     expect([first.complete, rest.complete]).toStrictEqual([false, true])
-    expect([first.ids.length, rest.ids.length]).toStrictEqual([100, 30])
+    // It reads a hundred at a time, and shows 99 of the first.
+    expect([first.ids.length, rest.ids.length]).toStrictEqual([199, 30])
     expect(new Set([...first.ids, ...rest.ids])).toStrictEqual(made)
     const message = 'cursor must be the cursor of an earlier find-payments answer'
     expect((await invokeAdmin(findPayments, deps, { ...search, cursor: 'x' })).body).toMatchObject({ message })
@@ -190,58 +203,5 @@ describe('find-payments refuses', () => {
 
     expect(answered).toBe(status)
     expect(JSON.stringify(body)).toContain(message)
-  })
-})
-
-/** The answer under the type of the console, which reads it. */
-const timelineOf = async (deps: TestDeps, { paymentId }: Payment) =>
-  (await invokeAdmin(getPayment, deps, { payment_id: paymentId })).body as unknown as Timeline
-
-describe('get-payment', () => {
-  it('says why a payment failed: in the payment, at its end, in the log and in the console', async () => {
-    const deps = testDeps()
-    const payment = await aPendingPayment(deps, await aStoredClient(deps))
-    deps.clock.advance(1)
-    await closePayment(deps, payment, { status: 'failed', source: 'callback', failureReason: 'declined' })
-
-    const timeline = await timelineOf(deps, payment)
-
-    expect(timeline).toMatchObject({ status: 'failed', failure_reason: 'declined' })
-    expect(timeline.timeline.transitions).toMatchObject([
-      { status: 'pending' },
-      { status: 'failed', source: 'callback', failure_reason: 'declined' },
-    ])
-    expect(timeline.timeline.transitions[0]).not.toHaveProperty('failure_reason')
-    expect(timelineSteps(timeline).map(({ text }) => text)).toContain('Ended: failed, declined')
-    const said = deps.lines.filter(({ code }) => code === 'payment.failed')
-    expect(said).toMatchObject([{ fields: { failure_reason: 'declined' } }])
-  })
-
-  it('shows its money in suspense; list-suspense shows it by payment and by client', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const [payment, other] = [await aPendingPayment(deps, client), await aPendingPayment(deps, client)]
-    const suspended = async (about: typeof payment | undefined) => {
-      const capture = { providerPaymentId: `py-${deps.newId()}`, capturedMinor: minor(7_000) }
-      await recordSuspense(deps, heldMoney({ capture, cause: 'wrong_amount', payment: about, now: deps.now() }))
-      return capture.providerPaymentId
-    }
-    const [own, others, unknown] = [await suspended(payment), await suspended(other), await suspended(undefined)]
-    const listed = async (payload: object) => {
-      const { body } = await invokeAdmin(listSuspense, deps, payload)
-      return (body as { readonly data: readonly { suspense_id: string }[] }).data.map((one) => one.suspense_id)
-    }
-
-    const timeline = await timelineOf(deps, payment)
-
-    expect(timeline.timeline.suspense).toMatchObject([{ suspense_id: own, kind: 'money', cause: 'wrong_amount' }])
-    expect(timelineSteps(timeline).map(({ text }) => text)).toContain('In suspense: money, wrong amount')
-    expect(await listed({ payment_id: payment.paymentId })).toStrictEqual([own])
-    expect((await listed({ client_id: client.clientId })).toSorted()).toStrictEqual([own, others].toSorted())
-    expect(await listed({ client_id: client.clientId, status: 'resolved' })).toStrictEqual([])
-    // The table has items of other tests too.
-    const ids: string[] = []
-    for (let page = 1; ids.length === (page - 1) * 100; page++) ids.push(...(await listed({ page, per_page: 100 })))
-    expect(ids).toContain(unknown)
   })
 })

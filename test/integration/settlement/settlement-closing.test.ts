@@ -167,7 +167,10 @@ describe('a re-credit in the next settlement', () => {
   })
 
   it('shows the payment that it carries in that payment’s timeline', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
     const payment = await aSucceededPayment(deps, client)
+    await sweptNow(deps, client)
     aDayLater(deps)
     const failed = await sweptNow(deps, client)
     await recreditedNow(deps, failed)
