@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { apiKeyText, keyIdOf, revokeApiKey } from '../../shared/client/api-key-store.ts'
+import { apiKeyText, revokeApiKey } from '../../shared/client/api-key-store.ts'
 import { authenticate } from '../../shared/client/authenticate.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
-import type { ClientId } from '../../shared/ids.ts'
 import { apiKeyKey } from '../../shared/table/keys.ts'
-import { put } from '../../shared/table/step.ts'
+import { update } from '../../shared/table/step.ts'
 import { aClientId, issueKey } from '../support/client-builders.ts'
 import { interceptTable, recordTable } from '../support/intercept-table.ts'
 import { memoryDeps } from '../support/memory-deps.ts'
@@ -27,16 +26,6 @@ const withKey = async (expiresInSeconds?: number) => {
     ask: (from: TestDeps = deps) => authenticate(from, header),
     revoke: () => revokeApiKey(deps, { clientId: client.clientId, keyId: key.keyId, operator: 'tester' }),
   }
-}
-
-/** A key in the table, without anything beside it. */
-const storeKey = async (deps: TestDeps, clientId: ClientId, fields: object = {}) => {
-  const text = apiKeyText('test', clientId, deps.randomBytes(32))
-  const keyId = keyIdOf(text)
-  await deps.table.write(
-    put(apiKeyKey(keyId), { keyId, clientId, prefix: 'p', permissions: 'full', createdAt: deps.now(), ...fields }),
-  )
-  return text
 }
 
 describe('authenticate (spec 5)', () => {
@@ -79,11 +68,10 @@ describe('authenticate (spec 5)', () => {
   })
 
   it('refuses a stored key whose item names another client', async () => {
-    const deps = testDeps()
-    const { clientId } = await aStoredClient(deps)
-    const text = await storeKey(deps, clientId, { clientId: aClientId() })
+    const { deps, key, ask } = await withKey()
+    await deps.table.write(update(apiKeyKey(key.keyId), { set: { clientId: aClientId() } }))
 
-    await expect(authenticate(deps, `Bearer ${text}`)).rejects.toMatchObject(refused)
+    await expect(ask()).rejects.toMatchObject(refused)
   })
 
   it('refuses the keys of a disabled client, and takes them again at once when it is enabled', async () => {
@@ -136,20 +124,22 @@ describe('authenticate (spec 5)', () => {
     deps.clock.advance(passed)
 
     await expect(ask(cached)).rejects.toMatchObject(refused)
+    deps.clock.advance(-passed)
+    await expect(ask(cached)).rejects.toMatchObject(refused)
   })
 
   it('keeps at most 1,000 keys and forgets the oldest first', async () => {
     const own = memoryDeps()
     const { clientId } = await aStoredClient(own)
-    const texts: string[] = []
-    while (texts.length < 1_001) texts.push(await storeKey(own, clientId))
+    const headers: string[] = []
+    while (headers.length < 1_001) headers.push((await issueKey(own, clientId)).header)
     const { deps, calls } = recordTable(own)
     const readsAfter = async (some: readonly string[]) => {
-      for (const text of some) await authenticate(deps, `Bearer ${text}`)
+      for (const header of some) await authenticate(deps, header)
       return calls.filter(({ name }) => name === 'batchGet').length
     }
 
-    const reads = [await readsAfter(texts), await readsAfter(texts.slice(1)), await readsAfter(texts.slice(0, 1))]
+    const reads = [await readsAfter(headers), await readsAfter(headers.slice(1)), await readsAfter(headers.slice(0, 1))]
 
     expect(reads).toStrictEqual([1_001, 1_001, 1_002])
   })

@@ -133,7 +133,7 @@ describe('revoke-api-key (design section 7)', () => {
     const { deps, act } = await aMerchant()
     const theirs = await aStoredClient(deps)
     const { key, header } = await issueKey(deps, theirs.clientId)
-    const keyIds = [key.keyId, keyIdOf('never issued'), 'x', '']
+    const keyIds = [key.keyId, keyIdOf('never issued'), 'x', 'x'.repeat(3_000), '']
 
     const answers = await Promise.all(keyIds.map((keyId) => act(revokeApiKey, { key_id: keyId })))
 
@@ -146,6 +146,8 @@ describe('revoke-api-key (design section 7)', () => {
 describe('list-api-keys (design section 7)', () => {
   it('shows the day on which a key was used last, written once by all environments together', async () => {
     const { deps, clientId, act } = await aMerchant()
+    await issueKey(deps, clientId)
+    deps.clock.advance(1)
     const { key, header } = await issueKey(deps, clientId)
     const watched = recordTable(deps)
     const begun: Promise<unknown>[] = []
@@ -168,6 +170,8 @@ describe('list-api-keys (design section 7)', () => {
     deps.clock.advance(86_400)
     expect(await used()).toStrictEqual([2, 1, dayOf()])
     expect(await act(revokeApiKey, { key_id: key.keyId })).toMatchObject({ body: { last_used_on: dayOf() } })
+    const ofBoth = { data: [{ last_used_on: dayOf() }, { last_used_on: null }] }
+    expect(await act(listApiKeys)).toMatchObject({ body: ofBoth })
   })
 
   it('does not wait for that day to be noted, nor fail with it', async () => {
