@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { pageFields, pageOf, pageParams, pagination, paginationWithTotal } from '../../shared/page.ts'
+import { pageFields, pageParams } from '../../shared/page.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
@@ -34,20 +34,5 @@ describe('pageFields', () => {
 
   it.each([1.5, '1', 2 ** 53])('refuse the page %j', (page) => {
     expect(v.is(fields, { page })).toBe(false)
-  })
-})
-
-describe('the pagination objects', () => {
-  const page = pageOf({ page: 3, per_page: 20 })
-
-  it.each([
-    [0, 0],
-    [1, 1],
-    [20, 1],
-    [21, 2],
-    [10_000_000, 500_000],
-  ])('are page and per_page alone, or with a total: of %i in %i pages', (total, pages) => {
-    expect(pagination(page)).toStrictEqual({ page: 3, per_page: 20 })
-    expect(paginationWithTotal(page, total)).toStrictEqual({ page: 3, per_page: 20, total, total_pages: pages })
   })
 })

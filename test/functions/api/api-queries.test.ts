@@ -1,34 +1,11 @@
 import { expect, it } from 'vitest'
 import { API, anApi, aPaymentBody } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { storedSettlement } from '../../support/payout-builders.ts'
 
 type Query = Readonly<Record<string, string>>
 type Name = keyof typeof API
 
 const LISTS: readonly Name[] = ['listPayments', 'listSettlements', 'listWebhookDeliveries']
-
-/** What the lists of a merchant answer to one query. */
-const eachList = async (query: Query, { ask }: Pick<Awaited<ReturnType<typeof anApi>>, 'ask'>) => {
-  const answers = await Promise.all(LISTS.map((name) => ask(name, { query })))
-  return answers.map(({ status, body }) => [status, body] as const)
-}
-
-it.each([
-  // Of any integer and of any text: `page.test.ts`.
-  [{ page: '+2', per_page: '0' }, 2, 1],
-  [{ page: '9007199254740991', per_page: '9'.repeat(400) }, Number.MAX_SAFE_INTEGER, 100],
-])('lists clamp %j, and answer empty data past the end (spec 4.2, 4.6, 8)', async (query, page, per_page) => {
-  const api = await anApi()
-  await api.ask('createPayment', { body: aPaymentBody() })
-  await storedSettlement(api.deps, { clientId: api.caller.clientId })
-
-  expect(await eachList(query, api)).toStrictEqual([
-    [200, { data: [], pagination: { page, per_page, total: 1, total_pages: 1 } }],
-    [200, { data: [], pagination: { page, per_page } }],
-    [200, { data: [], pagination: { page, per_page } }],
-  ])
-})
 
 it.each<readonly [Name, Query, string]>([
   ['listPayments', { external_referense: 'order-17', status: 'succeeded' }, 'external_referense'],
