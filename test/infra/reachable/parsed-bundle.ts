@@ -19,12 +19,6 @@ const childrenOf = (node: Node) => {
     .filter((child) => child !== name)
 }
 const descendants = (node: Node): readonly Node[] => [node, ...childrenOf(node).flatMap(descendants)]
-const isFunction = ({ type }: Node) => type === 'ArrowFunctionExpression' || type.startsWith('Function')
-/** What a function's body returns, without the returns of functions inside it. */
-export const returnsIn = (node: Node): readonly Expression[] =>
-  node.type === 'ReturnStatement'
-    ? [node.argument]
-    : childrenOf(node).flatMap((child) => (isFunction(child) ? [] : returnsIn(child)))
 
 export const nameOf = (node: Node): unknown =>
   node.type === 'Identifier' ? node.name : node.type === 'Literal' ? node.value : undefined
@@ -33,13 +27,10 @@ export const isMember = (node: Node, name: string): node is ESTree.MemberExpress
 
 type Declared = { readonly name: string; readonly at: Node; readonly value: Node | undefined }
 
-const declaredBy = (at: Node): readonly Declared[] => {
-  if (at.type === 'VariableDeclaration') {
-    return at.declarations.map(({ id, init }) => ({ name: String(nameOf(id)), at, value: init ?? undefined }))
-  }
-  const isNamed = at.type === 'FunctionDeclaration' || at.type === 'ClassDeclaration'
-  return isNamed && at.id ? [{ name: at.id.name, at, value: at }] : []
-}
+const declaredBy = (at: Node): readonly Declared[] =>
+  at.type === 'VariableDeclaration'
+    ? at.declarations.map(({ id, init }) => ({ name: String(nameOf(id)), at, value: init ?? undefined }))
+    : []
 
 /** An unminified bundle of esbuild: one file in which every module's code stands below a comment with its path. */
 export const openBundle = (code: string) => {

@@ -3,7 +3,7 @@ import { allAccess, type TableAccess, type TableAction } from '../../../shared/t
 import * as keys from '../../../shared/table/keys.ts'
 import { type IndexName, TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { Table } from '../../../shared/table/table.ts'
-import { type Bundle, type Expression, isMember, type Node, nameOf, openBundle, returnsIn } from './parsed-bundle.ts'
+import { type Bundle, type Expression, isMember, type Node, nameOf, openBundle } from './parsed-bundle.ts'
 
 const isPartition = (text: unknown): text is keys.Partition => keys.PARTITIONS.some((partition) => partition === text)
 const isIndex = (text: unknown): text is IndexName => typeof text === 'string' && text in TABLE_SCHEMA.indexes
@@ -41,15 +41,13 @@ const sourcesOf = (node: Node, { valueOf }: Bundle): readonly Expression[] | und
   const { type } = node
   if (type === 'Identifier') return [valueOf(node)]
   if (type === 'ArrowFunctionExpression') return [node.body]
-  if (type === 'BlockStatement') return returnsIn(node)
   if (type === 'ConditionalExpression') return [node.consequent, node.alternate]
   if (type === 'ArrayExpression') return node.elements
   // The partition key of a key.
   if (type === 'MemberExpression') return isMember(node, 'pk') ? [node.object] : undefined
   if (type !== 'CallExpression') return undefined
-  const callee = node.callee.type === 'ParenthesizedExpression' ? node.callee.expression : node.callee
-  // The call of a builder or a function by its name, or of one of two.
-  if (callee.type === 'Identifier' || callee.type === 'ConditionalExpression') return [callee]
+  // The call of a builder or a function by its name.
+  if (node.callee.type === 'Identifier') return [node.callee]
   if (isMember(node.callee, 'map') && isWrapping(node.arguments[0])) return [node.callee.object]
   return isMember(node.callee, 'map') || isMember(node.callee, 'flatMap') ? [node.arguments[0]] : undefined
 }
@@ -82,10 +80,7 @@ const shapesOf = (bundle: Bundle, node: Expression): readonly Shape[] => {
   if (node?.type === 'ConditionalExpression') {
     return [...shapesOf(bundle, node.consequent), ...shapesOf(bundle, node.alternate)]
   }
-  if (node?.type === 'LogicalExpression') {
-    const left: readonly Shape[] = node.operator === '&&' ? [new Map()] : shapesOf(bundle, node.left)
-    return [...left, ...shapesOf(bundle, node.right)]
-  }
+  if (node?.type === 'LogicalExpression' && node.operator === '&&') return [new Map(), ...shapesOf(bundle, node.right)]
   if (node?.type === 'Identifier') return shapesOf(bundle, bundle.valueOf(node))
   throw new Error('the options of a query are not written out')
 }
@@ -147,13 +142,6 @@ const METHODS: Readonly<Record<keyof Table, AccessPoint>> = {
 }
 const isMethod = (name: unknown): name is keyof Table => typeof name === 'string' && name in METHODS
 
-/** A WeakMap whose keys are tables keeps something with each, and reaches nothing. */
-const isWeakKey = ({ calls, valueOf }: Bundle, node: Node): boolean =>
-  calls.some(({ callee, arguments: [first] }) => {
-    const map = first === node && callee.type === 'MemberExpression' ? valueOf(callee.object) : undefined
-    return map?.type === 'NewExpression' && nameOf(map.callee) === 'WeakMap'
-  })
-
 const accessBy = (bundle: Bundle, call: ESTree.CallExpression, accessPoint: AccessPoint): TableAccess => {
   if (bundle.isOfTable(call)) return {}
   try {
@@ -183,7 +171,7 @@ const throughPort = (bundle: Bundle): readonly TableAccess[] => {
   const others = bundle.nodes.filter(
     (one) => isMember(one, 'table') && !used.some(({ callee }) => callee.object === one),
   )
-  const lost = [...others, ...taken].find((node) => !bundle.isOfTable(node) && !isWeakKey(bundle, node))
+  const lost = [...others, ...taken].find((node) => !bundle.isOfTable(node))
   if (lost) throw new Error(`the table is handed on in ${bundle.moduleAt(lost)}: what is reached cannot be told`)
   return used.map(({ call, callee }) => {
     const method = nameOf(callee.property)
