@@ -34,16 +34,23 @@ const lineOf = (resource: Resource): string => {
 const outputLines = ({ outputs }: StackTemplate): readonly string[] =>
   Object.entries(outputs).map(([name, output]) => `Output ${name} ${JSON.stringify(Object(output).Value)}`)
 
+const stackLines = ({ assembly }: StackTemplate): readonly string[] =>
+  assembly.stacks.map(
+    ({ stackName, terminationProtection: isProtected = false }) =>
+      `Stack ${stackName}${isProtected ? ' (protected from deletion)' : ''}`,
+  )
+
 const linesOf = (...templates: readonly StackTemplate[]): readonly string[] =>
   templates
     .flatMap((template) => [...template.resources.map(lineOf), ...outputLines(template)])
     .map((line) => line.replaceAll(DIGEST, '…'))
     .toSorted()
 
-const PROD = linesOf(synthesised(READY_PRODUCTION), synthesisedFront(READY_PRODUCTION))
+const ready = synthesised(READY_PRODUCTION)
+const PROD = [...linesOf(ready, synthesisedFront(READY_PRODUCTION)), ...stackLines(ready)]
 
 it.each([
-  ['dev', linesOf(synthesised('dev'))],
+  ['dev', [...linesOf(synthesised('dev')), ...stackLines(synthesised('dev'))]],
   ['prod', PROD],
   // What fixed addresses add to it, and what they change in it.
   ['webhook-egress', linesOf(synthesised(EVERYTHING)).filter((line) => !PROD.includes(line))],

@@ -26,7 +26,6 @@ type RawAlarm = RawMetric & {
   readonly EvaluationPeriods: number
   readonly TreatMissingData: string
   readonly AlarmActions?: readonly unknown[]
-  readonly OKActions?: readonly unknown[]
 }
 
 /** The alarms of a stage as its template has them, those of other constructs (a canary's) and all. */
@@ -52,7 +51,6 @@ export const alarmsIn = (template: StackTemplate, stage: string) =>
       evaluationPeriods: alarm.EvaluationPeriods,
       treatMissingData: alarm.TreatMissingData,
       alarmActions: alarm.AlarmActions ?? [],
-      okActions: alarm.OKActions ?? [],
     }
   })
 
@@ -62,7 +60,6 @@ export const tellingAlarms = (template: StackTemplate, stage: string) =>
 
 type RawWidget = {
   readonly type: string
-  readonly y: number
   readonly properties: {
     readonly title?: string
     readonly metrics?: readonly (readonly unknown[])[]
@@ -76,9 +73,8 @@ export const graphsIn = (template: StackTemplate) => {
   const { widgets } = JSON.parse(String(body)) as { readonly widgets: readonly RawWidget[] }
   return widgets
     .filter(({ type }) => type === 'metric')
-    .map(({ y, properties: { title = '', metrics = [], annotations } }) => ({
+    .map(({ properties: { title = '', metrics = [], annotations } }) => ({
       title,
-      y,
       threshold: annotations?.horizontal[0]?.value,
       metrics: metrics.flatMap((row) => {
         const [namespace, name, ...rest] = row.filter((item) => typeof item === 'string')
