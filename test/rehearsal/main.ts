@@ -84,7 +84,7 @@ const live = async (rehearsal: Rehearsal, apiUrl: string, only: readonly Part[])
   const merchant = await step('operators take a merchant on', () => takeOnMerchant(rehearsal, apiUrl, 'Warung Satu'))
   const payments = await part('take-payments', [], () => takePayments(rehearsal, merchant))
   const paidOut = await part('pay-out', [payments], (taken) => payOut(rehearsal, merchant, taken))
-  await part('operate-stage', [payments, paidOut], async (taken, { settlement }) => {
+  await part('operate-stage', [payments, paidOut], async (taken, settlement) => {
     const done = { merchant, payments: taken, settlement }
     await lookUp(rehearsal, done, apiUrl)
     await operateStage(rehearsal, done)

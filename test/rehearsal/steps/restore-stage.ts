@@ -22,7 +22,7 @@ const backup = async (): Promise<string> => {
   return made.BackupArn
 }
 
-/** A table that was damaged, by the steps of docs/operations.md, section 7. */
+/** Restores a damaged table by the steps of docs/operations.md, section 7. */
 export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, paid: Payment): Promise<true> => {
   const { step } = rehearsal
   const before = await step('restore: there is a payment, and a backup of the table', async () => {
@@ -37,17 +37,17 @@ export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, pai
     const release = releaseOf(rehearsal, 'closed-release', { role: 'closed' })
     await rehearsal.deploy(release)
     await merchant.post(Closed, 'payments', {}, {}, 500)
-    return { release }
+    return release
   })
   await step('npm run restore makes the next table, as of the last good second', async () => {
-    await rehearsal.npm(['restore', '--at', before.good], { cwd: closed.release })
+    await rehearsal.npm(['restore', '--at', before.good], { cwd: closed })
     const { Item: row } = await client().send(new dynamodb.GetItemCommand({ TableName: RESTORED, Key: before.key }))
     if (row !== undefined) return
     rehearsal.cannot('a restore to a point in time brings what is there now; a backup made before was restored instead')
     const protection = { TableName: RESTORED, DeletionProtectionEnabled: false }
     await client().send(new dynamodb.UpdateTableCommand(protection))
     await client().send(new dynamodb.DeleteTableCommand({ TableName: RESTORED }))
-    await rehearsal.npm(['restore', '--backup', before.kept], { cwd: closed.release })
+    await rehearsal.npm(['restore', '--backup', before.kept], { cwd: closed })
   })
   const tearAndRecount = async () => {
     await tearEvent(paid)
@@ -68,7 +68,7 @@ export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, pai
   return true
 }
 
-/** The event of a payment did not come back. */
+/** Deletes the event of a payment, as if the restore had not brought it back. */
 const tearEvent = async ({ id }: Payment): Promise<void> => {
   const Key = { pk: { S: `PAYMENT#${id}` }, sk: { S: 'EVENT#payment.succeeded' } }
   await client().send(new dynamodb.DeleteItemCommand({ TableName: RESTORED, Key }))
@@ -76,7 +76,7 @@ const tearEvent = async ({ id }: Payment): Promise<void> => {
 
 const Audit = v.object({ balanced: v.boolean(), differences: v.array(v.unknown()) })
 
-/** Step 5 of that section. */
+/** Recounts the torn row: step 5 of that section. */
 const recount = async ({ admin }: Rehearsal, { clientId }: Pick<Merchant, 'clientId'>): Promise<void> => {
   const audit = async () => v.parse(Audit, await admin('audit-ledger', { client_id: clientId }))
   const { differences } = await audit()
