@@ -121,7 +121,7 @@ describeInChromium(() => {
   })
 
   it.for(['light', 'dark'] as const)(
-    'has labels, contrast and keys for everybody, %s',
+    'has labels, contrast and access by keyboard, %s',
     async (scheme, { world, browser }) => {
       const { page, wrong } = await openConsole(browser, world.urls.api, { colorScheme: scheme })
       const faults: string[] = []

@@ -118,7 +118,7 @@ describeInChromium(() => {
     expect(new URL(page.url()).hash).toBe('#payments')
   })
 
-  it('says apart that an answer is waited for, that there is nothing, and that nothing answers', async ({
+  it('shows differently that it waits for an answer, that there is nothing, and that the gateway does not answer', async ({
     browser,
   }) => {
     const { promise: mayAnswer, resolve: answerNow } = Promise.withResolvers<void>()

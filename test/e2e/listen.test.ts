@@ -136,7 +136,7 @@ describe('npm run listen, refused', () => {
     )
   })
 
-  plainIt('knows a server that is not there by each of its addresses', async () => {
+  plainIt('recognises a server that is not there when each of its addresses refuses', async () => {
     const cause = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' })
     vi.spyOn(globalThis, 'fetch').mockRejectedValueOnce(new TypeError('fetch failed', { cause }))
     const target = { url: 'http://localhost:4000/', signingSecret: 'whsec_x' }

@@ -103,7 +103,10 @@ describe('the client of docs/examples', () => {
     ])
   })
 
-  it('tells a wrong key, a read-only key, a wrong request and a foreign id by their codes', async ({ world, shop }) => {
+  it('reports a wrong key, a read-only key, a wrong request and a foreign id by their codes', async ({
+    world,
+    shop,
+  }) => {
     const issued = await world.admin('issue-api-key', {
       operator: 'test',
       client_id: shop.clientId,

@@ -153,7 +153,7 @@ describe('the assets of the stack', () => {
   })
 
   it.each(MANIFEST)(
-    'are one module, small enough to start fast, with the clients that it has a use for: $name',
+    'are one module, small enough to start fast, with no clients but those that it uses: $name',
     (spec) => {
       const { file } = assetOf(spec)
       const code = readFileSync(file, 'utf8')

@@ -12,13 +12,13 @@ const template = synthesised(STAGE)
 const alarms = tellingAlarms(template, STAGE)
 const pages = template.ofType('AWS::CloudWatch::CompositeAlarm')
 
-it('stages have alarms and pages when they must not be lost or name recipients, and none otherwise', () => {
-  const told = alarmsIn(synthesised(stageWith({ alarmRecipients: ['ops@gateway.example'] })), 'dev')
+it('stages have alarms and pages if they keep their data or name recipients, and none otherwise', () => {
+  const named = alarmsIn(synthesised(stageWith({ alarmRecipients: ['ops@gateway.example'] })), 'dev')
 
   expect(alarms.length).toBeGreaterThan(25)
   expect(template.ofType('AWS::CloudWatch::Alarm').length + pages.length).toBeLessThanOrEqual(50)
   expect(synthesised('dev').resources.filter(({ type }) => type.endsWith('Alarm'))).toStrictEqual([])
-  expect(told.map(({ id }) => id)).toStrictEqual(expect.arrayContaining(alarms.map(({ id }) => id)))
+  expect(named.map(({ id }) => id)).toStrictEqual(expect.arrayContaining(alarms.map(({ id }) => id)))
 })
 
 /** Whether its formula has no value while some metric is silent. */
@@ -103,7 +103,7 @@ it('pages stand for every alarm that pages, each in one of them, and for no othe
   expect(Math.max(...children.map(({ length }) => length))).toBeLessThan(78)
 })
 
-it('recipients of pages are told of nothing else, at a pager’s own address too', () => {
+it('recipients of pages get nothing else, a pager’s own address among them', () => {
   const recipients = {
     alarmRecipients: ['ops@gateway.example'],
     pageRecipients: ['https://pager.example/sns', 'on-call@gateway.example'],

@@ -46,7 +46,7 @@ Nothing was deployed.`)
   const unlooked = async () => ({ findings: [unclear('domain', 'AccessDenied', 'ask someone')], first: false })
 
   it.each([
-    ['goes on where it could not look: CDK will say', { preflight: unlooked }, '--stage=dev', 0, 1],
+    ['continues where it could not look, because CDK checks again', { preflight: unlooked }, '--stage=dev', 0, 1],
     ['only looks with --check', {}, '--stage dev --check', 0, 0],
     ['answers the exit code of cdk', { cdkAnswers: 3 }, '--stage dev', 3, 1],
   ])('%s', async (_, overrides, argv, answered, started) => {

@@ -54,7 +54,7 @@ describe("the doctor's question to every route", () => {
 
 const RIGHT = 'the-right-token-of-tests'
 
-describe("the doctor's knock at the callback URL", () => {
+describe("the doctor's calls of the callback URL", () => {
   const answering =
     (body: unknown): Script =>
     (response, request) => {
@@ -62,7 +62,7 @@ describe("the doctor's knock at the callback URL", () => {
       json(right ? 200 : 401, right ? body : {})(response, request)
     }
   const wellBehaved = answering({ outcome: 'ignored' })
-  const knockAt = async (script: Script, tokens: readonly string[] = [RIGHT]) => {
+  const askAt = async (script: Script, tokens: readonly string[] = [RIGHT]) => {
     const { url } = await startScriptedServer(script)
     return checkCallback({ url: `${url}/callbacks/xendit`, tokens, ...(script === silence && { timeoutMs: 100 }) })
   }
@@ -70,7 +70,7 @@ describe("the doctor's knock at the callback URL", () => {
   it('changes nothing in the real function, which refuses a wrong token and ignores the body with a right one', async () => {
     const { deps, calls } = recordTable(testDeps())
     deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [RIGHT] }))
-    const findings = await knockAt((response, { headers, body }) => {
+    const findings = await askAt((response, { headers, body }) => {
       const event = { headers, body, requestContext: { requestId: 'r' }, routeKey: 'POST /callbacks/xendit' }
       const lambda = receiveProviderCallback.withDeps(deps)
       lambda(event as APIGatewayProxyEventV2, {} as Context).then(
@@ -103,14 +103,14 @@ describe("the doctor's knock at the callback URL", () => {
   ])('sees %s', async (_, script, tokens, { source }) => {
     const found = new RegExp(`^wrong callback ${source}`)
 
-    expect(notOk(await knockAt(script, tokens))).toStrictEqual([expect.stringMatching(found)])
+    expect(notOk(await askAt(script, tokens))).toStrictEqual([expect.stringMatching(found)])
   })
 
-  it('does not follow a redirect with a token in its hand', async () => {
+  it('sends no token to the target of a redirect', async () => {
     const elsewhere = await startScriptedServer(wellBehaved)
     const moved: Script = (response) => void response.writeHead(308, { location: elsewhere.url }).end()
 
-    expect(notOk(await knockAt(moved))[0]).toBe('wrong callback with a wrong token: answered 308, not 401')
+    expect(notOk(await askAt(moved))[0]).toBe('wrong callback with a wrong token: answered 308, not 401')
     expect(elsewhere.requests).toHaveLength(0)
   })
 })

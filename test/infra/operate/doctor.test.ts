@@ -64,12 +64,12 @@ describe('the doctor', () => {
     expect(findings.filter(({ what }) => /front|origin/.test(what))).toStrictEqual([])
   })
 
-  it('knocks with a body that changes nothing, and prints neither key nor token', async () => {
+  it('calls the callback URL with a body that changes nothing, and prints neither key nor token', async () => {
     const text = JSON.stringify(await prod.examine())
 
-    const [knocks, others] = [callbacks(), prod.api.requests.filter(({ url }) => url !== CALLBACK_PATH)]
-    expect(new Set(knocks.map(({ body }) => body))).toStrictEqual(new Set(['{"event":"gateway.doctor","data":{}}']))
-    expect(knocks.every(({ method }) => method === 'POST')).toBe(true)
+    const [calls, others] = [callbacks(), prod.api.requests.filter(({ url }) => url !== CALLBACK_PATH)]
+    expect(new Set(calls.map(({ body }) => body))).toStrictEqual(new Set(['{"event":"gateway.doctor","data":{}}']))
+    expect(calls.every(({ method }) => method === 'POST')).toBe(true)
     expect(others.every(({ headers }) => headers.authorization === `Bearer ${unknownKey('prod')}`)).toBe(true)
     expect(prod.provider.requests.every(({ method }) => method === 'GET')).toBe(true)
     expect(text).not.toMatch(/xnd_development_local|(old|new)-token|xxxx/)

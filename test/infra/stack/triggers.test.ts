@@ -5,15 +5,15 @@ import { deployedStage } from '../../../infra/stack/stage.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { OTHER_FIGURES, stageWith } from '../../support/stage-options.ts'
 
-/* What starts functions, where a figure of one thing follows another's. Each by itself: test/infra/templates. */
+/* Figures of triggers that depend on each other. Each figure by itself: test/infra/templates. */
 
-it('a closed stage starts nothing by queue or clock, tells every function, and has no canaries to take it back', () => {
+it('a closed stage starts nothing by queue or schedule, closes every function, and is refused with canaries', () => {
   const closed = synthesised(stageWith({ role: 'closed' }))
 
   expect(new Set(closed.each('AWS::Lambda::EventSourceMapping', 'Enabled'))).toStrictEqual(new Set([false]))
   expect(new Set(closed.each('AWS::Events::Rule', 'State'))).toStrictEqual(new Set(['DISABLED']))
-  const told = closed.each('AWS::Lambda::Function', 'Environment').map((environment) => JSON.stringify(environment))
-  expect(told.filter((text) => text.includes('"GATEWAY_ROLE":"closed"'))).toHaveLength(MANIFEST.length)
+  const environments = closed.each('AWS::Lambda::Function', 'Environment').map((one) => JSON.stringify(one))
+  expect(environments.filter((text) => text.includes('"GATEWAY_ROLE":"closed"'))).toHaveLength(MANIFEST.length)
   expect(() => synthesised(stageWith({ role: 'closed' }, 'prod'))).toThrow('deploy it with deployment: alias-only')
 })
 
@@ -61,7 +61,7 @@ describe('the HTTP API', () => {
   })
 })
 
-it('a queue hides a batch for six times the timeout of its reader, or little longer than that where a claim guards it', () => {
+it('a queue hides a batch for six times its reader’s timeout, or for two seconds more than it where a claim guards it', () => {
   const hidden = synthesised('prod')
     .all('AWS::SQS::Queue')
     .flatMap(({ QueueName, VisibilityTimeout: seconds }) => (seconds === undefined ? [] : [[QueueName, seconds]]))
