@@ -127,12 +127,11 @@ it('list-clients (design section 7) pages through all clients, newest first', as
     await aStoredClient(deps, { name: client })
   }
 
-  const asked = [1, 2, 3].map((page) => invokeAdmin(listClients, deps, { page, per_page: 2 }))
+  const asked = [1, 2].map((page) => invokeAdmin(listClients, deps, { page, per_page: 2 }))
 
   expect((await Promise.all(asked)).map(({ body }) => body)).toMatchObject([
     { data: [{ name: 'three' }, { name: 'two' }], pagination: { page: 1, per_page: 2 } },
     { data: [{ name: 'one' }], pagination: { page: 2, per_page: 2 } },
-    { data: [], pagination: { page: 3, per_page: 2 } },
   ])
   expect((await invokeAdmin(listClients, deps, {})).body).toMatchObject({ pagination: { page: 1, per_page: 25 } })
 })
