@@ -180,7 +180,7 @@ const guarded = (condition: Condition | undefined, p: Placeholders) =>
   condition ? { ConditionExpression: conditionExpression(condition, p) } : {}
 
 /** The caller may not be allowed to read the item, so neither success nor refusal returns it. */
-const returnsNothing = (step: Step): boolean => step.kind === 'update' && step.returnsNothing === true
+const returnsNothing = (step: Step): boolean => 'returnsNothing' in step
 
 /** The SDK's form of a step. A refusal returns the present item, which saves a read. */
 const toTransactItem = (tableName: string, step: Step): TransactWriteItem => {

@@ -17,7 +17,6 @@ import { type Sealer, type Secrets, sealContext } from '../../secrets.ts'
 export const CACHE_MS = 30 * 60_000
 /** The cache time after a mismatch: an attacker's guesses cost one read a minute. */
 const FRESH_MS = 60_000
-const CACHE_LIMIT = 1_000
 
 type Cached = { readonly value: string; readonly readAt: number }
 
@@ -31,7 +30,6 @@ export const secretsManager = (client: SecretsManagerClient, monotonicMs: () => 
       try {
         const { SecretString: value } = await client.send(new GetSecretValueCommand({ SecretId: name }))
         if (value === undefined) return undefined
-        if (cache.size >= CACHE_LIMIT) cache.clear()
         cache.set(name, { value, readAt: monotonicMs() })
         return value
       } catch (error) {
@@ -43,6 +41,7 @@ export const secretsManager = (client: SecretsManagerClient, monotonicMs: () => 
 }
 
 export const UNSEALED_MS = 5 * 60_000
+const CACHE_LIMIT = 1_000
 type Unsealed = { readonly secret: Promise<string | undefined>; readonly until: number }
 type Key = { readonly client: KMSClient; readonly arn: string | undefined; readonly stage: string }
 

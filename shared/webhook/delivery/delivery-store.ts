@@ -151,7 +151,8 @@ export const endAlert = ({ deliveryId, attempts }: Delivery): Step =>
 const SHOWN_ATTEMPTS = 100
 
 /**
- * The newest attempts of a delivery, oldest first: the one in the delivery itself, and those with rows of their own.
+ * The newest attempts of a delivery, oldest first: the first, if it succeeded and is in the delivery itself, and those
+ * with rows of their own.
  */
 export const attemptsOf = async (
   deps: TableDeps,
@@ -160,8 +161,7 @@ export const attemptsOf = async (
 ): Promise<readonly DeliveryAttempt[]> => {
   const held = success ? [success] : []
   if (attempts <= held.length) return held
-  const made = [...(await listAttempts(deps, deliveryId, most)), ...held]
-  return made.toSorted((a, b) => a.number - b.number).slice(-most)
+  return [...held, ...(await listAttempts(deps, deliveryId, most))].slice(-most)
 }
 
 /** The newest attempts of a delivery that have rows of their own, oldest first. */

@@ -63,7 +63,7 @@ const attempt = async (
 
 const abortOf = (signal: AbortSignal): Promise<{ readonly kind: 'aborted' }> =>
   new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true })
+    signal.addEventListener('abort', () => resolve({ kind: 'aborted' }))
   })
 
 const QUERY_TIMEOUT_MS = 1_000
@@ -149,7 +149,7 @@ export const postWebhook = (request: CheckedRequest, { deadline, bodyGraceMs }: 
       response.on('end', onEnd)
     }
 
-    deadline.addEventListener('abort', onDeadline, { once: true })
+    deadline.addEventListener('abort', onDeadline)
     outgoing.on('response', onAnswer)
     // We requested no protocol upgrade. The status line is the answer, and it is no 2xx.
     outgoing.on('upgrade', (response) => {

@@ -99,9 +99,9 @@ export const noteAnswer = async (
   try {
     const { applied } = await deps.table.write(lane === 'slow' ? markSlow(endpoint, deps.now()) : unmarkSlow(endpoint))
     // Several attempts may end at the same time; one of them writes the mark.
-    if (applied && lane === 'slow') deps.log.warn('endpoint.slow', { ...ids, duration_ms: attempt.durationMs })
-    if (applied && lane === 'normal')
-      deps.log.info('endpoint.answers_again', { ...ids, slow_since: endpoint.slowSince })
+    if (!applied) return lane
+    if (lane === 'slow') deps.log.warn('endpoint.slow', { ...ids, duration_ms: attempt.durationMs })
+    else deps.log.info('endpoint.answers_again', { ...ids, slow_since: endpoint.slowSince })
   } catch (error) {
     deps.log.error('endpoint.not_marked', { ...ids, lane }, error)
   }

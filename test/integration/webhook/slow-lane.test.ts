@@ -6,7 +6,7 @@ import { findEndpoint, markSlow, unmarkSlow } from '../../../shared/webhook/endp
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { interceptTable, recordTable, type TableCall, writtenKeys } from '../../support/intercept-table.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-import { codes, dueDelivery, FAILED, messageFor, rowOf } from '../../support/webhook-builders.ts'
+import { codes, dueDelivery, FAILED, messageFor, rowOf, storedDelivery } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
 /**
@@ -88,6 +88,19 @@ describe('a worker of the fast lane', () => {
 })
 
 describe('the mark of an endpoint that hangs', () => {
+  it.each([
+    ['endpoint.slow', dueDelivery, HUNG],
+    ['endpoint.answers_again', slowDelivery, DELIVERED],
+  ])('is logged once by attempts that end together: %s', async (code, arrange, answer) => {
+    const { deps, endpoint, delivery } = await arrange()
+    deps.answerWebhooks(async () => answer)
+    const together = [delivery, await storedDelivery(deps, endpoint)]
+
+    await Promise.all(together.map((one) => deliverWebhook(deps, { ...messageFor(one), slow: true })))
+
+    expect(codes(deps).filter((logged) => logged.startsWith('endpoint.'))).toStrictEqual([code])
+  })
+
   it('is set once, and only on an endpoint that exists', async ({ deps, endpoint }) => {
     const first = deps.now()
     const missing = { ...endpoint, endpointId: crypto.randomUUID() as Endpoint['endpointId'] }
