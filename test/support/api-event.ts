@@ -15,6 +15,7 @@ import { handler as listWebhookEndpoints } from '../../functions/api/list-webhoo
 import { handler as notFound } from '../../functions/api/not-found.ts'
 import { handler as redeliverToEndpoint } from '../../functions/api/redeliver-to-endpoint.ts'
 import { handler as redeliverWebhook } from '../../functions/api/redeliver-webhook.ts'
+import { handler as receiveCallback } from '../../functions/callback/receive-provider-callback.ts'
 import { httpEvent } from '../../infra/local/triggers/http-event.ts'
 import type { Client } from '../../shared/client/client.ts'
 import type { Deps } from '../../shared/deps.ts'
@@ -46,6 +47,9 @@ export const API = {
   redeliverToEndpoint: { route: 'POST /v1/webhook_endpoints/{id}/redeliver', handler: redeliverToEndpoint },
   listEvents: { route: 'GET /v1/events', handler: listEvents },
 } as const satisfies Readonly<Record<string, Endpoint>>
+
+/** The provider's callback. */
+export const CALLBACK: Endpoint = { route: 'POST /callbacks/xendit', handler: receiveCallback }
 
 /** Whatever no route matches. */
 export const UNKNOWN_PATH: Endpoint = { route: '$default', handler: notFound }

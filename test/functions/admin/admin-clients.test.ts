@@ -81,11 +81,8 @@ describe('create-client (design section 7)', () => {
     await deps.table.write(step)
     const before = await deps.table.get(step.key)
 
-    const answer = await invokeAdmin(
-      createClient,
-      { ...deps, newId: () => clientId },
-      { operator: 'ana', name: 'Twin' },
-    )
+    const twin = { ...deps, newId: () => clientId }
+    const answer = await invokeAdmin(createClient, twin, { operator: 'ana', name: 'Twin' })
 
     expect(answer.status).toBe(500)
     const found = await deps.table.getMany([windowKey(clientId), shardKey(clientId, 3), clientKey(clientId)])

@@ -6,7 +6,6 @@
 import { describe, expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import { auditLedger } from '../../../shared/audit/run-audits.ts'
-import { findEventBody } from '../../../shared/event/event-store.ts'
 import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
@@ -117,18 +116,6 @@ describe('erase-customer', () => {
     expect(await erase()).toMatchObject(erasedOf(payment, 1))
     await closePayment(deps, pending, { status: 'cancelled', source: 'cancel' })
     expect(await erasePending()).toMatchObject(erasedOf(pending, 0))
-  })
-
-  it('removes the customer from later redeliveries, ten seconds after the last read of the bytes', async () => {
-    const { deps, payment, erase } = await aPaidCustomer()
-    const [event] = await listPaymentEvents(deps, payment.paymentId)
-    const read = () => findEventBody(deps, { paymentId: payment.paymentId, name: event?.name ?? '' })
-    await read()
-    await erase()
-
-    deps.clock.advance(11)
-
-    expect(await read()).not.toContain('sari@shop')
   })
 
   it.each(['before', 'after'])('finishes at its repeat what a death %s any request has left', async (side) => {

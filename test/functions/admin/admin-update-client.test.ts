@@ -4,7 +4,7 @@ import { handler as updateClient } from '../../../functions/admin/update-client.
 import { findClient } from '../../../shared/client/client-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
-import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
+import { beforeFirst, failingOn, interceptTable } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { BANK as STORED_BANK } from '../../support/settlement-builders.ts'
@@ -165,12 +165,7 @@ describe('update-client (design section 7)', () => {
     expect((await change({ bank: OTHER }, { ...deps, alerts: { publish } })).status).toBe(500)
     expect([await now(), (await trail()).length]).toStrictEqual([before, 2])
 
-    const dying = interceptTable(deps, {
-      before: ({ name }) => {
-        if (name === 'transact') throw new Error('died')
-      },
-    })
-    expect((await change({ bank: OTHER }, dying)).status).toBe(500)
+    expect((await change({ bank: OTHER }, failingOn(deps, 'transact', 'before'))).status).toBe(500)
     expect([await now(), told(deps).length]).toStrictEqual([before, 1])
   })
 })

@@ -75,20 +75,17 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     [{}, undefined],
     [{ name: null, email: null, phone: null }, undefined],
     [{ name: 'Siti', email: null }, { name: 'Siti' }],
-  ])(
-    'takes null for an optional field, and in the customer %j, as if absent, and shows no such field',
-    async (customer, shown) => {
-      const nothing = { external_reference: null, description: null, metadata: null, expires_in_seconds: null }
+  ])('takes null for an optional field, and the customer %j, as if absent', async (customer, shown) => {
+    const nothing = { external_reference: null, description: null, metadata: null, expires_in_seconds: null }
 
-      const { status, body } = await create({ ...QRIS, channel_code: '', ...nothing, customer })
+    const { status, body } = await create({ ...QRIS, channel_code: '', ...nothing, customer })
 
-      const { customer: told, ...others } = body
-      expect([status, told]).toStrictEqual([201, shown])
-      const amounts = ['client_net_minor', 'hexolus_markup_minor', 'notional_minor', 'xendit_fee_minor']
-      const texts = ['client_id', 'currency', 'fee_status', 'id', 'method', 'payment_destination', 'status']
-      expect(new Set(Object.keys(others))).toStrictEqual(new Set([...amounts, ...texts, 'created_at', 'expires_at']))
-    },
-  )
+    const { customer: told, ...others } = body
+    expect([status, told]).toStrictEqual([201, shown])
+    const amounts = ['client_net_minor', 'hexolus_markup_minor', 'notional_minor', 'xendit_fee_minor']
+    const texts = ['client_id', 'currency', 'fee_status', 'id', 'method', 'payment_destination', 'status']
+    expect(new Set(Object.keys(others))).toStrictEqual(new Set([...amounts, ...texts, 'created_at', 'expires_at']))
+  })
 
   it('shows nothing of a push, whatever the provider gives', async () => {
     const deps = testDeps()
@@ -110,36 +107,33 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     [wallet('DANA'), 2_750, 'https://checkout.example/DANA', { returnUrls }],
     [wallet('ASTRAPAY'), 3_500, 'https://checkout.example/ASTRAPAY', { returnUrls }],
     [QRIS, 1_050, '00020101021226-a-qr-string', {}],
-  ])(
-    'prices %j, tells the provider what the channel needs, and shows where to pay',
-    async (channel, fee, shown, needed) => {
-      const deps = testDeps()
-      const rest = { external_reference: 'order-1', metadata: { a: 1 }, expires_in_seconds: 600, amount: 150_003 }
+  ])('prices %j, tells the provider what it needs, and shows where to pay', async (channel, fee, shown, needed) => {
+    const deps = testDeps()
+    const rest = { external_reference: 'order-1', metadata: { a: 1 }, expires_in_seconds: 600, amount: 150_003 }
 
-      const { status, body } = await create({ customer: SITI, description: 'Kopi', ...rest, ...channel }, deps)
+    const { status, body } = await create({ customer: SITI, description: 'Kopi', ...rest, ...channel }, deps)
 
-      expect(status).toBe(201)
-      expect(body).toMatchObject({
-        method: channel.method,
-        notional_minor: 150_003,
-        xendit_fee_minor: fee,
-        hexolus_markup_minor: 150,
-        client_net_minor: 150_003 - fee - 150,
-        payment_destination: shown,
-      })
-      expect(body['channel_code']).toBe(channel.channel_code)
-      const [request] = deps.provider.requests.values()
-      expect(request?.input).toStrictEqual({
-        reference: `${String(body['id'])}-1`,
-        method: channel.method,
-        channelCode: channel.channel_code,
-        amountMinor: 150_003,
-        description: 'Kopi',
-        ...nothing,
-        ...needed,
-      })
-    },
-  )
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      method: channel.method,
+      notional_minor: 150_003,
+      xendit_fee_minor: fee,
+      hexolus_markup_minor: 150,
+      client_net_minor: 150_003 - fee - 150,
+      payment_destination: shown,
+    })
+    expect(body['channel_code']).toBe(channel.channel_code)
+    const [request] = deps.provider.requests.values()
+    expect(request?.input).toStrictEqual({
+      reference: `${String(body['id'])}-1`,
+      method: channel.method,
+      channelCode: channel.channel_code,
+      amountMinor: 150_003,
+      description: 'Kopi',
+      ...nothing,
+      ...needed,
+    })
+  })
 })
 
 /** Metadata as it must come back, character for character. */
@@ -166,35 +160,32 @@ const createWith = (deps: TestDeps, caller: ApiClient, metadata: string, key: st
   call(deps, API.createPayment, { caller, body: bodyWith(metadata), headers: { 'Idempotency-Key': key } })
 
 describe('metadata (spec 2.1: returned unchanged; design section 5: digit for digit, keys in their order)', () => {
-  it.each(KEPT)(
-    '%s comes back the same in every answer and in the webhook, and with its digits to an operator',
-    async (metadata) => {
-      const { deps, caller, ask } = await anApi()
+  it.each(KEPT)('%s comes back the same in every answer, in the webhook and to an operator', async (metadata) => {
+    const { deps, caller, ask } = await anApi()
 
-      const created = await createWith(deps, caller, metadata, 'k')
-      const id = String(created.body['id'])
-      const replayed = await createWith(deps, caller, metadata, 'k')
-      const fetched = await ask('getPayment', { id })
-      const listed = await ask('listPayments')
-      const [request] = deps.provider.requests.values()
-      const providerPaymentId = deps.provider.pay(request?.paymentRequestId ?? '')
-      await applyProviderNews(deps, { providerPaymentId }, 'callback')
-      const paid = await ask('getPayment', { id })
-      const events = await ask('listEvents')
-      const other = await createWith(deps, caller, metadata, 'other')
-      const cancelled = await ask('cancelPayment', { id: String(other.body['id']) })
-      const shown = await invokeAdmin(getPayment, deps, { payment_id: id })
+    const created = await createWith(deps, caller, metadata, 'k')
+    const id = String(created.body['id'])
+    const replayed = await createWith(deps, caller, metadata, 'k')
+    const fetched = await ask('getPayment', { id })
+    const listed = await ask('listPayments')
+    const [request] = deps.provider.requests.values()
+    const providerPaymentId = deps.provider.pay(request?.paymentRequestId ?? '')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    const paid = await ask('getPayment', { id })
+    const events = await ask('listEvents')
+    const other = await createWith(deps, caller, metadata, 'other')
+    const cancelled = await ask('cancelPayment', { id: String(other.body['id']) })
+    const shown = await invokeAdmin(getPayment, deps, { payment_id: id })
 
-      const answers = [created, replayed, fetched, listed, paid, events, other, cancelled]
-      expect(answers.map(({ status }) => status)).toStrictEqual([201, 200, 200, 200, 200, 200, 201, 200])
-      const event = await deps.table.get(eventKey(v.parse(PaymentIdSchema, id), 'payment.succeeded'))
-      const texts = [...answers.map(({ text }) => text), String(event?.['body'])]
-      expect(texts.map(metadataIn)).toStrictEqual(texts.map(() => metadata))
-      // As Lambda writes what an action answers: integer-like keys come first.
-      expect(metadataIn(JSON.stringify(shown))).toBe(JSON.stringify(parseOwnJson(metadata)))
-      expect(Reflect.get({}, 'polluted')).toBeUndefined()
-    },
-  )
+    const answers = [created, replayed, fetched, listed, paid, events, other, cancelled]
+    expect(answers.map(({ status }) => status)).toStrictEqual([201, 200, 200, 200, 200, 200, 201, 200])
+    const event = await deps.table.get(eventKey(v.parse(PaymentIdSchema, id), 'payment.succeeded'))
+    const texts = [...answers.map(({ text }) => text), String(event?.['body'])]
+    expect(texts.map(metadataIn)).toStrictEqual(texts.map(() => metadata))
+    // As Lambda writes what an action answers: integer-like keys come first.
+    expect(metadataIn(JSON.stringify(shown))).toBe(JSON.stringify(parseOwnJson(metadata)))
+    expect(Reflect.get({}, 'polluted')).toBeUndefined()
+  })
 
   it('is an empty object where PHP writes an empty array, as a customer is none', async () => {
     const { deps, ask, caller } = await anApi()

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
 import { issueApiKey } from '../../../shared/client/api-key-store.ts'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
@@ -13,6 +12,7 @@ import {
   anApi,
   anApiClient,
   aPaymentBody,
+  CALLBACK,
   call,
   UNKNOWN_PATH,
 } from '../../support/api-event.ts'
@@ -32,8 +32,6 @@ const CLOSED = {
   code: 'internal_error',
   action_hint: 'Send the same request again later, with the same Idempotency-Key.',
 }
-
-const CALLBACK = { route: 'POST /callbacks/xendit', handler: receiveCallback }
 
 /** A request with everything else wrong too, so that an answer about any of it would show. */
 const hopeless: ApiRequest = {

@@ -91,21 +91,18 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     [{ kind: 'unanswered', reason: 'server_error' }, 'server_error'],
     // A wrong key looks just like a request that is not there.
     [{ kind: 'not_found' }, 'server_error'],
-  ])(
-    'answers 502 to %j with code %s; the payment stays as it is, and can be cancelled again',
-    async (upstream, code) => {
-      const { deps, ask, id, body } = await pending()
-      deps.provider.script('cancelRequest', async () => upstream)
+  ])('answers 502 to %j with code %s; the payment stays, and can be cancelled again', async (upstream, code) => {
+    const { deps, ask, id, body } = await pending()
+    deps.provider.script('cancelRequest', async () => upstream)
 
-      const answer = await ask('cancelPayment', { id })
+    const answer = await ask('cancelPayment', { id })
 
-      expect(answer.status).toBe(502)
-      expect(answer.body).toStrictEqual({ message: expect.stringContaining('unchanged') as string, code })
-      expect((await ask('getPayment', { id })).body).toStrictEqual(body)
-      const finding = await findSuspense(deps, `${id}#not_found_upstream`)
-      expect(finding?.kind).toBe(upstream.kind === 'not_found' ? 'finding' : undefined)
-      deps.provider.heal('cancelRequest')
-      expect((await ask('cancelPayment', { id })).status).toBe(200)
-    },
-  )
+    expect(answer.status).toBe(502)
+    expect(answer.body).toStrictEqual({ message: expect.stringContaining('unchanged') as string, code })
+    expect((await ask('getPayment', { id })).body).toStrictEqual(body)
+    const finding = await findSuspense(deps, `${id}#not_found_upstream`)
+    expect(finding?.kind).toBe(upstream.kind === 'not_found' ? 'finding' : undefined)
+    deps.provider.heal('cancelRequest')
+    expect((await ask('cancelPayment', { id })).status).toBe(200)
+  })
 })

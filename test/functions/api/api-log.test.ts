@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import { joiningLog, jsonLog } from '../../../shared/runtime/json-log.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
@@ -11,6 +10,7 @@ import {
   anApi,
   anApiClient,
   aPaymentBody,
+  CALLBACK,
   call,
   type Endpoint,
   UNKNOWN_PATH,
@@ -111,7 +111,6 @@ describe('the log (design section 4; style guide: ids only)', () => {
   })
 })
 
-const CALLBACK = { route: 'POST /callbacks/xendit', handler: receiveCallback }
 const TOKEN = 'a-token-of-tests'
 
 /** A gateway with the deployed log, and the provider's calls logged as they are on AWS. */

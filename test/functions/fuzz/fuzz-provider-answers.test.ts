@@ -6,14 +6,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { handler as refreshPayment } from '../../../functions/admin/refresh-payment.ts'
-import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
 import { handler as checkDuePayments } from '../../../functions/queue/check-due-payments.ts'
 import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { API, call, SEND_AGAIN } from '../../support/api-event.ts'
+import { API, CALLBACK, call, SEND_AGAIN } from '../../support/api-event.ts'
 import { issueKey } from '../../support/client-builders.ts'
 import { filledIn } from '../../support/hostile-values.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
@@ -60,7 +59,7 @@ const TRIGGERS = {
     const data = { payment_id: 'py-1', payment_request_id: payment.paymentRequestId, reference_id: 'any' }
     const body = { event: 'payment.capture', data }
     const headers = { 'x-callback-token': CALLBACK_TOKEN }
-    const answer = await call(deps, { route: 'POST /callbacks/xendit', handler: receiveCallback }, { body, headers })
+    const answer = await call(deps, CALLBACK, { body, headers })
     // 503 where the provider has said that it wants no more questions now.
     if (answer.status !== 503 && answer.status !== 200) {
       expect([answer.status, answer.body]).toStrictEqual([500, SEND_AGAIN])

@@ -1,4 +1,3 @@
-import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
 import { handler as auditClient } from '../../../functions/queue/audit-client.ts'
 import { handler as deliverWebhook } from '../../../functions/queue/deliver-webhook.ts'
 import { handler as settleClient } from '../../../functions/queue/settle-client.ts'
@@ -12,7 +11,7 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { API, anApiClient, aPaymentBody, CALLBACK, call } from '../../support/api-event.ts'
 import type { MemoryDeps } from '../../support/memory-deps.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
@@ -20,7 +19,6 @@ import { withFloor } from '../../support/settlement-builders.ts'
 import { drainQueue, FAILED, messageFor, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 import { answersLate, asMessage, DUE_WORKERS, handOver, run, runDueWork, type Scene } from './watched-world.ts'
 
-const CALLBACK = { route: 'POST /callbacks/xendit', handler: receiveCallback }
 const TOKEN = 'a-token-of-tests'
 /** The life of a virtual account, and a little more. */
 const A_DAY_S = 25 * 60 * 60

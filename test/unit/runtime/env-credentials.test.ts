@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { defaultProvider } from '../../../shared/runtime/env-credentials.ts'
 
 const credentialsOf = (changes: Readonly<Record<string, string | undefined>>) => {
@@ -6,8 +6,6 @@ const credentialsOf = (changes: Readonly<Record<string, string | undefined>>) =>
   for (const [name, value] of Object.entries({ ...environment, ...changes })) vi.stubEnv(name, value)
   return defaultProvider()()
 }
-
-afterEach(() => void vi.unstubAllEnvs())
 
 describe('credentials of a bundled function', () => {
   // AWS refuses those of a role without their session token; DynamoDB Local needs none.

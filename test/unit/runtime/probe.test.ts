@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { answeringProbes } from '../../../shared/runtime/injectable.ts'
 import { PROBE, PROVEN } from '../../../shared/runtime/release/probe.ts'
 import { probeEvent } from '../../../shared/runtime/release/prove-versions.ts'
@@ -8,8 +8,6 @@ import { API } from '../../support/api-event.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
 import { testDeps } from '../../support/test-deps.ts'
-
-afterEach(() => vi.unstubAllEnvs())
 
 const CONTEXT = lambdaContext('gateway-test-any')
 
