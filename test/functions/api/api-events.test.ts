@@ -6,7 +6,7 @@ import type { Event } from '../../../shared/event/event.ts'
 import { type ClientId, PaymentIdSchema } from '../../../shared/ids.ts'
 import { eventKey, ownerOf } from '../../../shared/table/keys.ts'
 import { isNew, put } from '../../../shared/table/step.ts'
-import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
+import { addMs, DAY_MS, END_OF_TIME, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { API, type ApiResponse, anApi, anApiClient, call } from '../../support/api-event.ts'
 import { queriesIn, recordTable } from '../../support/intercept-table.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
@@ -32,17 +32,15 @@ const inOrder = (events: readonly Event[]) => events.toSorted((a, b) => (place(a
 const idsIn = ({ body }: ApiResponse) => (body['data'] as { event_id: string }[]).map(({ event_id: id }) => id)
 const nextOf = ({ body }: ApiResponse) => ({ after: String(body['next']) })
 
-const bodies = (events: readonly Event[]) => events.map(({ body }) => body)
-
 /** The answer's own text around the envelopes. */
 const page = (events: readonly Event[], { body }: ApiResponse, hasMore = false) =>
-  `{"data":[${bodies(events).join()}],"next":${JSON.stringify(body['next'])},"has_more":${hasMore}}`
+  `{"data":[${events.map((event) => event.body).join()}],"next":${JSON.stringify(body['next'])},"has_more":${hasMore}}`
 
 const cursorOf = (position: unknown) => Buffer.from(JSON.stringify(position)).toString('base64url')
 
 /** The cursor of a reader who has seen everything before a position. */
 const cursorAt = (position: object): string => cursorOf({ settled: position, young: position })
-const cursorFrom = (since: Timestamp): string => cursorAt({ since })
+const cursorFrom = (since: string): string => cursorAt({ since })
 
 /** The cursor after an old event, as an answer gives it. */
 const cursorFor = ({ eventId, paymentId, name, firedAt }: Event): string =>
@@ -155,6 +153,7 @@ describe('GET /v1/events (design section 8)', () => {
     expect(idsIn(await ask('listEvents', { query: { since: jakarta, limit: '1' } }))).toStrictEqual([second?.eventId])
     const both = { since: '2999-01-01T00:00:00Z', after: first ? cursorFor(first) : '', limit: '1' }
     expect(idsIn(await ask('listEvents', { query: both }))).toStrictEqual([second?.eventId])
+    expect(idsIn(await ask('listEvents', { query: { after: cursorFrom(END_OF_TIME) } }))).toStrictEqual([])
     const lengths = []
     for (const limit of ['', '0', '-7', '100', '9'.repeat(400)])
       lengths.push(idsIn(await ask('listEvents', { query: { limit } })).length)

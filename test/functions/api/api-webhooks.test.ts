@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { attemptKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
-import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
+import type { Delivery, DeliveryAttempt } from '../../../shared/webhook/delivery/delivery.ts'
+import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { anApi } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf } from '../../support/operator-actions.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   attemptOf,
@@ -24,6 +25,19 @@ import {
 const aMerchant = async (deps = testDeps()) => {
   const api = await anApi({}, deps)
   return { ...api, endpoint: await storedEndpoint(deps, { clientId: api.caller.clientId }) }
+}
+
+/** A delivery that was abandoned after so many attempts. */
+const attempted = async (
+  deps: TestDeps,
+  endpoint: Endpoint,
+  attempts: number,
+  answer: Partial<DeliveryAttempt> = {},
+) => {
+  const { deliveryId } = await storedDelivery(deps, endpoint, { ...ABANDONED, attempts })
+  for (let number = 1; number <= attempts; number++)
+    await deps.table.write(put(attemptKey(deliveryId, number), attemptOf(deps, number, answer)))
+  return deliveryId
 }
 
 type Shown = { readonly attempts: readonly { readonly number: number }[] }
@@ -93,6 +107,18 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     expect(tested.body).toMatchObject({ event: 'gateway.test', attempts: [] })
     expect(tested.body).not.toHaveProperty('payment_id')
   })
+
+  it('shows the newest hundred attempts', async () => {
+    const { deps, ask, endpoint } = await aMerchant()
+
+    const { body } = await ask('getWebhookDelivery', { id: await attempted(deps, endpoint, 101) })
+    const listed = await ask('listWebhookDeliveries')
+
+    expect((body as Shown).attempts.map(({ number }) => number)).toStrictEqual(
+      Array.from({ length: 100 }, (_, at) => at + 2),
+    )
+    expect(shownIn(listed)).toStrictEqual([body])
+  })
 })
 
 describe('GET /v1/webhook_deliveries (design section 8)', () => {
@@ -131,11 +157,7 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
   it('fits into a function’s answer, however long the merchant’s answers are', async () => {
     const { deps, ask, endpoint } = await aMerchant(memoryDeps())
     const responseBody = '\u0001'.repeat(1_024)
-    for (let made = 0; made < 100; made++) {
-      const { deliveryId } = await storedDelivery(deps, endpoint, { ...ABANDONED, attempts: 9 })
-      for (let number = 1; number <= 9; number++)
-        await deps.table.write(put(attemptKey(deliveryId, number), attemptOf(deps, number, { responseBody })))
-    }
+    for (let made = 0; made < 100; made++) await attempted(deps, endpoint, 9, { responseBody })
 
     const page = await ask('listWebhookDeliveries', { query: { per_page: '100' } })
     const fewer = await ask('listWebhookDeliveries', { query: { per_page: '50' } })
@@ -156,7 +178,7 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
   it('continues until nothing is left, and counts what it passes over', async () => {
     const { deps, ask, endpoint } = await aMerchant(memoryDeps())
     const [since, deliveries] = [deps.now(), [] as Delivery[]]
-    for (let made = 0; made < 131; made++) {
+    for (let made = 0; made < 200; made++) {
       deps.clock.advance(1)
       const exhausted = made === 0 && { rounds: 10, roundsOn: deps.now().slice(0, 10) }
       const event = await storedEvent(deps, { clientId: endpoint.clientId })
@@ -169,8 +191,9 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
     const second = await again(first['next'])
 
     expect(first).toStrictEqual({ count: 99, passed_over: 1, next: expect.any(String) })
-    expect(second).toStrictEqual({ count: 31, next: null })
-    expect(deps.sent).toHaveLength(130)
+    expect(second).toStrictEqual({ count: 100, next: null })
+    expect(deps.sent).toHaveLength(199)
+    expect(shownIn(await ask('listWebhookDeliveries', { query: { status: 'scheduled' } }))).toHaveLength(25)
     // A merchant's script fills no table.
     expect(await auditRecordsOf(deps, deliveries[1]?.deliveryId ?? '')).toStrictEqual([])
   })

@@ -139,6 +139,10 @@ describe('adjust-ledger (design section 10)', () => {
     [{ amount_minor: 0 }, 'amount_minor must not be 0'],
     [{ amount_minor: 1.5 }, 'amount_minor: not valid'],
     [{ amount_minor: -1_000_000_000_001 }, 'amount_minor: at most 1000000000000 either way'],
+    [
+      { amount_minor: -1_000_000_000_000, kind: 'written_off' },
+      'amount_minor: only 0 IDR of this client are written off',
+    ],
     [{ provider_transaction_id: 'txn-1' }, 'provider_transaction_id: only with kind correction'],
     [{ reference: 'two words' }, 'reference: must be 1 to 100 printable ASCII characters without spaces'],
   ])('refuses %o', async (fields, message) => {

@@ -6,10 +6,11 @@ import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { endAlert } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
-import { checkAbandoned } from '../../../shared/webhook/delivery/tell-abandoned.ts'
+import { checkAbandoned, tellFirst } from '../../../shared/webhook/delivery/tell-abandoned.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { findEndpoint, moveToGone, noteAlert } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import {
@@ -77,12 +78,23 @@ const world = async (times = 1) => {
 
 describe('alerts about one endpoint', () => {
   it('move last_alert_at at each alert, also in the same millisecond', async () => {
-    const { deps, endpoint, current, again } = await world()
+    const { deps, endpoint, delivery, current, again } = await world()
     await noteAlert(deps, endpoint, deps.now())
 
     await again()
 
     expect(await current()).toMatchObject({ lastAlertAt: addMs(deps.now(), 1) })
+    expect(deps.published[0]?.message).toContain(`1 delivery: ${delivery.deliveryId}. The merchant does not know`)
+  })
+
+  it('leave out a delivery whose next round begins meanwhile', async () => {
+    const { deps, deliveries, delivery, named, check } = await world(2)
+    const [, second = delivery] = deliveries
+    const begin = async () => deps.table.write(startRound(await rowOf(deps, second), deps.now()))
+
+    await check(beforeFirst(deps, 'batchGet', begin))
+
+    expect(named()).toStrictEqual([[delivery.deliveryId]])
   })
 
   it('name all that was abandoned before the next run, and later ones after 15 minutes', async () => {
@@ -177,7 +189,10 @@ it('the end of an alert changes neither the due work of a new round nor the aler
   const read = await rowOf(deps, delivery)
   await deps.table.transact({ delivery: startRound(read, deps.now()) })
 
+  expect(await tellFirst(deps, read)).toBeUndefined()
   expect((await deps.table.write(endAlert(read))).applied).toBe(false)
   expect((await deps.table.write(endAlert({ ...read, attempts: 16 }))).applied).toBe(false)
-  expect(await rowOf(deps, delivery)).toMatchObject({ status: 'scheduled', dueAt: expect.any(String) })
+  const begun = await rowOf(deps, delivery)
+  expect(begun).toMatchObject({ status: 'scheduled', dueAt: expect.any(String) })
+  expect(() => startRound(begun, deps.now())).toThrow('after the last one has ended')
 })

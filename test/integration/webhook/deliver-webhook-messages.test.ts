@@ -1,8 +1,10 @@
 import { describe, expect } from 'vitest'
+import { RETENTION } from '../../../shared/event/event.ts'
 import { findEventBody } from '../../../shared/event/event-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { endpointKey } from '../../../shared/table/keys.ts'
+import { deliveryKey, endpointKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
+import { expiresAfter } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
@@ -21,6 +23,7 @@ import {
   rowOf,
   storedDelivery,
   storedEndpoint,
+  storedEvent,
 } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
@@ -65,6 +68,8 @@ describe('deliver-webhook: what is not there', () => {
 
     expect(deps.webhooks).toHaveLength(1)
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'skipped', attempts: 1 })
+    const ttl = expiresAfter(deps.now(), RETENTION.deliveryMs)
+    expect(await deps.table.get(deliveryKey(delivery.deliveryId))).toMatchObject({ ttl })
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
     expect(deps.published).toStrictEqual([])
     expect(codes(deps).at(-1)).toBe('delivery.skipped')
@@ -105,20 +110,25 @@ describe('deliver-webhook: what is not there', () => {
     expect(found).toMatchObject({ kind: 'finding', cause: 'event_gone', paymentId: orphan.paymentId, status: 'open' })
   })
 
-  it('reads the bytes of an event once for all its deliveries, and again when that failed', async ({ deps, event }) => {
+  it('reads the bytes of an event once in ten seconds, and again when that failed', async ({ deps, event }) => {
     const reads: TableCall[] = []
     const seen = interceptTable(deps, {
       before: (call) => {
         if (reads.push(call) === 1) throw new Error('throttled')
       },
     })
-    const find = () => findEventBody(seen, { paymentId: event.paymentId, name: event.name })
+    const find = ({ paymentId, name } = event) => findEventBody(seen, { paymentId, name })
 
     const failures = await Promise.allSettled([find(), find()])
-    const bodies = await Promise.all([find(), find()])
+    const other = await storedEvent(deps)
+    const found = []
+    for (const [seconds, of] of [[0], [0, other], [9.999], [0.001]] as const) {
+      deps.clock.advance(seconds)
+      found.push([...new Set(await Promise.all([find(of), find(of)])), reads.length])
+    }
 
     expect(failures.map(({ status }) => status)).toStrictEqual(['rejected', 'rejected'])
-    expect([...bodies, await find()]).toStrictEqual([event.body, event.body, event.body])
-    expect(reads.map(({ name }) => name)).toStrictEqual(['get', 'get'])
+    const { body } = event
+    expect(found.flat()).toStrictEqual([body, 2, other.body, 3, body, 3, body, 4])
   })
 })

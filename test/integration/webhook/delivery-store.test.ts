@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { attemptKey } from '../../../shared/table/keys.ts'
+import { attemptKey, deliveryKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
@@ -149,6 +149,7 @@ describe('postponeDelivery', () => {
     const dueAt = dueLater(deps)
     expect(claims.filter(Boolean)).toHaveLength(1)
     expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), dueAt, resends: 1 })
+    expect(await deps.table.get(deliveryKey(delivery.deliveryId))).not.toHaveProperty('state')
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
   })
 })

@@ -51,18 +51,15 @@ describe.each(['update-endpoint', 'delete-endpoint'] as const)('%s', (name) => {
     ['disables it', 'update-endpoint', { enabled: false }, { enabled: false }],
     ['changes its event types', 'update-endpoint', { event_types: [FAILED] }, { eventTypes: [FAILED] }],
     ['deletes it', 'delete-endpoint', {}, { enabled: false, deletedAt: testDeps().now() }],
-  ] as const)(
-    'refuses when another operator %s meanwhile, and writes no audit record',
-    async ([, theirs, change, changed], { deps, endpoint }) => {
-      const racing = beforeFirst(deps, 'transact', () => ACTIONS[theirs](deps, endpoint, change))
+  ] as const)('refuses when another operator %s meanwhile', async ([, theirs, change, changed], { deps, endpoint }) => {
+    const racing = beforeFirst(deps, 'transact', () => ACTIONS[theirs](deps, endpoint, change))
 
-      const answer = await ACTIONS[name](racing, endpoint, { event_types: ['payment.expired'], enabled: true })
+    const answer = await ACTIONS[name](racing, endpoint, { event_types: ['payment.expired'], enabled: true })
 
-      expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
-      expect(await auditRecordsOf(deps, endpoint.endpointId)).toHaveLength(1)
-      expect(await stored(deps, endpoint)).toStrictEqual({ ...endpoint, ...changed })
-    },
-  )
+    expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
+    expect(await auditRecordsOf(deps, endpoint.endpointId)).toHaveLength(1)
+    expect(await stored(deps, endpoint)).toStrictEqual({ ...endpoint, ...changed })
+  })
 })
 
 describe('update-endpoint', () => {
@@ -181,6 +178,7 @@ describe('register-endpoint (spec 2.4)', () => {
     const shown = { client_id: clientId, url, event_types, enabled: true, created_at: createdAt }
     expect(after).toStrictEqual({ endpoint_id: endpointId, ...shown })
     expect(endpoint).toStrictEqual({ clientId, url, eventTypes: event_types, enabled: true, createdAt })
+    expect(signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(await secretOf(deps, clientId, endpointId)).toBe(signingSecret)
     expect(await auditRecordsOf(deps, endpointId)).toStrictEqual([
       { operator: OPERATOR, action: 'register-endpoint', before: undefined, after },

@@ -64,6 +64,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     const { deps, clientId, endpoint } = await aMerchant()
     const made = []
     for (const unlisted of [true, undefined, true] as const) {
+      deps.clock.advance(1_800)
       for (const is of DELIVERY_STATUSES) {
         deps.clock.advance(1)
         const isListed = is === 'skipped' || is === 'abandoned'

@@ -51,7 +51,7 @@ const everyKind = async () => {
     abandoned: await anEventOf(deps, endpoint, ABANDONED),
     skipped: await anEventOf(deps, endpoint, SKIPPED),
     succeeded: await anEventOf(deps, endpoint, { ...ENDED, status: 'succeeded', attempts: 1 }),
-    inProgress: await anEventOf(deps, endpoint, { attempts: 1 }),
+    inProgress: await anEventOf(deps, endpoint, { attempts: 1, rounds: 10, roundsOn: since.slice(0, 10) }),
     missing: await anEventOf(deps, endpoint),
     unwanted: await storedEvent(deps, { clientId: endpoint.clientId, type: 'payment.expired' }),
   }
