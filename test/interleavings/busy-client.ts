@@ -20,7 +20,7 @@ import { settledRow } from '../support/fake-provider.ts'
 import { memoryDeps } from '../support/memory-deps.ts'
 import { adjusted } from '../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../support/paid-builders.ts'
-import { aDayLater, auditedNow, BANK, BY_OPERATOR, fail, sweptNow, withFloor } from '../support/settlement-builders.ts'
+import { auditedNow, BANK, BY_OPERATOR, fail, sweptADayLater, withFloor } from '../support/settlement-builders.ts'
 import { type Base, baseOf } from './partial-table.ts'
 import { type Act, chance } from './scheduler.ts'
 
@@ -55,11 +55,9 @@ export const busyClient = async (waiting = 3): Promise<BusyClient> => {
   const deps = memoryDeps(chance('world'))
   const client = await withFloor(deps, 0, { bank: BANK })
   const disputed = await aSucceededPayment(deps, client, { paymentId: idIn(5, 1) })
-  aDayLater(deps)
-  const failed = await fail(deps, await sweptNow(deps, client))
+  const failed = await fail(deps, await sweptADayLater(deps, client))
   const paid = await aSucceededPayment(deps, client, { paymentId: idIn(5, 2) })
-  aDayLater(deps)
-  const recorded = await sweptNow(deps, client)
+  const recorded = await sweptADayLater(deps, client)
   await auditedNow(deps, recorded)
   await reconcile(chargebackRow(disputed, deps.now()), disputed)(deps)
   await adjust(client, { kind: 'written_off', amountMinor: 20_000, reference: 'given up' })(deps)

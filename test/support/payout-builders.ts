@@ -4,7 +4,7 @@ import { type Settlement, SettlementSchema } from '../../shared/settlement/settl
 import { recordStep } from '../../shared/settlement/settlement-store.ts'
 import { aClientId } from './client-builders.ts'
 import { aSucceededPayment } from './paid-builders.ts'
-import { aDayLater, sweep, sweptNow } from './settlement-builders.ts'
+import { aDayLater, sweep, sweptADayLater } from './settlement-builders.ts'
 import type { TestDeps } from './test-deps.ts'
 
 export const sweepADayLater = (deps: TestDeps, client: Client) => {
@@ -15,8 +15,7 @@ export const sweepADayLater = (deps: TestDeps, client: Client) => {
 /** A settlement of one payment of this amount; its net is 4,000 and a thousandth less. */
 export const settled = async (deps: TestDeps, client: Client, notionalMinor: number): Promise<Settlement> => {
   await aSucceededPayment(deps, client, { notionalMinor })
-  aDayLater(deps)
-  return sweptNow(deps, client)
+  return sweptADayLater(deps, client)
 }
 
 /** A settlement in the table, as a sweep records it. The ledger is not changed. */

@@ -48,6 +48,12 @@ export const sweptNow = async (deps: TestDeps, client: Pick<Client, 'clientId'>)
   return settlement
 }
 
+/** A day later, the settlement of what was paid until now. */
+export const sweptADayLater = (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<Settlement> => {
+  aDayLater(deps)
+  return sweptNow(deps, client)
+}
+
 /** A settled client: one settlement of the payments given, by default of one of 95,900 net. */
 export const aSettledClient = async (
   deps: TestDeps,
@@ -56,8 +62,7 @@ export const aSettledClient = async (
 ): Promise<{ readonly client: Client; readonly settlement: Settlement }> => {
   const client = await withFloor(deps, 0, { bank: BANK, ...fields })
   for (const payment of payments) await aSucceededPayment(deps, client, payment)
-  aDayLater(deps)
-  return { client, settlement: await sweptNow(deps, client) }
+  return { client, settlement: await sweptADayLater(deps, client) }
 }
 
 export const BY_OPERATOR = { operator: 'sari@gateway.example', notes: 'as told by the bank' }

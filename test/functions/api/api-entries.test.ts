@@ -12,7 +12,7 @@ import {
   storePosted,
   succeededPayment,
 } from '../../support/paid-builders.ts'
-import { aDayLater, fail, recredit, sweptNow } from '../../support/settlement-builders.ts'
+import { fail, recredit, sweptADayLater, sweptNow } from '../../support/settlement-builders.ts'
 
 type Query = Readonly<Record<string, string>>
 
@@ -58,8 +58,7 @@ const aSettled = async (count: number, fieldsOf: (at: number) => Partial<Payment
   }))
   const payments = await storePosted(deps, open)
   deps.clock.advance(count)
-  aDayLater(deps)
-  const settlement = await sweptNow(deps, caller)
+  const settlement = await sweptADayLater(deps, caller)
   const ofSettlement = (query?: Query, headers?: Query) => merchant.entriesOf(settlement.settlementId, query, headers)
   return { ...merchant, payments, settlement, ofSettlement }
 }
@@ -225,8 +224,7 @@ describe('GET /v1/settlements/{id}/payments (design section 8)', () => {
     await recredit(deps, failed)
     const assumed = await anOpenPayment(deps, caller)
     expect(await postAssumed(deps, assumed)).toMatchObject({ finalFee: { status: 'assumed' } })
-    aDayLater(deps)
-    const { settlementId: id, entryCount } = await sweptNow(deps, caller)
+    const { settlementId: id, entryCount } = await sweptADayLater(deps, caller)
     const { deps: recorded, calls } = recordTable(deps)
 
     const page = (query: Query) => call(recorded, API.listSettlementPayments, { caller, id, query })

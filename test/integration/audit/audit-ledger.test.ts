@@ -16,7 +16,15 @@ import { aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment, storeOpen, succeededPayment } from '../../support/paid-builders.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, BANK, fail, payOut, recredit, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  BANK,
+  fail,
+  payOut,
+  recredit,
+  sweptADayLater,
+  withFloor,
+} from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
 import { putRaw, rawItem, tamperingsOf } from '../../support/tampering.ts'
 import { messageFor, storedEndpoint } from '../../support/webhook-builders.ts'
@@ -66,12 +74,10 @@ it('a client that owes is told after a week, once a week, until new payments cov
   const client = await withFloor(deps, 0, { bank: BANK })
   const { clientId } = client
   const payment = await aSucceededPayment(deps, client)
-  aDayLater(deps)
-  await payOut(deps, await sweptNow(deps, client))
+  await payOut(deps, await sweptADayLater(deps, client))
   // The net of a failed settlement counts too.
   await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
-  aDayLater(deps)
-  const failed = await fail(deps, await sweptNow(deps, client))
+  const failed = await fail(deps, await sweptADayLater(deps, client))
   await recredit(deps, failed)
   await movePayment(deps, payment, aRefund(deps, 100_000))
   const told: (readonly [day: number, who: string | undefined])[] = []

@@ -4,7 +4,7 @@ import { findAnySettlement } from '../../../shared/settlement/settlement-store.t
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
-import { aDayLater, auditedNow, BANK, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import { auditedNow, BANK, sweptADayLater, withFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 const aPostedPayment = (deps: TestDeps, client: Client) => aSucceededPayment(deps, client)
@@ -16,8 +16,7 @@ export const aRecorded = async (fields: Parameters<typeof withFloor>[2] = { bank
   const deps = memoryDeps()
   const client = await withFloor(deps, 0, fields)
   const payment = await paid(deps, client)
-  aDayLater(deps)
-  const settlement = await sweptNow(deps, client)
+  const settlement = await sweptADayLater(deps, client)
   const pay = (more: object = {}, on: TestDeps = deps) =>
     invokeAdmin(markPaid, on, {
       operator: OPERATOR,

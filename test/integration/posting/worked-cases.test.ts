@@ -10,7 +10,7 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import { aChargeback, adjusted, aRefund, aVoid, aWin, DISPUTE_FEE } from '../../support/money-rows.ts'
 import { anOpenPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
-import { aDayLater, payOut, sweptNow } from '../../support/settlement-builders.ts'
+import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
@@ -74,8 +74,7 @@ describe('money of a posted payment', () => {
 
 describe('money of a payment that was paid out', () => {
   const paidOut = it.extend('paid', async ({ deps, client, payment }) => {
-    aDayLater(deps)
-    await payOut(deps, await sweptNow(deps, client))
+    await payOut(deps, await sweptADayLater(deps, client))
     return payment
   })
 

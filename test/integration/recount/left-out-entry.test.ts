@@ -16,7 +16,7 @@ import { beforeFirst } from '../../support/intercept-table.ts'
 import { adjusted } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, payOut, sweptNow } from '../../support/settlement-builders.ts'
+import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
@@ -38,8 +38,7 @@ const keysOf = (payment: Payment): readonly Key[] => entriesOf(payment).map((ent
 const sweptWithout = async (deps: TestDeps, client: Client, keys: readonly Key[]) => {
   const items = await Promise.all(keys.map((key) => rawItem(deps, key)))
   for (const key of keys) await deps.table.write(remove(key, exists))
-  aDayLater(deps)
-  const settlement = await sweptNow(deps, client)
+  const settlement = await sweptADayLater(deps, client)
   return { settlement, items }
 }
 
@@ -52,8 +51,7 @@ describe('recount-ledger: an entry outside its settlement', () => {
     await expectBalanced(deps, client.clientId)
     expect(await readWindow(deps, client.clientId)).toMatchObject({ availableMinor: late.netMinor })
     await payOut(deps, settlement)
-    aDayLater(deps)
-    const next = await sweptNow(deps, client)
+    const next = await sweptADayLater(deps, client)
     const { netMinor } = late
     expect(next).toMatchObject({ netMinor, recreditedMinor: netMinor, paymentCount: 1, unprovenMinor: 0 })
     await payOut(deps, next)
@@ -64,8 +62,7 @@ describe('recount-ledger: an entry outside its settlement', () => {
   it('is in the books once, and not in the statement of the settlement', async ({ deps, client }) => {
     const { settlement, late } = await settledWithout(deps, client)
     await recount(deps, client)
-    aDayLater(deps)
-    await sweptNow(deps, client)
+    await sweptADayLater(deps, client)
 
     const asked = { clientId: client.clientId, id: settlement.settlementId, limit: 100 }
     const { entries } = await settlementEntries(deps, asked)
@@ -86,8 +83,7 @@ describe('recount-ledger: an entry outside its settlement', () => {
     await recount(deps, client)
 
     await expectBalanced(deps, client.clientId)
-    aDayLater(deps)
-    await sweptNow(deps, client)
+    await sweptADayLater(deps, client)
     await expectBalanced(deps, client.clientId)
     expect(await readWindow(deps, client.clientId)).toMatchObject({ writtenOffMinor: 10_000 })
   })

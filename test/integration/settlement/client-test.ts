@@ -1,7 +1,7 @@
 import { test } from 'vitest'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, BANK, fail, recredit, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import { BANK, fail, recredit, sweptADayLater, withFloor } from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 /**
@@ -18,8 +18,7 @@ export const clientTest = test
   })
   .extend('settlement', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    return sweptNow(deps, client)
+    return sweptADayLater(deps, client)
   })
   .extend('recredited', async ({ deps, settlement }) => {
     await fail(deps, settlement)

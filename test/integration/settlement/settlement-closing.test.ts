@@ -15,7 +15,6 @@ import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/pai
 import { sweepADayLater } from '../../support/payout-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
 import {
-  aDayLater,
   aSettledClient,
   auditedNow,
   BANK,
@@ -24,6 +23,7 @@ import {
   recredit,
   settlementsOf,
   sweep,
+  sweptADayLater,
   sweptNow,
   trigger,
 } from '../../support/settlement-builders.ts'
@@ -158,8 +158,7 @@ describe('a re-credit in the next settlement', () => {
   it('carries the unproven money of the failed settlement', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     await postAssumed(deps, await anOpenPayment(deps, client, { notionalMinor: 50_000 }))
-    aDayLater(deps)
-    const failed = await sweptNow(deps, client)
+    const failed = await sweptADayLater(deps, client)
     await recreditedNow(deps, failed)
 
     const sums = { netMinor: 141_850, unprovenMinor: 45_950 }
@@ -171,8 +170,7 @@ describe('a re-credit in the next settlement', () => {
     aDayLater(deps)
     const payment = await aSucceededPayment(deps, client)
     await sweptNow(deps, client)
-    aDayLater(deps)
-    const failed = await sweptNow(deps, client)
+    const failed = await sweptADayLater(deps, client)
     await recreditedNow(deps, failed)
     const again = await sweptNow(deps, client)
 

@@ -13,7 +13,7 @@ import { recordTable } from '../../support/intercept-table.ts'
 import { anOpenPayment, postAssumed } from '../../support/paid-builders.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, aSettledClient, sweptNow } from '../../support/settlement-builders.ts'
+import { aSettledClient, sweptADayLater } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
@@ -100,8 +100,7 @@ describe('the statement of a settlement (design section 7)', () => {
 
   it('states the part that no settled row proves', async ({ deps, client }) => {
     await postAssumed(deps, await anOpenPayment(deps, client))
-    aDayLater(deps)
-    const { settlementId } = await sweptNow(deps, client)
+    const { settlementId } = await sweptADayLater(deps, client)
 
     expect(await statement(deps, settlementId)).toMatchObject({
       totals: { unproven_minor: 95_900 },
