@@ -74,9 +74,7 @@ export const insertClient = async (deps: RecordDeps, client: Client, operator: s
         isNew,
       ),
       window: newWindow(clientId, { bornAt: createdAt, parts }),
-      ...Object.fromEntries(
-        allShards(1).map((shard) => [`shard ${shard.shard}`, newShard(clientId, shard, createdAt)]),
-      ),
+      ...Object.fromEntries(allShards(1).map(({ shard }) => [`shard ${shard}`, newShard(clientId, shard, createdAt)])),
     },
   )
   assertInvariant(applied, 'a new client has the id of another one')

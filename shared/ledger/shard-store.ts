@@ -50,9 +50,9 @@ export const allShards = (parts: number): readonly ShardPlace[] =>
     shard: at % LEDGER_SHARDS,
   }))
 
-/** An empty shard of a new client, with its fence. */
-export const newShard = (clientId: ClientId, { part, shard }: ShardPlace, closedUntil: Timestamp): Step =>
-  put(shardKey(clientId, shard, part), { closedUntil }, isNew)
+/** An empty shard of a new client's first part, with its fence. */
+export const newShard = (clientId: ClientId, shard: number, closedUntil: Timestamp): Step =>
+  put(shardKey(clientId, shard), { closedUntil }, isNew)
 
 export const COUNT_FIELD = {
   pending: 'countPending',

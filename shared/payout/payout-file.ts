@@ -45,7 +45,7 @@ const PAGE = 100
 const CONCURRENCY = 8
 
 /** The most settlements of one run. */
-const MOST_LINES = 2_000
+const LINES_AT_ONCE = 2_000
 
 /**
  * The payouts for the bank: a line of each recorded settlement, oldest first, as CSV. The bank pays the whole file
@@ -74,7 +74,7 @@ export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) =>
     }
     last = rows.at(-1)
     from = page.cursor
-  } while (from && lines.length + leftOut.length < MOST_LINES)
+  } while (from && lines.length + leftOut.length < LINES_AT_ONCE)
   const next = from && last && encodeCursor({ id: last.id, due_at: last.dueAt })
   return {
     csv: csv(COLUMNS, lines.map(lineOf), cursor !== undefined),

@@ -67,7 +67,7 @@ const MOST_TRIES = 4
 
 const settleOnce = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger) => {
   const window = await readWindow(deps, clientId)
-  const end = later(addMs(deps.now(), 1), keptSum(window)?.end ?? addMs(window.settledUntil, 1))
+  const end = later(addMs(deps.now(), 1), keptSum(window)?.end ?? window.settledUntil)
   const span = { start: window.settledUntil, end }
   const { settlementFloorMinor: floorMinor } = await requireClient(deps, clientId)
   const waiting = (eligibleMinor: Minor): SettleResult => {
