@@ -12,7 +12,7 @@ import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../
 import { houseEntryKey } from '../../../shared/table/keys.ts'
 import type { Timestamp } from '../../../shared/time.ts'
 import { aClientId } from '../../support/client-builders.ts'
-import { beforeFirst, withRequests } from '../../support/intercept-table.ts'
+import { beforeFirst, recordTable, withRequests } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
@@ -185,6 +185,9 @@ describe('resolveSuspense (design section 7)', () => {
   it('is resolved by refunds once nothing is left, before or after its own row settles', async ({ deps }) => {
     const item = heldIn(deps)
     await recordSuspense(deps, item)
+    const { suspenseId: suspense_id, cause, kind } = item
+    const recorded = { level: 'warn', code: 'suspense.recorded', fields: { suspense_id, cause, kind } }
+    expect(deps.lines).toMatchObject([recorded, { code: 'alert.published' }])
     await giveBack(deps, item, 'txn_all', 5_000)
     expect(await findSuspense(deps, item.suspenseId)).toMatchObject({ status: 'resolved', resolution: 'refunded' })
 
@@ -204,9 +207,14 @@ describe('resolveSuspense (design section 7)', () => {
     await expect(resolve(deps, item, 'explained')).rejects.toMatchObject({ code: 'validation' })
     await expect(resolve(deps, found, 'written_off')).rejects.toMatchObject({ code: 'validation' })
     expect(await resolve(deps, found, 'explained')).toMatchObject({ status: 'resolved', resolution: 'explained' })
+    await expect(resolve(deps, found, 'explained')).rejects.toThrow('already resolved')
   })
 
   it('answers 404 for an item that does not exist', async ({ deps }) => {
     await expect(resolve(deps, heldIn(deps))).rejects.toMatchObject({ code: 'not_found' })
+    const { deps: recorded, calls } = recordTable(deps)
+    // The table refuses so long a key.
+    await expect(resolve(recorded, { suspenseId: 'x'.repeat(2_049) })).rejects.toMatchObject({ code: 'not_found' })
+    expect(calls).toStrictEqual([])
   })
 })

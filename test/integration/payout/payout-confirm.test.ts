@@ -4,9 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { toConfirm } from '../../../shared/payout/mark-settlement-paid.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { toOperatorSettlement } from '../../../shared/settlement/settlement-dto.ts'
 import { finding, heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { addMs, TimestampSchema } from '../../../shared/time.ts'
+import { settlementKey } from '../../../shared/table/keys.ts'
+import { addMs, DAY_MS, TimestampSchema } from '../../../shared/time.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aChargeback } from '../../support/money-rows.ts'
 import { auditRecordsOf } from '../../support/operator-actions.ts'
@@ -15,18 +17,23 @@ import { settled } from '../../support/payout-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aDayLater, auditedNow, BANK, settlementsOf, sweptNow, withFloor } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import { anAssumedPayment, anAudited, aRecorded } from './recorded-settlement.ts'
 
 describe('a bank reference', () => {
   it('pays out one settlement: a second use is a conflict', async () => {
-    const { deps, client, pay } = await anAudited()
+    const { deps, client, settlement, pay } = await anAudited()
     await pay()
     const second = await settled(deps, client, 100_000)
     await auditedNow(deps, second)
 
     const used = await pay({ settlement_id: second.settlementId })
+    // What is wrong with another settlement holds nothing up before an audit has found it.
+    const row = await rawItem(deps, settlementKey(settlement.settlementId))
+    await putRaw(deps, { ...row, swept_from: addMs(settlement.sweptFrom, 1) })
     const own = await pay({ settlement_id: second.settlementId, bank_reference: 'BCA 18' })
 
+    await putRaw(deps, row)
     expect(used).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect(own).toMatchObject({ status: 200, body: { status: 'manual_paid' } })
     const references = (await settlementsOf(deps, client)).map(({ bankReference }) => bankReference)
@@ -72,6 +79,9 @@ describe('what an operator confirms', () => {
 
     const refused = await pay()
 
+    const until = addMs(FRESH, 3 * DAY_MS)
+    expect(toOperatorSettlement(settlement, addMs(until, -1)).warning).toContain(until)
+    expect(toOperatorSettlement(settlement, until).warning).toBeNull()
     expect(refused).toMatchObject({ status: 422, body: { confirm: { new_bank: true } } })
     expect(await pay({ confirm: { new_bank: true } })).toMatchObject({ status: 200 })
     await expectBalanced(deps, client.clientId)
@@ -114,6 +124,7 @@ describe('what an operator confirms', () => {
   it('nothing more than is asked for', async () => {
     const { pay, status } = await anAudited()
 
+    expect(await pay({ confirm: { owed: 0.5 } })).toMatchObject({ body: { field_errors: { 'confirm.owed': ['not valid'] } } })
     const refused = await pay({ confirm: { owed: 1 } })
 
     const field_errors = { confirm: [expect.stringContaining('owed') as unknown] }

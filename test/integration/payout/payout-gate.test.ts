@@ -22,6 +22,7 @@ const writtenOff = async (deps: TestDeps, { clientId }: Client, written_off_mino
   await putRaw(deps, { ...(await rawItem(deps, windowKey(clientId))), written_off_minor })
   await audit(quiet(deps), clientId)
 }
+type Audited = Awaited<ReturnType<typeof anAudited>>
 const looked = async (deps: TestDeps, clientId: ClientId): Promise<void> => void (await auditLedger(deps, clientId))
 
 const differenceOf = ({ clientId: id }: Client) => ({ what: 'window.written_off_minor', id, expected: 0, found: 5 })
@@ -132,17 +133,28 @@ describe('the payout gate (design section 11)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('audits the settlement once more: it is not paid out when it was altered after its audit', async () => {
-    const { deps, client, settlement, pay, status } = await anAudited()
-    const row = await rawItem(deps, settlementKey(settlement.settlementId))
-    await putRaw(deps, { ...row, net_minor: 995_900, gross_minor: 1_000_000 })
+  it.each([
+    [
+      'it',
+      ({ settlement }: Audited) => settlementKey(settlement.settlementId),
+      { net_minor: 95_901, gross_minor: 100_001 },
+    ],
+    ['the window', ({ client }: Audited) => windowKey(client.clientId), { settled_until: '2026-11-22T00:00:00.000Z' }],
+  ] as const)(
+    'audits the settlement once more, and stays shut when %s was altered meanwhile',
+    async (_, keyOf, altered) => {
+      const audited = await anAudited()
+      const { deps, client, pay, status } = audited
+      const row = await rawItem(deps, keyOf(audited))
+      await putRaw(deps, { ...row, ...altered })
 
-    expect(await pay({}, quiet(deps))).toMatchObject({ status: 422, body: { field_errors: expect.any(Object) } })
-    expect(await status()).toBe('recorded')
-    await putRaw(deps, row)
-    expect(await pay()).toMatchObject({ status: 200 })
-    await expectBalanced(deps, client.clientId)
-  })
+      expect(await pay({}, quiet(deps))).toMatchObject({ status: 422, body: { field_errors: expect.any(Object) } })
+      expect(await status()).toBe('recorded')
+      await putRaw(deps, row)
+      expect(await pay()).toMatchObject({ status: 200 })
+      await expectBalanced(deps, client.clientId)
+    },
+  )
 
   it('stays shut while payouts are on hold, even if the hold comes just before the record', async () => {
     const { deps, client, pay, status } = await anAudited()

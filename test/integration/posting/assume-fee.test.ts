@@ -42,6 +42,9 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     async ([, rows, cause], { deps, client, overdue }) => {
       const about = { providerPaymentId: overdue.creditedProviderPaymentId ?? '', reference: `${overdue.paymentId}-1` }
       for (const fields of rows) deps.provider.transactions.push(settledRow(about, deps.now(), fields))
+      deps.clock.set(addMs(deps.now(), -1))
+      expect(await sweep(deps, client)).toBeUndefined()
+      deps.clock.set(addMs(deps.now(), 1))
 
       const settlement = await sweep(deps, client)
 

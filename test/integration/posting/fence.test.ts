@@ -14,9 +14,10 @@ import { shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
-import { adjusted, aVoid } from '../../support/money-rows.ts'
+import { adjusted, aRefund, aVoid } from '../../support/money-rows.ts'
 import { anIdOfShard, anOpenPayment, post } from '../../support/paid-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 
@@ -92,23 +93,24 @@ describe('a write with an entry before the fence', () => {
       writeOffInWindow(clientId, { readMinor: ZERO, addMinor: minor(5), postedAt: early }),
     ]
     for (const step of steps) expect(await deps.table.transact({ step })).toMatchObject({ applied: false })
+    const atEnd = writeOffInWindow(clientId, { readMinor: ZERO, addMinor: ZERO, postedAt: end })
+    expect(await deps.table.transact({ step: atEnd })).toMatchObject({ applied: true })
   })
 
-  it('is refused by a shard or a window without the attribute', async ({ deps, client }) => {
+  it('is refused by a shard or a window without the attribute, and by no shard', async ({ deps, client }) => {
     const open = await anOpenPayment(deps, client)
-    const shard = shardOf(open)
-    const { closedUntil } = (await deps.table.get(shard)) ?? {}
-    await deps.table.write(update(shard, { remove: ['closedUntil'] }))
+    const [shard, window] = [shardOf(open), windowKey(client.clientId)]
+    const rows = [await rawItem(deps, shard), await rawItem(deps, window)]
+    for (const key of [shard, window]) await deps.table.write(update(key, { remove: ['closedUntil'] }))
 
     await expect(post(deps, open)).rejects.toThrow()
-
-    expect(await entriesIn(deps, client)).toStrictEqual([])
-    await deps.table.write(update(shard, { set: { closedUntil } }))
-    const window = windowKey(client.clientId)
-    await deps.table.write(update(window, { remove: ['closedUntil'] }))
     const step = recreditWindow(client.clientId, minor(5), addMs(deps.now(), DAY_MS))
     expect(await deps.table.transact({ step })).toMatchObject({ applied: false })
-    await deps.table.write(update(window, { set: { closedUntil } }))
+    await deps.table.write(remove(shard, exists))
+    await expect(movePayment(deps, open, aRefund(deps, 10_000))).rejects.toThrow('kept changing')
+
+    for (const row of rows) await putRaw(deps, row)
+    expect(await entriesIn(deps, client)).toStrictEqual([])
   })
 })
 

@@ -18,6 +18,7 @@ import {
   storeOpen,
   succeededPayment,
 } from '../../support/paid-builders.ts'
+import { aPendingPayment } from '../../support/payment-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -56,7 +57,7 @@ describe('postPayments (design section 12)', () => {
       ownRow: { transactionId: `txn_${open.paymentId}`, providerMinor: 95_560 },
       moneyVersion: 1,
     })
-    expect(posted).toMatchObject({ netMinor: 95_460, postedAt: deps.now() })
+    expect(posted).toMatchObject({ netMinor: 95_460, postedAt: deps.now(), moneyVersion: 1 })
     expect(await entriesIn(deps, client)).toEqual([
       {
         entryId: expect.any(String),
@@ -104,19 +105,20 @@ describe('payments of one page', () => {
   })
 
   it('stay within the hundred items of a transaction, with their reversals', async ({ deps, client }) => {
-    const open = await openOfOneShard(deps, client, 5)
+    const refunds = [48, 48, 31, 31, 31]
+    const open = await openOfOneShard(deps, client, refunds.length)
     const moved: Payment[] = []
-    for (const payment of open) {
-      for (let at = 0; at < 30; at++) await movePayment(deps, payment, aRefund(deps, 10, `${payment.paymentId}-${at}`))
+    for (const [at, payment] of open.entries()) {
+      for (let left = refunds[at] ?? 0; left > 0; left--) await movePayment(deps, payment, aRefund(deps, 10))
       moved.push(await paymentOf(deps, { payment }))
     }
     const { deps: recorded, calls } = recordTable(deps)
 
     await postPayments(recorded, moved.map(byRow))
 
-    // Of three payments 97 items: the shard, and of each the payment, its entry and 30 of refunds.
-    expect(transactionsIn(calls).toSorted((a, b) => a - b)).toStrictEqual([65, 97])
-    expect(await entriesIn(deps, client)).toHaveLength(155)
+    // The shard, and of each payment itself, its entry and those of its refunds: of the first two together 101 items.
+    expect(transactionsIn(calls).toSorted((a, b) => a - b)).toStrictEqual([51, 51, 100])
+    expect(await entriesIn(deps, client)).toHaveLength(5 + 3 * 31 + 2 * 48)
   })
 
   it('hold up none of the others: one that has changed is refused alone', async ({ deps, client }) => {
@@ -147,6 +149,12 @@ const told = async (deps: TestDeps, payment: Payment) =>
     .toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))
     .map(({ body }) => JSON.parse(body) as { readonly event: string; readonly data: object })
 
+it('a row of a payment that is not paid moves nothing', async ({ deps, client }) => {
+  const pending = await aPendingPayment(deps, client)
+
+  await expect(movePayment(deps, pending, aRefund(deps, 10_000))).rejects.toThrow('kept changing')
+})
+
 describe('payment.reversed', () => {
   it('states the kind of each movement, and the total that was taken back', async ({ deps, payment }) => {
     await move(deps, payment, aRefund(deps, 10_000))
@@ -172,6 +180,8 @@ describe('payment.reversed', () => {
     deps.clock.advance(60)
     await move(deps, open, aVoid(deps, refund.transactionId, 10_000))
 
+    // The last row takes nothing more.
+    expect(deps.published.at(-1)?.subject).toMatch(/#money_went_back$/)
     const about = { id: open.paymentId, status: 'succeeded' }
     expect(await told(deps, open)).toMatchObject([
       { data: { ...about, type: 'refund', amount_minor: 10_000, taken_back_minor: 10_000 } },

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { handler as adjust } from '../../../functions/admin/adjust-ledger.ts'
 import { houseTotals, newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
+import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
 import { adjustmentKey, type Key } from '../../../shared/table/keys.ts'
 import { present, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
@@ -62,12 +63,10 @@ describe('adjust-ledger (design section 10)', () => {
     expect(reply).toStrictEqual({ status: 200, body: { ...made, ...sides, ...said } })
     expect(entry).toMatchObject({ grossMinor: 25_000, netMinor: 25_000, bankMinor: 25_000, eligibleAt: deps.now() })
     expect(await pending()).toBe(25_000)
-    expect((await auditRecordsOf(deps, clientId)).at(-1)).toStrictEqual({
-      operator: OPERATOR,
-      action: 'adjust-ledger',
-      before: undefined,
-      after: { kind: 'recovered', amount_minor: 25_000, entry_id: entry?.entryId, ...said },
-    })
+    const after = { kind: 'recovered', amount_minor: 25_000, entry_id: entry?.entryId, ...said }
+    const record = { operator: OPERATOR, action: 'adjust-ledger', before: undefined, after }
+    expect((await auditRecordsOf(deps, clientId)).at(-1)).toStrictEqual(record)
+    expect(await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 1 })).toMatchObject([{ after }])
   })
 
   it('takes back at most what was written off', async () => {

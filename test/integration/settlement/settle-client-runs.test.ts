@@ -6,8 +6,10 @@ import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect } from 'vitest'
 import { handler as worker } from '../../../functions/queue/settle-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
+import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { triggerSettlement } from '../../../shared/settlement/settle-client.ts'
+import { keepSum, keptSum } from '../../../shared/settlement/sum-progress-store.ts'
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { interceptTable, queriesIn, recordTable, withRequests } from '../../support/intercept-table.ts'
@@ -141,6 +143,19 @@ describe('a window that one run cannot sum', () => {
     )
     // The first read is one row from the beginning; the sum continues after the position.
     expect(starts.slice(0, 2)).toStrictEqual([false, true])
+  })
+
+  stepped('keeps a sum only after the one that it continues', async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const stale = [await readWindow(deps, client.clientId)]
+    for (let run = 0; run < 2; run++) {
+      await settle(inSteps(deps), client)
+      stale.push(await readWindow(deps, client.clientId))
+    }
+    const [last] = stale.splice(-1)
+    const kept = last && keptSum(last)
+
+    for (const read of stale) expect(kept && (await keepSum(deps, client.clientId, read, kept))).toBe(false)
   })
 
   stepped('keeps nothing when another run has swept it meanwhile', async ({ deps, client }) => {

@@ -5,11 +5,16 @@ import { handler as recreditHandler } from '../../../functions/admin/recredit-se
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
+import { minor } from '../../../shared/money.ts'
+import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
+import { toConfirm } from '../../../shared/payout/mark-settlement-paid.ts'
+import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
+import { adjusted } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
 import { sweepADayLater } from '../../support/payout-builders.ts'
@@ -60,7 +65,7 @@ const RECORDED = { status: 'recorded', settled_at: null, recredited_at: null }
 const notes = 'as told by the bank'
 
 describe('closing a settlement (spec 3.2; design section 7)', () => {
-  it('as paid sets settled_at and the notes, once, with an audit record', async ({ deps, settlement }) => {
+  it('as paid sets settled_at and the notes, once, with an audit record', async ({ deps, client, settlement }) => {
     const { settlementId } = settlement
 
     const reply = await done(deps, 'mark-settlement-paid', settlement)
@@ -73,6 +78,8 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     const after = { ...closed, recredited_at: null, bank_reference, confirm: {} }
     const record = { operator: OPERATOR, action: 'mark-settlement-paid', before: RECORDED, after }
     expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([record])
+    const page = { page: 1, perPage: 1 }
+    expect(await findAuditRecordsOfClient(deps, client.clientId, page)).toMatchObject([record])
   })
 
   it('as failed keeps the cause, and moves no funds before a recredit', async ({ deps, client, settlement }) => {
@@ -153,6 +160,18 @@ describe('a re-credit in the next settlement', () => {
     expect(await settlementsOf(deps, client)).toEqual([settlement, recredited])
     expect(await entriesIn(deps, client)).toMatchObject([{ type: 'payment' }, { type: 'recredit', netMinor: 95_900 }])
     expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
+  })
+
+  it('is refused of altered sums', ({ settlement }) => {
+    const altered = { ...settlement, netMinor: minor(95_901) }
+
+    expect(() => recreditEntry(altered, settlement.createdAt)).toThrow('figures do not add up')
+  })
+
+  it('pays a part of what the client owes', async ({ deps, client, recredited }) => {
+    await adjusted(deps, client, 'recovered', -100_000)
+
+    expect(await toConfirm(deps, recredited)).toStrictEqual({ owed: 100_000 - 95_900 })
   })
 
   it('carries the unproven money of the failed settlement', async ({ deps, client }) => {

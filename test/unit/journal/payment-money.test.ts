@@ -76,6 +76,14 @@ const contradicted = (next: (below: number) => number): readonly MoneyRow[] | un
   return undefined
 }
 
+it('a movement whose entries would not add up is refused', () => {
+  const price = figuresOf(minor(100), minor(9), minor(1))
+  const gone = { ...untouched(price), isVoid: true }
+  const row = { type: 'refund', transactionId: 'r1', amountMinor: minor(10), providerMinor: ZERO, at: AT } as const
+
+  expect(() => moveMoney(gone, row)).toThrow('do not add up')
+})
+
 it(`every prefix of every history adds up to what stands, by a model of its own, ${HISTORIES} times`, () => {
   const next = numbersOf(SEED)
   let wrong: readonly MoneyRow[] | undefined
