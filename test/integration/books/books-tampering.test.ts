@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { HOUSE_TOTALS_PK, journalPk, type Key, settlementKey } from '../../../shared/table/keys.ts'
 import { present, remove } from '../../../shared/table/step.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { threeDays } from './books-world.ts'
+import { booksTest as it } from './books-world.ts'
 
 const Checked = v.object({
   balanced: v.boolean(),
@@ -38,51 +38,42 @@ const SIDES = ['provider_minor', 'bank_minor', 'suspense_minor', 'house_minor']
 const SUMS = ['gross_minor', 'markup_minor', 'net_minor']
 
 describe('get-books of rows that were altered', () => {
-  it.each([...SUMS, 'fee_minor', ...SIDES])('finds an unsettled entry whose %s is altered', async (name) => {
-    const { deps, a } = await threeDays()
-
+  it.for([...SUMS, 'fee_minor', ...SIDES])('finds an entry whose %s is altered', async (name, { deps, a }) => {
     const differences = await checkedWith(deps, await lastOf(deps, journalPk(a.clientId)), oneMore(name))
 
     expect(differences.map(({ what }) => what)).toContain('entry.sides')
   })
 
-  it.each<[string, (total: Total) => readonly Total[]]>([
+  it.for<[string, (total: Total) => readonly Total[]]>([
     ['one side', (total) => [{ ...total, providerMinor: total.providerMinor + 1 }]],
     [
       'two sides by the same amount',
       (total) => [{ ...total, netMinor: total.netMinor + 1, houseMinor: total.houseMinor - 1 }],
     ],
     ['all sides, taken away', () => []],
-  ])('finds a stored total of a settlement that is altered: %s', async (_, altered) => {
-    const { deps, settlementOfA: settlement } = await threeDays()
-
-    const differences = await checkedWith(deps, settlementKey(settlement.settlementId), (row) => {
+  ])('finds a stored total of a settlement that is altered: %s', async ([, altered], { deps, ofA }) => {
+    const differences = await checkedWith(deps, settlementKey(ofA.settlementId), (row) => {
       const [first, ...others] = row['totals'] as readonly [Total, ...Total[]]
       return { totals: [...altered(first), ...others] }
     })
 
-    expect(differences.some(({ id }) => id.startsWith(settlement.settlementId))).toBe(true)
+    expect(differences.some(({ id }) => id.startsWith(ofA.settlementId))).toBe(true)
   })
 
-  it.each([...SUMS, 'provider_fees_minor'])('finds a settlement whose %s is altered', async (name) => {
-    const { deps, settlementOfB: settlement } = await threeDays()
+  it.for([...SUMS, 'provider_fees_minor'])('finds a settlement whose %s is altered', async (name, { deps, ofB }) => {
+    const differences = await checkedWith(deps, settlementKey(ofB.settlementId), oneMore(name))
 
-    const differences = await checkedWith(deps, settlementKey(settlement.settlementId), oneMore(name))
-
-    expect(differences.map(({ id }) => id)).toStrictEqual([settlement.settlementId])
+    expect(differences.map(({ id }) => id)).toStrictEqual([ofB.settlementId])
   })
 
-  it('finds a settlement that is gone', async () => {
-    const { deps, settlementOfB: settlement } = await threeDays()
-    await deps.table.write(remove(settlementKey(settlement.settlementId), present('pk')))
+  it('finds a settlement that is gone', async ({ deps, ofB: { settlementId } }) => {
+    await deps.table.write(remove(settlementKey(settlementId), present('pk')))
 
-    const differences = [{ what: 'settlement', id: settlement.settlementId }]
+    const differences = [{ what: 'settlement', id: settlementId }]
     expect(await checked(deps)).toStrictEqual({ balanced: false, differences })
   })
 
-  it.each(SIDES)('finds a total of the house whose %s is altered', async (name) => {
-    const { deps } = await threeDays()
-
+  it.for(SIDES)('finds a total of the house whose %s is altered', async (name, { deps }) => {
     const differences = await checkedWith(deps, await lastOf(deps, HOUSE_TOTALS_PK), oneMore(name))
 
     expect(differences.map(({ what }) => what)).toStrictEqual(['trial balance', 'house.totals'])

@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
@@ -42,7 +42,7 @@ const houseRow = (deps: TestDeps, entry: Omit<Parameters<typeof newHouseEntry>[0
 /**
  * Three days of two merchants, 20 to 22 November in Jakarta. Every figure is worked out beside it.
  */
-export const threeDays = async () => {
+const threeDays = async () => {
   const deps = memoryDeps()
   const a = await withFloor(deps)
   deps.clock.advance(1)
@@ -77,6 +77,15 @@ export const threeDays = async () => {
   await houseRow(deps, { type: 'withdrawal', ...out })
   return { deps, a, b, settlementOfA, settlementOfB }
 }
+
+/** The `it` of what happens after them. `ofA`, `ofB`: the settlement of each. */
+export const booksTest = test
+  .extend('world', threeDays)
+  .extend('deps', ({ world }) => world.deps)
+  .extend('a', ({ world }) => world.a)
+  .extend('b', ({ world }) => world.b)
+  .extend('ofA', ({ world }) => world.settlementOfA)
+  .extend('ofB', ({ world }) => world.settlementOfB)
 
 /** The month of the three days, worked by hand. */
 export const WHOLE = {

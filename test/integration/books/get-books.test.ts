@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
 import { walkClients } from '../../../shared/books/walk-clients.ts'
@@ -11,7 +11,7 @@ import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { sweptNow, withFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { aPosted, threeDays, WHOLE } from './books-world.ts'
+import { aPosted, booksTest as it, WHOLE } from './books-world.ts'
 
 const Body = v.object({
   from: v.string(),
@@ -28,9 +28,7 @@ const booksOf = async (deps: TestDeps, input: Readonly<Record<string, unknown>> 
 }
 
 describe('get-books (design section 12)', () => {
-  it('shows the month so far, worked by hand, and its trial balance', async () => {
-    const { deps } = await threeDays()
-
+  it('shows the month so far, worked by hand, and its trial balance', async ({ deps }) => {
     const books = await booksOf(deps)
 
     expect(books).toStrictEqual({ from: '2026-11-01', to: '2026-11-22', figures: WHOLE, balanced: true })
@@ -56,7 +54,7 @@ describe('get-books (design section 12)', () => {
     expect(figures.every(({ source }) => source.length > 0)).toBe(true)
   })
 
-  it.each<[string, { readonly ofA?: true; readonly from?: string; readonly to?: string }, object]>([
+  it.for<[string, { readonly ofA?: true; readonly from?: string; readonly to?: string }, object]>([
     [
       'what stood at the end of the last day, in Jakarta',
       { to: '2026-11-20' },
@@ -107,19 +105,16 @@ describe('get-books (design section 12)', () => {
         house: -8_950,
       },
     ],
-  ])('shows %s', async (_, { ofA, ...days }, figures) => {
-    const { deps, a } = await threeDays()
-
+  ])('shows %s', async ([_, { ofA, ...days }, figures], { deps, a }) => {
     const books = await booksOf(deps, { ...days, ...(ofA && { client_id: a.clientId }) })
 
     expect(books).toStrictEqual({ from: '2026-11-01', to: '2026-11-22', ...days, figures, balanced: true })
   })
 
-  it('leaves re-credits out: the same money is in no figure twice', async () => {
-    const { deps, b, settlementOfB } = await threeDays()
-    await deps.table.write(closeStep({ ...settlementOfB, status: 'failed' }))
+  it('leaves re-credits out: the same money is in no figure twice', async ({ deps, b, ofB }) => {
+    await deps.table.write(closeStep({ ...ofB, status: 'failed' }))
 
-    const input = { operator: OPERATOR, settlement_id: settlementOfB.settlementId, notes: 'account closed' }
+    const input = { operator: OPERATOR, settlement_id: ofB.settlementId, notes: 'account closed' }
     expect((await invokeAdmin(recredit, deps, input)).status).toBe(200)
     const open = await booksOf(deps)
     deps.clock.advance(60)
@@ -129,9 +124,7 @@ describe('get-books (design section 12)', () => {
     expect(await booksOf(deps)).toStrictEqual(open)
   })
 
-  it('is a line for each merchant and one for the house as CSV, whose columns add up to the whole', async () => {
-    const { deps, a, b } = await threeDays()
-
+  it('is a CSV line for each merchant and one for the house, which add up to the whole', async ({ deps, a, b }) => {
     const { body } = await invokeAdmin(getBooks, deps, { format: 'csv' })
 
     const { csv } = v.parse(v.strictObject({ csv: v.string() }), body)
@@ -180,8 +173,7 @@ describe('get-books (design section 12)', () => {
 })
 
 describe('get-books of many merchants and payments', () => {
-  it('reads no entry that a settlement has taken', async () => {
-    const { deps, a } = await threeDays()
+  it('reads no entry that a settlement has taken', async ({ deps, a }) => {
     const { settledUntil } = await readWindow(deps, a.clientId)
     const recorded = recordTable(deps)
 
@@ -219,8 +211,7 @@ describe('get-books of many merchants and payments', () => {
     expect([read, position]).toStrictEqual([[40], expect.any(Object)])
   })
 
-  it('answers a cursor when the time of a run is over, and the last run answers the whole', async () => {
-    const { deps } = await threeDays()
+  it('answers a cursor when the time of a run is over, and the last run answers the whole', async ({ deps }) => {
     for (let more = 0; more < 90; more++) await withFloor(deps)
     const wholeCsv = v.parse(v.object({ csv: v.string() }), (await invokeAdmin(getBooks, deps, { format: 'csv' })).body)
     let time = 0

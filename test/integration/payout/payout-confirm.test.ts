@@ -124,7 +124,9 @@ describe('what an operator confirms', () => {
   it('nothing more than is asked for', async () => {
     const { pay, status } = await anAudited()
 
-    expect(await pay({ confirm: { owed: 0.5 } })).toMatchObject({ body: { field_errors: { 'confirm.owed': ['not valid'] } } })
+    expect(await pay({ confirm: { owed: 0.5 } })).toMatchObject({
+      body: { field_errors: { 'confirm.owed': ['not valid'] } },
+    })
     const refused = await pay({ confirm: { owed: 1 } })
 
     const field_errors = { confirm: [expect.stringContaining('owed') as unknown] }

@@ -1,6 +1,6 @@
 /** Goal: a recount writes what the audit expects, or nothing. Method: a client in memory whose rows are changed by hand. */
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
@@ -38,6 +38,12 @@ const world = async () => {
   return { deps, client, payment }
 }
 
+const it = test
+  .extend('world', world)
+  .extend('deps', ({ world: { deps } }) => deps)
+  .extend('client', ({ world: { client } }) => client)
+  .extend('payment', ({ world: { payment } }) => payment)
+
 const differencesOf = async (deps: TestDeps, { clientId }: Client): Promise<readonly Difference[]> =>
   (await auditLedger(deps, clientId)).differences
 
@@ -67,8 +73,7 @@ const expectRefused = async (deps: MemoryDeps, client: Client, of: readonly Diff
 }
 
 describe('recount-ledger', () => {
-  it('writes the figures that the audit expects, with a record of the operator', async () => {
-    const { deps, client } = await world()
+  it('writes the figures that the audit expects, with a record of the operator', async ({ deps, client }) => {
     await addCredit(deps, client, 7)
     await addPaidOut(deps, client)
     const differences = await differencesOf(deps, client)
@@ -81,8 +86,7 @@ describe('recount-ledger', () => {
     expect((await listAuditRecords(deps, client.clientId)).at(-1)).toMatchObject(record)
   })
 
-  it('counts the gap, and not the figures, while payments go on', async () => {
-    const { deps, client } = await world()
+  it('counts the gap, and not the figures, while payments go on', async ({ deps, client }) => {
     await addCredit(deps, client, -7)
     const differences = await differencesOf(deps, client)
     await aSucceededPayment(deps, client)
@@ -92,12 +96,10 @@ describe('recount-ledger', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it.each([
+  it.for<[string, readonly Difference[], RegExp]>([
     ['is not found now', [{ what: 'ledger.credited_minor', id: 'x', expected: 1, found: 2 }], /does not find/],
     ['is of suspense', [{ what: 'suspense.held_minor', id: 'py-1', expected: 1, found: 0 }], /does not repair/],
-  ])('refuses a difference that %s, and writes nothing', async (_, expected, message) => {
-    const { deps, client } = await world()
-
+  ])('refuses a difference that %s, and writes nothing', async ([, expected, message], { deps, client }) => {
     await expectRefused(deps, client, expected, { message: expect.stringMatching(message) })
   })
 
@@ -118,8 +120,7 @@ describe('recount-ledger', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('refuses a figure without what else is wrong beside it', async () => {
-    const { deps, client } = await world()
+  it('refuses a figure without what else is wrong beside it', async ({ deps, client }) => {
     await addCredit(deps, client, 7)
     await addPaidOut(deps, client)
     const found = await differencesOf(deps, client)
@@ -127,8 +128,7 @@ describe('recount-ledger', () => {
     await expectRefused(deps, client, found.slice(0, 1), { message: expect.stringContaining('the audit finds more') })
   })
 
-  it('refuses and names what an operator must repair, and writes no figure', async () => {
-    const { deps, client } = await world()
+  it('refuses and names what an operator must repair, and writes no figure', async ({ deps, client }) => {
     await tornAdjustment(deps, client)
 
     const fieldErrors = { expected: [expect.stringMatching(/^entry of /) as unknown] }
@@ -170,10 +170,9 @@ const OVERTAKING: Readonly<Record<string, Overtaking>> = {
 }
 
 describe('a recount that is overtaken', () => {
-  it.each(Object.entries(OVERTAKING))(
+  it.for(Object.entries(OVERTAKING))(
     'writes nothing when %s, and repairs it the next time',
-    async (_, { tear, meanwhile }) => {
-      const { deps, client, payment } = await world()
+    async ([, { tear, meanwhile }], { deps, client, payment }) => {
       await tear(deps, client, payment)
       const differences = await differencesOf(deps, client)
       const overtaken = beforeFirst(deps, 'transact', () => meanwhile(deps, client, payment))

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { handler as adjust } from '../../../functions/admin/adjust-ledger.ts'
 import { houseTotals, newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
@@ -17,24 +17,27 @@ import type { TestDeps } from '../../support/test-deps.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
+const ADJUSTMENT = { operator: OPERATOR, kind: 'recovered', amount_minor: 25_000, reference: 'BANK-1' }
+
 /** A merchant, and an operator who adjusts its balance. */
 const aWorld = async () => {
   const deps = memoryDeps()
   const { clientId } = await withFloor(deps)
   deps.clock.advance(60)
   const adjusted = (fields: Fields = {}, on: TestDeps = deps) =>
-    invokeAdmin(adjust, on, {
-      operator: OPERATOR,
-      client_id: clientId,
-      kind: 'recovered',
-      amount_minor: 25_000,
-      reference: 'BANK-1',
-      ...fields,
-    })
+    invokeAdmin(adjust, on, { ...ADJUSTMENT, client_id: clientId, ...fields })
   const entries = () => entriesIn(deps, { clientId })
   const pending = () => pendingOf(deps, clientId)
   return { deps, clientId, adjusted, entries, pending }
 }
+
+const it = test
+  .extend('world', aWorld)
+  .extend('deps', ({ world }) => world.deps)
+  .extend('clientId', ({ world }) => world.clientId)
+  .extend('adjusted', ({ world }) => world.adjusted)
+  .extend('entries', ({ world }) => world.entries)
+  .extend('pending', ({ world }) => world.pending)
 
 /** A row of the provider that belongs to no client, as the sync books it. */
 const anUnclaimedRow = async (
@@ -51,9 +54,7 @@ const refusal = (status: number, message: string) => ({ status, body: { message 
 const CORRECTION = { kind: 'correction', amount_minor: -25_000, provider_transaction_id: 'txn-1' }
 
 describe('adjust-ledger (design section 10)', () => {
-  it('books what a merchant paid back by bank, beside its audit record', async () => {
-    const { deps, clientId, adjusted, entries, pending } = await aWorld()
-
+  it('books what a merchant paid back by bank', async ({ deps, clientId, adjusted, entries, pending }) => {
     const reply = await adjusted({ notes: 'transfer of 21 November' })
 
     const [entry] = await entries()
@@ -69,8 +70,7 @@ describe('adjust-ledger (design section 10)', () => {
     expect(await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 1 })).toMatchObject([{ after }])
   })
 
-  it('takes back at most what was written off', async () => {
-    const { adjusted, pending } = await aWorld()
+  it('takes back at most what was written off', async ({ adjusted, pending }) => {
     await adjusted({ kind: 'written_off' })
 
     const beyond = await adjusted({ kind: 'written_off', reference: 'W-2', amount_minor: -25_001 })
@@ -81,10 +81,9 @@ describe('adjust-ledger (design section 10)', () => {
     expect(await pending()).toBe(0)
   })
 
-  it.each(['unmatched', 'withdrawal'] as const)(
+  it.for(['unmatched', 'withdrawal'] as const)(
     'takes the provider leg of a row that is %s over into the correction, and out of the house',
-    async (type) => {
-      const { deps, adjusted, pending } = await aWorld()
+    async (type, { deps, adjusted, pending }) => {
       await anUnclaimedRow(deps, addMs(deps.now(), -398 * DAY_MS), type)
 
       const { body } = await adjusted(CORRECTION)
@@ -99,8 +98,7 @@ describe('adjust-ledger (design section 10)', () => {
     },
   )
 
-  it('answers the stored entry when the reference is reused, and writes nothing', async () => {
-    const { deps, adjusted } = await aWorld()
+  it('answers the stored entry when the reference is reused, and writes nothing', async ({ deps, adjusted }) => {
     await anUnclaimedRow(deps)
     const first = await adjusted(CORRECTION)
     deps.changes.length = 0
@@ -112,19 +110,16 @@ describe('adjust-ledger (design section 10)', () => {
     expect(deps.changes).toStrictEqual([])
   })
 
-  it('answers the stored entry to two operators who write one reference at once', async () => {
-    const { deps, adjusted, entries } = await aWorld()
-
+  it('answers the stored entry to two operators who write it at once', async ({ deps, adjusted, entries }) => {
     const first = beforeFirst(deps, 'transact', () => adjusted())
 
     expect(await adjusted({}, first)).toStrictEqual(await adjusted())
     expect(await entries()).toHaveLength(1)
   })
 
-  it.each([{ amount_minor: 25_001 }, { kind: 'written_off' }, { kind: 'correction' }] as const)(
+  it.for([{ amount_minor: 25_001 }, { kind: 'written_off' }, { kind: 'correction' }] as const)(
     'refuses the same reference with other figures: %o',
-    async (other) => {
-      const { adjusted, entries } = await aWorld()
+    async (other, { adjusted, entries }) => {
       await adjusted()
 
       const reply = await adjusted(other)
@@ -134,7 +129,7 @@ describe('adjust-ledger (design section 10)', () => {
     },
   )
 
-  it.each([
+  it.for([
     [{ amount_minor: 0 }, 'amount_minor must not be 0'],
     [{ amount_minor: 1.5 }, 'amount_minor: not valid'],
     [{ amount_minor: -1_000_000_000_001 }, 'amount_minor: at most 1000000000000 either way'],
@@ -144,17 +139,14 @@ describe('adjust-ledger (design section 10)', () => {
     ],
     [{ provider_transaction_id: 'txn-1' }, 'provider_transaction_id: only with kind correction'],
     [{ reference: 'two words' }, 'reference: must be 1 to 100 printable ASCII characters without spaces'],
-  ])('refuses %o', async (fields, message) => {
-    const { adjusted, entries } = await aWorld()
-
+  ] as const)('refuses %o', async ([fields, message], { adjusted, entries }) => {
     const reply = await adjusted(fields)
 
     expect(reply).toMatchObject(refusal(422, message))
     expect(await entries()).toStrictEqual([])
   })
 
-  it('answers 404 for a merchant and for a row that are not there', async () => {
-    const { deps, adjusted } = await aWorld()
+  it('answers 404 for a merchant and for a row that are not there', async ({ deps, adjusted }) => {
     await anUnclaimedRow(deps, addMs(deps.now(), -500 * DAY_MS))
 
     expect(await adjusted({ client_id: crypto.randomUUID() })).toMatchObject({ status: 404 })
@@ -163,8 +155,7 @@ describe('adjust-ledger (design section 10)', () => {
 })
 
 describe('adjust-ledger beside others', () => {
-  it('takes a row over once, for one of two corrections', async () => {
-    const { deps, clientId, adjusted, entries, pending } = await aWorld()
+  it('takes a row over once, for one of two corrections', async ({ deps, clientId, adjusted, entries, pending }) => {
     await anUnclaimedRow(deps)
     const racing = beforeFirst(deps, 'transact', () => adjusted(CORRECTION))
 
@@ -175,8 +166,7 @@ describe('adjust-ledger beside others', () => {
     await expectBalanced(deps, clientId)
   })
 
-  it('asks to try again while the entry of another call is not visible yet', async () => {
-    const { deps, adjusted } = await aWorld()
+  it('asks to try again while the entry of another call is not visible yet', async ({ deps, adjusted }) => {
     await adjusted()
     const isEntry = ({ pk }: Key) => pk.startsWith('JOURNAL#')
     const get: TestDeps['table']['get'] = async (key) => (isEntry(key) ? undefined : deps.table.get(key))
@@ -186,8 +176,7 @@ describe('adjust-ledger beside others', () => {
     expect(reply).toMatchObject(refusal(409, 'adjustment BANK-1 is being written right now; try again'))
   })
 
-  it('never writes over an entry', async () => {
-    const { deps, clientId, adjusted, entries, pending } = await aWorld()
+  it('never writes over an entry', async ({ deps, clientId, adjusted, entries, pending }) => {
     await adjusted()
     await deps.table.write(remove(adjustmentKey(clientId, 'BANK-1'), present('pk')))
 
