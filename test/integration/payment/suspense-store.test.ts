@@ -17,7 +17,7 @@ import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
-import { paymentTest as it } from './payment-test.ts'
+import { paymentTest } from './payment-test.ts'
 
 const heldIn = (deps: TestDeps, providerPaymentId = `py-${crypto.randomUUID()}`): Suspense =>
   heldMoney({
@@ -36,6 +36,12 @@ const bookedIn = async (deps: TestDeps, clientId?: ClientId): Promise<Suspense> 
   return { ...item, postedMinor: minor(5_000) }
 }
 
+/** With such an item about the payment of a client, and one that is only known. */
+const it = paymentTest
+  .extend('clientId', () => aClientId())
+  .extend('item', ({ deps, clientId }) => bookedIn(deps, clientId))
+  .extend('held', ({ deps }) => heldIn(deps))
+
 const houseEntryOf = (deps: TestDeps, transactionId: string, type: HouseEntryType, rowAt: Timestamp) =>
   deps.table.get(houseEntryKey(rowAt.slice(0, 10), transactionId, type))
 
@@ -51,9 +57,7 @@ const giveBack = (deps: TestDeps, item: Suspense, transactionId: string, amount:
   return bookSuspenseRefund(deps, item, { row, amountMinor: minor(amount), isOwnRow: false })
 }
 
-it('putSuspense writes an item once, and its alert is due a minute later', async ({ deps }) => {
-  const item = heldIn(deps)
-
+it('putSuspense writes an item once, and its alert is due a minute later', async ({ deps, held: item }) => {
   const first = await putSuspense(deps, item)
   const second = await putSuspense(deps, { ...item, amountMinor: minor(1) })
 
@@ -62,8 +66,7 @@ it('putSuspense writes an item once, and its alert is due a minute later', async
   expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
 })
 
-it('ensureSuspense joins a transaction that it never refuses, and leaves a known item unchanged', async ({ deps }) => {
-  const item = await bookedIn(deps)
+it('ensureSuspense never refuses a transaction, and leaves a known item unchanged', async ({ deps, item }) => {
   const resolved = await resolve(deps, item)
 
   const again = { ...item, cause: 'wrong_amount', amountMinor: minor(1), createdAt: deps.now() }
@@ -73,8 +76,7 @@ it('ensureSuspense joins a transaction that it never refuses, and leaves a known
   expect(await findSuspense(deps, item.suspenseId)).toEqual(resolved)
 })
 
-it('endSuspenseAlert ends an alert once, and makes no missing item', async ({ deps }) => {
-  const item = heldIn(deps)
+it('endSuspenseAlert ends an alert once, and makes no missing item', async ({ deps, held: item }) => {
   await putSuspense(deps, item)
   const absent = `py-${crypto.randomUUID()}`
 
@@ -122,10 +124,7 @@ it('listSuspense of a client looks at 5,000 items, and says that there are more'
 })
 
 describe('resolveSuspense (design section 7)', () => {
-  it('closes an item once, with its audit record, although three operators do it at once', async ({ deps }) => {
-    const clientId = aClientId()
-    const item = await bookedIn(deps, clientId)
-
+  it('closes an item once for three operators, with its audit record', async ({ deps, clientId, item }) => {
     const results = await Promise.allSettled([resolve(deps, item), resolve(deps, item), resolve(deps, item)])
 
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -139,8 +138,7 @@ describe('resolveSuspense (design section 7)', () => {
   it.for([
     ['refunded_by_bank', 'suspense_refunded', { suspenseMinor: -5_000, bankMinor: -5_000, houseMinor: 0 }],
     ['written_off', 'suspense_resolved', { suspenseMinor: -5_000, bankMinor: 0, houseMinor: 5_000 }],
-  ] as const)('books money that is %s as %s', async ([resolution, type, legs], { deps }) => {
-    const item = await bookedIn(deps)
+  ] as const)('books money that is %s as %s', async ([resolution, type, legs], { deps, item }) => {
     const { suspenseId, createdAt } = item
 
     await resolve(deps, item, resolution)
@@ -150,8 +148,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(await houseEntryOf(deps, suspenseId, type, createdAt)).toMatchObject({ suspenseId, ...legs })
   })
 
-  it('stays open when the provider returns a part, and then resolves the rest', async ({ deps }) => {
-    const item = await bookedIn(deps)
+  it('stays open when the provider returns a part, and then resolves the rest', async ({ deps, item }) => {
     for (let times = 0; times < 2; times++) await giveBack(deps, item, 'txn_part', 2_000)
     const left = await findSuspense(deps, item.suspenseId)
     expect(left).toMatchObject({ status: 'open', postedMinor: 5_000, refundedMinor: 2_000 })
@@ -162,8 +159,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(entry).toMatchObject({ suspenseMinor: -3_000, bankMinor: -3_000 })
   })
 
-  it('leaves an item that is resolved: a refund of it afterwards is the house’s', async ({ deps }) => {
-    const item = await bookedIn(deps)
+  it('leaves an item that is resolved: a refund of it afterwards is the house’s', async ({ deps, item }) => {
     const resolved = await resolve(deps, item)
 
     await giveBack(deps, item, 'txn_late', 2_000)
@@ -173,8 +169,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(entry).toMatchObject({ suspenseMinor: 0, providerMinor: -2_000, houseMinor: -2_000 })
   })
 
-  it('is refused on a read from before the provider returned a part', async ({ deps }) => {
-    const item = await bookedIn(deps)
+  it('is refused on a read from before the provider returned a part', async ({ deps, item }) => {
     const raced = beforeFirst(deps, 'transact', () => giveBack(deps, item, 'txn_between', 2_000))
 
     await expect(resolve(raced, item)).rejects.toMatchObject({ code: 'conflict' })
@@ -182,8 +177,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(await findSuspense(deps, item.suspenseId)).toMatchObject({ status: 'open', refundedMinor: 2_000 })
   })
 
-  it('is resolved by refunds once nothing is left, before or after its own row settles', async ({ deps }) => {
-    const item = heldIn(deps)
+  it('is resolved by refunds once nothing is left, before or after its row settles', async ({ deps, held: item }) => {
     await recordSuspense(deps, item)
     const { suspenseId: suspense_id, cause, kind } = item
     const recorded = { level: 'warn', code: 'suspense.recorded', fields: { suspense_id, cause, kind } }
@@ -197,8 +191,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(entry).toMatchObject({ providerMinor: 4_900, suspenseMinor: 0 })
   })
 
-  it('waits for the row of money, and takes money and findings each by its own words', async ({ deps }) => {
-    const item = heldIn(deps)
+  it('waits for the row of money, and takes money and findings each by its own words', async ({ deps, held: item }) => {
     await recordSuspense(deps, item)
     const found = finding({ subject: crypto.randomUUID(), cause: 'fee_assumed', payment: undefined, now: deps.now() })
     await recordSuspense(deps, found)

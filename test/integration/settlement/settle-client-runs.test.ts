@@ -68,12 +68,14 @@ describe('settleClient that another run overtakes', () => {
   })
 })
 
-/** Two payments in a first millisecond, one in each of the following. */
-const fivePayments = async (deps: TestDeps, client: Client) => {
+/** A client with two payments in a first millisecond, and one in each of the three that follow. */
+const paidFiveTimes = async (deps: TestDeps): Promise<Client> => {
+  const client = await withFloor(deps)
   const times = [0, 0, 1, 2, 3].map((ms) => addMs(deps.now(), ms))
   for (const paidAt of times) await aSucceededPayment(deps, client, { paidAt })
   deps.clock.advance(600)
   aDayLater(deps)
+  return client
 }
 
 const ALL_FIVE = { paymentCount: 5, entryCount: 5, grossMinor: 500_000, netMinor: 5 * 95_900 }
@@ -95,7 +97,7 @@ const workedOff = async (deps: TestDeps): Promise<number> => {
 }
 
 /** Of a client whose digests have blocks of one entry: each test says itself where its books are recounted. */
-const stepped = clientTest.extend('client', ({ deps }) => withFloor(deps))
+const stepped = clientTest.extend('client', ({ deps }) => paidFiveTimes(deps))
 
 /** The settlements that a sweep and the messages after it come to, in these steps. */
 const settledIn = async (small: TestDeps, client: Client) => {
@@ -107,7 +109,6 @@ const settledIn = async (small: TestDeps, client: Client) => {
 
 describe('a window that one run cannot sum', () => {
   stepped('is settled in the name of the operator who asked, who is told that it goes on', async ({ deps, client }) => {
-    await fivePayments(deps, client)
     const small = inSteps(deps)
     const { operator } = BY_OPERATOR
 
@@ -124,13 +125,10 @@ describe('a window that one run cannot sum', () => {
   })
 
   stepped.for([1, 2, 3])('has the digest of one run in blocks of %i', async (block, { deps, client }) => {
-    await fivePayments(deps, client)
-
     expect(await settledIn(inSteps(deps, 2, 1, block), client)).toMatchObject([ALL_FIVE])
   })
 
   stepped('is not read from its beginning again', async ({ deps, client }) => {
-    await fivePayments(deps, client)
     const small = inSteps(deps)
     await settle(small, client)
     await settle(small, client)
@@ -146,7 +144,6 @@ describe('a window that one run cannot sum', () => {
   })
 
   stepped('keeps a sum only after the one that it continues', async ({ deps, client }) => {
-    await fivePayments(deps, client)
     const stale = [await readWindow(deps, client.clientId)]
     for (let run = 0; run < 2; run++) {
       await settle(inSteps(deps), client)
@@ -159,7 +156,6 @@ describe('a window that one run cannot sum', () => {
   })
 
   stepped('keeps nothing when another run has swept it meanwhile', async ({ deps, client }) => {
-    await fivePayments(deps, client)
     const isKeeping = (step: unknown) => JSON.stringify(step).includes('progressNumber')
     const small = interceptTable(inSteps(deps), {
       before: async (call) => {
