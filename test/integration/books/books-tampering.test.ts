@@ -79,8 +79,7 @@ describe('get-books of rows that were altered', () => {
     expect(differences.map(({ what }) => what)).toStrictEqual(['trial balance', 'house.totals'])
   })
 
-  it('names the trial balance and the first twenty differences', async () => {
-    const { deps } = await threeDays()
+  it('names the trial balance and the first twenty differences', async ({ deps }) => {
     const total = await rawItem(deps, await lastOf(deps, HOUSE_TOTALS_PK))
     for (let day = 10; day < 31; day++) {
       await putRaw(deps, { ...total, sk: `2026-10-${day}`, day: `2026-10-${day}`, house_minor: 1 })

@@ -105,7 +105,7 @@ describe('get-books (design section 12)', () => {
         house: -8_950,
       },
     ],
-  ])('shows %s', async ([_, { ofA, ...days }, figures], { deps, a }) => {
+  ])('shows %s', async ([, { ofA, ...days }, figures], { deps, a }) => {
     const books = await booksOf(deps, { ...days, ...(ofA && { client_id: a.clientId }) })
 
     expect(books).toStrictEqual({ from: '2026-11-01', to: '2026-11-22', ...days, figures, balanced: true })

@@ -20,6 +20,7 @@ import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/pai
 import { sweepADayLater } from '../../support/payout-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
 import {
+  aDayLater,
   aSettledClient,
   auditedNow,
   BANK,
@@ -131,7 +132,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     const window = remove(windowKey(client.clientId), exists)
     const raced = beforeFirst(deps, 'transact', () => deps.table.write(window))
 
-    await expect(payOut(raced, settlement)).rejects.toThrow('a client has no window')
+    await expect(payOut(raced, settlement)).rejects.toThrow('do not balance')
 
     expect(await findAnySettlement(deps, settlement.settlementId)).toMatchObject({ status: 'recorded' })
     expect(await auditRecordsOf(deps, settlement.settlementId)).toStrictEqual([])
