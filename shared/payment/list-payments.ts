@@ -37,8 +37,7 @@ export const listPayments = async (
     page,
     reads: 'eventual',
   })
-  const payments = items.map((item) => v.parse(PaymentSchema, item))
-  return { payments: payments.filter((payment) => status === undefined || payment.status === status), total }
+  return { payments: items.map((item) => v.parse(PaymentSchema, item)), total }
 }
 
 /** The payment of an idempotency key, or none. One that is still being created counts as none. */

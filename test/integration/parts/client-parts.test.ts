@@ -12,7 +12,7 @@ import { listPayments } from '../../../shared/payment/list-payments.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { eventKey, ownersOf, paymentKey } from '../../../shared/table/keys.ts'
+import { eventKey, ownersOf, paymentKey, referenceKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { queriesIn, recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
@@ -110,9 +110,10 @@ describe('a client that grows', () => {
   it('uses its new parts after a minute, by the hash of the id; the event and the credit are in the part of the payment', async () => {
     const deps = memoryDeps()
     const client = await grown(deps, await withFloor(deps), 4)
+    const request = aRequest({ externalReference: 'each' })
     const make = async (count: number, keys: string[] = []) => {
       const made: Payment[] = []
-      for (let at = 0; at < count; at++) made.push((await create(deps, client, aRequest(), keys[at])).payment)
+      for (let at = 0; at < count; at++) made.push((await create(deps, client, request, keys[at])).payment)
       return made
     }
     deps.clock.set(addMs(deps.now(), 59_999))
@@ -128,7 +129,8 @@ describe('a client that grows', () => {
       await applyProviderNews(deps, { providerPaymentId: deps.provider.pay(paymentRequestId) }, 'callback')
     }
     for (const { paymentId, part = 0 } of [...before, ...after]) {
-      const owner = ownersOf(client.clientId, 4)[part]
+      const owner = ownersOf(client.clientId, 4)[part] ?? ''
+      expect(await deps.table.get(referenceKey(owner, 'each', paymentId))).toMatchObject({ paymentId })
       expect(await deps.table.get(paymentKey(paymentId))).toMatchObject({ status: 'succeeded', owner })
       expect(await deps.table.get(eventKey(paymentId, 'payment.succeeded'))).toMatchObject({ owner })
     }

@@ -150,33 +150,29 @@ describe('claimPayment', () => {
   })
 })
 
-describe('releaseAttempt', () => {
-  it('leaves nothing due, except for a capture that came meanwhile: that is kept, and due, and never forgotten', async () => {
-    const { deps, creating } = await aCreating({ dueAt: addMs(testDeps().now(), 60_000) })
-    const kept = { failure: 'refused', providerAttempts: [] }
-    const ended = { ...kept, forgettable: true }
+it('releaseAttempt leaves nothing due, except for a capture that came meanwhile: that is kept, and due, and never forgotten', async () => {
+  const { deps, creating } = await aCreating({ dueAt: addMs(testDeps().now(), 60_000) })
+  const kept = { failure: 'refused', providerAttempts: [] }
+  const ended = { ...kept, forgettable: true }
 
-    await remember(deps, creating)
-    const { applied } = await releaseAttempt(deps, creating, ended)
+  await remember(deps, creating)
+  const { applied } = await releaseAttempt(deps, creating, ended)
 
-    expect(applied).toBe(true)
-    expect(await stored(deps, creating)).toEqual({ ...creating, ...REMEMBERED, ...FREE, dueAt: deps.now(), ...kept })
-    const released = await aCreating({ dueAt: deps.now() })
-    await releaseAttempt(released.deps, released.creating, ended)
-    expect(await stored(released.deps, released.creating)).not.toHaveProperty('dueAt')
-  })
+  expect(applied).toBe(true)
+  expect(await stored(deps, creating)).toEqual({ ...creating, ...REMEMBERED, ...FREE, dueAt: deps.now(), ...kept })
+  const released = await aCreating({ dueAt: deps.now() })
+  await releaseAttempt(released.deps, released.creating, ended)
+  expect(await stored(released.deps, released.creating)).not.toHaveProperty('dueAt')
 })
 
-describe('a commit', () => {
-  it('is refused until it carries on a capture that was remembered meanwhile', async () => {
-    const { deps, creating } = await aCreating()
-    await remember(deps, creating)
-    const carrying = { ...visible(deps, creating), ...REMEMBERED, dueAt: deps.now() }
+it('a commit is refused until it carries on a capture that was remembered meanwhile', async () => {
+  const { deps, creating } = await aCreating()
+  await remember(deps, creating)
+  const carrying = { ...visible(deps, creating), ...REMEMBERED, dueAt: deps.now() }
 
-    const without = await commit()(deps, creating)
-    const withIt = await transact(deps, commitPending(carrying))
+  const without = await commit()(deps, creating)
+  const withIt = await transact(deps, commitPending(carrying))
 
-    expect([without.applied, withIt.applied]).toStrictEqual([false, true])
-    expect(await stored(deps, creating)).toEqual(carrying)
-  })
+  expect([without.applied, withIt.applied]).toStrictEqual([false, true])
+  expect(await stored(deps, creating)).toEqual(carrying)
 })

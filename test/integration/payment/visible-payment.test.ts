@@ -93,33 +93,29 @@ const SAID_ANYHOW = {
 
 const kept = (item: object | undefined, names: readonly string[]) => names.filter((name) => item && name in item)
 
-describe('what the rows of a payment leave out', () => {
-  it('is said by keys and indexes, and audited all the same', async () => {
-    const deps = memoryDeps()
-    const client = await aStoredClient(deps)
-    const paid = await aPendingPayment(deps, client)
+it('what the rows of a payment leave out is said by keys and indexes, and audited all the same', async () => {
+  const deps = memoryDeps()
+  const client = await aStoredClient(deps)
+  const paid = await aPendingPayment(deps, client)
 
-    await applyProviderNews(deps, { providerPaymentId: deps.provider.pay(paid.paymentRequestId) }, 'callback')
+  await applyProviderNews(deps, { providerPaymentId: deps.provider.pay(paid.paymentRequestId) }, 'callback')
 
-    const row = await deps.table.get(paymentKey(paid.paymentId))
-    const event = await deps.table.get(eventKey(paid.paymentId, 'payment.succeeded'))
-    expect([row?.['status'], kept(row, SAID_ANYHOW.payment)]).toStrictEqual(['succeeded', []])
-    expect(kept(event, SAID_ANYHOW.event)).toStrictEqual([])
-    await expectBalanced(deps, client.clientId)
-  })
+  const row = await deps.table.get(paymentKey(paid.paymentId))
+  const event = await deps.table.get(eventKey(paid.paymentId, 'payment.succeeded'))
+  expect([row?.['status'], kept(row, SAID_ANYHOW.payment)]).toStrictEqual(['succeeded', []])
+  expect(kept(event, SAID_ANYHOW.event)).toStrictEqual([])
+  await expectBalanced(deps, client.clientId)
 })
 
-describe('the provider of a payment', () => {
-  it('is the one that takes its channel, from the claim on', async () => {
-    const deps = memoryDeps()
-    const client = await aStoredClient(deps)
-    deps.provider.script('nameFor', ({ method }) => (method === 'qris' ? 'another' : 'xendit'))
+it('the provider of a payment is the one that takes its channel, from the claim on', async () => {
+  const deps = memoryDeps()
+  const client = await aStoredClient(deps)
+  deps.provider.script('nameFor', ({ method }) => (method === 'qris' ? 'another' : 'xendit'))
 
-    const [qris, bank] = [
-      await aPendingPayment(deps, client, { method: 'qris', channelCode: undefined }),
-      await aPendingPayment(deps, client),
-    ]
+  const [qris, bank] = [
+    await aPendingPayment(deps, client, { method: 'qris', channelCode: undefined }),
+    await aPendingPayment(deps, client),
+  ]
 
-    expect([qris.provider, bank.provider]).toStrictEqual(['another', 'xendit'])
-  })
+  expect([qris.provider, bank.provider]).toStrictEqual(['another', 'xendit'])
 })

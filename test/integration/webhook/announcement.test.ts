@@ -6,12 +6,13 @@
 import { describe, expect, it } from 'vitest'
 import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
+import { readsOfPage } from '../../../shared/payment/announcement.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { addMs } from '../../../shared/time.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { recordTable } from '../../support/intercept-table.ts'
+import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -42,13 +43,14 @@ const paidWith = async (...endpoints: readonly Partial<Endpoint>[]) => {
 }
 
 describe('the announcement of a payment', () => {
-  it('is its event and a delivery, due at once, in the transaction that credits it', async () => {
-    const { deps, payment, eventId, hear, deliveries, events } = await paidWith({})
+  it('is its event and a delivery, due at once, in the transaction that credits it; skipped if disabled', async () => {
+    const { deps, payment, eventId, hear, deliveries, events } = await paidWith({}, { enabled: false })
     const watched = recordTable(deps)
 
     await hear(watched.deps)
 
-    const [delivery] = await deliveries()
+    const [delivery, other] = await deliveries()
+    expect(other).toMatchObject({ status: 'skipped' })
     const { deliveryId: delivery_id, endpointId: endpoint_id } = { deliveryId: '', endpointId: '', ...delivery }
     const { paymentId, clientId } = payment
     expect(delivery).toStrictEqual({
@@ -86,5 +88,18 @@ describe('the announcement of a payment', () => {
     const told = (await events()).map(({ body }) => JSON.parse(body))
     expect(told).toMatchObject(reasons.map((failure_reason) => ({ event: 'payment.failed', data: { failure_reason } })))
     expect(deps.sent).toHaveLength(reasons.length)
+  })
+
+  it('shares the read of its endpoints with the payments of a page for 2.5 seconds, unless the read failed', async () => {
+    const { deps, payment } = await paidWith({})
+    const failing = beforeFirst(deps, 'query', () => Promise.reject(new Error('the table cannot be reached')))
+    const endpointsOf = readsOfPage(failing)
+    const readAfter = (ms: number) => endpointsOf(payment.clientId, addMs(deps.now(), ms))
+
+    await expect(readAfter(0).endpoints).rejects.toThrow('cannot be reached')
+    const read = readAfter(0)
+
+    expect(await read.endpoints).toHaveLength(1)
+    expect([0, 2_499, 2_500].map((ms) => readAfter(ms) === read)).toStrictEqual([true, true, false])
   })
 })

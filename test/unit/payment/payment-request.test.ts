@@ -93,14 +93,6 @@ const refusalOf = (body: unknown): GatewayError => {
 }
 
 describe('parsePaymentRequest (spec 4.1)', () => {
-  it('takes null for a field as if it were missing, be it optional or required', () => {
-    const { channel_code: _, ...qris } = { ...VALID, method: 'qris' }
-    const nothing = { method: null, channel_code: null, amount: null, currency: null }
-
-    expect(parse({ ...qris, channel_code: null })).toStrictEqual(parse(qris))
-    expect(refusalOf(nothing).fieldErrors).toStrictEqual(refusalOf({}).fieldErrors)
-  })
-
   it('names at most 20 fields and the first as the message', () => {
     const unknown = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`field_${at}`, at]))
 
