@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { dayNumber } from '../../../shared/audit/audit-parts.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
 import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
 import { shardOf } from '../../../shared/ledger/shard-store.ts'
@@ -9,6 +10,7 @@ import type { Item } from '../../../shared/table/attributes.ts'
 import { deliveryKey, endpointKey } from '../../../shared/table/keys.ts'
 import { exists, remove, type Step, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, msBetween } from '../../../shared/time.ts'
+import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
@@ -71,6 +73,19 @@ describe('audit-ledger: what it answers', () => {
     expect(balanced).toBe(false)
     expect(differences).toHaveLength(1_000)
   })
+})
+
+it('a long audit continues in further runs, each after the part at which the last one stopped', async () => {
+  const { deps, client } = await auditedHistory()
+  const small = { ...deps, stage: { ...deps.stage, historySteps: { rows: 100, pages: 10, block: 1_000 } } }
+  const { length: sent } = deps.sent
+
+  for (let run = 0; run < 4; run++) await auditClient(small, client.clientId)
+
+  const next = { queue: 'audits', message: { body: { client_id: client.clientId } } }
+  expect(deps.sent.slice(sent)).toMatchObject([next, next, next])
+  const audited = { auditedDay: dayNumber(deps.now()), standing: [], accepted: [], version: 4 }
+  expect(await readClientVerdict(deps, client.clientId)).toStrictEqual(audited)
 })
 
 it('a client that owes is told after a week, once a week, until new payments cover it', async () => {

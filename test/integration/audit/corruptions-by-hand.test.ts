@@ -8,8 +8,9 @@ import { auditClient, auditGateway, auditLedger, auditRecorded } from '../../../
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { verdictKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { type Corruption, clientId, history, makeHistory } from './corruption-world.ts'
+import { type Corruption, change, clientId, history, makeHistory, suspenseRow } from './corruption-world.ts'
 import { CORRUPTIONS } from './corruptions.ts'
 
 beforeAll(() => makeHistory(), 60_000)
@@ -67,6 +68,15 @@ describe('a corruption by hand', () => {
     expect(found.balanced).toBe(false)
     expect(found.differences.map((one) => one.what)).toContainEqual(expect.stringMatching(name))
     await expectBalanced(history.deps, clientId())
+  })
+
+  it('of one client’s suspense is not found by the audit of another client', async () => {
+    const { clientId: other } = await aStoredClient(history.deps)
+    const halved = change(suspenseRow('held'), { amount_minor: 15_000 })
+
+    const found = await during(halved, () => auditLedger(withoutSleep(), other))
+
+    expect(found).toStrictEqual({ balanced: true, differences: [] })
   })
 
   it.for(CORRUPTIONS)('is reported by the daily audits: %s', async ([, make, , found]) => {

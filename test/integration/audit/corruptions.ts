@@ -24,7 +24,6 @@ type Row = Readonly<Record<string, unknown>>
 const OTHER_ID = '0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f'
 const forged = () => ({ pk: `PAYMENT#${OTHER_ID}`, id: OTHER_ID })
 const otherBank = ({ bank }: Row) => ({ bank: { ...(bank as Row), bankAccountNo: '6660001' } })
-const firstOf = (row: Row, name: string): Row => (row[name] as readonly Row[])[0] ?? {}
 
 const shard = shardRow('settledActual')
 const paid = paymentRow('settledActual')
@@ -51,26 +50,14 @@ export const CORRUPTIONS: readonly (readonly [
   ['a shard counts one payment more', add(shard, 'count_succeeded'), /ledger\.count_succeeded/],
 
   ['the net of a payment', add(paid, 'net_minor'), /payment\.net_minor/],
-  ['whose a payment is', change(paid, { client_id: OTHER_ID }), /payment\.client_id/],
-  ['the part of a payment', change(paid, { part: 3 }), /payment\.owner|entry/],
   ['a settled payment is deleted', lose(paymentRow('settledAssumed')), /entry\.payment_id/, 'gate'],
   ['an open payment is deleted', lose(paymentRow('estimated')), CREDITED, 'daily'],
   ['a pending payment is deleted', lose(paymentRow('pending')), /ledger\.count_pending/],
   ['a payment is forged as open', copy(paymentRow('estimated'), forged), /ledger\.credited_minor|payment/, 'daily'],
   ['a payment is doubled under another id', copy(paid, forged), /entry|ledger\.count_succeeded/],
   ['an open payment loses its place in the index', lose(paymentRow('estimated'), 'open_at'), CREDITED, 'daily'],
-  [
-    'the rows that moved a payment',
-    change(paymentRow('refunded'), (row) => ({ movements: [{ ...firstOf(row, 'movements'), amountMinor: 9_000 }] })),
-    /payment\.movements|payment\.taken_back_minor/,
-  ],
 
   ['the event of a payment is deleted', lose(eventRow('estimated')), /^event/],
-  [
-    'the event of a payment is altered',
-    change(eventRow('estimated'), ({ body }) => ({ body: String(body).replace('client_net_minor":', '$&1') })),
-    /event\.data\.client_net_minor/,
-  ],
 
   ['the net of an entry', add(entry, 'net_minor'), /entry\.net_minor/],
   ['the method of an entry', change(entry, { method: 'qris' }), /^entry$/],
@@ -80,24 +67,13 @@ export const CORRUPTIONS: readonly (readonly [
   ['an entry is moved', move(refunded, ({ sk }) => ({ sk: String(sk).replace(/^20../, '2031') })), /entry/, 'daily'],
 
   ['the net of a settlement', add(recorded, 'net_minor'), /settlement\.net_minor/, 'gate'],
-  ['the digest of a settlement', change(recorded, { digest: 'f'.repeat(64) }), /settlement\.digest/, 'gate'],
   ['the bank account of a settlement', change(recorded, otherBank), /settlement\.bank/, 'gate'],
-  [
-    'a kept total of a settlement',
-    change(recorded, (row) => {
-      const [first, ...more] = row['totals'] as readonly Row[]
-      return { totals: [{ ...first, grossMinor: Number(first?.['grossMinor']) + 1 }, ...more] }
-    }),
-    /settlement\.totals/,
-    'gate',
-  ],
+  ['a settlement cannot be read', change(recorded, { net_minor: 'much' }), /^settlement$/, 'daily'],
   ['a settlement is deleted', lose(recorded), /^settlement$/, 'daily'],
   ['a settlement is paid without a record', change(recorded, { status: 'manual_paid' }), PAID, 'daily'],
   ['a paid settlement is recorded again', change(settlementRow('paid'), { status: 'recorded' }), PAID, 'daily'],
 
   ['what the window has available', add(windowRow, 'available_minor'), /window\.available_minor/, 'daily'],
-  ['what the window has in settlement', add(windowRow, 'in_settlement_minor'), /window\.in_settlement_minor/, 'daily'],
-  ['what the window has paid out', add(windowRow, 'paid_out_minor'), /window\.paid_out_minor/, 'daily'],
   [
     'what the window has paid out is no number',
     change(windowRow, { paid_out_minor: 'much' }),
@@ -105,7 +81,6 @@ export const CORRUPTIONS: readonly (readonly [
     'daily, gate',
   ],
   ['the window is lost', lose(windowRow), /^ledger$/, 'daily, gate'],
-  ['what the window has written off', add(windowRow, 'written_off_minor'), /window\.written_off_minor/, 'daily'],
   [
     'until when the window is settled',
     change(windowRow, { settled_until: '2026-11-21T03:00:00.001Z' }),
@@ -136,13 +111,11 @@ export const CORRUPTIONS: readonly (readonly [
   ['a house entry is removed', lose(houseRow), /suspense\.posted_minor|house_total/, 'daily'],
 
   ['an audit record is edited', change(recordRow, { operator: 'mallory' }), RECORD],
-  ['an audit record is removed', lose(recordRow), RECORD],
   [
     'an audit record is added',
     copy(recordRow, ({ sk }) => ({ sk: `${String(sk).slice(0, 24)}#${OTHER_ID}`, number: 9 })),
     RECORD,
   ],
-  ['an audit record is renumbered', change(recordRow, { number: 7 }), RECORD],
   ['the head of a trail is lost', lose(() => auditHeadKey(history.settlements.paid.settlementId)), RECORD],
   ['the beginning of a client', change(clientRow, { created_at: '2026-11-20T04:00:00.001Z' }), /swept_from/, 'daily'],
   ['bank details change without a record', change(clientRow, otherBank), /client\.bank/, 'daily, gate'],

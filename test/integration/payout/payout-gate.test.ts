@@ -67,15 +67,17 @@ describe('the payout gate (design section 11)', () => {
     expect(deps.changes).toHaveLength(reads)
   })
 
-  it('is audited without another word about what already stands on its client', async () => {
+  it('reports what its audit finds, without another word about what already stands on its client', async () => {
     const { deps, client, settlement } = await aRecorded()
     const stood = { what: 'ledger.count_pending', id: client.clientId, expected: '5', found: '6' }
     await noteFound(deps, client.clientId, new Map([['counts', [stood]]]), undefined)
+    await putRaw(deps, { ...(await rawItem(deps, settlementKey(settlement.settlementId))), gross_minor: 100_001 })
     deps.clock.set(addMs(settlement.createdAt, MINUTE_MS))
 
-    await auditRecorded(deps, settlement.settlementId)
+    await auditRecorded(quiet(deps), settlement.settlementId)
 
-    expect(deps.published).toStrictEqual([])
+    const message: unknown = expect.stringContaining('1 differences, the first is settlement.gross_minor')
+    expect(deps.published).toStrictEqual([{ kind: 'audit.imbalance', subject: client.clientId, message }])
     expect(await readSettlementVerdict(deps, settlement.settlementId)).toMatchObject({ state: 'audited' })
   })
 
@@ -98,7 +100,9 @@ describe('the payout gate (design section 11)', () => {
     const accept = (fields: object = {}) => invokeAdmin(acceptDifference, deps, { ...asked, ...fields })
 
     const refused = await pay()
-    const others = [await accept({ found: 6 }), await accept({ id: 'x' }), await accept({ expected: null })]
+    const others: unknown[] = []
+    for (const other of [{ found: 6 }, { id: 'x' }, { expected: null }, { client_id: crypto.randomUUID() }])
+      others.push((await accept(other)).status)
     const accepted = await accept()
     const again = await accept()
 
@@ -108,7 +112,7 @@ describe('the payout gate (design section 11)', () => {
       action_hint: expect.stringContaining('accept-difference') as unknown,
     }
     expect(refused).toMatchObject({ status: 422, body })
-    expect(others.map((reply) => reply.status)).toStrictEqual([422, 422, 422])
+    expect(others).toStrictEqual([422, 422, 422, 404])
     const done = { status: 200, body: difference }
     expect([accepted, again]).toStrictEqual([done, done])
     const records = (await auditRecordsOf(deps, clientId)).filter(({ action }) => action === 'accept-difference')

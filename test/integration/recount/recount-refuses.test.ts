@@ -142,10 +142,8 @@ type Overtaking = {
   readonly meanwhile: (deps: MemoryDeps, client: Client, payment: Payment) => Promise<unknown>
 }
 
-const eventOf = ({ paymentId }: Payment) => eventKey(paymentId, 'payment.succeeded')
-
-const removeEvent = (deps: MemoryDeps, _: Client, payment: Payment) =>
-  deps.table.write(remove(eventOf(payment), exists))
+const removeEvent = (deps: MemoryDeps, _: Client, { paymentId }: Payment) =>
+  deps.table.write(remove(eventKey(paymentId, 'payment.succeeded'), exists))
 
 /** The entry, and what it did to the shards: no figure differs. */
 const removeEntry = async (deps: MemoryDeps, client: Client, payment: Payment) => {
