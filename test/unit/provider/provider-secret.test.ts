@@ -1,5 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
-import { isCallbackToken, readCallbackTokens, readProviderKey } from '../../../shared/provider/provider-secrets.ts'
+import {
+  callbackSecretProblems,
+  isCallbackToken,
+  providerSecretProblems,
+  readCallbackTokens,
+  readProviderKey,
+} from '../../../shared/provider/provider-secrets.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { PROVIDER_KEY, PROVIDER_SECRET } from '../../support/scripted-provider.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -23,11 +29,13 @@ describe('the secrets of a stage', () => {
     const { secrets } = stored({ [KEY]: PROVIDER_SECRET })
 
     expect(await readProviderKey(secrets, 'test')).toBe(PROVIDER_KEY)
+    expect(providerSecretProblems(PROVIDER_SECRET)).toStrictEqual([])
     await expect(readProviderKey(secrets, 'production')).rejects.toThrow('the provider secret is missing')
   })
 
   it.each([[[NEW, OLD]], [['sixteen-in-all-1']]])('are one token, or two during an exchange: %j', async (list) => {
     expect(await readCallbackTokens(stored({ [TOKENS]: tokens(...list) }).secrets, 'test')).toStrictEqual(list)
+    expect(callbackSecretProblems(tokens(...list))).toStrictEqual([])
   })
 })
 
@@ -55,13 +63,14 @@ const MALFORMED = {
 }
 
 it.each([
-  ...MALFORMED.provider.map((text) => ['provider', text, readProviderKey] as const),
-  ...MALFORMED.callback.map((text) => ['callback', text, readCallbackTokens] as const),
-])('the %s secret is refused without quoting it: %j', async (which, text, read) => {
+  ...MALFORMED.provider.map((text) => ['provider', text, readProviderKey, providerSecretProblems] as const),
+  ...MALFORMED.callback.map((text) => ['callback', text, readCallbackTokens, callbackSecretProblems] as const),
+])('the %s secret is refused without quoting it: %j', async (which, text, read, problemsOf) => {
   const error = await thrownBy(read(stored({ [KEY]: text, [TOKENS]: text }).secrets, 'test'))
 
   expect(error).toStrictEqual(new Error(`the ${which} secret is malformed`))
   expect(error).not.toHaveProperty('cause')
+  expect(problemsOf(text)).toHaveLength(1)
 })
 
 // Tokens that are nearly right: `fuzz-callbacks.test.ts`. A secret that is not there: `api-envelope.test.ts`, 500.
