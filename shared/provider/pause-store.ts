@@ -43,12 +43,13 @@ export const pausedUntil = async (
   deps: PauseDeps,
   operations: readonly ProviderOperation[],
 ): Promise<Timestamp | undefined> => {
-  let latest: Timestamp | undefined
+  const now = deps.now()
+  let latest = now
   for (const operation of operations) {
     const pause = ownPause(deps, operation) ?? ifValid(TimestampSchema, (await readPauses(deps))[operation])
-    if (pause !== undefined && pause > deps.now()) latest = later(latest ?? pause, pause)
+    latest = later(latest, pause ?? now)
   }
-  return latest
+  return latest > now ? latest : undefined
 }
 
 /**
