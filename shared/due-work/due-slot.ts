@@ -51,7 +51,7 @@ export const findDuePage = async (
     partition: [input.work, input.slot],
     range: { atMost: deps.now() },
     limit: input.limit,
-    ...(input.cursor && { cursor: input.cursor }),
+    cursor: input.cursor,
   })
   return { items: items.map((item) => v.parse(DueItemSchema, item)), cursor }
 }

@@ -28,7 +28,7 @@ export type QueryInput = {
   readonly range?: Range
   readonly limit: number
   readonly newestFirst?: boolean
-  readonly cursor?: Item
+  readonly cursor?: Item | undefined
   /** Answers only the number of items and the cursor. */
   readonly countOnly?: boolean
   /** Answers only these fields. A function may be granted only these (table/access.ts). */
