@@ -42,10 +42,9 @@ describe('sync: what it cannot explain about a credited payment', () => {
     ['another currency', { currency: 'PHP' }, 'amount_differs', 100_000],
   ])(
     '%s: a finding with an alert, once, and the fee stays the estimate',
-    async ([, fields, cause, amountMinor], { deps, client, credited, sync }) => {
+    async ([, fields, cause, amountMinor], { deps, client, credited, sync, syncAfter }) => {
       await sync(rowNow(deps, credited, fields))
-      deps.clock.advance(3_600)
-      await sync()
+      await syncAfter(3_600)
 
       const { paymentId } = credited.payment
       const about = { paymentId, clientId: client.clientId, providerPaymentId: credited.providerPaymentId }
@@ -91,15 +90,14 @@ describe('sync: a dispute that is won', () => {
     ['in one page with it', 0, 100_000, 95_900],
     ['long after it', 10 * DAYS, 100_000, 95_900],
     ['in part', 10 * DAYS, 60_000, 60_000],
-  ] as const)('undoes what its chargeback did: %s', async (won, { deps, client, rows, credited, sync }) => {
+  ] as const)('undoes what its chargeback did: %s', async (won, { deps, client, rows, credited, sync, syncAfter }) => {
     const [, seconds, amount, pending] = won
     rows.push(dispute(deps, credited))
     if (seconds > 0) await sync()
     deps.clock.advance(seconds)
 
     await sync(wonRow(deps, credited, { amountMinor: minor(amount) }))
-    deps.clock.advance(10 * MINUTES)
-    await sync()
+    await syncAfter(10 * MINUTES)
 
     expect(await pendingOf(deps, client.clientId)).toBe(pending)
     const { reversal } = await paymentOf(deps, credited)
@@ -107,14 +105,13 @@ describe('sync: a dispute that is won', () => {
     expect([reversal?.amountMinor, reversal?.undoneAt === undefined]).toStrictEqual([left, left > 0])
   })
 
-  it('waits for its chargeback when it is heard of before', async ({ deps, client, credited, sync }) => {
+  it('waits for its chargeback when it is heard of before', async ({ deps, client, credited, sync, syncAfter }) => {
     await sync(wonRow(deps, credited))
     const early = await paymentOf(deps, credited)
     deps.clock.advance(30 * MINUTES)
     await sync(dispute(deps, credited))
-    deps.clock.advance(90 * MINUTES)
 
-    const later = await sync()
+    const later = await syncAfter(90 * MINUTES)
 
     expect(early.reversal).toBeUndefined()
     expect(later).toMatchObject({ unanswered: 0, complete: true })
@@ -123,14 +120,13 @@ describe('sync: a dispute that is won', () => {
     expect(await paymentOf(deps, credited)).toMatchObject(undone)
   })
 
-  it('without a chargeback gives back nothing, after two days', async ({ deps, client, credited, sync }) => {
+  it('without a chargeback gives back nothing, after two days', async ({ deps, client, credited, sync, syncAfter }) => {
     const row = wonRow(deps, credited)
     const finding = () => findingAbout(deps, `${row.transactionId}#dispute_won`, 'money_went_back')
     await sync(row)
     expect(await finding()).toBeUndefined()
-    deps.clock.advance(2 * DAYS)
 
-    await sync()
+    await syncAfter(2 * DAYS)
 
     expect(await finding()).toMatchObject({ amountMinor: 0 })
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)

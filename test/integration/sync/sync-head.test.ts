@@ -23,14 +23,13 @@ describe('sync: what the head reads', () => {
     expect(ends.at(-1)).toBe(deps.now())
   })
 
-  it('reads what came since, and two minutes more', async ({ deps, rows, credited, sync }) => {
+  it('reads what came since, and two minutes more', async ({ deps, rows, credited, sync, syncAfter }) => {
     await sync()
     const first = deps.now()
     const { asked } = recordQuestions(deps, rows)
     rows.push(rowNow(deps, credited, { updatedAt: addMs(first, -2 * MINUTE_MS) }))
 
-    deps.clock.advance(300)
-    await sync()
+    await syncAfter(300)
 
     expect(asked).toMatchObject([{ updatedFrom: addMs(first, -2 * MINUTE_MS), updatedTo: deps.now() }])
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
@@ -115,18 +114,16 @@ const hushed = ({ provider }: TestDeps) =>
   provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
 
 describe('sync: money the provider cannot be asked about', () => {
-  it('is asked about again, less and less often, until the answer comes', async ({ deps, client, paid, sync }) => {
+  it('is asked about again, less and less often', async ({ deps, client, paid, sync, syncAfter }) => {
     const both = [rowOfOtherAttempt(deps, paid), rowOfOtherAttempt(deps, await paidUpstream(deps, client))]
     deps.clock.advance(90)
     hushed(deps)
     const first = await sync(...both)
 
-    deps.clock.advance(40 * 3_600)
-    const later = await sync()
+    const later = await syncAfter(40 * 3_600)
     const asked = deps.provider.countOf('getPayment')
     deps.provider.heal('getPayment')
-    deps.clock.advance(3_600)
-    await sync()
+    await syncAfter(3_600)
 
     expect(first).toMatchObject({ unanswered: 2, complete: true })
     expect(later).toMatchObject({ unanswered: 4, complete: true })

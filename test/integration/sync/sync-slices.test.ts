@@ -19,12 +19,16 @@ import { beforeFirst } from '../../support/intercept-table.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { syncTest as it, withBacklog } from './sync-test.ts'
 
+const EMPTY = { kind: 'found', value: { transactions: [], hasMore: true } } as const
+
 describe('sync: its positions', () => {
   it.for([
     ['unreachable', 'provider_silent'],
     ['server_error', 'provider_silent'],
     ['misconfigured', 'refused'],
     ['refused', 'refused'],
+    // It says that there are more rows.
+    ['an empty page', 'provider_silent'],
   ] as const)(
     'are kept after every page: %s says %s, and the next run goes on after the last one',
     async ([reason, end], { deps, rows, credited, sync }) => {
@@ -33,7 +37,8 @@ describe('sync: its positions', () => {
       // A refused cursor is tried again from the beginning of its span, once.
       const isCursor = reason === 'refused'
       const unanswered = isCursor ? [2, 3] : [2]
-      state.answer = (question) => (unanswered.includes(question) ? { kind: 'unanswered', reason } : undefined)
+      const answer = reason === 'an empty page' ? EMPTY : ({ kind: 'unanswered', reason } as const)
+      state.answer = (question) => (unanswered.includes(question) ? answer : undefined)
 
       const stopped = await sync()
       deps.clock.advance(1)
@@ -52,22 +57,6 @@ describe('sync: its positions', () => {
       ])
     },
   )
-
-  it('wait for the rows after an empty page that says there are more', async ({ deps, rows, credited, sync }) => {
-    rows.push(rowNow(deps, credited))
-    const { asked, state } = await withBacklog(deps, rows, 60)
-    const empty = { kind: 'found', value: { transactions: [], hasMore: true } } as const
-    state.answer = (question) => (question === 2 ? empty : undefined)
-
-    const stopped = await sync()
-    deps.clock.advance(1)
-    await shareSync(deps, { woken: false })
-
-    expect(stopped).toMatchObject({ complete: false, until: null })
-    expect(asked[2]?.afterId).toBe(asked[1]?.afterId)
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
-    expect(await findDueJobs(deps, 10)).toStrictEqual([])
-  })
 
   it('are the taker’s alone: an overtaken worker neither keeps nor ends a slice', async ({ deps, rows, sync }) => {
     const { state } = await withBacklog(deps, rows, 120)

@@ -135,33 +135,28 @@ describe('sync: the tail', () => {
   })
 
   it.for([
-    ['BNI', '2026-11-06T10:00:00.000Z', '2026-11-06T10:05:00.000Z'],
-    ['BCA', '2026-11-06T10:00:00.000Z', '2026-11-09T10:00:00.000Z'],
+    [{ method: 'virtual_account', channelCode: 'BNI' }, '2026-11-06T10:00:00.000Z', '2026-11-06T10:05:00.000Z'],
+    [{ method: 'virtual_account', channelCode: 'BCA' }, '2026-11-06T10:00:00.000Z', '2026-11-09T10:00:00.000Z'],
     // Saturday in Jakarta by now.
-    ['BCA', '2026-11-05T18:00:00.000Z', '2026-11-08T18:00:00.000Z'],
-  ] as const)('expects a virtual account of %s paid at %s to settle at %s', ([channelCode, paidAt, at]) => {
-    expect(expectedSettlement({ method: 'virtual_account', channelCode }, paidAt as Timestamp)).toBe(at)
-    expect(expectedSettlement({ method: 'qris' }, '2026-11-02T10:00:00.000Z' as Timestamp)).toBe(
-      '2026-11-04T10:00:00.000Z',
-    )
+    [{ method: 'virtual_account', channelCode: 'BCA' }, '2026-11-05T18:00:00.000Z', '2026-11-08T18:00:00.000Z'],
+    [{ method: 'qris' }, '2026-11-02T10:00:00.000Z', '2026-11-04T10:00:00.000Z'],
+  ] as const)('expects %o paid at %s to settle at %s', ([channel, paidAt, at]) => {
+    expect(expectedSettlement(channel, paidAt as Timestamp)).toBe(at)
   })
 })
 
 describe('sync: reversals', () => {
-  it('are found once a day, however old the payment is, without an update', async ({ deps, rows, credited, sync }) => {
+  it('are found once a day, however old the payment is', async ({ deps, rows, credited, sync, syncAfter }) => {
     const created = deps.now()
     await sync(rowNow(deps, credited, { createdAt: created }))
-    deps.clock.advance(170 * 86_400)
-    await sync()
+    await syncAfter(170 * 86_400)
     const gone = rowNow(deps, credited, { createdAt: created, updatedAt: created, status: 'reversed' })
     rows.splice(0, 1, gone)
 
-    deps.clock.advance(23 * 3_600)
-    await sync()
+    await syncAfter(23 * 3_600)
     const finding = () => findingAbout(deps, `${gone.transactionId}#reversal`, 'money_went_back')
     expect(await finding()).toBeUndefined()
-    deps.clock.advance(3_600)
-    await sync()
+    await syncAfter(3_600)
 
     expect(await finding()).toMatchObject({ amountMinor: 95_460 })
   })
@@ -198,7 +193,7 @@ describe('sync: a row as the provider’s answer', () => {
 })
 
 describe('sync: a capture whose callback was lost (design section 4, Sync)', () => {
-  it('remembers it while the payment is created, and reconciles its fee later', async ({ deps, client, sync }) => {
+  it('remembers it during the create, and reconciles its fee later', async ({ deps, client, sync, syncAfter }) => {
     const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
     const row = settledRow({ providerPaymentId, reference }, deps.now())
 
@@ -206,8 +201,7 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
     answer.resolve()
     const { payment } = await creating
     await checkWhenDue(deps, payment)
-    deps.clock.advance(3_600)
-    const second = await sync()
+    const second = await syncAfter(3_600)
 
     expect(first).toMatchObject({ unanswered: 1, complete: true })
     expect(second).toMatchObject({ unanswered: 0, complete: true })

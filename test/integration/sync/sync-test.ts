@@ -30,6 +30,10 @@ export const syncTest = test
     rows.push(...added)
     return syncProviderTransactions(deps)
   })
+  .extend('syncAfter', ({ deps, sync }) => (seconds: number, ...added: readonly ProviderTransaction[]) => {
+    deps.clock.advance(seconds)
+    return sync(...added)
+  })
   .extend('paid', ({ deps, client }) => paidUpstream(deps, client))
   .extend('credited', ({ deps, client }) => creditedPayment(deps, client))
 

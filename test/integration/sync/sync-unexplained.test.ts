@@ -30,10 +30,9 @@ const hide = ({ provider: { payments } }: TestDeps, { providerPaymentId }: PaidU
 }
 
 describe('sync: a transaction without a payment', () => {
-  it('notes a transaction of another product once, and asks about it once', async ({ deps, sync }) => {
+  it('notes a transaction of another product once, and asks about it once', async ({ deps, sync, syncAfter }) => {
     await sync(settledRow(foreign, deps.now()))
-    deps.clock.advance(3_600)
-    const second = await sync()
+    const second = await syncAfter(3_600)
 
     expect(second).toMatchObject({ complete: true, unanswered: 0 })
     const finding = await findingAbout(deps, foreign.providerPaymentId, 'transaction_unexplained')
@@ -42,10 +41,7 @@ describe('sync: a transaction without a payment', () => {
     expect(deps.provider.countOf('getPayment')).toBe(1)
   })
 
-  it('names it by the transaction when it has no payment id, and takes no finding’s id for money', async ({
-    deps,
-    sync,
-  }) => {
+  it('names it by the transaction without a payment id, and takes no finding’s id for one', async ({ deps, sync }) => {
     const aRow = (providerPaymentId: string) => settledRow({ providerPaymentId, reference: '' }, deps.now())
     const row = aRow('')
 
@@ -56,7 +52,7 @@ describe('sync: a transaction without a payment', () => {
     expect(deps.published).toHaveLength(3)
   })
 
-  it('asks again about money that the provider can show an hour later', async ({ deps, client, paid, sync }) => {
+  it('asks again about money that is shown an hour later', async ({ deps, client, paid, sync, syncAfter }) => {
     const show = hide(deps, paid)
     const row = rowOfOtherAttempt(deps, paid)
     // After what the next round reads again.
@@ -65,8 +61,7 @@ describe('sync: a transaction without a payment', () => {
     const noted = await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
 
     show()
-    deps.clock.advance(3_600)
-    await sync()
+    await syncAfter(3_600)
 
     expect(noted).toMatchObject({ paymentId: paid.payment.paymentId, clientId: client.clientId })
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', netMinor: 95_460 })
@@ -88,17 +83,11 @@ describe('sync: a transaction without a payment', () => {
     },
   )
 
-  it('asks so of a payment that is being created too, whose row has turned already', async ({
-    deps,
-    client,
-    rows,
-    sync,
-  }) => {
+  it('asks so of a payment that is being created too', async ({ deps, client, syncAfter }) => {
     const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
-    rows.push(settledRow({ providerPaymentId, reference }, deps.now(), { status: 'reversed' }))
-    deps.clock.advance(60)
+    const turned = settledRow({ providerPaymentId, reference }, deps.now(), { status: 'reversed' })
 
-    await sync()
+    await syncAfter(60, turned)
 
     const stored = await findStoredPayment(deps, paymentIdForKey(client.clientId, 'key-1'))
     expect(stored).toMatchObject({ status: 'succeeded', reversal: { amountMinor: 100_000 } })
@@ -171,12 +160,11 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
     ['a status of tomorrow', { status: 'unknown' }],
   ])(
     '%s that names a payment of ours is a finding, once, and moves nothing',
-    async ([, fields], { deps, client, credited, sync }) => {
+    async ([, fields], { deps, client, credited, sync, syncAfter }) => {
       const row = rowNow(deps, credited, { ...fields, keptMinor: undefined, amountMinor: minor(25_000) })
 
       await sync(row)
-      deps.clock.advance(3_600)
-      const again = await sync()
+      const again = await syncAfter(3_600)
 
       expect(again.complete).toBe(true)
       const about = { paymentId: credited.payment.paymentId, clientId: client.clientId }
@@ -186,18 +174,6 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
       expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
     },
   )
-
-  it('notes a refund that was void from the start, and moves nothing', async ({ deps, client, credited, sync }) => {
-    const row = rowNow(deps, credited, { type: 'return', status: 'reversed', amountMinor: minor(25_000) })
-
-    await sync(row)
-    deps.clock.advance(3_600)
-    await sync()
-
-    expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#reversal#money_went_back` }])
-    expect(await paymentOf(deps, credited)).toMatchObject({ takenBackMinor: 0, movements: [{ tookMinor: 0 }] })
-    expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 95_900 })
-  })
 
   const unmatched = { type: 'unmatched', providerMinor: 95_560, houseMinor: 95_560 } as const
   const fromAccount = { type: 'account', providerMinor: minor(-102_500) } as const
@@ -237,14 +213,19 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
   })
 
   it.for([
-    ['is not booked on the payment that it names, if it is of other money', 'py-other', 95_900, 'reversed_upstream'],
-    ['is booked on the payment that it names, if it names no money', '', 0, 'refund#money_went_back'],
-  ] as const)('a refund %s', async ([, providerPaymentId, pending, found], { deps, client, credited, sync }) => {
-    const row = rowNow(deps, credited, { type: 'return', providerPaymentId })
+    ['and other money: not booked on it', { providerPaymentId: 'py-other' }, 95_900, 'reversed_upstream'],
+    ['and no money: booked on it', { providerPaymentId: '' }, 0, 'refund#money_went_back'],
+    ['and is void from the start: moves nothing', { status: 'reversed' }, 95_900, 'reversal#money_went_back'],
+  ] as const)(
+    'a refund that names a payment %s',
+    async ([, fields, pending, found], { deps, client, credited, sync, syncAfter }) => {
+      const row = rowNow(deps, credited, { type: 'return', ...fields })
 
-    await sync(row)
+      await sync(row)
+      await syncAfter(3_600)
 
-    expect(await pendingOf(deps, client.clientId)).toBe(pending)
-    expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${found}` }])
-  })
+      expect(await pendingOf(deps, client.clientId)).toBe(pending)
+      expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${found}` }])
+    },
+  )
 })

@@ -193,12 +193,9 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     expect(answer).toStrictEqual({ kind: 'not_executed', reason: 'ECONNREFUSED' })
   })
 
-  it.each<[string, () => Promise<string | undefined>]>([
-    ['missing', async () => undefined],
-    ['malformed', async () => '{"secret_key":""}'],
-    ['unreadable', async () => Promise.reject(new Error(`cannot decrypt ${PROVIDER_SECRET}`))],
-  ])('not executed: a key that is %s, which is never sent or told', async (_case, get) => {
+  it('not executed: a key that cannot be read, which is never sent or told', async () => {
     const server = await startScriptedServer(created())
+    const get = async () => Promise.reject(new Error(`cannot decrypt ${PROVIDER_SECRET}`))
     const provider = xenditProvider({ baseUrl: server.url, stage: 'test', secrets: { get }, nowMs: Date.now })
 
     const answer = await provider.createRequest(aCreateInput(), TIMEOUT_MS)
