@@ -6,10 +6,8 @@ import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect } from 'vitest'
 import { handler as worker } from '../../../functions/queue/settle-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { triggerSettlement } from '../../../shared/settlement/settle-client.ts'
-import { keepSum, keptSum } from '../../../shared/settlement/sum-progress-store.ts'
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { interceptTable, queriesIn, recordTable, withRequests } from '../../support/intercept-table.ts'
@@ -99,14 +97,6 @@ const workedOff = async (deps: TestDeps): Promise<number> => {
 /** Of a client whose digests have blocks of one entry: each test says itself where its books are recounted. */
 const stepped = clientTest.extend('client', ({ deps }) => paidFiveTimes(deps))
 
-/** The settlements that a sweep and the messages after it come to, in these steps. */
-const settledIn = async (small: TestDeps, client: Client) => {
-  await settle(small, client)
-  await workedOff(small)
-  await expectBalanced(small, client.clientId)
-  return settlementsOf(small, client)
-}
-
 describe('a window that one run cannot sum', () => {
   stepped('is settled in the name of the operator who asked, who is told that it goes on', async ({ deps, client }) => {
     const small = inSteps(deps)
@@ -125,7 +115,12 @@ describe('a window that one run cannot sum', () => {
   })
 
   stepped.for([1, 2, 3])('has the digest of one run in blocks of %i', async (block, { deps, client }) => {
-    expect(await settledIn(inSteps(deps, 2, 1, block), client)).toMatchObject([ALL_FIVE])
+    const small = inSteps(deps, 2, 1, block)
+    await settle(small, client)
+    await workedOff(small)
+
+    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+    await expectBalanced(small, client.clientId)
   })
 
   stepped('is not read from its beginning again', async ({ deps, client }) => {
@@ -141,18 +136,6 @@ describe('a window that one run cannot sum', () => {
     )
     // The first read is one row from the beginning; the sum continues after the position.
     expect(starts.slice(0, 2)).toStrictEqual([false, true])
-  })
-
-  stepped('keeps a sum only after the one that it continues', async ({ deps, client }) => {
-    const stale = [await readWindow(deps, client.clientId)]
-    for (let run = 0; run < 2; run++) {
-      await settle(inSteps(deps), client)
-      stale.push(await readWindow(deps, client.clientId))
-    }
-    const [last] = stale.splice(-1)
-    const kept = last && keptSum(last)
-
-    for (const read of stale) expect(kept && (await keepSum(deps, client.clientId, read, kept))).toBe(false)
   })
 
   stepped('keeps nothing when another run has swept it meanwhile', async ({ deps, client }) => {
