@@ -67,8 +67,7 @@ const aSettled = async (count: number, fieldsOf: (at: number) => Partial<Payment
 const aHistory = async () => {
   const { settlement: failed, ...merchant } = await aSettled(2)
   const { deps, caller } = merchant
-  await fail(deps, failed)
-  await recredit(deps, failed)
+  await recredit(deps, await fail(deps, failed))
   deps.clock.advance(60)
   const second = await sweptNow(deps, caller)
   const waiting = await aSucceededPayment(deps, caller, { notionalMinor: 20_000 })
@@ -220,8 +219,7 @@ describe('GET /v1/balance/entries (design section 8)', () => {
 describe('GET /v1/settlements/{id}/payments (design section 8)', () => {
   it('names the failed settlement of a re-credit, and shows no row with zeros for the merchant', async () => {
     const { deps, caller, settlement: failed } = await aSettled(1)
-    await fail(deps, failed)
-    await recredit(deps, failed)
+    await recredit(deps, await fail(deps, failed))
     const assumed = await anOpenPayment(deps, caller)
     expect(await postAssumed(deps, assumed)).toMatchObject({ finalFee: { status: 'assumed' } })
     const { settlementId: id, entryCount } = await sweptADayLater(deps, caller)

@@ -96,8 +96,7 @@ it('a client that owes is told after a week, once a week, until new payments cov
   await payOut(deps, await sweptADayLater(deps, client))
   // The net of a failed settlement counts too.
   await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
-  const failed = await fail(deps, await sweptADayLater(deps, client))
-  await recredit(deps, failed)
+  await recredit(deps, await fail(deps, await sweptADayLater(deps, client)))
   await movePayment(deps, payment, aRefund(deps, 100_000))
   const told: (readonly [day: number, who: string | undefined])[] = []
 

@@ -84,7 +84,6 @@ describe('recount-ledger: an entry outside its settlement', () => {
 
     await expectBalanced(deps, client.clientId)
     await sweptADayLater(deps, client)
-    await expectBalanced(deps, client.clientId)
     expect(await readWindow(deps, client.clientId)).toMatchObject({ writtenOffMinor: 10_000 })
   })
 
@@ -94,7 +93,6 @@ describe('recount-ledger: an entry outside its settlement', () => {
 
     await expect(recount(raced, client)).rejects.toMatchObject({ code: 'conflict' })
 
-    await expectBalanced(deps, client.clientId)
     expect(await readWindow(deps, client.clientId)).toMatchObject({ availableMinor: late.netMinor })
   })
 
@@ -123,7 +121,6 @@ describe('recount-ledger: an entry outside its settlement', () => {
       for (let round = 0; round < 3; round++) await recount(deps, client)
     }
 
-    await expectBalanced(deps, client.clientId)
     const availableMinor = late.reduce((sum, { netMinor }) => sum + netMinor, 0)
     expect(await readWindow(deps, client.clientId)).toMatchObject({ availableMinor })
   })

@@ -21,6 +21,5 @@ export const clientTest = test
     return sweptADayLater(deps, client)
   })
   .extend('recredited', async ({ deps, settlement }) => {
-    await fail(deps, settlement)
-    return recredit(deps, settlement)
+    return recredit(deps, await fail(deps, settlement))
   })

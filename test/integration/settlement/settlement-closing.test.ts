@@ -141,8 +141,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
 
 /** The settlement fails and is re-credited; a minute passes. */
 const recreditedNow = async (deps: TestDeps, settlement: Settlement) => {
-  await fail(deps, settlement)
-  await recredit(deps, settlement)
+  await recredit(deps, await fail(deps, settlement))
   deps.clock.advance(60)
 }
 
