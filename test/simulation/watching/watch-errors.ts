@@ -4,16 +4,12 @@ import type { Observations } from './observations.ts'
 
 /** Errors that no fault of the world causes: an unreadable row or answer, a broken invariant, an invalid request. */
 const UNFORESEEN = ['ValiError', 'InvariantError', 'ValidationException', 'OutsideModel']
-/** The world also cuts pages that a real table never cuts, because they are far below a megabyte. */
-const ONE_PAGE = 'a ledger fits one page'
 
 const isUnforeseen = (error: unknown): error is Error =>
   error instanceof TypeError ||
   error instanceof RangeError ||
   error instanceof ReferenceError ||
-  (error instanceof Error &&
-    error.message !== ONE_PAGE &&
-    (UNFORESEEN.includes(error.name) || error.message.startsWith('InvalidParameter')))
+  (error instanceof Error && (UNFORESEEN.includes(error.name) || error.message.startsWith('InvalidParameter')))
 
 const partsOf = (error: unknown): readonly unknown[] => (error instanceof AggregateError ? error.errors : [error])
 
