@@ -169,6 +169,7 @@ describe('payment.reversed', () => {
       { event, data: { type: 'chargeback', amount_minor: 20_000, taken_back_minor: 30_000 } },
       { event, data: { type: 'dispute_won', amount_minor: 20_000, taken_back_minor: 10_000 } },
     ])
+    expect((await now(deps, payment)).reversal).toMatchObject({ kind: 'chargeback', amountMinor: 10_000 })
   })
 
   it('is sent for an open payment, and for one that is voided before it is posted', async ({ deps, client }) => {
