@@ -63,7 +63,7 @@ const VAGUE = /(^|-)(utils?|helpers?|common|types?|services?|misc|index)$/
 
 const namesSaySomething: Rule = ({ path }) =>
   path.split('/').flatMap((part) => {
-    const name = part.replace(/(\.test|\.config|\.d)?\.tsx?$/, '')
+    const name = part.replace(/(\.test)?\.tsx?$/, '')
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return [`${part} is not kebab-case`]
     return VAGUE.test(name) ? [`${part} says nothing`] : []
   })
