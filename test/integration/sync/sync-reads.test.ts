@@ -2,7 +2,6 @@
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { insertClient } from '../../../shared/client/client-store.ts'
-import { minor } from '../../../shared/money.ts'
 import { createPayment } from '../../../shared/payment/create/create-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { listSuspense } from '../../../shared/suspense/list-suspense.ts'
@@ -98,10 +97,8 @@ const gatewayOn = async (simulator: Awaited<ReturnType<typeof aSimulator>>) => {
   const deps = { ...own, provider: adapter(simulator) }
   const client = aClient({ createdAt: now() })
   await insertClient(deps, client, 'tester')
-  const make = async (channelCode = 'BNI', notional = 100_000): Promise<Payment> => {
-    const request = aRequest({ channelCode, notionalMinor: minor(notional) })
-    return (await createPayment(deps, { client, idempotencyKey: undefined, parsed: { ok: true, request } })).payment
-  }
+  const parsed = { ok: true, request: aRequest({ channelCode: 'BCA' }) } as const
+  const make = async () => (await createPayment(deps, { client, idempotencyKey: undefined, parsed })).payment
   const pay = ({ paymentRequestId }: Payment) =>
     simulator.call('POST', `/v3/payment_requests/${paymentRequestId}/simulate`, {})
   return { deps, client, make, pay }
@@ -111,7 +108,7 @@ describe('sync against the provider simulator', () => {
   it('reads a transaction four times on average from paid to final fee, and asks about none by itself', async () => {
     await using simulator = await aSimulator()
     const { deps, client, make, pay } = await gatewayOn(simulator)
-    const payments = await Promise.all(Array.from({ length: 30 }, () => make('BCA')))
+    const payments = await Promise.all(Array.from({ length: 30 }, make))
     const fiveMinutes = async () => {
       simulator.clock.advance(300)
       await syncProviderTransactions(deps)

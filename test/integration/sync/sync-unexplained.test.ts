@@ -8,26 +8,10 @@ import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { paidWhileCreating } from '../../support/payment-builders.ts'
-import {
-  findingAbout,
-  type PaidUpstream,
-  paymentOf,
-  pendingOf,
-  rowNow,
-  rowOfOtherAttempt,
-} from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { findingAbout, paymentOf, pendingOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
 import { syncTest as it } from './sync-test.ts'
 
 const foreign = { providerPaymentId: 'inv-1 ?/', reference: 'order 17' }
-
-/** The provider does not show the payment until it is told to. */
-const hide = ({ provider: { payments } }: TestDeps, { providerPaymentId }: PaidUpstream) => {
-  const shown = payments.get(providerPaymentId)
-  if (!shown) throw new Error('the provider has no such payment')
-  payments.delete(providerPaymentId)
-  return () => payments.set(providerPaymentId, shown)
-}
 
 describe('sync: a transaction without a payment', () => {
   it('notes a transaction of another product once, and asks about it once', async ({ deps, sync, syncAfter }) => {
@@ -53,14 +37,14 @@ describe('sync: a transaction without a payment', () => {
   })
 
   it('asks again about money that is shown an hour later', async ({ deps, client, paid, sync, syncAfter }) => {
-    const show = hide(deps, paid)
+    deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
     const row = rowOfOtherAttempt(deps, paid)
     // After what the next round reads again.
     deps.clock.advance(200)
     await sync(row)
     const noted = await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
 
-    show()
+    deps.provider.heal('getPayment')
     await syncAfter(3_600)
 
     expect(noted).toMatchObject({ paymentId: paid.payment.paymentId, clientId: client.clientId })
