@@ -21,7 +21,6 @@ import { connectSources } from '../world/triggers.ts'
 import { createWorld, drive, type Tally, type World, type WorldOptions } from '../world/world.ts'
 import { agedProblems, booksProblems, isAged, seenBy } from './books-at-rest.ts'
 import { pollerProblems, watchEvents } from './event-poller.ts'
-import { burst, createFlood, type Flood, floodProblems } from './flood.ts'
 import { drawOperation, type Play, settle } from './operations.ts'
 import { arrangeRaces, changeDuringWrites, repeatDuringWrites } from './races.ts'
 
@@ -142,13 +141,6 @@ const partsIn = ({ seed }: HistoryOptions): number => (seed % 5 < 3 ? 3 : 1)
 const gapMs = ({ prng }: World): number =>
   prng.pick([10, 300, 2_000, 20_000, 120_000, 1_800_000, 6 * HOUR_MS]) * (0.5 + prng.next())
 
-/** Where a history has floods: one client more, which sends them. */
-const addFlooder = async (play: Play): Promise<Flood> => {
-  const tenant = await drive(play.world, addTenant(play.world, 2, 1))
-  play.tenants.push(tenant)
-  return createFlood(play.world, tenant)
-}
-
 /** Days without new payments: money is settled, paid out, refused by banks and disputed. */
 const AFTERMATH_STEPS = 6
 
@@ -207,20 +199,17 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   for (const arrange of ARRANGEMENTS) arrange(play, happens)
   repeatDuringWrites(play)
   changeDuringWrites(play)
-  const flood = faults.flood > 0 ? await addFlooder(play) : undefined
   world.faults = faults
   const problems: string[] = []
   await firstDay(play)
   for (let number = 0; number < options.operations && problems.length === 0; number++) {
     const operation = drawOperation(world)
-    const begun = [operation(play), ...(flood?.prng.chance(faults.flood) ? [burst(play, flood)] : [])]
+    operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
     reverseSome(world, 0.12)
-    for (const one of begun) one.catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
     await world.scheduler.runFor(gapMs(world))
     problems.push(...play.seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
   if (problems.length === 0) problems.push(...(await aftermath(play)))
-  if (problems.length === 0 && flood) problems.push(...floodProblems(play, flood))
   if (problems.length === 0) problems.push(...(await rest(play)))
   if (problems.length === 0 && isAged(options.seed)) problems.push(...(await agedProblems(play)))
   return {

@@ -1,5 +1,5 @@
 import { whole } from '../../support/recount/books.ts'
-import { changeEndpoints, changeKeys, changeTogether, impairEndpoint, useShortKey } from '../scenes/change-settings.ts'
+import { changeEndpoints, changeKeys, changeTogether, impairEndpoint } from '../scenes/change-settings.ts'
 import { bookConflictingRow, payUnasked, resumeLate } from '../scenes/conflicting-rows.ts'
 import { http, type Scene } from '../scenes/http.ts'
 import {
@@ -136,7 +136,6 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [5, bookConflictingRow],
   [4, reverseTogether],
   [4, requestOtherTenantsData],
-  [2, useShortKey],
   [5, changeTogether],
   [6, createStubbornly],
   [5, overtakeCreate],

@@ -1,10 +1,10 @@
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
 import { type HttpReply, type HttpRequest, operate } from '../world/lambda.ts'
-import { paymentRow, rowsOf } from '../world/rows.ts'
+import { rowsOf } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { count } from '../world/world.ts'
-import { http, type Scene, tenantOf } from './http.ts'
+import { http, type Scene } from './http.ts'
 
 const ownId = ({ world }: Scene, { clientId }: Tenant, kind: 'SETTLEMENT' | 'DELIVERY'): string | undefined => {
   const own = rowsOf(world, kind, { client_id: clientId })
@@ -37,32 +37,6 @@ const askForEndpoint = async (play: Scene, otherTenant: Tenant, target: Tenant):
     play.seen.problems.push(`${otherTenant.clientId} asked for endpoint ${endpointId} and was answered ${reply.text}`)
 }
 
-/** A payment belongs to no client before it has a destination. */
-const askForUnborn = async (play: Scene): Promise<void> => {
-  const { world } = play
-  const creating = rowsOf(world, 'PAYMENT', { status: 'creating' })
-  if (creating.length === 0) return
-  const item = world.prng.pick(creating)
-  const tenant = tenantOf(play, item['client_id'])
-  const id = text(item, 'payment_id')
-  const isStill = () => paymentRow(world, id)?.['status'] === 'creating'
-  const reply = tenant && (await http(play, tenant, 'api-get-payment', { id }))
-  if (reply?.status === 200 && isStill()) play.seen.problems.push(`${id} was shown while it was created`)
-}
-
-/** Where the next page of a settlement begins is nothing to another settlement. */
-const askElsewhere = async (play: Scene, tenant: Tenant): Promise<void> => {
-  const [one, other] = [ownId(play, tenant, 'SETTLEMENT'), ownId(play, tenant, 'SETTLEMENT')]
-  if (one === undefined || other === undefined || one === other) return
-  const list = (id: string, query: HttpRequest['query'] = {}) =>
-    http(play, tenant, 'api-list-settlement-payments', { id, query: { limit: '1', ...query } })
-  const next = (await list(one))?.body['next']
-  if (typeof next !== 'string') return
-  const reply = await list(other, { after: next })
-  count(play.world.tally, `cursor of another settlement used: ${reply?.status ?? 'nothing'}`)
-  if (reply?.status === 200) play.seen.problems.push(`settlement ${other} goes on where ${one} does`)
-}
-
 /** A merchant requests another merchant's items, and an operator names the wrong client for a key. */
 export const requestOtherTenantsData = async (play: Scene): Promise<void> => {
   const { world, tenants, seen } = play
@@ -86,6 +60,4 @@ export const requestOtherTenantsData = async (play: Scene): Promise<void> => {
   const revoked = await operate(world, 'revoke-api-key', wrongly)
   if (revoked?.status === 200)
     seen.problems.push(`a key of ${target.clientId} was revoked as ${otherTenant.clientId}'s`)
-  await askForUnborn(play)
-  await askElsewhere(play, target)
 }

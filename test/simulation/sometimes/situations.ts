@@ -15,7 +15,6 @@ const RARE_FAULTS: Partial<Readonly<Record<keyof Faults, Within>>> = {
   feeLate: 250,
   feeZero: 250,
   wrongAmount: 250,
-  flood: 250,
 }
 
 /** Situations that histories must meet. `meet` records each where it takes effect. */

@@ -69,8 +69,6 @@ const WORST = {
   monotonicStops: 1,
   /** The platform answers for a function at its time limit; the function continues when it is thawed. */
   answeredEarly: 0.1,
-  /** Beside an operation, one client sends far more than its limit. */
-  flood: 0.05,
   /** An operator is at work: endpoints are disabled, deleted and replaced; keys revoked and restricted, clients changed. */
   endpointChanges: 1,
   clientChanges: 1,

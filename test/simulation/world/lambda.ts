@@ -32,7 +32,6 @@ export type InvokeOptions = {
   readonly freeze?: Freeze | undefined
   /** Gets the process, to count its awaits. */
   readonly onProcess?: (process: Process) => void
-  readonly onEnvironment?: (environment: Environment) => void
 }
 
 /** Runs one of the real handlers as Lambda would: in a warm environment if there is one, with its time limit. */
@@ -74,7 +73,6 @@ export const invoke = (
     const cancelTimeout = world.scheduler.after(environment.timeoutMs, () => process.kill())
     options.onProcess?.(process)
     for (const listen of world.onStarted) listen(process, event)
-    options.onEnvironment?.(environment)
     let over = false
     const returned = (invocation: Extract<Invocation, { kind: 'done' | 'failed' }>) => {
       if (environment.unfinished === process) environment.unfinished = undefined

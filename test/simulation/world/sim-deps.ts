@@ -74,7 +74,7 @@ export const simDeps = (world: World, process: () => Process, monotonicMs = worl
       providerFees: world.providerFees,
       providerCallsPerMinute: world.callsPerMinute,
       historySteps: world.historySteps,
-      // As many as answer the floods of histories.
+      // As many as answer a flood.
       environments: 8,
     },
     requests: faultyRequests(world, process),

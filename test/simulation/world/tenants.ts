@@ -27,7 +27,7 @@ export type Tenant = {
 export const liveEndpoints = ({ endpoints }: Tenant): readonly SimEndpoint[] =>
   endpoints.filter(({ isGone }) => isGone !== true)
 
-/** The second's is low enough that its own retries run into it now and then; the third floods. */
+/** The second tenant's own retries sometimes reach its limit. The third one is for floods. */
 const RATE_LIMITS = [undefined, 3, 4]
 
 const okBody = (reply: Awaited<ReturnType<typeof operate>>): Record<string, unknown> => {
