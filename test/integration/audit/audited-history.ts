@@ -1,4 +1,5 @@
 import { changeClient } from '../../../shared/client/client-store.ts'
+import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { cancelPayment, expirePayment } from '../../../shared/payment/news/cancel-payment.ts'
@@ -9,7 +10,8 @@ import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
-import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
+import { update } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { aChargeback, adjusted, aRefund } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
@@ -115,6 +117,10 @@ export const auditedHistory = async (own?: TestDeps) => {
   await expirePayment(deps, expired.payment, 'due_work')
   await cancelPayment(deps, { clientId, id: cancelled.payment.paymentId })
   deps.clock.advance(60)
+
+  // The machine of a credit has a clock that is five minutes ahead.
+  const creditedAt = addMs(deps.now(), 5 * MINUTE_MS)
+  await deps.table.write(update(shardOf(corrected.payment), { set: { creditedAt } }))
 
   const named = {
     settledActual,

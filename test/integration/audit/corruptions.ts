@@ -26,13 +26,12 @@ const forged = () => ({ pk: `PAYMENT#${OTHER_ID}`, id: OTHER_ID })
 const otherBank = ({ bank }: Row) => ({ bank: { ...(bank as Row), bankAccountNo: '6660001' } })
 
 const shard = shardRow('settledActual')
-const paid = paymentRow('settledActual')
 const entry = entryRow('settledActual', 'payment')
 const refunded = entryRow('refunded', 'payment')
 const recorded = settlementRow('recorded')
+const held = suspenseRow('held')
 
 const CREDITED = /ledger\.credited_minor/
-const PAID = /settlement\.mark-settlement-paid|window\.paid_out_minor/
 const RECORD = /audit_record/
 
 /**
@@ -49,12 +48,10 @@ export const CORRUPTIONS: readonly (readonly [
   ['a shard is lost', lose(shard), /ledger_shard/, 'daily'],
   ['a shard counts one payment more', add(shard, 'count_succeeded'), /ledger\.count_succeeded/],
 
-  ['the net of a payment', add(paid, 'net_minor'), /payment\.net_minor/],
   ['a settled payment is deleted', lose(paymentRow('settledAssumed')), /entry\.payment_id/, 'gate'],
   ['an open payment is deleted', lose(paymentRow('estimated')), CREDITED, 'daily'],
   ['a pending payment is deleted', lose(paymentRow('pending')), /ledger\.count_pending/],
   ['a payment is forged as open', copy(paymentRow('estimated'), forged), /ledger\.credited_minor|payment/, 'daily'],
-  ['a payment is doubled under another id', copy(paid, forged), /entry|ledger\.count_succeeded/],
   ['an open payment loses its place in the index', lose(paymentRow('estimated'), 'open_at'), CREDITED, 'daily'],
 
   ['the event of a payment is deleted', lose(eventRow('estimated')), /^event/],
@@ -70,8 +67,6 @@ export const CORRUPTIONS: readonly (readonly [
   ['the bank account of a settlement', change(recorded, otherBank), /settlement\.bank/, 'gate'],
   ['a settlement cannot be read', change(recorded, { net_minor: 'much' }), /^settlement$/, 'daily'],
   ['a settlement is deleted', lose(recorded), /^settlement$/, 'daily'],
-  ['a settlement is paid without a record', change(recorded, { status: 'manual_paid' }), PAID, 'daily'],
-  ['a paid settlement is recorded again', change(settlementRow('paid'), { status: 'recorded' }), PAID, 'daily'],
 
   ['what the window has available', add(windowRow, 'available_minor'), /window\.available_minor/, 'daily'],
   [
@@ -88,26 +83,16 @@ export const CORRUPTIONS: readonly (readonly [
     'daily, gate',
   ],
 
-  [
-    'money in suspense is halved',
-    change(suspenseRow('held'), { amount_minor: 15_000 }),
-    /suspense\.amount_minor/,
-    'daily',
-  ],
-  ['money in suspense becomes a finding', change(suspenseRow('held'), { kind: 'finding' }), /suspense\.kind/, 'daily'],
-  ['money in suspense is deleted', lose(suspenseRow('held')), /^suspense$/, 'daily'],
+  ['money in suspense is halved', change(held, { amount_minor: 15_000 }), /suspense\.amount_minor/, 'daily'],
+  ['money in suspense becomes a finding', change(held, { kind: 'finding' }), /suspense\.kind/, 'daily'],
+  ['money in suspense is deleted', lose(held), /^suspense$/, 'daily'],
   [
     'money in suspense is resolved without a record',
-    change(suspenseRow('held'), { status: 'resolved', resolution: 'written_off' }),
+    change(held, { status: 'resolved', resolution: 'written_off' }),
     /suspense\.resolution/,
     'daily',
   ],
-  [
-    'resolved money in suspense is open again',
-    change(suspenseRow('refundedByBank'), { status: 'open' }),
-    /suspense\.(held_minor|resolution)/,
-    'daily',
-  ],
+  ['resolved money is open again', change(suspenseRow('refundedByBank'), { status: 'open' }), /suspense\./, 'daily'],
   ['a house entry is removed', lose(houseRow), /suspense\.posted_minor|house_total/, 'daily'],
 
   ['an audit record is edited', change(recordRow, { operator: 'mallory' }), RECORD],

@@ -3,11 +3,13 @@
  * taken away before the sweep and put back after it, as a slow commit would have it.
  */
 import { describe, expect } from 'vitest'
+import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import { readClientBook } from '../../../shared/books/get-books.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
+import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { settlementEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { entryKey, type Key, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
@@ -124,4 +126,16 @@ describe('recount-ledger: an entry outside its settlement', () => {
     const availableMinor = late.reduce((sum, { netMinor }) => sum + netMinor, 0)
     expect(await readWindow(deps, client.clientId)).toMatchObject({ availableMinor })
   })
+})
+
+it('a recount puts back an entry that a settlement has taken, and credits nothing', async ({ deps, client }) => {
+  const payment = await aSucceededPayment(deps, client)
+  await sweptADayLater(deps, client)
+  for (const key of keysOf(payment)) await deps.table.write(remove(key, exists))
+  const { differences } = await auditLedger(deps, client.clientId)
+
+  const expected = differences.filter(({ found }) => found === 'not there')
+  await recountLedger(deps, { clientId: client.clientId, expected, operator: 'ana' })
+
+  await expectBalanced(deps, client.clientId)
 })
