@@ -3,8 +3,8 @@ import { type HouseEntry, newHouseEntry, putHouseEntry } from '../journal/house-
 import { less, type Minor, plus, smaller, ZERO } from '../money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { tellSuspense } from '../suspense/record-suspense.ts'
-import { owedOf, type Suspense } from '../suspense/suspense.ts'
-import { findSuspense, newSuspense, notePosted, noteRefunded } from '../suspense/suspense-store.ts'
+import { heldOf, owedOf, type Suspense } from '../suspense/suspense.ts'
+import { findSuspense, newSuspense, notePosted, noteRefunded, noteVoid } from '../suspense/suspense-store.ts'
 import type { Step } from '../table/step.ts'
 
 type TellDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
@@ -42,15 +42,20 @@ const MOST_TRIES = 5
 type Booking = { readonly item: Step | undefined; readonly entry: HouseEntry }
 
 /**
- * Books a row of money in suspense, once, on condition that the item is unchanged. Throws when the item kept changing.
+ * Books a row of money in suspense, once, on condition that the item is unchanged. Answers the item that the booking was
+ * planned for. Throws when the item kept changing.
  */
-const bookOnItem = async (deps: StoreDeps, known: Suspense, plan: (item: Suspense) => Booking | undefined) => {
+const bookOnItem = async (
+  deps: StoreDeps,
+  known: Suspense,
+  plan: (item: Suspense) => Booking | undefined,
+): Promise<Suspense> => {
   let item: Suspense | undefined = known
   for (let tried = 0; item !== undefined && tried < MOST_TRIES; tried++) {
     const booking = plan(item)
-    if (booking === undefined) return
+    if (booking === undefined) return item
     const outcome = await deps.table.transact({ item: booking.item, ...putHouseEntry(booking.entry) })
-    if (outcome.applied || outcome.refusedBy === 'houseEntry') return
+    if (outcome.applied || outcome.refusedBy === 'houseEntry') return item
     item = await findSuspense(deps, known.suspenseId)
   }
   throw new Error('an item in suspense kept changing while its row was booked')
@@ -60,36 +65,48 @@ const bookOnItem = async (deps: StoreDeps, known: Suspense, plan: (item: Suspens
  * Books money in suspense after its own row has settled: the paid amount less what the provider has taken back is held
  * while the item is open. The house pays the fee.
  */
-export const bookSuspense = (deps: StoreDeps, known: Suspense, row: HouseRow): Promise<void> =>
+export const bookSuspense = (deps: StoreDeps, known: Suspense, row: HouseRow): Promise<Suspense> =>
   bookOnItem(deps, known, (item) => {
-    if (item.postedMinor !== undefined) return undefined
+    // A slice may still hold the row as it was before it became void.
+    if (item.postedMinor !== undefined || item.isVoid) return undefined
     const { suspenseId, clientId } = item
     const suspenseMinor = item.status === 'open' ? owedOf(item) : ZERO
     const postedAt = deps.now()
     const entry = newHouseEntry({ type: 'suspense', ...row, suspenseMinor, suspenseId, clientId, postedAt })
-    return { item: notePosted(item, suspenseMinor), entry }
+    return { item: notePosted(item, { postedMinor: suspenseMinor, providerMinor: row.providerMinor }), entry }
   })
 
-/**
- * Books a refund or a void of money in suspense, once for each row. The item is resolved when nothing is left. For a
- * void of the money's own row the provider takes back what that row had booked.
- */
+/** Books a refund of money in suspense, once for each row. The item is resolved when nothing is left. */
 export const bookSuspenseRefund = (
   deps: StoreDeps,
   known: Suspense,
-  { row, amountMinor, isOwnRow }: { readonly row: HouseRow; readonly amountMinor: Minor; readonly isOwnRow: boolean },
-): Promise<void> =>
+  row: HouseRow,
+  amountMinor: Minor,
+): Promise<Suspense> =>
   bookOnItem(deps, known, (item) => {
-    const isPosted = item.postedMinor !== undefined
     const backMinor = item.status === 'open' ? smaller(amountMinor, owedOf(item)) : ZERO
     const entry = newHouseEntry({
       type: 'suspense_refunded',
       ...row,
-      ...(isOwnRow && { providerMinor: isPosted ? less(ZERO, row.providerMinor) : ZERO }),
-      suspenseMinor: isPosted ? less(ZERO, backMinor) : ZERO,
+      suspenseMinor: item.postedMinor === undefined ? ZERO : less(ZERO, backMinor),
       suspenseId: item.suspenseId,
       postedAt: deps.now(),
     })
     const note = item.status === 'open' ? noteRefunded(item, plus(item.refundedMinor ?? ZERO, backMinor)) : undefined
     return { item: note, entry }
+  })
+
+/** Books that the own row of money in suspense is void, once: the provider takes back what the row has booked. */
+export const bookSuspenseVoid = (deps: StoreDeps, known: Suspense, row: HouseRow): Promise<Suspense> =>
+  bookOnItem(deps, known, (item) => {
+    if (item.isVoid) return undefined
+    const entry = newHouseEntry({
+      type: 'suspense_refunded',
+      ...row,
+      providerMinor: less(ZERO, item.providerMinor ?? ZERO),
+      suspenseMinor: less(ZERO, heldOf(item)),
+      suspenseId: item.suspenseId,
+      postedAt: deps.now(),
+    })
+    return { item: noteVoid(item), entry }
   })

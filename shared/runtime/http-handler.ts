@@ -59,6 +59,8 @@ const frontIdOf = ({ headers }: APIGatewayProxyEventV2) => {
   return id === undefined ? {} : { front_request_id: id }
 }
 
+const JSON_TYPE = { 'content-type': 'application/json' }
+
 /**
  * The outside of every HTTP handler: error envelope (spec section 7), headers, `X-Request-Id` and one log line for each
  * request. The line has the route's template, never a path or query. It has the front's request id, with which the
@@ -72,7 +74,6 @@ const inEnvelope = async (
   const startedMs = deps.monotonicMs()
   const { requestId } = event.requestContext
   const headers = {
-    'content-type': 'application/json',
     // No cache may store balances, destinations or personal data.
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
@@ -91,12 +92,12 @@ const inEnvelope = async (
     const { status, body, headers: own } = await run()
     const text = typeof body === 'string' ? body : toJson(body)
     deps.log.info('request.completed', line(status))
-    return { statusCode: status, headers: { ...headers, ...own }, body: text }
+    return { statusCode: status, headers: { ...JSON_TYPE, ...own, ...headers }, body: text }
   } catch (error) {
     const { status, body, retryAfterSeconds, expected } = toErrorReply(error)
     if (expected) deps.log.info('request.completed', { ...line(status), code: body.code })
     else deps.log.error('request.failed', { ...line(status), code: body.code }, error)
     const retry = retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }
-    return { statusCode: status, headers: { ...headers, ...retry }, body: JSON.stringify(body) }
+    return { statusCode: status, headers: { ...JSON_TYPE, ...retry, ...headers }, body: JSON.stringify(body) }
   }
 }

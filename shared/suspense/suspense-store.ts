@@ -66,20 +66,32 @@ export const endSuspenseAlert = (deps: TableDeps, suspenseId: string) =>
   deps.table.write(update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')))
 
 /** The item's status and amounts are unchanged. */
-const asRead = ({ status, postedMinor, refundedMinor }: Suspense): Condition =>
-  all(equals('status', status), unchanged('postedMinor', postedMinor), unchanged('refundedMinor', refundedMinor))
+const asRead = ({ status, postedMinor, refundedMinor, isVoid }: Suspense): Condition =>
+  all(
+    equals('status', status),
+    unchanged('postedMinor', postedMinor),
+    unchanged('refundedMinor', refundedMinor),
+    unchanged('isVoid', isVoid),
+  )
 
 /** `open` -> `resolved`, once. Refused if the item has changed after the read. */
 export const resolveStep = (open: Suspense, { resolution, notes }: Pick<Suspense, 'resolution' | 'notes'>): Step =>
   update(suspenseKey(open.suspenseId), { set: { status: 'resolved', resolution, notes } }, asRead(open))
 
-/** Records the amount that the house journal holds for an item without one. Refused if the item has changed. */
-export const notePosted = (item: Suspense, postedMinor: Minor): Step =>
-  update(suspenseKey(item.suspenseId), { set: { postedMinor } }, asRead(item))
+/** Records what the house journal holds for an item, and has at the provider. Refused if the item has changed. */
+export const notePosted = (item: Suspense, posted: Required<Pick<Suspense, 'postedMinor' | 'providerMinor'>>): Step =>
+  update(suspenseKey(item.suspenseId), { set: posted }, asRead(item))
 
 /** Records the amount that the provider refunded; `open` -> `resolved` if nothing is left. */
 export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step => {
   const isResolved = owedOf({ ...item, refundedMinor }) <= 0
   const set = { refundedMinor, ...(isResolved && { status: 'resolved', resolution: 'refunded' }) }
   return update(suspenseKey(item.suspenseId), { set }, asRead(item))
+}
+
+/** Records that the item's own row is void; `open` -> `resolved`, because nothing is left. Refused if it has changed. */
+export const noteVoid = (item: Suspense): Step => {
+  const { suspenseId, status, amountMinor: refundedMinor } = item
+  const set = { isVoid: true, ...(status === 'open' && { refundedMinor, status: 'resolved', resolution: 'refunded' }) }
+  return update(suspenseKey(suspenseId), { set }, asRead(item))
 }

@@ -49,6 +49,10 @@ export const SuspenseSchema = v.object({
   status: v.picklist(SUSPENSE_STATUSES),
   /** Money: the amount that the house journal holds, after its own row has settled. */
   postedMinor: v.optional(MinorSchema),
+  /** Money: what its own row has booked at the provider. */
+  providerMinor: v.optional(MinorSchema),
+  /** Money: the provider has voided or reversed its own row, which is not booked any more. */
+  isVoid: v.optional(v.literal(true)),
   /** The amount that the provider has refunded so far. */
   refundedMinor: v.optional(MinorSchema),
   createdAt: TimestampSchema,

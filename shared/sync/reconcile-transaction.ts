@@ -8,6 +8,7 @@ import { findStoredPayment } from '../payment/payment-store.ts'
 import {
   bookSuspense,
   bookSuspenseRefund,
+  bookSuspenseVoid,
   bookUnmatched,
   bookWithdrawal,
   bookWithFinding,
@@ -94,7 +95,12 @@ const reconcileSuspense = async (
   const row = houseRowOf(transaction)
   const moved = moneyRowOf(transaction)
   if (moved && takesBack(moved)) {
-    await bookSuspenseRefund(deps, item, { row, amountMinor: moved.amountMinor, isOwnRow: moved.isOwnRow === true })
+    const booked = moved.isOwnRow
+      ? await bookSuspenseVoid(deps, item, row)
+      : await bookSuspenseRefund(deps, item, row, moved.amountMinor)
+    // The gateway has paid it out, or counts it as its own: somebody may still stop the transfer.
+    const isClosed = booked.status === 'resolved' && booked.resolution !== 'refunded'
+    if (isClosed) await recordFindingOf(deps, transaction, booked)
     return DONE
   }
   if (transaction.type !== 'payment' || transaction.status !== 'success') {
@@ -145,15 +151,22 @@ const askAndReconcile = async (
 const isAboutCredit = (known: Payment | undefined, transaction: ProviderTransaction): known is Payment =>
   known?.status === 'succeeded' && (transaction.providerPaymentId === '' || isCreditedWith(known, transaction))
 
+type About = Pick<Suspense, 'paymentId' | 'clientId'>
+
+/** Records a finding about the row itself, once. */
+const recordFindingOf = async (deps: NewsDeps, transaction: ProviderTransaction, about: About | undefined) => {
+  const cause = movesMoney(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
+  const found = syncFinding(deps, transaction, { subject: transaction.transactionId, cause, payment: undefined })
+  await recordSuspense(deps, { ...found, paymentId: about?.paymentId, clientId: about?.clientId })
+}
+
 /** Records a finding, and books the row to the house. */
 const recordUnmatched = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
-  about: Pick<Suspense, 'paymentId' | 'clientId'> | undefined,
+  about: About | undefined,
 ): Promise<Reconciled> => {
-  const cause = movesMoney(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
-  const found = syncFinding(deps, transaction, { subject: transaction.transactionId, cause, payment: undefined })
-  await recordSuspense(deps, { ...found, paymentId: about?.paymentId, clientId: about?.clientId })
+  await recordFindingOf(deps, transaction, about)
   if (transaction.status === 'success') await bookUnmatched(deps, houseRowOf(transaction))
   return DONE
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
-import type { Client } from '../../client/client.ts'
+import { type Client, ledgerPartsOf } from '../../client/client.ts'
 import { toClientDto } from '../../client/client-dto.ts'
 import { findClient } from '../../client/client-store.ts'
 import type { StoreDeps, TableDeps } from '../../deps.ts'
@@ -95,7 +95,7 @@ export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<C
   return {
     client,
     clientId,
-    parts: ledger?.window.parts ?? 1,
+    parts: ledger?.window.parts ?? ledgerPartsOf(client),
     ledger,
     settlements: stored,
     adjustments,

@@ -54,7 +54,7 @@ const resolve = (
 /** The provider gives so much of it back. */
 const giveBack = (deps: TestDeps, item: Suspense, transactionId: string, amount: number) => {
   const row = { transactionId, rowAt: deps.now(), providerMinor: minor(-amount) }
-  return bookSuspenseRefund(deps, item, { row, amountMinor: minor(amount), isOwnRow: false })
+  return bookSuspenseRefund(deps, item, row, minor(amount))
 }
 
 it('putSuspense writes an item once, and its alert is due a minute later', async ({ deps, held: item }) => {
