@@ -32,16 +32,23 @@ const readPart = async (deps: TableDeps, clientId: ClientId, part: number) => {
 
 /**
  * A client's whole ledger: 17 small items in one consistent query, at any number of payments, and 16 more for each
- * further part. Throws when the client has no window: every client has one from its creation.
+ * further part. Undefined without a window.
  */
-export const readLedger = async (deps: TableDeps, clientId: ClientId): Promise<Ledger> => {
+export const findLedger = async (deps: TableDeps, clientId: ClientId): Promise<Ledger | undefined> => {
   const first = await readPart(deps, clientId, 0)
-  assertInvariant(first.window !== undefined, 'a client has no window')
+  if (first.window === undefined) return undefined
   const window = v.parse(WindowSchema, first.window)
   const others = await Promise.all(
     Array.from({ length: window.parts - 1 }, (_, at) => readPart(deps, clientId, at + 1)),
   )
   return { shards: [first, ...others].flatMap(({ shards }) => shards), window }
+}
+
+/** The same. Throws when the client has no window: every client has one from its creation. */
+export const readLedger = async (deps: TableDeps, clientId: ClientId): Promise<Ledger> => {
+  const ledger = await findLedger(deps, clientId)
+  assertInvariant(ledger !== undefined, 'a client has no window')
+  return ledger
 }
 
 export const countOf = ({ shards }: Pick<Ledger, 'shards'>, status: PaymentStatus): number =>

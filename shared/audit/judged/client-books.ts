@@ -5,10 +5,9 @@ import { type Client, ledgerPartsOf } from '../../client/client.ts'
 import { toClientDto } from '../../client/client-dto.ts'
 import { findClient } from '../../client/client-store.ts'
 import type { StoreDeps, TableDeps } from '../../deps.ts'
-import { InvariantError } from '../../errors.ts'
 import type { ClientId, SettlementId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
-import { type Ledger, readLedger } from '../../ledger/ledger-store.ts'
+import { findLedger, type Ledger } from '../../ledger/ledger-store.ts'
 import {
   AUDIT_RECORD_ENTITY,
   type AuditRecord,
@@ -46,9 +45,9 @@ export type ClientBooks = {
 /** A ledger without its window or with invalid figures cannot be read; that is a difference, and the audit continues. */
 export const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promise<Ledger | undefined> => {
   try {
-    return await readLedger(deps, clientId)
+    return await findLedger(deps, clientId)
   } catch (error) {
-    if (v.isValiError(error) || error instanceof InvariantError) return undefined
+    if (v.isValiError(error)) return undefined
     throw error
   }
 }

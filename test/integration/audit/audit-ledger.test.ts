@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { dayNumber } from '../../../shared/audit/audit-parts.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
+import { initialParts } from '../../../shared/client/client.ts'
 import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
 import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
-import { deliveryKey, endpointKey } from '../../../shared/table/keys.ts'
+import { deliveryKey, endpointKey, paymentKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, type Step, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, msBetween } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
@@ -86,6 +87,21 @@ it('a long audit continues in further runs, each after the part at which the las
   expect(deps.sent.slice(sent)).toMatchObject([next, next, next])
   const audited = { auditedDay: dayNumber(deps.now()), standing: [], accepted: [], version: 4 }
   expect(await readClientVerdict(deps, client.clientId)).toStrictEqual(audited)
+})
+
+it('a lost window hides no difference of another part of the ledger', async () => {
+  const deps = memoryDeps()
+  const { clientId, ...client } = await withFloor(deps, 0, { ledgerParts: initialParts(2, deps.now()) })
+  const open = { ...succeededPayment({ clientId, ...client }, { paidAt: deps.now() }), part: 1 }
+  await storeOpen(deps, [open])
+  await putRaw(deps, { ...(await rawItem(deps, paymentKey(open.paymentId))), external_reference: 'tampered' })
+  await deps.table.write(remove(windowKey(clientId), exists))
+
+  await auditClient(deps, clientId)
+
+  const { standing } = await readClientVerdict(deps, clientId)
+  const what = ['ledger', 'event.data.external_reference']
+  expect(standing).toMatchObject(what.map((one) => ({ what: one })))
 })
 
 it('a client that owes is told after a week, once a week, until new payments cover it', async () => {

@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { type AuditResult, auditLedger } from '../../../shared/audit/run-audits.ts'
 import { minor } from '../../../shared/money.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
+import { bookSuspense } from '../../../shared/posting/house-journal.ts'
+import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
+import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
@@ -105,6 +108,19 @@ describe('audit-ledger under live traffic', () => {
     await aSettled(world)
 
     expect(await auditLedger(deps, world.client.clientId)).toMatchObject({ balanced: true })
+  })
+
+  it('finds money in suspense by its entries while the index lags', async () => {
+    const { deps, catchUp } = depsWithLateIndexes('SUSPENSE#')
+    const { client } = await aSyncWorld(deps)
+    catchUp()
+    const capture = { providerPaymentId: 'py-held', capturedMinor: minor(30_000) }
+    const held = heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() })
+    const item = { ...held, clientId: client.clientId }
+    await putSuspense(deps, item)
+    await bookSuspense(deps, item, { transactionId: 'txn_held', rowAt: deps.now(), providerMinor: minor(29_000) })
+
+    expect(await auditLedger(deps, client.clientId)).toMatchObject({ balanced: true })
   })
 
   it('finds tampering in a settled window while new entries keep coming', async () => {

@@ -4,7 +4,7 @@ import type { ClientId } from '../../../shared/ids.ts'
 import type { HouseEntryType } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
-import { bookSuspense, bookSuspenseRefund } from '../../../shared/posting/house-journal.ts'
+import { bookSuspense, bookSuspenseRefund, bookSuspenseVoid } from '../../../shared/posting/house-journal.ts'
 import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { type OperatorResolution, resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import type { Suspense } from '../../../shared/suspense/suspense.ts'
@@ -189,6 +189,21 @@ describe('resolveSuspense (design section 7)', () => {
 
     const entry = await houseEntryOf(deps, 'txn_own', 'suspense', item.createdAt)
     expect(entry).toMatchObject({ providerMinor: 4_900, suspenseMinor: 0 })
+  })
+
+  it('is void once, and a reading of its row from before that books nothing', async ({ deps, held }) => {
+    await recordSuspense(deps, held)
+    await giveBack(deps, held, crypto.randomUUID(), 5_000)
+    const read = (await findSuspense(deps, held.suspenseId)) ?? held
+    const row = { transactionId: crypto.randomUUID(), rowAt: deps.now(), providerMinor: minor(4_900) }
+    const raced = beforeFirst(deps, 'transact', () => bookSuspenseVoid(deps, read, row))
+
+    const found = await bookSuspense(raced, read, row)
+    const again = await bookSuspenseVoid(deps, read, { ...row, transactionId: 'txn_again' })
+
+    expect([found.isVoid, again.isVoid]).toStrictEqual([true, true])
+    expect(await houseEntryOf(deps, row.transactionId, 'suspense', row.rowAt)).toBeUndefined()
+    expect(await houseEntryOf(deps, 'txn_again', 'suspense_refunded', row.rowAt)).toBeUndefined()
   })
 
   it('waits for the row of money, and takes money and findings each by its own words', async ({ deps, held: item }) => {

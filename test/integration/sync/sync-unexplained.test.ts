@@ -1,11 +1,10 @@
 import { describe, expect } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
-import { findUnclaimedRow, houseTotals } from '../../../shared/journal/house-store.ts'
+import { findUnclaimedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
+import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { paidWhileCreating } from '../../support/payment-builders.ts'
 import { findingAbout, paymentOf, pendingOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
@@ -81,61 +80,6 @@ describe('sync: a transaction without a payment', () => {
 })
 
 /** `hold`: puts money in suspense that names the reference; its own row is the provider's only one. */
-const held = it.extend('hold', ({ deps, credited, sync }) => async (reference: string, fields = {}) => {
-  const providerPaymentId = deps.provider.pay(credited.payment.paymentRequestId)
-  Object.assign(deps.provider.payments.get(providerPaymentId) ?? {}, { reference })
-  const own = settledRow({ providerPaymentId, reference }, deps.now(), fields)
-  await sync(own)
-  deps.clock.advance(600)
-  return { own, item: () => findSuspense(deps, providerPaymentId) }
-})
-
-describe('sync: rows that name money in suspense', () => {
-  const back = { type: 'return', transactionId: 'txn_back', providerMinor: minor(-95_560) } as const
-
-  held.for<readonly [string, boolean, Partial<ProviderTransaction>, Partial<ProviderTransaction>, number]>([
-    ['a void of a second capture', true, {}, { status: 'reversed' }, 2],
-    ['a void of a capture without a payment', false, {}, { status: 'reversed' }, 2],
-    ['a void of a row that has not settled', true, NOT_SETTLED, { status: 'reversed' }, 1],
-    ['a refund', true, {}, back, 2],
-    ['a dispute', true, {}, { ...back, returns: 'chargeback' }, 2],
-  ])(
-    '%s leaves nothing of it, neither in suspense nor in the books',
-    async ([, isSecond, fields, taken, booked], { deps, rows, credited, hold, sync }) => {
-      const { own, item } = await hold(isSecond ? credited.reference : 'order 17', fields)
-      rows.splice(0, 1, { ...own, ...taken, updatedAt: deps.now() })
-
-      await sync()
-
-      const cause = isSecond ? 'second_capture' : 'unknown_reference'
-      expect(await item()).toMatchObject({ cause, status: 'resolved', resolution: 'refunded', refundedMinor: 100_000 })
-      const totals = await houseTotals(deps, { fromDay: '2026-11-20', untilDay: '2026-11-20' })
-      expect(totals).toHaveLength(booked)
-      for (const side of ['providerMinor', 'suspenseMinor', 'houseMinor'] as const) {
-        expect(totals.reduce((sum, total) => sum + total[side], 0)).toBe(0)
-      }
-      expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
-    },
-  )
-
-  held.for<readonly [string, Partial<ProviderTransaction>, string, object | undefined]>([
-    ['a deduction', { type: 'correction' }, 'transaction_unexplained', { type: 'unmatched' }],
-    ['a won dispute', { type: 'correction', comesAgain: true }, 'reversed_upstream', { type: 'unmatched' }],
-    ['a void refund', { type: 'return', status: 'reversed' }, 'reversed_upstream', undefined],
-    ['a status of tomorrow', { status: 'unknown' }, 'transaction_unexplained', undefined],
-  ])('%s is a finding, and the money stays held', async ([, fields, cause, booked], { deps, hold, sync }) => {
-    const { own, item } = await hold('order 17')
-    const before = await item()
-    const row = settledRow(own, deps.now(), { ...fields, keptMinor: undefined, amountMinor: minor(25_000) })
-
-    await sync(row)
-
-    expect(await item()).toStrictEqual(before)
-    expect(await findingAbout(deps, row.transactionId, cause)).toMatchObject({ status: 'open', amountMinor: 25_000 })
-    expect(await findUnclaimedRow(deps, row.transactionId)).toEqual(booked && expect.objectContaining(booked))
-  })
-})
-
 describe('sync: rows that are no payments, or of which we know nothing', () => {
   it.for<[string, Partial<ProviderTransaction>]>([
     ['an adjustment', { type: 'correction' }],

@@ -1,0 +1,122 @@
+import { describe, expect } from 'vitest'
+import { findUnclaimedRow, houseTotals } from '../../../shared/journal/house-store.ts'
+import { minor } from '../../../shared/money.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
+import { findingAbout } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { syncTest as it } from './sync-test.ts'
+
+/** What the house journal has booked, by side. */
+const sumsOf = async (deps: TestDeps) => {
+  const totals = await houseTotals(deps, { fromDay: '2026-11-20', untilDay: '2026-11-20' })
+  const sumOf = (side: 'providerMinor' | 'suspenseMinor' | 'houseMinor' | 'bankMinor') =>
+    totals.reduce((sum, total) => sum + total[side], 0)
+  return {
+    providerMinor: sumOf('providerMinor'),
+    suspenseMinor: sumOf('suspenseMinor'),
+    houseMinor: sumOf('houseMinor'),
+    bankMinor: sumOf('bankMinor'),
+  }
+}
+
+const held = it.extend('hold', ({ deps, credited, sync }) => async (reference: string, fields = {}) => {
+  const providerPaymentId = deps.provider.pay(credited.payment.paymentRequestId)
+  Object.assign(deps.provider.payments.get(providerPaymentId) ?? {}, { reference })
+  const own = settledRow({ providerPaymentId, reference }, deps.now(), fields)
+  await sync(own)
+  deps.clock.advance(600)
+  return { own, item: () => findSuspense(deps, providerPaymentId) }
+})
+
+describe('sync: rows that name money in suspense', () => {
+  const back = { type: 'return', transactionId: 'txn_back', providerMinor: minor(-95_560) } as const
+
+  held.for<readonly [string, boolean, Partial<ProviderTransaction>, Partial<ProviderTransaction>, number]>([
+    ['a void of a second capture', true, {}, { status: 'reversed' }, 2],
+    ['a void of a capture without a payment', false, {}, { status: 'reversed' }, 2],
+    [
+      'a void whose row shows its fee as given back',
+      true,
+      {},
+      { status: 'reversed', providerMinor: minor(100_000) },
+      2,
+    ],
+    ['a void of a row that has not settled', true, NOT_SETTLED, { status: 'reversed' }, 1],
+    ['a refund', true, {}, back, 2],
+    ['a dispute', true, {}, { ...back, returns: 'chargeback' }, 2],
+  ])(
+    '%s leaves nothing of it, neither in suspense nor in the books',
+    async ([, isSecond, fields, taken, booked], { deps, rows, credited, hold, sync }) => {
+      const { own, item } = await hold(isSecond ? credited.reference : 'order 17', fields)
+      rows.splice(0, 1, { ...own, ...taken, updatedAt: deps.now() })
+
+      await sync()
+
+      const cause = isSecond ? 'second_capture' : 'unknown_reference'
+      expect(await item()).toMatchObject({ cause, status: 'resolved', resolution: 'refunded', refundedMinor: 100_000 })
+      const totals = await houseTotals(deps, { fromDay: '2026-11-20', untilDay: '2026-11-20' })
+      expect(totals).toHaveLength(booked)
+      expect(await sumsOf(deps)).toStrictEqual({ providerMinor: 0, suspenseMinor: 0, houseMinor: 0, bankMinor: 0 })
+      expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
+    },
+  )
+
+  held.for<readonly [string, Partial<ProviderTransaction>, string, object | undefined]>([
+    ['a deduction', { type: 'correction' }, 'transaction_unexplained', { type: 'unmatched' }],
+    ['a won dispute', { type: 'correction', comesAgain: true }, 'reversed_upstream', { type: 'unmatched' }],
+    ['a void refund', { type: 'return', status: 'reversed' }, 'reversed_upstream', undefined],
+    ['a status of tomorrow', { status: 'unknown' }, 'transaction_unexplained', undefined],
+  ])('%s is a finding, and the money stays held', async ([, fields, cause, booked], { deps, hold, sync }) => {
+    const { own, item } = await hold('order 17')
+    const before = await item()
+    const row = settledRow(own, deps.now(), { ...fields, keptMinor: undefined, amountMinor: minor(25_000) })
+
+    await sync(row)
+
+    expect(await item()).toStrictEqual(before)
+    expect(await findingAbout(deps, row.transactionId, cause)).toMatchObject({ status: 'open', amountMinor: 25_000 })
+    expect(await findUnclaimedRow(deps, row.transactionId)).toEqual(booked && expect.objectContaining(booked))
+  })
+
+  held(
+    'an older reading of the own row books nothing after its void',
+    async ({ deps, rows, credited, sync, syncAfter }) => {
+      const { payment, reference } = credited
+      const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+      deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+      // The provider does not show the capture yet, so the row waits as it is.
+      const own = settledRow({ providerPaymentId, reference }, deps.now())
+      await sync(own)
+      deps.provider.heal('getPayment')
+      await applyProviderNews(deps, { providerPaymentId }, 'callback')
+      deps.clock.advance(600)
+      rows.splice(0, 1, { ...own, status: 'reversed', updatedAt: deps.now() })
+      await sync()
+
+      await syncAfter(600)
+
+      expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ status: 'resolved', resolution: 'refunded' })
+      expect(await sumsOf(deps)).toStrictEqual({ providerMinor: 0, suspenseMinor: 0, houseMinor: 0, bankMinor: 0 })
+    },
+  )
+
+  held.for<[string, Partial<ProviderTransaction>]>([
+    ['a void', { status: 'reversed' }],
+    ['a refund', back],
+  ])('%s of money that an operator has paid out is a finding', async ([, taken], { deps, rows, hold, sync }) => {
+    const { own } = await hold('order 17')
+    const { providerPaymentId: suspenseId } = own
+    await resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution: 'refunded_by_bank', notes: 'BCA 17' })
+    const row = { ...own, ...taken, updatedAt: deps.now() }
+    rows.splice(0, 1, row)
+
+    await sync()
+
+    expect(await findingAbout(deps, row.transactionId, 'reversed_upstream')).toMatchObject({ amountMinor: 100_000 })
+    expect(await sumsOf(deps)).toMatchObject({ providerMinor: 0, suspenseMinor: 0, houseMinor: -100_000 })
+  })
+})
