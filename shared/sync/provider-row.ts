@@ -20,6 +20,9 @@ export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefin
   return { ...row, type: kind === 'chargeback' ? 'chargeback' : 'refund', kind: kind ?? 'refund' }
 }
 
+/** Whether the row is a reversal, refund or dispute, not the row that paid the payment. */
+export const movesMoney = (transaction: ProviderTransaction): boolean => moneyRowOf(transaction) !== undefined
+
 /** Whether a row takes money back, and is not the end of a refund or dispute. */
 export const takesBack = ({ type, isOwnRow }: MoneyRow): boolean =>
   isOwnRow === true || type === 'refund' || type === 'chargeback'
@@ -69,3 +72,14 @@ export const recordFinding = (
   transaction: ProviderTransaction,
   cause: FindingCause,
 ) => recordSuspense(deps, syncFinding(deps, transaction, { subject: payment.paymentId, cause, payment }))
+
+/** Records a finding about the row itself, once. */
+export const recordFindingOf = async (
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+  about: Pick<Suspense, 'paymentId' | 'clientId'> | undefined,
+) => {
+  const cause = movesMoney(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
+  const found = syncFinding(deps, transaction, { subject: transaction.transactionId, cause, payment: undefined })
+  await recordSuspense(deps, { ...found, paymentId: about?.paymentId, clientId: about?.clientId })
+}

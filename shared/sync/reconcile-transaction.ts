@@ -25,7 +25,9 @@ import {
   findHeld,
   isCreditedWith,
   moneyRowOf,
+  movesMoney,
   recordFinding,
+  recordFindingOf,
   syncFinding,
   takesBack,
   withDisputed,
@@ -48,9 +50,6 @@ const PASSED_OVER: Reconciled = { kind: 'passed_over' }
 
 /** How long an open transaction is retried before an operator must check it. */
 const OPEN_TIMEOUT_MS = 2 * DAY_MS
-
-/** Whether the row is a reversal, refund or dispute, not the row that paid the payment. */
-const movesMoney = (transaction: ProviderTransaction): boolean => moneyRowOf(transaction) !== undefined
 
 const reconcileMoved = async (
   deps: NewsDeps,
@@ -151,20 +150,11 @@ const askAndReconcile = async (
 const isAboutCredit = (known: Payment | undefined, transaction: ProviderTransaction): known is Payment =>
   known?.status === 'succeeded' && (transaction.providerPaymentId === '' || isCreditedWith(known, transaction))
 
-type About = Pick<Suspense, 'paymentId' | 'clientId'>
-
-/** Records a finding about the row itself, once. */
-const recordFindingOf = async (deps: NewsDeps, transaction: ProviderTransaction, about: About | undefined) => {
-  const cause = movesMoney(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
-  const found = syncFinding(deps, transaction, { subject: transaction.transactionId, cause, payment: undefined })
-  await recordSuspense(deps, { ...found, paymentId: about?.paymentId, clientId: about?.clientId })
-}
-
 /** Records a finding, and books the row to the house. */
 const recordUnmatched = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
-  about: About | undefined,
+  about: Pick<Suspense, 'paymentId' | 'clientId'> | undefined,
 ): Promise<Reconciled> => {
   await recordFindingOf(deps, transaction, about)
   if (transaction.status === 'success') await bookUnmatched(deps, houseRowOf(transaction))
