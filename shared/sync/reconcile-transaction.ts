@@ -86,11 +86,7 @@ const reconcileCredited = async (
 }
 
 /** Books the settled row of money in suspense, or a row that takes the money back. Any other row is a finding. */
-const reconcileSuspense = async (
-  deps: NewsDeps,
-  item: Suspense,
-  transaction: ProviderTransaction,
-): Promise<Reconciled> => {
+const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: ProviderTransaction): Promise<Reconciled> => {
   const row = houseRowOf(transaction)
   const moved = moneyRowOf(transaction)
   if (moved && takesBack(moved)) {
@@ -124,7 +120,7 @@ const askAndReconcile = async (
   const unexplained = syncFinding(deps, transaction, { subject, cause: 'transaction_unexplained', payment: undefined })
   // Already in suspense: another call would give the same answer.
   const held = await findHeld(deps, transaction)
-  if (held) return reconcileSuspense(deps, held, transaction)
+  if (held) return reconcileHeld(deps, held, transaction)
   // Another product of the same provider account: one finding is enough.
   if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return DONE
   const isYoung = addMs(transaction.updatedAt, OPEN_TIMEOUT_MS) > deps.now()
@@ -140,7 +136,7 @@ const askAndReconcile = async (
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
   if (isCreditedWith(stored, transaction)) return reconcileCredited(deps, stored, transaction)
   const heldNow = await findHeld(deps, transaction)
-  if (heldNow) return reconcileSuspense(deps, heldNow, transaction)
+  if (heldNow) return reconcileHeld(deps, heldNow, transaction)
   await recordSuspense(deps, { ...unexplained, paymentId: stored?.paymentId, clientId: stored?.clientId })
   // The row names one of our payments, so the provider may still show the money later.
   return stored !== undefined && isYoung ? OPEN : DONE
@@ -174,7 +170,7 @@ const recordOther = async (
   }
   if (movesMoney(transaction) && isAboutCredit(known, transaction)) return reconcileCredited(deps, known, transaction)
   const held = await findHeld(deps, transaction)
-  return held ? reconcileSuspense(deps, held, transaction) : recordUnmatched(deps, transaction, known)
+  return held ? reconcileHeld(deps, held, transaction) : recordUnmatched(deps, transaction, known)
 }
 
 /** Books a withdrawal to our bank, or any other row of the account itself. */
@@ -216,7 +212,7 @@ export const reconcileTransaction = async (
     return askAndReconcile(deps, transaction, ask)
   }
   const held = await findHeld(deps, transaction)
-  if (held) return reconcileSuspense(deps, held, transaction)
+  if (held) return reconcileHeld(deps, held, transaction)
   // Reversed before it was credited: an operator must check it if the row names one of our payments.
   if (known) await recordFinding(deps, known, transaction, 'reversed_upstream')
   return known ? DONE : PASSED_OVER

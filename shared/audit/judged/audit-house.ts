@@ -8,6 +8,7 @@ import { houseOf } from '../../journal/entry.ts'
 import { type HouseEntry, type HouseTotal, houseEntriesOf, houseTotals } from '../../journal/house-store.ts'
 import { ZERO } from '../../money.ts'
 import { heldOf, MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
+import type { Item } from '../../table/attributes.ts'
 import { foundKey, idOf, type Key, suspenseKey } from '../../table/keys.ts'
 import { queryPages } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
@@ -104,8 +105,7 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
   const found = new Set([''])
   const differences: HouseDifference[] = []
   const list = { index: 'by-owner', partition: [GATEWAY_OWNER, 'suspense'], limit: PAGE } as const
-  const judge = async (keys: readonly Key[]) => {
-    const items = await deps.table.getMany(keys)
+  const judge = async (keys: readonly Key[], items: readonly (Item | undefined)[]) => {
     const judged = await mapInChunks([...items.entries()], SIDE_BY_SIDE, async ([at, stored]) => {
       const id = idOf(keys[at]?.pk ?? '')
       found.add(id)
@@ -117,9 +117,13 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
     differences.push(...judged.flat())
   }
   const clientOf = (id: string) => of.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
-  for await (const rows of queryPages(deps, list)) await judge(rows.map((row) => foundKey('SUSPENSE', row)))
+  for await (const rows of queryPages(deps, list)) {
+    const keys = rows.map((row) => foundKey('SUSPENSE', row))
+    await judge(keys, await deps.table.getMany(keys))
+  }
   // The index lags behind the journal: an item that only its entries name is read by its key.
-  await judge([...of.keys()].filter((id) => !found.has(id)).map(suspenseKey))
+  const named = [...of.keys()].filter((id) => !found.has(id)).map(suspenseKey)
+  await judge(named, await deps.table.getMany(named))
   return differences
 }
 
