@@ -1,4 +1,82 @@
 /** Mutants that change nothing a test could see: their ids, by the reason. */
-const UNSEEN: Readonly<Record<string, readonly string[]>> = {}
+const UNSEEN: Readonly<Record<string, readonly string[]>> = {
+  'Only the cost differs.': [
+    'shared/client/enforce-rate-limit.ts addDebt: comparison moved 33f2678b',
+    'shared/inquiry/search-payments.ts paymentsAtDestination: comparison moved 98ccf6ca',
+    'shared/ledger/fence-store.ts isLower: comparison moved c084ba43',
+    'shared/posting/move-payment.ts plan: comparison moved 9c803bad',
+    'shared/settlement/statement/settlement-entries.ts balanceEntries: comparison moved 3f8de684',
+    'shared/table/attributes.ts cached: write dropped 5cc1b764',
+    'shared/table/list-items.ts collectMerged: comparison moved bf4947c2',
+    'shared/webhook/delivery/delivery-store.ts attemptsOf: comparison moved e7cdbf5a',
+    'shared/webhook/delivery/list-deliveries.ts LISTED_BY_THEN_MS: bound moved a84a66a1',
+    'shared/webhook/delivery/list-deliveries.ts newestDeliveries: choice reversed 7e1a3418',
+    'shared/webhook/delivery/tell-abandoned.ts unreportedOf: comparison moved 07f171d0',
+  ],
+  'Both sides are equal at the border.': [
+    'shared/audit/judged/audit-settlement.ts recount: comparison moved 5a8df2cf',
+    'shared/inquiry/read-event-feed.ts inTurn: comparison moved a27e2dee',
+    'shared/payment/channel/channel-timing.ts usualCheckAt: comparison moved 7d5106d8',
+    'shared/table/list-items.ts orderOf: comparison moved a334e54f',
+    'shared/time.ts earlier: comparison moved 44f07840',
+    'shared/time.ts later: comparison moved 368e98dd',
+  ],
+  'The code before it has decided this already; only the type needs it.': [
+    'functions/admin/adjust-ledger.ts input: condition dropped e1f9db2d',
+    'shared/posting/assume-fee.ts postAfterWait: operand dropped cd046481',
+    'shared/table/used-units.ts noteUnits: condition true 2f0f7a3a',
+    'shared/webhook/delivery/check-overdue-delivery.ts checkOverdueDelivery: field swapped 9ddc4943',
+  ],
+  'How much one run takes on, or one call reads, changes what it costs, and no answer that is complete.': [
+    'shared/due-work/check-due-work.ts MOST_AUDITS: bound moved da4e8fff',
+    'shared/inquiry/search-payments.ts MOST_AT_DESTINATION: bound moved 8d65b13a',
+    'shared/inquiry/search-payments.ts paymentsOfAmount: comparison moved c6609cc8',
+    'shared/sync/read-slice.ts WORTH_CUTTING: bound moved 355b4989',
+  ],
+  'A run stops at the end of a page, so one answer has a page more and the next one a page less.': [
+    'shared/books/get-books.ts MOST_CLIENTS: bound moved 40d960fb',
+    'shared/books/get-books.ts booksOfAll: comparison moved 78000e49',
+    'shared/books/settlements-of-period.ts MOST_SETTLEMENTS: bound moved 5ac66b00',
+  ],
+  "The runtime's own timer counts it, and a millisecond is within its accuracy.": [
+    'shared/runtime/http-handler.ts TIMEOUT_EARLY_MS: bound moved 9c8a04fd',
+    'shared/webhook/send/https-webhook-sender.ts CONNECT_TRY_MS: bound moved 73aed49d',
+    'shared/webhook/send/https-webhook-sender.ts QUERY_TIMEOUT_MS: bound moved ca25f99f',
+  ],
+  'An older kept sum is whole in itself, so it only costs time (BACKED of test/interleavings/guards.ts).': [
+    'shared/settlement/sum-progress-store.ts keepSum: change dropped 286e319e',
+    'shared/settlement/sum-progress-store.ts keepSum: sum changed 21bf577b',
+  ],
+  'A longer span only reads more; what it adds is read within thirty days anyway.': [
+    'shared/audit/judged/client-books.ts LATELY_MS: bound moved 7ecc7f03',
+  ],
+  'A second repair of the payment is refused by its state; only a question to the provider is saved.': [
+    'shared/recount/plan-forward.ts planForward: condition dropped 73934c1f',
+  ],
+  'The comparison of bytes is a short cut: any other body is compared field by field, with the same result.': [
+    'shared/audit/judged/audit-event.ts bodyOf: field swapped 9f774c0b',
+  ],
+  "The table answers a subject's records in the order of their times already.": [
+    'shared/operator/audit-record-store.ts oldestFirst: condition false cf225600',
+  ],
+  'No event that the gateway has written breaks this invariant.': [
+    'shared/inquiry/erase-store.ts withoutCustomer: operand dropped ec1626d4',
+  ],
+  'It is one constant key of a kind of its own, so any other name would do as well.': [
+    'shared/table/keys.ts pausesKey: key widened 3d912eb9',
+  ],
+  'A stored zero is read as an absent side is; only the size of the item differs.': [
+    'shared/journal/entry-store.ts toEntryItem: condition dropped d6b72185',
+  ],
+  'An invariant that no stored state breaks: without it the next line fails as well.': [
+    'shared/payment/create/run-attempt.ts afterRefusal: write dropped 14d0e70b',
+  ],
+  'Work of this kind has one slot, so the id that chooses the slot changes nothing.': [
+    'shared/webhook/send/attempt-store.ts changesAfter: field swapped fe15088e',
+  ],
+  "Time and id are an event's place in the index, so the rest of the position's key decides nothing.": [
+    'shared/event/read-events.ts eventPositionPages: key widened 4c7e7b77',
+  ],
+}
 
 export const EXCEPTIONS: ReadonlySet<string> = new Set(Object.values(UNSEEN).flat())

@@ -21,6 +21,8 @@ const BORDERS = new Map(Object.entries({ '<': '<=', '<=': '<', '>': '>=', '>=': 
 const REVERSED = new Map(Object.entries({ '<': '>', '<=': '>=', '>': '<', '>=': '<=', '===': '!==', '!==': '===' }))
 const SUMS = new Map(Object.entries({ '*': '/', '/': '*', '+=': '-=', '-=': '+=' }))
 const CHOICES = new Map(Object.entries({ min: 'max', max: 'min', every: 'some', some: 'every' }))
+/** Their arguments may stand in either order. */
+const EITHER_WAY = /^(plus|min|max|smaller|earlier|later)$/
 const TABLE_BORDERS = new Map(Object.entries({ below: 'atMost', atMost: 'below' }))
 const ALL_FOR_ANY = new Map(Object.entries({ all: 'any', any: 'all' }))
 
@@ -132,7 +134,7 @@ const ofArguments: Breaks<ESTree.CallExpression> = (node, { by, codeOf, without,
       : []),
     ...(KEYS.test(name) && nameOf(first) !== 'deps' && second && last ? [without('key widened', given, last)] : []),
     ...(/^(plus|less|addMs)$/.test(name) && first ? [by('sum changed', node, `(${codeOf(first)})`)] : []),
-    ...(first && second && (isOneType(first, second) || name === 'less')
+    ...(first && second && !EITHER_WAY.test(name) && (isOneType(first, second) || name === 'less')
       ? [
           {
             ...by('field swapped', first, codeOf(second) + text.slice(first.end, second.start) + codeOf(first)),
