@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { dueTurns } from '../../shared/due-work/drain-slot.ts'
+import { mostWorkers } from '../../shared/due-work/due-slot.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 type Item = { readonly owner: string; readonly number: number }
@@ -49,4 +50,8 @@ describe('dueTurns', () => {
     expect(turns.add('a', { owner: 'a', number: 500 })).toBe(false)
     expect(turns.add('b', { owner: 'b', number: 0 })).toBe(true)
   })
+})
+
+it('a run starts at most one worker for each part of each slot', () => {
+  expect([mostWorkers('alert', 60), mostWorkers('payment', 60)]).toStrictEqual([2, 32])
 })
