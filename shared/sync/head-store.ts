@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { syncJobKey } from '../table/keys.ts'
-import { dueWork, exists, isNew, put, type Step, unchanged, update } from '../table/step.ts'
+import { dueWork, exists, put, type Step, unchanged, update } from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { type Head, HeadSchema, LEASE_MS, type Slice } from './job-store.ts'
@@ -91,5 +91,6 @@ const moveHead = (from: Head | undefined, to: Head): Step =>
 export const noteDensity = (deps: TableDeps, rowsPerMinute: number) =>
   deps.table.write(update(syncJobKey(HEAD), { set: { rowsPerMinute } }, exists))
 
+/** Its id names the round, which only the head's condition in the same transaction lets begin. */
 const newSlice = (slice: Slice): Step =>
-  put(syncJobKey(slice.id), { ...slice, provider: UPSTREAM, ...dueWork('sync', slice.id, slice.dueAt) }, isNew)
+  put(syncJobKey(slice.id), { ...slice, provider: UPSTREAM, ...dueWork('sync', slice.id, slice.dueAt) })

@@ -97,7 +97,7 @@ const startSync = (deps: SyncRun['deps'], onJobs?: OnJobs): State => {
     scheduledHours: new Map(),
     // Only a long run shares its jobs; most runs end earlier.
     onPage: async () => {
-      if (run.left > 0 && deps.monotonicMs() >= startMs + SHARE_AFTER_MS) await onJobs?.(run.left)
+      if (deps.monotonicMs() >= startMs + SHARE_AFTER_MS) await onJobs?.(run.left)
     },
     silent: false,
     tried: new Set(),

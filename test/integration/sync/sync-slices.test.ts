@@ -13,7 +13,6 @@ import {
   scheduleReading,
 } from '../../../shared/sync/job-store.ts'
 import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
-import { exists, remove } from '../../../shared/table/step.ts'
 import { pageOfRows } from '../../support/fake-provider.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
@@ -97,13 +96,7 @@ describe('sync: its positions', () => {
 
   it('refuse a second planner, which still works on the due jobs', async ({ deps, rows, credited, sync }) => {
     rows.push(rowNow(deps, credited))
-    const late = beforeFirst(deps, 'transact', async () => {
-      await sync()
-      // As after a week.
-      for (const { key } of deps.changes.filter(({ key: { pk } }) => /^SYNC#(head|reversals)#/.test(pk))) {
-        await deps.table.write(remove(key, exists))
-      }
-    })
+    const late = beforeFirst(deps, 'transact', () => sync())
 
     const summary = await syncProviderTransactions(late)
 
