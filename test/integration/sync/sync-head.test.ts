@@ -70,17 +70,27 @@ describe('sync: what the head reads', () => {
     },
   )
 
-  it('calls no more others than due jobs are left', async ({ deps, rows, sync }) => {
-    const { state } = recordQuestions(deps, rows)
-    state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
-    await sync()
-    state.answer = undefined
-
-    await syncProviderTransactions(slowly(deps, 800))
-
+  it.for([
     // After 20 seconds the new slice and 24 of the 29 due jobs are read.
-    expect(deps.sent).toHaveLength(5)
-  })
+    [800, 5, 0],
+    // After 240 seconds the new slice and 23 of them are read.
+    [10_000, 9, 6],
+  ] as const)(
+    'at %d ms a page, calls %d others, no more than due jobs are left, and leaves %d untouched when its time is over',
+    async ([pageMs, helpers, left], { deps, rows, sync }) => {
+      const dueAt = deps.now()
+      const { state } = recordQuestions(deps, rows)
+      state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
+      await sync()
+      state.answer = undefined
+
+      await syncProviderTransactions(slowly(deps, pageMs))
+
+      expect(deps.sent).toHaveLength(helpers)
+      const due = await findDueJobs(deps, 50)
+      expect(due.map((job) => job.dueAt)).toStrictEqual(Array(left).fill(dueAt))
+    },
+  )
 
   it('keeps no density before the first round', async ({ deps }) => {
     expect(await noteDensity(deps, 500)).toMatchObject({ applied: false })
@@ -114,7 +124,26 @@ const hushed = ({ provider }: TestDeps) =>
   provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
 
 describe('sync: money the provider cannot be asked about', () => {
-  it('is asked about again, less and less often', async ({ deps, client, paid, sync, syncAfter }) => {
+  it('is asked about again, less and less often, until it is known', async ({ deps, paid, sync }) => {
+    hushed(deps)
+    await sync(rowOfOtherAttempt(deps, paid))
+    const asked = () => deps.provider.countOf('getPayment')
+    const askedAfterMinutes: number[] = []
+
+    for (let minutes = 1; minutes <= 300; minutes++) {
+      const before = asked()
+      deps.clock.advance(60)
+      if (minutes === 182) deps.provider.heal('getPayment')
+      await shareSync(deps, { woken: false })
+      if (asked() > before) askedAfterMinutes.push(minutes)
+    }
+
+    expect(askedAfterMinutes).toStrictEqual([2, 6, 14, 30, 62, 122, 182])
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    expect(await findDueJobs(deps, 10)).toStrictEqual([])
+  })
+
+  it('is asked about by the page of a run, and by no due job after the provider was silent', async ({ deps, client, paid, sync, syncAfter }) => {
     const both = [rowOfOtherAttempt(deps, paid), rowOfOtherAttempt(deps, await paidUpstream(deps, client))]
     deps.clock.advance(90)
     hushed(deps)
