@@ -92,11 +92,11 @@ export const auditedHistory = async (own?: TestDeps) => {
   await movePayment(deps, await paymentOf(deps, settledActual), aChargeback(deps, 100_000))
   await adjusted(deps, client, 'recovered', 5_000)
 
-  // Money in suspense: one amount is still held, another one went back by bank. Their rows
-  // are the oldest that the sync still reads.
+  // Money in suspense: one amount is still held, its row is the oldest that the sync still reads. Another one went back
+  // by bank; its row is dated tomorrow.
   const rowAt = addMs(deps.now(), -180 * DAY_MS)
   const held = await suspended('py-held', rowAt)
-  const refundedByBank = await suspended('py-refunded', rowAt)
+  const refundedByBank = await suspended('py-refunded', addMs(deps.now(), DAY_MS))
   await resolveSuspense(deps, { suspenseId: refundedByBank, ...BY_OPERATOR, resolution: 'refunded_by_bank' })
 
   // The open tail.
