@@ -9,7 +9,7 @@ import type { ClientId } from '../../../shared/ids.ts'
 import { settlementKey, verdictKey, windowKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { noteFound } from '../../../shared/verdict/client-verdict-store.ts'
-import { readSettlementVerdict } from '../../../shared/verdict/settlement-verdict-store.ts'
+import { newSettlementVerdict, readSettlementVerdict } from '../../../shared/verdict/settlement-verdict-store.ts'
 import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -62,6 +62,8 @@ describe('the payout gate (design section 11)', () => {
     const reads = deps.changes.length
     await auditRecorded(deps, settlement.settlementId)
 
+    // A recount that did not see the verdict does not begin it anew.
+    expect(await deps.table.write(newSettlementVerdict(settlement))).toMatchObject({ applied: false })
     expect(claimed?.state).toBe('waiting')
     expect(await readSettlementVerdict(deps, settlement.settlementId)).toMatchObject({ state: 'audited' })
     expect(deps.changes).toHaveLength(reads)
