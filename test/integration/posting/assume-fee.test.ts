@@ -4,11 +4,13 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
 import {
   anOpenPayment,
   aSucceededPayment,
   aTransaction,
   feeOf,
+  post,
   storeOpen,
   succeededPayment,
 } from '../../support/paid-builders.ts'
@@ -71,6 +73,17 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
       expect(deps.published).toStrictEqual([])
     },
   )
+
+  it('may be posted by another run meanwhile: this one goes on with the next', async ({ deps, client, overdue }) => {
+    const paidLater = (ms: number) => succeededPayment(client, { paidAt: addMs(deps.now(), ms - 7 * DAY_MS) })
+    const [second, third] = [paidLater(1_000), paidLater(2_000)]
+    await storeOpen(deps, [second, third])
+    deps.clock.advance(2)
+    const raced = beforeFirst(deps, 'transact', () => post(deps, second))
+
+    expect(await sweep(raced, client)).toMatchObject({ paymentCount: 3 })
+    expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
+  })
 
   it('is one of fifty that a run asks about; the queue has the rest', async ({ deps, client }) => {
     const open = Array.from({ length: 51 }, () => succeededPayment(client, { paidAt: deps.now() }))

@@ -10,12 +10,13 @@ import { adjustCredit, allShards, moveCredit, shardOf } from '../../../shared/le
 import { readWindow, recreditWindow, writeOffInWindow } from '../../../shared/ledger/window-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import { shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
-import { interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
+import { beforeFirst, interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { adjusted, aRefund, aVoid } from '../../support/money-rows.ts'
-import { anIdOfShard, anOpenPayment, post } from '../../support/paid-builders.ts'
+import { anIdOfShard, anOpenPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -144,5 +145,16 @@ describe('a write whose fence is raised', () => {
 
     expect(await entriesIn(deps, client)).toStrictEqual([])
     await write(deps)
+  })
+
+  it('before a late row books nothing of it, and the next try does', async ({ deps, client }) => {
+    const payment = await postAssumed(deps, await anOpenPayment(deps, client))
+    const row = settledRowFor(payment, { feeMinor: 4_440 })
+    const raised = beforeFirst(deps, 'transact', () => raiseFence(deps, client.clientId, addMs(deps.now(), MINUTE_MS)))
+
+    expect(await bookLateRow(raised, payment, row)).toBe(false)
+
+    expect((await entriesIn(deps, client)).map(({ type }) => type)).toStrictEqual(['payment'])
+    expect(await bookLateRow(deps, payment, row)).toBe(true)
   })
 })
