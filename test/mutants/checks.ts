@@ -46,7 +46,8 @@ const grouped = (checks: readonly Check[], keysOf: (check: Check) => readonly st
 /**
  * Which checks execute a mutant's declaration, the most promising first: those that noticed another mutant of its file,
  * then short ones, that execute little else. What is no function is reached by every check that executes anything of its
- * file, or else of a file that imports it.
+ * file, or else of a file that imports it. A check that counts by itself what it executes records nothing: it comes last,
+ * for every mutant.
  */
 export const checksReaching = (
   checks: readonly Check[],
@@ -61,12 +62,12 @@ export const checksReaching = (
     const importers = sources.filter(({ imports }) => imports.some((used) => used.path === path && !used.typeOnly))
     return [...new Set(importers.flatMap((importer) => ofFile(importer.path, [...seen, path])))]
   }
+  const unrecorded = checks.filter(({ hits }) => hits.length === 0)
   const price = ({ ms, hits }: Check) => ms * hits.length
   return ({ path, declaration }: Pick<Mutant, 'path' | 'declaration'>): readonly Check[] => {
     const first = noticing(path)
     const turn = ({ name }: Check) => (first.has(name) ? 0 : 1)
-    return (byFunction.get(`${path}#${declaration}`) ?? ofFile(path)).toSorted(
-      (a, b) => turn(a) - turn(b) || price(a) - price(b),
-    )
+    const recorded = byFunction.get(`${path}#${declaration}`) ?? ofFile(path)
+    return [...recorded.toSorted((a, b) => turn(a) - turn(b) || price(a) - price(b)), ...unrecorded]
   }
 }
