@@ -93,7 +93,7 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
     const booked = moved.isOwnRow
       ? await bookSuspenseVoid(deps, item, row)
       : await bookSuspenseRefund(deps, item, row, moved.amountMinor)
-    // The gateway has paid it out, or counts it as its own: somebody may still stop the transfer.
+    // An operator has paid the money out or written it off, and may still stop the transfer.
     const isClosed = booked.status === 'resolved' && booked.resolution !== 'refunded'
     if (isClosed) await recordFindingOf(deps, transaction, booked)
     return DONE

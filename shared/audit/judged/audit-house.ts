@@ -121,7 +121,7 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
     const keys = rows.map((row) => foundKey('SUSPENSE', row))
     await judge(keys, await deps.table.getMany(keys))
   }
-  // The index lags behind the journal: an item that only its entries name is read by its key.
+  // The index shows an item later than the journal does: an item that only entries name is read by its key.
   const named = [...of.keys()].filter((id) => !found.has(id)).map(suspenseKey)
   await judge(named, await deps.table.getMany(named))
   return differences

@@ -76,7 +76,7 @@ const WATCHERS: readonly ((world: World, seen: Observations, endpoints: States) 
   watchErrors,
 ]
 
-/** Checks every row at each write, and what workers send, log and leave behind. */
+/** Checks every row at each write, what workers send and log, and what remains at the end. */
 export const watchRows = (world: World, seen: Observations): void => {
   const endpoints = watchStates(world, /^ENDPOINTS#/, 'endpoint_id')
   for (const watch of WATCHERS) watch(world, seen, endpoints)

@@ -11,7 +11,7 @@ import { count, lag, passed, queuesDownUntilMs, strikes, trace, type World } fro
 
 const QUEUE_CONSUMERS = 5
 
-/** Indexes lag behind the table. The changes of one item arrive in order. */
+/** Indexes show a change later than the table. The changes of one item arrive in order. */
 const connectIndexes = (world: World) => {
   const lastMs = new Map<string, number>()
   world.onChange.push((change) => {
