@@ -13,5 +13,5 @@ const message = v.object({
 
 /** Settles one client of the sweep (spec 3.2). Safe to repeat: settled entries are no longer eligible. */
 export const handler = queueHandler(message, async ({ client_id, operator, request_id: requestId }, deps) => {
-  await settleClient(deps, client_id, operator === undefined ? { by: 'auto' } : { by: 'manual', operator, requestId })
+  await settleClient(deps, client_id, { operator, requestId })
 })

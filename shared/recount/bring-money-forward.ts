@@ -50,7 +50,8 @@ const candidates = async (
   if (first?.type === 'late_row') return [lateAfter(payment, first)]
   const known = new Set(payment.movements.map(({ transactionId }) => transactionId))
   const isPosting = ({ type, providerTransactionId: id = '' }: Entry) => type === 'payment' || known.has(id)
-  if (payment.openAt !== undefined && entries.some(isPosting)) return postedAfter(deps, payment, entries)
+  const posting = entries.find(isPosting)
+  if (payment.openAt !== undefined && posting) return postedAfter(deps, payment, entries, posting.postedAt)
   const [event] = events
   const transactionId = first?.providerTransactionId ?? (event && transactionOf(event))
   const at = first?.postedAt ?? event?.event.firedAt
@@ -150,16 +151,14 @@ const byOwnEntry = (payment: Payment, { feeMinor, postedAt, ...entry }: Entry): 
  * The possible posted forms of an open payment: by its own entry; if the restore has only reversal entries, by the
  * provider's row or with an assumed fee. Throws 502 if the provider does not answer.
  */
-const postedAfter = async (deps: RecountDeps, payment: Payment, strays: readonly Entry[]) => {
+const postedAfter = async (deps: RecountDeps, payment: Payment, strays: readonly Entry[], postedAt: Timestamp) => {
   const own = strays.find(({ type }) => type === 'payment')
   if (own) return [byOwnEntry(payment, own)]
-  const [first] = strays
-  if (first === undefined) return []
   const answer = await askForOwnRow(deps, payment)
   if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
   const row = answer.kind === 'settled' ? settledRowOf(deps, payment, answer.transaction) : undefined
-  const assumed = posted(payment, first.postedAt)
-  return row ? [posted(payment, first.postedAt, row), assumed] : [assumed]
+  const assumed = posted(payment, postedAt)
+  return row ? [posted(payment, postedAt, row), assumed] : [assumed]
 }
 
 /** A posted payment whose settled row was booked late: the entry has all of the row's fields. */

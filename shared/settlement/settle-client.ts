@@ -18,28 +18,25 @@ import { findSettlements, recordStep } from './settlement-store.ts'
 import { type EntrySums, noSums, type SumDeps, type Summed, sumEntries, sumFirstPage } from './sum-entries.ts'
 import { keepSum, keptSum } from './sum-progress-store.ts'
 
-type SettleResult = {
-  readonly settlement: Settlement | undefined
-  /** The net that may be settled now, re-credits and deductions included. */
-  readonly eligibleMinor: Minor
-  readonly floorMinor: Minor
-  /** True when one run could not sum the window: the queue has a message for the next run. */
-  readonly isContinuing: boolean
-}
+/** `isContinuing`: one run could not sum the window, and the queue has a message for the next run. */
+type SettleResult =
+  | { readonly settlement: Settlement; readonly isContinuing: false }
+  | { readonly settlement: undefined; readonly isContinuing: true }
+  | {
+      readonly settlement: undefined
+      readonly isContinuing: false
+      /** The net that may be settled now, re-credits and deductions included. */
+      readonly eligibleMinor: Minor
+      readonly floorMinor: Minor
+    }
 
 /**
  * Sends the message for the next run, in the name of the same operator. The progress is stored before: a lost message
  * costs a day, a second one nothing.
  */
 const sendForNextRun = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger): Promise<void> => {
-  const requestId = trigger.by === 'manual' ? (trigger.requestId ?? deps.invocation?.requestId) : undefined
-  const operator =
-    trigger.by === 'manual' ? { operator: trigger.operator, ...(requestId && { request_id: requestId }) } : {}
-  await deps.queues.send('settlements', {
-    body: { client_id: clientId, ...operator },
-    delaySeconds: 0,
-    group: clientId,
-  })
+  const body = { client_id: clientId, operator: trigger.operator, request_id: trigger.requestId }
+  await deps.queues.send('settlements', { body, delaySeconds: 0, group: clientId })
 }
 
 /** The digest of the client's previous settlement: the next one continues from it. */
@@ -65,7 +62,11 @@ const closeAndSum = async (
 /** A sweep and a trigger may run at the same time. The loser finds a moved window and settles the rest. */
 const MOST_TRIES = 4
 
-const settleOnce = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger) => {
+const settleOnce = async (
+  deps: SettleDeps,
+  clientId: ClientId,
+  trigger: SettleTrigger,
+): Promise<SettleResult | 'overtaken'> => {
   const window = await readWindow(deps, clientId)
   const end = later(addMs(deps.now(), 1), keptSum(window)?.end ?? window.settledUntil)
   const span = { start: window.settledUntil, end }
@@ -82,14 +83,13 @@ const settleOnce = async (deps: SettleDeps, clientId: ClientId, trigger: SettleT
     if (!(await keepSum(deps, clientId, window, { sums, position, end }))) return 'overtaken'
     await sendForNextRun(deps, clientId, trigger)
     deps.log.info('settlement.summing', { client_id: clientId, payments: sums.paymentCount })
-    return { settlement: undefined, eligibleMinor: sums.netMinor, floorMinor, isContinuing: true }
+    return { settlement: undefined, isContinuing: true }
   }
   // Read after the summing, which can take minutes: the record has the present floor and bank details.
   const client = await requireClient(deps, clientId)
   if (sums.netMinor <= client.settlementFloorMinor) return waiting(sums.netMinor)
   const settlement = await recordSettlement(deps, { client, window, end, sums }, trigger)
-  if (settlement === undefined) return 'overtaken'
-  return { settlement, eligibleMinor: sums.netMinor, floorMinor, isContinuing: false }
+  return settlement ? { settlement, isContinuing: false } : 'overtaken'
 }
 
 /**
@@ -119,12 +119,11 @@ export const triggerSettlement = async (
   if (deps.stage.isClosed === true) {
     throw invalid('the stage is closed', undefined, 'Recount the ledgers, and open the stage first.')
   }
-  const { settlement, isContinuing, eligibleMinor, floorMinor } = await settleClient(deps, input.clientId, {
-    by: 'manual',
-    operator: input.operator,
-  })
-  if (settlement || isContinuing) return { settlement, isContinuing }
-  const { pendingMinor, availableMinor } = await getBalance(deps, input.clientId)
+  const { clientId, operator } = input
+  const result = await settleClient(deps, clientId, { operator, requestId: deps.invocation?.requestId })
+  if (result.settlement || result.isContinuing) return result
+  const { eligibleMinor, floorMinor } = result
+  const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
   const openMinor = less(pendingMinor, less(eligibleMinor, availableMinor))
   throw invalid(
     `nothing to settle: ${eligibleMinor} IDR are eligible, the floor is ${floorMinor} IDR and must be exceeded`,
@@ -140,11 +139,12 @@ type SettleDeps = AssumeDeps &
   RecordDeps &
   Pick<Deps, 'stage' | 'table' | 'queues' | 'randomBytes' | 'now' | 'log'>
 
-/** `operator` is present for a manual trigger, and then the audit record is too. */
-type SettleTrigger =
-  | { readonly by: 'auto' }
-  /** `requestId`: of the operator's invocation; later runs continue in the operator's name. */
-  | { readonly by: 'manual'; readonly operator: string; readonly requestId?: string | undefined }
+type SettleTrigger = {
+  /** Of a manual trigger, which has an audit record; absent for the sweep. */
+  readonly operator?: string | undefined
+  /** Of the operator's invocation; later runs continue in the operator's name. */
+  readonly requestId?: string | undefined
+}
 
 type SummedUp = {
   readonly client: Client
@@ -157,7 +157,7 @@ type SummedUp = {
 const newSettlement = (
   deps: SettleDeps,
   { client, window, end, sums }: SummedUp,
-  triggeredBy: Settlement['triggeredBy'],
+  { operator }: SettleTrigger,
 ): Settlement => {
   const now = deps.now()
   return {
@@ -168,7 +168,7 @@ const newSettlement = (
     ...sums,
     currency: 'IDR',
     status: 'recorded',
-    triggeredBy,
+    triggeredBy: operator === undefined ? 'auto' : 'manual',
     previousId: window.lastSettlementId,
     bank: client.bank,
     createdAt: now,
@@ -181,7 +181,7 @@ const newSettlement = (
  * is found by its id.
  */
 const recordSettlement = async (deps: SettleDeps, summed: SummedUp, trigger: SettleTrigger) => {
-  const settlement = newSettlement(deps, summed, trigger.by)
+  const settlement = newSettlement(deps, summed, trigger)
   assertBalanced({ ...settlement, feeMinor: settlement.providerFeesMinor })
   const { clientId, settlementId, status, netMinor } = settlement
   const steps = {
@@ -190,14 +190,10 @@ const recordSettlement = async (deps: SettleDeps, summed: SummedUp, trigger: Set
     verdict: newSettlementVerdict(settlement),
   }
   const after = { status, net_minor: netMinor, client_id: clientId }
+  const { operator, requestId } = trigger
+  const change = { requestId, subject: settlementId, clientId, action: 'trigger-settlement', after }
   const { applied } =
-    trigger.by === 'manual'
-      ? await recordChange(
-          deps,
-          { ...trigger, subject: settlementId, clientId, action: 'trigger-settlement', after },
-          steps,
-        )
-      : await deps.table.transact(steps)
+    operator === undefined ? await deps.table.transact(steps) : await recordChange(deps, { ...change, operator }, steps)
   if (!applied && (await findSettlements(deps, [settlementId])).length === 0) return undefined
   logRecorded(deps, settlement)
   return settlement

@@ -3,7 +3,6 @@ import type { TableDeps } from '../deps.ts'
 import { ClientIdSchema, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import { verdictKey } from '../table/keys.ts'
 import {
-  absent,
   all,
   DUE_WORK_FIELDS,
   dueWork,
@@ -71,4 +70,4 @@ export const noteAudited = (
 
 /** Requires that a settlement's verdict is unchanged since it was read: audited, and nothing since. */
 export const settlementVerdictStands = ({ settlementId, auditedAt }: SettlementVerdict): Step =>
-  guard(verdictKey(settlementId), all(equals('state', 'audited'), unchanged('auditedAt', auditedAt), absent('work')))
+  guard(verdictKey(settlementId), all(equals('state', 'audited'), unchanged('auditedAt', auditedAt)))

@@ -82,7 +82,7 @@ const measureGrowth = async (payments: number) => {
       await auditClient(deps, clientId)
     } while (deps.sent.length > 0)
   }
-  const settle = () => settleClient(deps, clientId, { by: 'auto' })
+  const settle = () => settleClient(deps, clientId, {})
   const page = (number: number) =>
     listPayments(deps, { clientId, status: undefined, page: { page: number, perPage: 25 } })
 
@@ -197,7 +197,7 @@ export const measureMonthEnd = async (clients: number, weeks = 52): Promise<read
     clock.set(addMs(paidAt, DAY_MS + HOUR_MS))
     for (const [number, client] of all.entries()) {
       await makePayments(deps, client, 2, paidAt)
-      const { settlement } = await settleClient(deps, client.clientId, { by: 'auto' })
+      const { settlement } = await settleClient(deps, client.clientId, {})
       if (settlement === undefined) throw new Error('nothing was settled')
       const status = (number + week) % 10 === 0 ? 'failed' : 'manual_paid'
       await deps.table.write(closeStep({ ...settlement, status, settledAt: clock.now() }))

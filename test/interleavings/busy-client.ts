@@ -129,7 +129,7 @@ export const settle =
       ...(steps && { stage: { ...deps.stage, historySteps: steps } }),
     }
     for (let run = 0; run < MOST_RUNS; run++) {
-      if (!(await settleClient(own, clientId, { by: 'auto' })).isContinuing) return
+      if (!(await settleClient(own, clientId, {})).isContinuing) return
     }
     throw new Error('a window is never summed')
   }

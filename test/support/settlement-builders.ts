@@ -34,8 +34,7 @@ export const inSteps = (deps: TestDeps, rows = 1, pages = 1, block = 1): TestDep
 })
 
 /** One client's part of the daily sweep. */
-export const settle = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
-  settleClient(deps, clientId, { by: 'auto' })
+export const settle = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) => settleClient(deps, clientId, {})
 
 /** The settlement it records; undefined where there is nothing to settle. */
 export const sweep = async (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<Settlement | undefined> =>

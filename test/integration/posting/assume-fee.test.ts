@@ -16,7 +16,7 @@ import {
 } from '../../support/paid-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { settle, sweep, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import { inSteps, settle, sweep, sweptNow, withFloor } from '../../support/settlement-builders.ts'
 import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
@@ -95,9 +95,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     const { clientId: client_id, clientId: group } = client
 
     expect(first.settlement).toMatchObject({ paymentCount: 50 })
-    expect(deps.sent).toStrictEqual([
-      { queue: 'settlements', message: { body: { client_id }, delaySeconds: 0, group } },
-    ])
+    expect(deps.sent).toEqual([{ queue: 'settlements', message: { body: { client_id }, delaySeconds: 0, group } }])
     deps.clock.advance(60)
     expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1 })
   })
@@ -151,16 +149,21 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
     expect(await sweep(deps, client)).toMatchObject(sums)
   })
 
-  it('that comes before the settlement proves the payment in it', async ({ deps }) => {
-    const client = await withFloor(deps, 100_000)
-    const payment = await anOpenPayment(deps, client)
-    deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
-    expect(await sweep(deps, client)).toBeUndefined()
-    await hear(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
-    await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
+  it.for([10, 1])(
+    'that comes before the settlement proves the payment in it, in blocks of %i',
+    async (block, { deps: whole }) => {
+      const deps = inSteps(whole, 10, 10, block)
+      const client = await withFloor(deps, 100_000)
+      const payment = await anOpenPayment(deps, client)
+      deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+      expect(await sweep(deps, client)).toBeUndefined()
+      await hear(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
+      await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
+      deps.clock.advance(600)
 
-    expect(await sweep(deps, client)).toMatchObject({ netMinor: 191_800, unprovenMinor: 0, entryCount: 3 })
+      expect(await sweep(deps, client)).toMatchObject({ netMinor: 191_800, unprovenMinor: 0, entryCount: 3 })
 
-    await expectBalanced(deps, client.clientId)
-  })
+      await expectBalanced(deps, client.clientId)
+    },
+  )
 })

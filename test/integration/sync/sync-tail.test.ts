@@ -208,5 +208,7 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
     const settled = { status: 'succeeded', feeStatus: 'actual', providerSettledAt: row.settledAt }
     expect(await paymentOf(deps, { payment })).toMatchObject(settled)
     expect(deps.published).toStrictEqual([])
+    deps.clock.advance(3_600)
+    expect((await findDueJobs(deps, 10)).map(({ id }) => id)).not.toContain(`open#${row.transactionId}`)
   })
 })
