@@ -18,12 +18,7 @@ import { AUDITING, DUE_ALERTS, DUE_DELIVERIES, DUE_PAYMENTS, NEWS, PAUSES, SETTL
 const background = (
   file: `${'callback' | 'queue' | 'schedule'}/${string}`,
   spec: Pick<FunctionSpec, 'trigger' | 'table'> & Access,
-): FunctionSpec => ({
-  ...DEFAULTS,
-  name: file.slice(file.indexOf('/') + 1),
-  entry: `functions/${file}.ts`,
-  ...spec,
-})
+): FunctionSpec => ({ ...DEFAULTS, name: file.slice(file.indexOf('/') + 1), entry: `functions/${file}.ts`, ...spec })
 
 /** A function for one kind of due work. A message of its queue names one slot. */
 const due = (

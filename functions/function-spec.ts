@@ -56,10 +56,7 @@ export type TimeOfDay = { readonly hour: number; readonly minute: number }
 export type DailyTimes = { readonly sweepAtUtc: TimeOfDay; readonly auditAtUtc: TimeOfDay }
 
 /** The defaults of every stage, and of the local gateway. Spec 3.2, rule 1 sets the sweep's time. */
-export const DAILY_TIMES: DailyTimes = {
-  sweepAtUtc: { hour: 2, minute: 0 },
-  auditAtUtc: { hour: 4, minute: 0 },
-}
+export const DAILY_TIMES: DailyTimes = { sweepAtUtc: { hour: 2, minute: 0 }, auditAtUtc: { hour: 4, minute: 0 } }
 
 export type ScheduleSpec =
   | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }

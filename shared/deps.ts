@@ -67,6 +67,4 @@ export type Alert = {
   readonly message: string
 }
 
-export type Alerts = {
-  publish(alert: Alert): Promise<void>
-}
+export type Alerts = { publish(alert: Alert): Promise<void> }

@@ -62,10 +62,7 @@ export const METRICS = {
 export type MetricName = keyof typeof METRICS
 
 /** A metric of a log line: a fixed value, or the number in a field; no metric if the field is missing. */
-export type Measured = {
-  readonly metric: MetricName
-  readonly value: 1 | 0 | { readonly field: string }
-}
+export type Measured = { readonly metric: MetricName; readonly value: 1 | 0 | { readonly field: string } }
 
 export type LogMetrics = {
   readonly measured: readonly Measured[]

@@ -75,10 +75,7 @@ const simulationKeepsItsOrder: Rule = ({ path, imports }) =>
 /** Packages and the files whose code may use them. */
 const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] = [
   { packages: /^(@aws-sdk\/(?!\w+-dynamodb$)|@smithy\/)/, files: /^shared\/runtime\// },
-  {
-    packages: /^@aws-sdk\/\w+-dynamodb$/,
-    files: /^shared\/runtime\/aws\/dynamodb-[a-z]+\.ts$/,
-  },
+  { packages: /^@aws-sdk\/\w+-dynamodb$/, files: /^shared\/runtime\/aws\/dynamodb-[a-z]+\.ts$/ },
   { packages: /^(@middy\/|aws-lambda$)/, files: /^shared\/runtime\// },
 ]
 

@@ -93,10 +93,10 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
   }
 }
 
-type Ready = {
-  readonly host: FunctionHost
-  readonly alerts: AlertInbox['alerts']
-} & Pick<EventSources, 'attemptsEnded'> &
+type Ready = { readonly host: FunctionHost; readonly alerts: AlertInbox['alerts'] } & Pick<
+  EventSources,
+  'attemptsEnded'
+> &
   ConsoleParts
 
 type ServersOptions = Pick<Assembly, 'port' | 'data'> & {

@@ -142,10 +142,7 @@ export const startAudits = async (deps: Pick<Deps, 'table' | 'queues' | 'log'>) 
   return { clients }
 }
 
-export type AuditResult = {
-  readonly balanced: boolean | 'inconclusive'
-  readonly differences: readonly Difference[]
-}
+export type AuditResult = { readonly balanced: boolean | 'inconclusive'; readonly differences: readonly Difference[] }
 
 /** All differences of the house, or those in suspense of one client's payments. */
 const judgeHouse = async (deps: StoreDeps, clientId?: ClientId): Promise<Look> => {

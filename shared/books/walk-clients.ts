@@ -14,10 +14,7 @@ const Position = v.strictObject({ clientId: ClientIdSchema, createdAt: Timestamp
 type ClientPosition = v.InferOutput<typeof Position>
 
 /** What the cursor of every report on all clients has: the period, and the last client. Nothing is stored in the table. */
-export const WALK_FIELDS = {
-  period: v.strictObject({ from: BookDaySchema, to: BookDaySchema }),
-  position: Position,
-}
+export const WALK_FIELDS = { period: v.strictObject({ from: BookDaySchema, to: BookDaySchema }), position: Position }
 
 /** The content of a cursor. Throws 422 for any other text. */
 export const progressIn = <const Schema extends v.GenericSchema>(

@@ -61,12 +61,7 @@ const stepFor = (
   return update(
     key,
     {
-      set: {
-        second,
-        points: pointsIn(known, second, limit) + points,
-        before: pointsIn(known, second - 1, limit),
-        ttl,
-      },
+      set: { second, points: pointsIn(known, second, limit) + points, before: pointsIn(known, second - 1, limit), ttl },
     },
     all(isKnownSecond, equals('points', known.points)),
   )

@@ -27,10 +27,7 @@ const handOutKind = async (deps: FindDeps, work: CheckedWork, send: Send) => {
   const slots = await Promise.all(
     Array.from({ length: WORK_SLOTS[work] }, (_, slot) => handOut(deps, work, send, slot)),
   )
-  return {
-    due: slots.reduce((sum, { due }) => sum + due, 0),
-    lateMs: Math.max(...slots.map(({ lateMs }) => lateMs)),
-  }
+  return { due: slots.reduce((sum, { due }) => sum + due, 0), lateMs: Math.max(...slots.map(({ lateMs }) => lateMs)) }
 }
 
 /** Settlements that one run hands out; the next run takes the rest. */

@@ -81,10 +81,7 @@ export type CancelAnswer =
   | { readonly kind: 'not_found' }
   | Unanswered
 
-export type ProviderBalance = {
-  readonly account: string
-  readonly amountMinor: Minor
-}
+export type ProviderBalance = { readonly account: string; readonly amountMinor: Minor }
 
 /** `open` covers every state that is not final. */
 export type ProviderRequestStatus = 'open' | 'succeeded' | 'failed' | 'expired' | 'cancelled'

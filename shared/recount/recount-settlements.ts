@@ -88,10 +88,7 @@ const outsideOf = (
   })
 }
 
-type LeftOutRepair = {
-  readonly repair: Repair
-  readonly entries: readonly Entry[]
-}
+type LeftOutRepair = { readonly repair: Repair; readonly entries: readonly Entry[] }
 
 /**
  * Repairs an entry outside its settlement (design section 4): an entry `recredit` with its figures goes into the next

@@ -1,8 +1,4 @@
-type Credentials = {
-  readonly accessKeyId: string
-  readonly secretAccessKey: string
-  readonly sessionToken?: string
-}
+type Credentials = { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string }
 
 /** Takes the place of the SDK's credential chain (infra/stack/functions/assets-of.ts): Lambda sets these. */
 export const defaultProvider = () => async (): Promise<Credentials> => {

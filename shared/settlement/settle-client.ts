@@ -146,12 +146,7 @@ type SettleTrigger = {
   readonly requestId?: string | undefined
 }
 
-type SummedUp = {
-  readonly client: Client
-  readonly window: Window
-  readonly end: Timestamp
-  readonly sums: EntrySums
-}
+type SummedUp = { readonly client: Client; readonly window: Window; readonly end: Timestamp; readonly sums: EntrySums }
 
 /** The settlement of a summed window, with the present bank details (spec 2.3). Its id is chosen here. */
 const newSettlement = (

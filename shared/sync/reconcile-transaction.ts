@@ -39,10 +39,7 @@ export type Reconciled =
   | { readonly kind: 'credited'; readonly payment: Payment }
   | { readonly kind: 'done' | 'open' | 'passed_over' }
 
-export type AskAbout = {
-  allowed(): Promise<boolean>
-  unanswered(reason: Unanswered['reason']): Promise<void>
-}
+export type AskAbout = { allowed(): Promise<boolean>; unanswered(reason: Unanswered['reason']): Promise<void> }
 
 const DONE: Reconciled = { kind: 'done' }
 const OPEN: Reconciled = { kind: 'open' }

@@ -56,11 +56,7 @@ export const guard = (key: Key, condition: Condition): Step => ({ kind: 'check',
 
 /** A condition as plain data: stores name and compose it, the table evaluates it. Fields are named as in code. */
 export type Condition =
-  | {
-      readonly test: 'equals' | 'atMost' | 'below' | 'above'
-      readonly field: string
-      readonly value: unknown
-    }
+  | { readonly test: 'equals' | 'atMost' | 'below' | 'above'; readonly field: string; readonly value: unknown }
   | { readonly test: 'absent' | 'present'; readonly field: string }
   | { readonly test: 'all' | 'any'; readonly of: readonly Condition[] }
 

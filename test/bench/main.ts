@@ -37,10 +37,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
     document: 'docs/reliability.md',
     run: async () => ({ text: requestsReport(await measureRequests()) }),
   },
-  start: {
-    does: 'bytes and load time of every bundle beside a bare handler of the same clients',
-    run: startReport,
-  },
+  start: { does: 'bytes and load time of every bundle beside a bare handler of the same clients', run: startReport },
   growth: {
     does: 'lists, balance, settling, statements and audits at a hundred to thirty thousand payments',
     run: () => growthReport(),
@@ -50,14 +47,8 @@ const SUITES: Readonly<Record<string, Suite>> = {
     document: 'docs/operations.md',
     run: monthEndReport,
   },
-  floor: {
-    does: 'requests over HTTP beside a program that makes only the unavoidable calls',
-    run: floorReport,
-  },
-  neighbours: {
-    does: 'others beside an endpoint that hangs, and beside a client that floods',
-    run: neighboursReport,
-  },
+  floor: { does: 'requests over HTTP beside a program that makes only the unavoidable calls', run: floorReport },
+  neighbours: { does: 'others beside an endpoint that hangs, and beside a client that floods', run: neighboursReport },
   walls: {
     does: 'the highest rates that go on without a backlog, at one, ten and a hundred times the quota',
     run: wallsReport,

@@ -83,10 +83,7 @@ export const startMeteredWorld = async () => {
   /** Hands the next messages of a queue to their function, a batch of them at most. False when there is none. */
   const serve = async (from: QueueName, most?: number): Promise<boolean> => {
     const source = SOURCES.find(({ queue }) => queue === from)
-    const messages = world.queues[from].receive({
-      max: most ?? source?.batchSize ?? 1,
-      nowMs: world.scheduler.nowMs(),
-    })
+    const messages = world.queues[from].receive({ max: most ?? source?.batchSize ?? 1, nowMs: world.scheduler.nowMs() })
     if (messages.length === 0) return false
     v.parse(NoFailures, await run(source?.name ?? from, sqsEvent(messages)))
     for (const { receipt } of messages) world.queues[from].remove(receipt)

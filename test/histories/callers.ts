@@ -4,11 +4,7 @@ import type { GatewayCalls, Shown } from './gateway-calls.ts'
 import type { HistoryRecorder, Outcome } from './history-record.ts'
 import { bodyOf, type Client, type PlannedPayment } from './plan-payments.ts'
 
-type Crowd = {
-  readonly calls: GatewayCalls
-  readonly clients: readonly Client[]
-  readonly isOver: () => boolean
-}
+type Crowd = { readonly calls: GatewayCalls; readonly clients: readonly Client[]; readonly isOver: () => boolean }
 
 /** Callers mostly work on this many payments of a client, the newest ones. */
 const IN_HAND = 3

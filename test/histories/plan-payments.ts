@@ -8,11 +8,7 @@ export type PlannedPayment = {
   readonly isPayable: boolean
 }
 
-export type Client = {
-  readonly id: string
-  readonly apiKey: string
-  readonly planned: readonly PlannedPayment[]
-}
+export type Client = { readonly id: string; readonly apiKey: string; readonly planned: readonly PlannedPayment[] }
 
 const WALLETS = ['DANA', 'LINKAJA', 'SHOPEEPAY', 'GOPAY']
 const BANKS = ['BCA', 'BNI', 'MANDIRI']

@@ -178,12 +178,14 @@ type Finding = { readonly rule: string; readonly path: string }
 
 const findingsIn = (app: App, stack: Stack, stage: string): readonly Finding[] =>
   Object.values(PACKS).flatMap((Pack) =>
-    new Pack(app).validateScope(stack).violations.flatMap(({ ruleName, violatingResources }) =>
-      violatingResources.map(({ constructPath = '' }) => ({
-        rule: ruleName.replace(`gateway-${stage}`, 'gateway-STAGE'),
-        path: constructPath.replace(`${stack.stackName}/`, ''),
-      })),
-    ),
+    new Pack(app)
+      .validateScope(stack)
+      .violations.flatMap(({ ruleName, violatingResources }) =>
+        violatingResources.map(({ constructPath = '' }) => ({
+          rule: ruleName.replace(`gateway-${stage}`, 'gateway-STAGE'),
+          path: constructPath.replace(`${stack.stackName}/`, ''),
+        })),
+      ),
   )
 
 /** `front`, `watch`, or `gateway` of all stacks that the functions are in or use. */

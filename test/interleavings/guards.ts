@@ -154,9 +154,7 @@ export const GUARDS = guardsOf({
     'the fence on the shard of an entry': FENCE_OF_ENTRY,
     'the fence on every shard': withoutRaiseOf('SHARD#05'),
   },
-  'an adjustment is written while its client is settled': {
-    'the fence on the shard of an adjustment': FENCE_OF_ENTRY,
-  },
+  'an adjustment is written while its client is settled': { 'the fence on the shard of an adjustment': FENCE_OF_ENTRY },
   'the late row of a payment comes while its client is settled': {
     'the fence on the shard of an entry with zeros': withoutClauses(
       (step) => isShard(step) && step.kind === 'check',
@@ -201,15 +199,11 @@ export const GUARDS = guardsOf({
   'a settlement is paid out and marked failed': {
     'the status of a settlement that is closed': withoutClauses(changing(isSettlement, 'settledAt'), 'status'),
   },
-  'two operators re-credit while a settlement is made': {
-    'a settlement is re-credited once': RECREDIT_ONCE,
-  },
+  'two operators re-credit while a settlement is made': { 'a settlement is re-credited once': RECREDIT_ONCE },
   'two operators re-credit one settlement': {
     'a settlement is re-credited once, and an entry is put if absent': together(RECREDIT_ONCE, NEW_ENTRY),
   },
-  'one adjustment is written twice while a settlement is made': {
-    'a reference is adjusted once': NEW_ADJUSTMENT,
-  },
+  'one adjustment is written twice while a settlement is made': { 'a reference is adjusted once': NEW_ADJUSTMENT },
   'one adjustment is written by two operators': {
     'a reference is adjusted once, and an entry is put if absent': together(NEW_ADJUSTMENT, NEW_ENTRY),
   },

@@ -76,11 +76,7 @@ const replayOne = async (name: string, schedule: string): Promise<number> => {
   return problems.length === 0 ? 0 : 1
 }
 
-const OPTIONS = {
-  scenario: { type: 'string' },
-  schedule: { type: 'string' },
-  schedules: { type: 'string' },
-} as const
+const OPTIONS = { scenario: { type: 'string' }, schedule: { type: 'string' }, schedules: { type: 'string' } } as const
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
   const { scenario, schedule, schedules } = readOptions(argv, OPTIONS)

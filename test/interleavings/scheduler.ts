@@ -11,11 +11,7 @@ import { type Base, nameOf, type PartialTable, partialTable, type Visible } from
 export type Waiting = TableCall | { readonly name: 'sleep'; readonly ms: number }
 
 /** One thing that may happen next: a request of an action, or the rest of a transaction becoming visible. */
-export type Taken = {
-  readonly action: number | 'show'
-  readonly visible: Visible
-  readonly call: Waiting | undefined
-}
+export type Taken = { readonly action: number | 'show'; readonly visible: Visible; readonly call: Waiting | undefined }
 
 export type Option = Taken & {
   /** 1 for a switch away from an action that could go on. */

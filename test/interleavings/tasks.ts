@@ -50,10 +50,7 @@ export const runTask = async (task: Task): Promise<TaskResult> => {
   const { schedules, isWhole, violation } = await search(
     settingOf(busy, scenario, borderOf(task)),
     judgeOf(busy, scenario),
-    {
-      ...scenario.bounds,
-      schedules: task.schedules,
-    },
+    { ...scenario.bounds, schedules: task.schedules },
   )
   return {
     ...task,

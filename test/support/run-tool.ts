@@ -5,11 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { PROJECT_ROOT } from './source-file.ts'
 
-type Options = {
-  readonly env?: NodeJS.ProcessEnv
-  readonly cwd?: string
-  readonly deadlineMs?: number
-}
+type Options = { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string; readonly deadlineMs?: number }
 
 /** A quarter of an hour: many times what a deployment or a model takes, and nothing may wait for ever. */
 const DEADLINE_MS = 900_000

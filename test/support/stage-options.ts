@@ -4,10 +4,7 @@ import { MANIFEST } from '../../functions/manifest.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 import type { StageDomain } from '../../infra/stack/stage-file.ts'
 
-export const DOMAIN: StageDomain = {
-  name: 'api.pay.example',
-  zone: { name: 'pay.example', id: 'Z0000000000EXAMPLE' },
-}
+export const DOMAIN: StageDomain = { name: 'api.pay.example', zone: { name: 'pay.example', id: 'Z0000000000EXAMPLE' } }
 
 /** A stage with some of its options changed. */
 export const stageWith = (options: Partial<DeployedStage>, name = 'dev'): DeployedStage => ({

@@ -80,10 +80,7 @@ const leaves = (node: unknown, path: Path = []): readonly (readonly [Path, unkno
 /**
  * Fields without a witness: `loose` ones can be anything; `imprecise` times and their absence are only judged for sense.
  */
-export type Unwitnessed = {
-  readonly loose: readonly string[]
-  readonly imprecise: readonly string[]
-}
+export type Unwitnessed = { readonly loose: readonly string[]; readonly imprecise: readonly string[] }
 
 /** Every single change of an item: each value, nested ones too, and each attribute taken away. The keys stay. */
 export const tamperingsOf = (item: Raw, { loose, imprecise }: Unwitnessed): readonly Tampering[] => {

@@ -8,11 +8,7 @@ const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-type Key = {
-  readonly stage: string
-  readonly key: Buffer
-  readonly bytes?: (length: number) => Buffer
-}
+type Key = { readonly stage: string; readonly key: Buffer; readonly bytes?: (length: number) => Buffer }
 
 const StoredKey = v.object({ key: v.pipe(v.string(), v.base64()) })
 

@@ -54,11 +54,7 @@ export type LoadedHandler = HostedHandler & {
   readonly query?: unknown
 }
 
-type HostOptions = {
-  readonly stage: string
-  readonly depsFor: (spec: FunctionSpec) => Deps
-  readonly log: Log
-}
+type HostOptions = { readonly stage: string; readonly depsFor: (spec: FunctionSpec) => Deps; readonly log: Log }
 
 /** Gives every handler its dependencies and makes it callable by name. */
 export const hostFunctions = (handlers: readonly HostedHandler[], options: HostOptions) => {

@@ -48,12 +48,7 @@ export type LocalDepsOptions = {
 export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => Deps) => {
   const { clock, emulator, log } = options
   const monotonicMs = () => performance.now()
-  const basics = {
-    log,
-    now: () => timestampOf(clock.nowMs()),
-    sleep: (ms: number) => sleep(ms),
-    random: Math.random,
-  }
+  const basics = { log, now: () => timestampOf(clock.nowMs()), sleep: (ms: number) => sleep(ms), random: Math.random }
   // All functions share one memory, so that a client's rate limit counts all its calls.
   const memory: Deps['memory'] = {}
   const shared = {

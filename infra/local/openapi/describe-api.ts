@@ -36,9 +36,7 @@ const errorResponse = (status: number, recorded: Recording): Json => {
   return {
     description: errorDescription(status),
     headers: status === 429 ? retryAfter : REQUEST_ID_HEADER,
-    content: {
-      'application/json': { schema, examples: examplesOf(shown(recorded.answers, status).slice(0, 1)) },
-    },
+    content: { 'application/json': { schema, examples: examplesOf(shown(recorded.answers, status).slice(0, 1)) } },
   }
 }
 

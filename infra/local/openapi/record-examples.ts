@@ -51,11 +51,7 @@ const stableWebhook = ({ headers, body }: ReceivedWebhook, stable: (body: Json) 
   const event = v.parse(Body, stable(v.parse(Body, JSON.parse(body))))
   const signed = webhookHeaders(
     { eventName: event.event, eventId: event.event_id, deliveryId: v.parse(DeliveryIdSchema, ids['id']) },
-    {
-      body: Buffer.from(JSON.stringify(event)),
-      signingSecret: EXAMPLE_SECRET,
-      sentAtMs: Date.parse(event.timestamp),
-    },
+    { body: Buffer.from(JSON.stringify(event)), signingSecret: EXAMPLE_SECRET, sentAtMs: Date.parse(event.timestamp) },
   )
   const lowerCase = Object.entries(signed).map(([name, value]) => [name.toLowerCase(), value])
   return { headers: Object.fromEntries(lowerCase), body: event }

@@ -71,11 +71,7 @@ export const jsonReply = (
   status: number,
   value: unknown,
   headers: Readonly<Record<string, string>> = {},
-): LocalReply => ({
-  status,
-  headers: { 'content-type': 'application/json', ...headers },
-  body: JSON.stringify(value),
-})
+): LocalReply => ({ status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) })
 
 const FAILED = jsonReply(500, { error_code: 'SERVER_ERROR', message: 'unexpected error in the local server' })
 

@@ -54,10 +54,7 @@ const CONTROLS: Readonly<Record<string, ControlCall>> = {
       return core.callCounts()
     },
   },
-  'GET /_simulator/faults': {
-    does: 'shows the armed faults',
-    run: (core) => core.armedFaults(),
-  },
+  'GET /_simulator/faults': { does: 'shows the armed faults', run: (core) => core.armedFaults() },
   'POST /_simulator/faults': {
     body: { target: 'create', fault: 'http_500', times: 2 },
     does: 'arms a fault for its next `times` uses (default: 1)',

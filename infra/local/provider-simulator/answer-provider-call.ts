@@ -42,9 +42,7 @@ const findCall = routeTable<Call>({
     target: 'cancel',
     run: (core, _call, id) => core.cancelPaymentRequest(id),
   },
-  'POST /v3/payment_requests/{id}/simulate': {
-    run: (core, { body }, id) => core.simulatePayment(id, parseJson(body)),
-  },
+  'POST /v3/payment_requests/{id}/simulate': { run: (core, { body }, id) => core.simulatePayment(id, parseJson(body)) },
   'GET /v3/payments/{id}': { target: 'get', run: (core, _call, id) => core.getPayment(id) },
   'GET /transactions': { target: 'transactions', run: (core, { query }) => core.listTransactions(query) },
   'GET /transactions/{id}': { target: 'transactions', run: (core, _call, id) => core.getTransaction(id) },

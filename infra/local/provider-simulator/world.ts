@@ -45,10 +45,7 @@ export const paymentOf = (world: World, request: PaymentRequest) => {
 export type Task = { readonly kind: 'expire' | 'settle' | 'callback'; readonly id: string; readonly dueMs: number }
 
 /** The part of the local clock that the simulator needs. A simulation passes its own clock. */
-export type SimulatorClock = {
-  nowMs(): number
-  at(dueMs: number, run: () => void): () => void
-}
+export type SimulatorClock = { nowMs(): number; at(dueMs: number, run: () => void): () => void }
 
 /**
  * The provider's scheduled tasks, with one timer of the clock. They are not saved, because a restart derives them from

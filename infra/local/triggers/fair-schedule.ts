@@ -1,7 +1,4 @@
-export type FairLimits = {
-  readonly total: number
-  readonly perGroup: number
-}
+export type FairLimits = { readonly total: number; readonly perGroup: number }
 
 type Group = { readonly waiting: (() => Promise<void>)[]; running: number }
 

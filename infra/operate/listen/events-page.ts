@@ -20,11 +20,7 @@ const Event = v.object({
 const Refusal = v.object({ message: v.string() })
 
 export type FeedEvent = v.InferOutput<typeof Event> & { readonly body: Buffer }
-export type EventsPage = {
-  readonly events: readonly FeedEvent[]
-  readonly next: string
-  readonly hasMore: boolean
-}
+export type EventsPage = { readonly events: readonly FeedEvent[]; readonly next: string; readonly hasMore: boolean }
 
 export type Feed = { readonly stage: string; readonly url: string; readonly apiKey: string }
 

@@ -8,11 +8,7 @@ import { RECOVERY_DAYS } from '../../stack/storage/gateway-table.ts'
 export type MissingSetting = { readonly what: string; readonly put: () => Promise<unknown> }
 
 /** The table that a stage is to have. */
-export type Wanted = {
-  readonly client: aws.DynamoDBClient
-  readonly stage: DeployedStage
-  readonly TableName: string
-}
+export type Wanted = { readonly client: aws.DynamoDBClient; readonly stage: DeployedStage; readonly TableName: string }
 
 const asked = async ({ client, TableName }: Wanted) => {
   const [{ Table: table = {} }, { TimeToLiveDescription: expiry }, { ContinuousBackupsDescription: backups }] =

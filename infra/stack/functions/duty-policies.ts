@@ -9,11 +9,7 @@ import type { DeployedStage } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 import type { ProviderSecrets } from '../storage/stage-secrets.ts'
 
-type Props = {
-  readonly stage: DeployedStage
-  readonly provider: ProviderSecrets
-  readonly key: IKey | undefined
-}
+type Props = { readonly stage: DeployedStage; readonly provider: ProviderSecrets; readonly key: IKey | undefined }
 
 /**
  * A managed policy for each duty, to be attached to people, and one for the deployer. Each function belongs to one

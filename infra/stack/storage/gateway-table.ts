@@ -21,9 +21,7 @@ export const RECOVERY_DAYS = 35
 const throughputOf = ({ table: { maxReadUnits, maxWriteUnits, warm } }: DeployedStage) => ({
   maxReadRequestUnits: maxReadUnits,
   maxWriteRequestUnits: maxWriteUnits,
-  ...(warm && {
-    warmThroughput: { readUnitsPerSecond: warm.readUnits, writeUnitsPerSecond: warm.writeUnits },
-  }),
+  ...(warm && { warmThroughput: { readUnitsPerSecond: warm.readUnits, writeUnitsPerSecond: warm.writeUnits } }),
 })
 
 const globalIndex = (

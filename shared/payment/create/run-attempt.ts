@@ -169,10 +169,7 @@ const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: 
   await putPointers(deps, payment)
   const outcome = await transactWhileFresh(
     deps,
-    {
-      payment: commitPending(payment),
-      counts: countTransition({ ...payment, from: undefined, to: 'pending' }),
-    },
+    { payment: commitPending(payment), counts: countTransition({ ...payment, from: undefined, to: 'pending' }) },
     addMs(now, MINUTE_MS),
   )
   // After a freeze between two tries `created_at` would be far in the past.

@@ -35,10 +35,7 @@ export const proveVersions = async (means: Means, { asks, rounds }: Order): Prom
   const startMs = means.nowMs()
   let open = asks
   for (let round = 1; ; round++) {
-    const answers = await mapInChunks(open, AT_ONCE, async (ask) => ({
-      ask,
-      problem: await problemOf(means, ask),
-    }))
+    const answers = await mapInChunks(open, AT_ONCE, async (ask) => ({ ask, problem: await problemOf(means, ask) }))
     const failed = answers.flatMap(({ ask, problem }) => (problem === undefined ? [] : [{ ask, problem }]))
     const isLast = round >= rounds || means.nowMs() - startMs > LAST_ROUND_MS
     if (failed.length === 0 || isLast) return failed.map(({ ask, problem }) => `${nameOf(ask)} ${problem}`)

@@ -67,12 +67,7 @@ export const newDelivery = (event: Announced, endpoint: Endpoint, now: Timestamp
   createdAt: now,
   resends: 0,
   ...(endpoint.enabled
-    ? {
-        status: 'scheduled',
-        nextAttemptAt: now,
-        dueAt: addMs(now, overdueAfterMs(0)),
-        unlisted: true,
-      }
+    ? { status: 'scheduled', nextAttemptAt: now, dueAt: addMs(now, overdueAfterMs(0)), unlisted: true }
     : { status: 'skipped' }),
 })
 

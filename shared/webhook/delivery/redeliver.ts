@@ -125,10 +125,7 @@ export const redeliverSince = async (
 
 const deliverMissing = async (deps: RoundDeps, event: Event, endpoint: Endpoint, write: WriteRound) => {
   const delivery = newDelivery(announced(event), endpoint, deps.now())
-  const { applied } = await write(delivery, {
-    delivery: insertDelivery(delivery),
-    event: await keepEvent(deps, event),
-  })
+  const { applied } = await write(delivery, { delivery: insertDelivery(delivery), event: await keepEvent(deps, event) })
   if (applied) await sendDeliveryMessage(deps, delivery, laneOf(endpoint), 0)
   return applied
 }

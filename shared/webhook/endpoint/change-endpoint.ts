@@ -40,14 +40,7 @@ export const registerEndpoint = async (
   await assertSafeUrl(url, urlRulesOf(deps.stage), deps.resolveHost)
   await assertRoomForOneMore(deps, clientId)
   const endpointId = v.parse(EndpointIdSchema, deps.newId())
-  const endpoint: Endpoint = {
-    endpointId,
-    clientId,
-    url,
-    eventTypes,
-    enabled: true,
-    createdAt: deps.now(),
-  }
+  const endpoint: Endpoint = { endpointId, clientId, url, eventTypes, enabled: true, createdAt: deps.now() }
   // Standard base64: most libraries that verify Standard Webhooks refuse the other alphabet.
   const signingSecret = `whsec_${deps.randomBytes(SECRET_BYTES).toString('base64')}`
   const sealedSecret = await deps.sealer.seal(signingSecret, endpoint)

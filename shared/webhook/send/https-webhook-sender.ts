@@ -113,10 +113,7 @@ type CheckedRequest = Pick<WebhookRequest, 'headers' | 'body'> & {
   readonly addresses: readonly ResolvedAddress[]
 }
 
-type Limits = {
-  readonly deadline: AbortSignal
-  readonly bodyGraceMs: number
-}
+type Limits = { readonly deadline: AbortSignal; readonly bodyGraceMs: number }
 
 /** Writes one request to a checked address and reads its answer. Throws only if node refuses to send it. */
 export const postWebhook = (request: CheckedRequest, { deadline, bodyGraceMs }: Limits): Promise<Outcome> => {

@@ -11,9 +11,7 @@ const Ready = v.object({
   provider: v.string(),
   table: v.optional(v.object({ endpoint: v.string(), name: v.string() })),
 })
-export type Program = v.InferOutput<typeof Ready> & {
-  end(): Promise<void>
-}
+export type Program = v.InferOutput<typeof Ready> & { end(): Promise<void> }
 /** The local gateway, and who calls it. */
 export type Bench = Pick<HttpCaller, 'call'> & { readonly gateway: Program }
 

@@ -112,11 +112,7 @@ const startMs = async (file: string, env: NodeJS.ProcessEnv): Promise<number> =>
 
 const bareOf = async (directory: string, means: readonly Means[]): Promise<string> => {
   const outfile = join(directory, `bare-${means.join('-')}.mjs`)
-  await build({
-    ...BUNDLE_OPTIONS,
-    stdin: { contents: bareHandler(means), resolveDir: PROJECT_ROOT },
-    outfile,
-  })
+  await build({ ...BUNDLE_OPTIONS, stdin: { contents: bareHandler(means), resolveDir: PROJECT_ROOT }, outfile })
   return outfile
 }
 

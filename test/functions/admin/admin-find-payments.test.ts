@@ -25,11 +25,7 @@ const depsAt = (destination = `88${Number(`0x${crypto.randomUUID().slice(0, 8)}`
   return { deps, destination, goDeaf: () => void (isHeard = false) }
 }
 
-type Found = {
-  readonly data: readonly { readonly id: string }[]
-  readonly complete: boolean
-  readonly cursor?: string
-}
+type Found = { readonly data: readonly { readonly id: string }[]; readonly complete: boolean; readonly cursor?: string }
 
 const found = async (deps: TestDeps, payload: object) => {
   const { status, body } = await invokeAdmin(findPayments, deps, payload)

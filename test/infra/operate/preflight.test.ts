@@ -24,16 +24,18 @@ afterAll(() => {
 })
 
 const stackIs = (StackName: string, StackStatus: StackStatus, version?: string) =>
-  cloudFormation.on(DescribeStacksCommand, { StackName }).resolves({
-    Stacks: [
-      {
-        StackName,
-        CreationTime: new Date(0),
-        StackStatus,
-        Outputs: version === undefined ? [] : [{ OutputKey: 'BootstrapVersion', OutputValue: version }],
-      },
-    ],
-  })
+  cloudFormation
+    .on(DescribeStacksCommand, { StackName })
+    .resolves({
+      Stacks: [
+        {
+          StackName,
+          CreationTime: new Date(0),
+          StackStatus,
+          Outputs: version === undefined ? [] : [{ OutputKey: 'BootstrapVersion', OutputValue: version }],
+        },
+      ],
+    })
 const stackIsAbsent = (StackName: string) =>
   cloudFormation.on(DescribeStacksCommand, { StackName }).rejects(awsRefusal('ValidationError', 'Stack does not exist'))
 const unreserved = (UnreservedConcurrentExecutions: number) =>

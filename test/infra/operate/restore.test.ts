@@ -47,15 +47,17 @@ const TAGS = [
 const answerAs = (state: 'bare' | 'complete') => {
   const enabled = state === 'complete' ? ('ENABLED' as const) : ('DISABLED' as const)
   dynamodb.on(aws.DescribeTableCommand).resolves({ Table: describedAs(state) })
-  dynamodb.on(aws.DescribeTimeToLiveCommand).resolves({
-    TimeToLiveDescription: { TimeToLiveStatus: enabled, AttributeName: 'ttl' },
-  })
-  dynamodb.on(aws.DescribeContinuousBackupsCommand).resolves({
-    ContinuousBackupsDescription: {
-      ContinuousBackupsStatus: 'ENABLED',
-      PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: enabled, RecoveryPeriodInDays: 35 },
-    },
-  })
+  dynamodb
+    .on(aws.DescribeTimeToLiveCommand)
+    .resolves({ TimeToLiveDescription: { TimeToLiveStatus: enabled, AttributeName: 'ttl' } })
+  dynamodb
+    .on(aws.DescribeContinuousBackupsCommand)
+    .resolves({
+      ContinuousBackupsDescription: {
+        ContinuousBackupsStatus: 'ENABLED',
+        PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: enabled, RecoveryPeriodInDays: 35 },
+      },
+    })
   dynamodb.on(aws.ListTagsOfResourceCommand).resolves({ Tags: state === 'bare' ? [] : TAGS })
 }
 

@@ -142,10 +142,7 @@ describe('a create answered early and thawed later', () => {
     const { deps, make, stored, ledger, upstream } = await aCreate({ expiresInSeconds: 3_600 })
     frozenAfterCall(deps, HOUR_MS)
 
-    await expect(make()).rejects.toMatchObject({
-      code: 'internal_error',
-      message: expect.stringContaining('expired'),
-    })
+    await expect(make()).rejects.toMatchObject({ code: 'internal_error', message: expect.stringContaining('expired') })
     expect(upstream()).toStrictEqual(['cancelled'])
     const [paymentRequestId] = deps.provider.requests.keys()
     const ended = { number: 1, outcome: 'unknown', code: 'expired_before_commit', endedAt: deps.now() }

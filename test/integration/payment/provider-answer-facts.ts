@@ -56,11 +56,7 @@ const PaymentRequest = v.pipe(
   v.check((one) => fitsChannel(one), 'channel_properties do not fit the channel'),
 )
 
-const Capture = v.strictObject({
-  capture_id: id('cptr-', 'cap-'),
-  capture_amount: Rupiah,
-  capture_timestamp: Time,
-})
+const Capture = v.strictObject({ capture_id: id('cptr-', 'cap-'), capture_amount: Rupiah, capture_timestamp: Time })
 
 const Payment = v.strictObject({
   ...common,

@@ -80,10 +80,7 @@ export const putBack = (world: World, environment: Environment, asideMs = 0): vo
 type Handler = (event: unknown, context: unknown) => Promise<unknown>
 type HandlerModule = { readonly handler: { readonly withDeps: (deps: Deps) => Handler } }
 
-export type LoadedFunction = {
-  readonly spec: FunctionSpec
-  readonly build: (deps: Deps) => Handler
-}
+export type LoadedFunction = { readonly spec: FunctionSpec; readonly build: (deps: Deps) => Handler }
 
 /** The real handlers of all functions in the manifest, loaded once. */
 export const loadFunctions = async (): Promise<ReadonlyMap<string, LoadedFunction>> => {

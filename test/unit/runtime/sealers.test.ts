@@ -66,10 +66,7 @@ describe('the sealer of KMS', () => {
 
     await sealer.unseal(await sealer.seal(SECRET, OWNER), OWNER)
 
-    const asked = {
-      KeyId: ARN,
-      EncryptionContext: { stage: 'prod', client: 'client-1', endpoint: 'endpoint-1' },
-    }
+    const asked = { KeyId: ARN, EncryptionContext: { stage: 'prod', client: 'client-1', endpoint: 'endpoint-1' } }
     expect(mocked.calls().map(({ args: [{ input }] }) => input)).toStrictEqual([
       { ...asked, Plaintext: Buffer.from(SECRET) },
       { ...asked, CiphertextBlob: Buffer.from('sealed') },

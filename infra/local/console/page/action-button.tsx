@@ -64,10 +64,7 @@ type ActionButtonProps = Action & {
   readonly disabled?: boolean
 }
 
-type DoubleButtonProps = Omit<ActionButtonProps, 'after'> & {
-  readonly isBusy: boolean
-  readonly onPress?: () => void
-}
+type DoubleButtonProps = Omit<ActionButtonProps, 'after'> & { readonly isBusy: boolean; readonly onPress?: () => void }
 
 /** Without `onPress` it submits its form. A busy button keeps the focus. */
 const DoubleButton = ({ label, call, about = '', kind, disabled = false, isBusy, onPress }: DoubleButtonProps) => {

@@ -96,11 +96,7 @@ export const createMemoryTable = (options: MemoryTableOptions = {}) => {
       const { fields } = input
       const items = input.countOnly ? [] : found.map(recordOf)
       lastUse = () => useOfQuery(input, found)
-      return {
-        items: fields ? items.map((item) => onlyFields(item, fields)) : items,
-        count: found.length,
-        cursor,
-      }
+      return { items: fields ? items.map((item) => onlyFields(item, fields)) : items, count: found.length, cursor }
     },
     write: (step) => {
       if (step.kind === 'check') throw new OutsideModel('a condition check exists only inside a transaction')

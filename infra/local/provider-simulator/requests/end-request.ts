@@ -8,9 +8,7 @@ import { bookCapture } from '../transactions/transaction-rows.ts'
 import { paymentOf, requireRequest, timestampNow, type World } from '../world.ts'
 
 const SimulateBody = v.nullish(
-  v.object({
-    amount: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(1_000_000_000_000))),
-  }),
+  v.object({ amount: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(1_000_000_000_000))) }),
 )
 
 /**
