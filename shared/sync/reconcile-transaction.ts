@@ -89,7 +89,7 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
   if (moved && takesBack(moved)) {
     const booked = moved.isOwnRow
       ? await bookSuspenseVoid(deps, item, row)
-      : await bookSuspenseRefund(deps, item, row, moved.amountMinor)
+      : await bookSuspenseRefund(deps, item, row, transaction.disputedMinor ?? moved.amountMinor)
     // An operator has paid the money out or written it off, and may still stop the transfer.
     const isClosed = booked.status === 'resolved' && booked.resolution !== 'refunded'
     if (isClosed) await recordFindingOf(deps, transaction, booked)

@@ -65,6 +65,16 @@ describe('sync: rows that name money in suspense', () => {
     },
   )
 
+  held('a dispute takes the part that it disputes, not the fee in its row', async ({ deps, hold, sync }) => {
+    const { own, item } = await hold('order 17')
+    const amounts = { amountMinor: minor(30_000), disputedMinor: minor(25_000), providerMinor: minor(-30_000) }
+
+    await sync(settledRow(own, deps.now(), { ...back, ...amounts, returns: 'chargeback' }))
+
+    expect(await item()).toMatchObject({ status: 'open', refundedMinor: 25_000 })
+    expect(await sumsOf(deps)).toMatchObject({ suspenseMinor: 75_000 })
+  })
+
   held.for<readonly [string, Partial<ProviderTransaction>, string, object | undefined]>([
     ['a deduction', { type: 'correction' }, 'transaction_unexplained', { type: 'unmatched' }],
     ['a won dispute', { type: 'correction', comesAgain: true }, 'reversed_upstream', { type: 'unmatched' }],
