@@ -44,10 +44,10 @@ const grouped = (checks: readonly Check[], keysOf: (check: Check) => readonly st
 }
 
 /**
- * Which checks execute a mutant's declaration, the most promising first: those that noticed another mutant of its file,
- * then short ones, that execute little else. What is no function is reached by every check that executes anything of its
- * file, or else of a file that imports it. A check that counts by itself what it executes records nothing: it comes last,
- * for every mutant.
+ * Which checks execute a mutant's declaration. First come those that noticed another mutant of its file, then short ones
+ * that execute little else. A process loads a file once, so only one check records what runs while it is loaded. Such
+ * code, and code outside functions, is reached by every check that executes anything of its file, or else of a file that
+ * imports it. A check that counts by itself records nothing: it comes last, for every mutant.
  */
 export const checksReaching = (
   checks: readonly Check[],
@@ -67,7 +67,8 @@ export const checksReaching = (
   return ({ path, declaration }: Pick<Mutant, 'path' | 'declaration'>): readonly Check[] => {
     const first = noticing(path)
     const turn = ({ name }: Check) => (first.has(name) ? 0 : 1)
-    const recorded = byFunction.get(`${path}#${declaration}`) ?? ofFile(path)
+    const executing = byFunction.get(`${path}#${declaration}`) ?? []
+    const recorded = executing.length > 1 ? executing : ofFile(path)
     return [...recorded.toSorted((a, b) => turn(a) - turn(b) || price(a) - price(b)), ...unrecorded]
   }
 }
