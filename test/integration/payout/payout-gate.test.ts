@@ -8,11 +8,13 @@ import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { settlementKey, verdictKey, windowKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { noteFound } from '../../../shared/verdict/client-verdict-store.ts'
+import { noteFound, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { newSettlementVerdict, readSettlementVerdict } from '../../../shared/verdict/settlement-verdict-store.ts'
 import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { withFloor } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { anAudited, aRecorded, quiet } from './recorded-settlement.ts'
@@ -81,6 +83,22 @@ describe('the payout gate (design section 11)', () => {
     const message: unknown = expect.stringContaining('1 differences, the first is settlement.gross_minor')
     expect(deps.published).toStrictEqual([{ kind: 'audit.imbalance', subject: client.clientId, message }])
     expect(await readSettlementVerdict(deps, settlement.settlementId)).toMatchObject({ state: 'audited' })
+  })
+
+  it.each([0, 1])('keeps what two audits find at the same time, %i audits after the first', async (earlier) => {
+    const deps = memoryDeps()
+    const { clientId } = await withFloor(deps)
+    const note = (by: TestDeps, part: string) =>
+      noteFound(by, clientId, new Map([[part, [{ what: part, id: clientId, expected: 1, found: 2 }]]]), undefined)
+    if (earlier) await note(deps, 'counts')
+
+    await note(
+      beforeFirst(deps, 'put', () => note(deps, 'window')),
+      'figures',
+    )
+
+    const parts = [...(earlier ? ['counts'] : []), 'window', 'figures']
+    expect((await readClientVerdict(deps, clientId)).standing).toMatchObject(parts.map((part) => ({ part })))
   })
 
   it('stays shut while the audit is inconclusive, and says when it runs again', async () => {
