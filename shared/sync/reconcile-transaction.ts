@@ -55,11 +55,14 @@ const reconcileMoved = async (
   moneyRow: MoneyRow,
 ): Promise<Reconciled> => {
   const row = withDisputed(moneyRow, transaction, payment)
+  const about = { subject: transaction.transactionId, cause: 'disputed_amount_unknown', payment } as const
+  const unclear = syncFinding(deps, transaction, about)
   if (row === undefined) {
-    const about = { subject: transaction.transactionId, cause: 'disputed_amount_unknown', payment } as const
-    await bookWithFinding(deps, houseRowOf(transaction), syncFinding(deps, transaction, about))
+    await bookWithFinding(deps, houseRowOf(transaction), unclear)
     return DONE
   }
+  // An earlier reading did not show the amount: the house has the row, and an operator decides.
+  if (row.type === 'chargeback' && (await findSuspense(deps, unclear.suspenseId))) return DONE
   const isEarly = row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
   // The row of a won dispute may arrive before its chargeback: it stays open for two days.
   if (isEarly && addMs(transaction.updatedAt, OPEN_TIMEOUT_MS) > deps.now()) return OPEN

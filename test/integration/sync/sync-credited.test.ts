@@ -143,6 +143,25 @@ describe('sync: a dispute that is won', () => {
     expect(deps.published).toHaveLength(1)
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
   })
+
+  it('stays a person’s when a later reading says the amount', async ({
+    deps,
+    client,
+    rows,
+    credited,
+    sync,
+    syncAfter,
+  }) => {
+    const row = dispute(deps, credited)
+    await sync({ ...row, disputedMinor: undefined })
+    deps.clock.advance(30 * MINUTES)
+    rows.splice(0, rows.length, { ...row, updatedAt: deps.now() })
+
+    await syncAfter(5 * MINUTES)
+
+    expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+  })
 })
 
 const under = <Deps extends TestDeps>(deps: Deps, providerFees: ProviderFees): Deps => ({
