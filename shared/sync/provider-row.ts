@@ -5,6 +5,7 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import type { FindingCause, Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
+import { addMs, DAY_MS } from '../time.ts'
 
 /** The reversal, refund or dispute that a row describes. Undefined: the row paid the payment, or moves no money. */
 export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefined => {
@@ -83,3 +84,9 @@ export const recordFindingOf = async (
   const found = syncFinding(deps, transaction, { subject: transaction.transactionId, cause, payment: undefined })
   await recordSuspense(deps, { ...found, paymentId: about?.paymentId, clientId: about?.clientId })
 }
+
+/** How long an open transaction is retried before an operator must check it. */
+const OPEN_TIMEOUT_MS = 2 * DAY_MS
+
+export const isYoung = ({ now }: Pick<NewsDeps, 'now'>, { updatedAt }: ProviderTransaction): boolean =>
+  addMs(updatedAt, OPEN_TIMEOUT_MS) > now()

@@ -20,10 +20,10 @@ import type { ProviderPayment, ProviderTransaction, Unanswered } from '../provid
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
-import { addMs, DAY_MS } from '../time.ts'
 import {
   findHeld,
   isCreditedWith,
+  isYoung,
   moneyRowOf,
   movesMoney,
   recordFinding,
@@ -45,9 +45,6 @@ const DONE: Reconciled = { kind: 'done' }
 const OPEN: Reconciled = { kind: 'open' }
 const PASSED_OVER: Reconciled = { kind: 'passed_over' }
 
-/** How long an open transaction is retried before an operator must check it. */
-const OPEN_TIMEOUT_MS = 2 * DAY_MS
-
 const reconcileMoved = async (
   deps: NewsDeps,
   payment: Payment,
@@ -65,7 +62,7 @@ const reconcileMoved = async (
   if (row.type === 'chargeback' && (await findSuspense(deps, unclear.suspenseId))) return DONE
   const isEarly = row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
   // The row of a won dispute may arrive before its chargeback: it stays open for two days.
-  if (isEarly && addMs(transaction.updatedAt, OPEN_TIMEOUT_MS) > deps.now()) return OPEN
+  if (isEarly && isYoung(deps, transaction)) return OPEN
   await movePayment(deps, payment, row)
   return DONE
 }
@@ -123,13 +120,13 @@ const askAndReconcile = async (
   if (held) return reconcileHeld(deps, held, transaction)
   // Another product of the same provider account: one finding is enough.
   if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return DONE
-  const isYoung = addMs(transaction.updatedAt, OPEN_TIMEOUT_MS) > deps.now()
-  if (isYoung && !(await ask.allowed())) return OPEN
+  const mayBeLate = isYoung(deps, transaction)
+  if (mayBeLate && !(await ask.allowed())) return OPEN
   const outcome = await applyProviderNews(deps, { providerPaymentId, paymentRequestId }, 'sync')
   if (outcome.kind === 'deferred') return OPEN
   if (outcome.kind === 'unanswered' || outcome.kind === 'not_shown') {
     if (outcome.kind === 'unanswered') await ask.unanswered(outcome.reason)
-    if (isYoung) return OPEN
+    if (mayBeLate) return OPEN
     await recordSuspense(deps, unexplained)
     return DONE
   }
@@ -139,7 +136,7 @@ const askAndReconcile = async (
   if (heldNow) return reconcileHeld(deps, heldNow, transaction)
   await recordSuspense(deps, { ...unexplained, paymentId: stored?.paymentId, clientId: stored?.clientId })
   // The row names one of our payments, so the provider may still show the money later.
-  return stored !== undefined && isYoung ? OPEN : DONE
+  return stored !== undefined && mayBeLate ? OPEN : DONE
 }
 
 /** Whether a reversal row concerns the credited money. The provider does not document which ids it carries. */
@@ -202,8 +199,11 @@ export const reconcileTransaction = async (
   if (type === 'unknown' || status === 'unknown') return recordOther(deps, transaction, known)
   if (status === 'pending' || status === 'failed') return PASSED_OVER
   // The payment is decided before its reversal.
-  const isReversal = movesMoney(transaction) && transaction.providerPaymentId !== ''
-  if (isReversal && (await isUndecided(deps, transaction, known))) return askAndReconcile(deps, transaction, ask)
+  if (movesMoney(transaction) && (await isUndecided(deps, transaction, known))) {
+    if (transaction.providerPaymentId !== '') return askAndReconcile(deps, transaction, ask)
+    // It names no money that the provider could be asked about.
+    if (isYoung(deps, transaction)) return OPEN
+  }
   if (type !== 'payment') return recordOther(deps, transaction, known)
   if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)
   if (status === 'success') {

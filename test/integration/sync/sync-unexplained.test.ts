@@ -156,4 +156,21 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
       expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${found}` }])
     },
   )
+
+  it('a refund that names no money waits until its payment is credited', async ({
+    deps,
+    client,
+    paid,
+    sync,
+    syncAfter,
+  }) => {
+    const row = rowNow(deps, paid, { type: 'return', providerPaymentId: '' })
+
+    await sync(row, rowNow(deps, paid))
+    await syncAfter(600)
+
+    expect(await findUnclaimedRow(deps, row.transactionId)).toBeUndefined()
+    expect((await paymentOf(deps, paid)).movements).toHaveLength(1)
+    expect(await pendingOf(deps, client.clientId)).toBe(0)
+  })
 })
