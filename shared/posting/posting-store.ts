@@ -11,6 +11,7 @@ const fieldsOf = (payment: Payment) => ({
   providerFeeMinor: payment.providerFeeMinor,
   netMinor: payment.netMinor,
   feeStatus: payment.feeStatus,
+  ...(payment.finalFee?.invoiced === true && { finalFee: payment.finalFee }),
   providerSettledAt: payment.providerSettledAt,
   postedAt: payment.postedAt,
   lateRowAt: payment.lateRowAt,

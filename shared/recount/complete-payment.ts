@@ -89,7 +89,8 @@ export const completePayment = async (
 
 /** The payment with its estimated fee, unless the fee was final at success. */
 const asEstimated = (payment: Payment): Payment => {
-  const estimate = payment.finalFee?.invoiced === true ? undefined : estimateOf(payment)
+  const { finalFee, paidAt } = payment
+  const estimate = finalFee?.invoiced === true && finalFee.at === paidAt ? undefined : estimateOf(payment)
   return estimate ? { ...payment, ...estimate, feeStatus: 'estimated' } : payment
 }
 

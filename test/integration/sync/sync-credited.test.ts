@@ -214,6 +214,7 @@ describe('a contract that changes', () => {
       const paid = await creditedPayment(under(deps, 'deducted'), client)
 
       await sync(rowNow(deps, paid, { keptMinor: minor(kept) }))
+      await sync()
 
       expect(await paymentOf(deps, paid)).toMatchObject(expected)
       expect(deps.published).toStrictEqual([])
