@@ -55,9 +55,11 @@ export const recordAttemptResult = async (
   return true
 }
 
-/** The time from paid to announced, which a merchant waits for. Not measured for rounds that an operator began. */
-const announcedMs = (deps: Pick<Deps, 'now'>, { eventName, roundStart, firedAt }: Delivery): number | undefined =>
-  eventName === 'payment.succeeded' && roundStart === 0 ? msBetween(firedAt, deps.now()) : undefined
+/** The time from paid to announced, which a merchant waits for. Not measured for what a redelivery began or created. */
+const announcedMs = (deps: Pick<Deps, 'now'>, { eventName, rounds, createdAt, firedAt }: Delivery) =>
+  eventName === 'payment.succeeded' && rounds === undefined && createdAt === firedAt
+    ? msBetween(firedAt, deps.now())
+    : undefined
 
 const nextAttemptAt = (
   deps: StoreDeps,

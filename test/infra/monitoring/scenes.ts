@@ -68,7 +68,8 @@ const deliver = async (deps: MemoryDeps, delivery: Parameters<typeof messageFor>
 
 const announcedLate: Scene = async (deps) => {
   const endpoint = await storedEndpoint(deps)
-  await deliver(deps, await storedDelivery(deps, endpoint, { firedAt: addMs(deps.now(), -3 * MINUTE_MS) }))
+  const paidAt = addMs(deps.now(), -3 * MINUTE_MS)
+  await deliver(deps, await storedDelivery(deps, endpoint, { firedAt: paidAt, createdAt: paidAt }))
 }
 
 /** Eight failures in a row. */

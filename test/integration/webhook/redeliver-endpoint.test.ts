@@ -11,6 +11,7 @@ import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-ac
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
+  drainQueue,
   ENDED,
   SKIPPED,
   statusesOf,
@@ -83,6 +84,17 @@ describe('redeliver to an endpoint since a time', () => {
     expect(await auditRecordsOf(deps, deliveryId)).toStrictEqual([
       { operator: OPERATOR, action: 'redeliver', before: undefined, after: { status: 'scheduled' } },
     ])
+  })
+
+  it('measures none of them as a first webhook, which merchants wait for', async ({ kinds: { deps, again } }) => {
+    deps.clock.advance(60)
+    await again()
+    await drainQueue(deps)
+
+    const measured = deps.lines.flatMap(({ code, fields }) =>
+      code === 'delivery.succeeded' ? [fields['announced_ms']] : [],
+    )
+    expect(measured).toStrictEqual([undefined, undefined, undefined])
   })
 
   it.for(['abandoned', 'skipped', 'succeeded'])(
