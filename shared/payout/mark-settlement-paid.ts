@@ -111,8 +111,9 @@ const refusedBy = (differences: readonly Difference[], clientId: string): Gatewa
 }
 
 /** The settlement's differences at this moment, because the audit was some time ago. */
-const auditNow = async (deps: GateDeps, client: Client, { settlementId }: Settlement) => {
-  const { differences } = await believed(deps, async () => {
+const auditNow = (deps: GateDeps, client: Client, { settlementId }: Settlement) =>
+  // The transaction checks that settlement, verdicts and client are unchanged.
+  believed(deps, async () => {
     const books = await readClientBooks(deps, client)
     const stored = books.settlements.find(({ settlement }) => settlement.settlementId === settlementId)
     if (stored === undefined) return differs('settlement', settlementId, 'readable', 'unreadable')
@@ -121,9 +122,6 @@ const auditNow = async (deps: GateDeps, client: Client, { settlementId }: Settle
     if (stored.settlement.entryCount > MOST_ENTRIES) return own
     return [...own, ...(await auditSettlement(deps, books, stored))]
   })
-  // The transaction checks that settlement, verdicts and client are unchanged.
-  return differences
-}
 
 const isAccepted = ({ accepted }: ClientVerdict, difference: Difference): boolean =>
   accepted.some((one) => isExactly(one, difference))
@@ -149,7 +147,9 @@ const passGate = async (deps: GateDeps, client: Client, settlement: Settlement) 
   if (verdict?.state !== 'audited') throw waits(deps, verdict)
   const standing = notAccepted(clientVerdict)
   if (standing.length > 0) throw refusedBy(standing, clientId)
-  const found = (await auditNow(deps, client, settlement)).filter((one) => !isAccepted(clientVerdict, one))
+  const { differences, isInconclusive } = await auditNow(deps, client, settlement)
+  if (isInconclusive) throw waits(deps, { ...verdict, state: 'inconclusive' })
+  const found = differences.filter((one) => !isAccepted(clientVerdict, one))
   if (found.length > 0) throw refusedBy(found, clientId)
   return {
     settlementVerdict: settlementVerdictStands(verdict),

@@ -201,6 +201,23 @@ describe('the payout gate (design section 11)', () => {
     expect(await pay()).toMatchObject({ status: 200 })
   })
 
+  it('stays shut while every look finds another difference', async () => {
+    const { deps, settlement, pay, status } = await anAudited()
+    const key = settlementKey(settlement.settlementId)
+    const row = await rawItem(deps, key)
+    let looks = 0
+    const alter = () => putRaw(deps, { ...row, entry_count: 2 + looks++ })
+    await alter()
+
+    expect(await pay({}, { ...deps, sleep: alter })).toMatchObject({
+      status: 422,
+      body: { retry_at: expect.any(String) as unknown },
+    })
+    expect(await status()).toBe('recorded')
+    await putRaw(deps, row)
+    expect(await pay()).toMatchObject({ status: 200 })
+  })
+
   it('refuses what an audit finds just before the record', async () => {
     const { deps, client, pay, status } = await anAudited()
     const late = beforeFirst(deps, 'transact', () => writtenOff(deps, client, 5))
