@@ -1,10 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
-import { requireClient } from '../client/client-store.ts'
 import type { Deps, TableDeps } from '../deps.ts'
-import { GatewayError, invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { verdictKey } from '../table/keys.ts'
 import { equals, guard, isNew, put, type Step } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
@@ -20,7 +17,7 @@ const AcceptedSchema = v.object({
   notes: v.string(),
   at: TimestampSchema,
 })
-type Accepted = v.InferOutput<typeof AcceptedSchema>
+export type Accepted = v.InferOutput<typeof AcceptedSchema>
 
 /** The result of a client's audits, and the progress of today's. */
 export const ClientVerdictSchema = v.object({
@@ -54,7 +51,7 @@ export const changeClientVerdict = (clientId: ClientId, before: ClientVerdict, a
 export const clientVerdictStands = (clientId: ClientId, read: ClientVerdict): Step =>
   guard(verdictKey(clientId), isAsRead(read))
 
-/** The most differences that one item keeps. */
+/** The most differences that one item keeps, besides accepted ones. */
 const MOST_KEPT = 100
 
 export const isExactly = (a: Difference, b: Difference): boolean =>
@@ -69,11 +66,19 @@ export const notAccepted = ({
 
 type Found = ReadonlyMap<string, readonly Difference[]>
 
+/** Accepted differences hide no other one, and each part keeps one, because only parts that stand are judged daily. */
+const mostImportant = (all: Standing[], accepted: Accepted[]): Standing[] => {
+  const open = notAccepted({ standing: all, accepted })
+  const ofEachPart = open.filter(({ part }, at) => open.findIndex((one) => one.part === part) === at)
+  const kept = new Set([...new Set([...ofEachPart, ...open])].slice(0, MOST_KEPT))
+  return all.filter((one) => kept.has(one) || !open.includes(one))
+}
+
 /** The verdict with the findings of the judged parts. Differences that are gone no longer stand. */
 const withFound = (before: ClientVerdict, found: Found): ClientVerdict => {
   const kept = before.standing.filter(({ part }) => !found.has(part))
   const added = [...found].flatMap(([part, differences]) => differences.map((difference) => ({ ...difference, part })))
-  const standing = [...kept, ...added].slice(0, MOST_KEPT)
+  const standing = mostImportant([...kept, ...added], before.accepted)
   const accepted = before.accepted.filter((one) => standing.some((difference) => isExactly(one, difference)))
   return { ...before, standing, accepted }
 }
@@ -117,47 +122,4 @@ export const tellStanding = async (
       `${first.id}. Pay out nothing of it; audit-ledger lists them all.`,
   })
   deps.log.error('audit.imbalance', { client_id: subject, differences: standing.length })
-}
-
-const doesNotStand = () =>
-  invalid(
-    'no such difference stands on this client',
-    { id: ['what, id, expected and found must be exactly as the last audit found them'] },
-    'audit-ledger shows what is wrong now; a difference stands once the daily audit or that of a settlement has found it.',
-  )
-
-/**
- * Accepts a difference that finance has explained: it no longer refuses payouts (design section 4, "Audit"). The
- * acceptance ends when its figures change. A repeat is harmless. Throws 404 for an unknown client, and 422 when no such
- * difference stands.
- */
-export const acceptDifference = async (
-  deps: RecordDeps,
-  input: {
-    readonly clientId: ClientId
-    readonly difference: Difference
-    readonly operator: string
-    readonly notes: string
-  },
-): Promise<Difference> => {
-  const { clientId, difference, operator, notes } = input
-  await requireClient(deps, clientId)
-  for (let tried = 0; tried < TRIES; tried++) {
-    const before = await readClientVerdict(deps, clientId)
-    if (before.accepted.some((one) => isExactly(one, difference))) return difference
-    if (!before.standing.some((one) => isExactly(one, difference))) throw doesNotStand()
-    const accepted: Accepted = { ...difference, operator, notes, at: deps.now() }
-    const record = {
-      subject: clientId,
-      clientId,
-      operator,
-      action: 'accept-difference',
-      after: { ...difference, notes },
-    }
-    const { applied } = await recordChange(deps, record, {
-      verdict: changeClientVerdict(clientId, before, { ...before, accepted: [...before.accepted, accepted] }),
-    })
-    if (applied) return difference
-  }
-  throw new GatewayError('conflict', 'this client is being audited right now; try again in a minute')
 }

@@ -206,7 +206,7 @@ describe('the payout gate (design section 11)', () => {
     const key = settlementKey(settlement.settlementId)
     const row = await rawItem(deps, key)
     let looks = 0
-    const alter = () => putRaw(deps, { ...row, entry_count: 2 + looks++ })
+    const alter = async () => void (await putRaw(deps, { ...row, entry_count: 2 + looks++ }))
     await alter()
 
     expect(await pay({}, { ...deps, sleep: alter })).toMatchObject({

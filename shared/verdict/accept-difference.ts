@@ -1,0 +1,51 @@
+import { requireClient } from '../client/client-store.ts'
+import { GatewayError, invalid } from '../errors.ts'
+import type { ClientId } from '../ids.ts'
+import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import { type Accepted, changeClientVerdict, isExactly, readClientVerdict } from './client-verdict-store.ts'
+import type { Difference } from './difference.ts'
+
+const doesNotStand = () =>
+  invalid(
+    'no such difference stands on this client',
+    { id: ['what, id, expected and found must be exactly as the last audit found them'] },
+    'audit-ledger shows what is wrong now; a difference stands once the daily audit or that of a settlement has found it.',
+  )
+
+const TRIES = 5
+
+/**
+ * Accepts a difference that finance has explained: it no longer refuses payouts (design section 4, "Audit"). The
+ * acceptance ends when its figures change. A repeat is harmless. Throws 404 for an unknown client, and 422 when no such
+ * difference stands.
+ */
+export const acceptDifference = async (
+  deps: RecordDeps,
+  input: {
+    readonly clientId: ClientId
+    readonly difference: Difference
+    readonly operator: string
+    readonly notes: string
+  },
+): Promise<Difference> => {
+  const { clientId, difference, operator, notes } = input
+  await requireClient(deps, clientId)
+  for (let tried = 0; tried < TRIES; tried++) {
+    const before = await readClientVerdict(deps, clientId)
+    if (before.accepted.some((one) => isExactly(one, difference))) return difference
+    if (!before.standing.some((one) => isExactly(one, difference))) throw doesNotStand()
+    const accepted: Accepted = { ...difference, operator, notes, at: deps.now() }
+    const record = {
+      subject: clientId,
+      clientId,
+      operator,
+      action: 'accept-difference',
+      after: { ...difference, notes },
+    }
+    const { applied } = await recordChange(deps, record, {
+      verdict: changeClientVerdict(clientId, before, { ...before, accepted: [...before.accepted, accepted] }),
+    })
+    if (applied) return difference
+  }
+  throw new GatewayError('conflict', 'this client is being audited right now; try again in a minute')
+}
