@@ -6,16 +6,17 @@ import { findStoredPayment } from '../payment/payment-store.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type Unanswered } from '../provider/provider.ts'
 import { finding, tellSuspense } from '../suspense/record-suspense.ts'
 import { ownersOf } from '../table/keys.ts'
-import { addMs, DAY_MS, type Timestamp } from '../time.ts'
+import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../time.ts'
 import { isForAmount, postPayments, settledRowOf } from './post-payments.ts'
 
-export type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'log' | 'alerts'>
+export type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'alerts'>
 
 /** How long a payment waits for its settled row before its fee is assumed. */
 export const FEE_WAIT_MS = 7 * DAY_MS
 
-/** The most payments of one part that one run asks about; the queue has the rest. */
+/** The most payments of one part that one run asks about, and its time for them; the queue has the rest. */
 const MOST_AT_ONCE = 50
+const RUN_MS = MINUTE_MS
 
 /**
  * Posts a bounded number of a client's payments that have waited long enough. True when more may be left that can be
@@ -25,9 +26,11 @@ export const postOverdue = async (
   deps: AssumeDeps,
   client: { readonly clientId: ClientId; readonly parts: number },
 ): Promise<boolean> => {
+  const endsAtMs = deps.monotonicMs() + RUN_MS
   const paidBy = addMs(deps.now(), -FEE_WAIT_MS)
   const ids = await openPaymentsPaidBy(deps, client, paidBy)
   for (const id of ids) {
+    if (deps.monotonicMs() >= endsAtMs) return true
     // The provider does not answer now: they stay open, and the settlement continues without them.
     if (!(await postAfterWait(deps, id))) return false
   }

@@ -101,6 +101,26 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
   })
 })
 
+describe('a provider that takes four seconds for each answer', () => {
+  it('leaves a run its time to settle; the queue has the rest', async ({ deps, client }) => {
+    await storeOpen(
+      deps,
+      Array.from({ length: 20 }, () => succeededPayment(client, { paidAt: deps.now() })),
+    )
+    deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+    deps.provider.script('listTransactions', async () => {
+      deps.clock.advance(4)
+      return { kind: 'found', value: { transactions: [], hasMore: false } }
+    })
+
+    const first = await settle(deps, client)
+
+    expect(first.settlement).toMatchObject({ paymentCount: 15 })
+    expect(deps.sent).toMatchObject([{ queue: 'settlements' }])
+    expect(await sweep(deps, client)).toMatchObject({ paymentCount: 5 })
+  })
+})
+
 describe('the row of a payment whose fee was assumed (design section 12)', () => {
   const assumed = it.extend('payment', async ({ deps, client, overdue }) => {
     await sweptNow(deps, client)
