@@ -67,12 +67,17 @@ const readSettlements = async (deps: StoreDeps, clientId: ClientId, lastId: Sett
   }
   // Settlements that others name as their predecessor and that the index does not list: it lags or lost them.
   const known = new Set(stored.map(({ settlement }) => settlement.settlementId))
-  const named = [lastId, ...stored.map(({ settlement }) => settlement.previousId)].filter((id) => id !== undefined)
-  const missing = [...new Set(named)].filter((id) => !known.has(id))
-  const items = await deps.table.getMany(missing.map(settlementKey))
-  for (const [at, id] of missing.entries()) {
-    if (items[at] === undefined) unreadable.push(...differs('settlement', id, 'there', 'not there'))
-    else take(settlementKey(id), items[at])
+  const unlisted = () =>
+    new Set(
+      [lastId, ...stored.map(({ settlement }) => settlement.previousId)].filter((id) => id !== undefined),
+    ).difference(known)
+  for (let missing = [...unlisted()]; missing.length > 0; missing = [...unlisted()]) {
+    const items = await deps.table.getMany(missing.map(settlementKey))
+    for (const [at, id] of missing.entries()) {
+      known.add(id)
+      if (items[at] === undefined) unreadable.push(...differs('settlement', id, 'there', 'not there'))
+      else take(settlementKey(id), items[at])
+    }
   }
   stored.sort((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1))
   return { stored, unreadable }
