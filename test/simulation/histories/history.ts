@@ -30,7 +30,7 @@ export type HistoryOptions = {
   /** Operations of merchants, customers and operators. */
   readonly operations: number
   readonly tracing?: boolean
-  /** Sees the play before its first operation. */
+  /** Is called before the first operation. */
   readonly began?: (play: Play) => void
 }
 
@@ -40,15 +40,15 @@ export type HistoryResult = {
   readonly steps: number
   readonly tally: Tally
   readonly story: readonly string[]
-  /** Of everything stored and seen: equal for equal histories. */
+  /** A hash of the stored items, the webhooks and the log lines. Equal histories have equal digests. */
   readonly digest: string
 }
 
 const HOUR_MS = 3_600_000
-/** Within this simulated time everything must have come to rest once the faults have stopped. */
+/** After the faults stop, all work must end within this simulated time. */
 const REST_MS = 8 * 24 * HOUR_MS
 
-/** A connected world with two merchants and without faults. `parts`: of the second merchant's books. */
+/** A connected world with two merchants and without faults. `parts`: how many the second merchant's ledger has. */
 export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play> => {
   const world = createWorld(options)
   connectSources(world)
@@ -58,8 +58,8 @@ export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play>
   watchSituations(world)
   const restProblems = [watchPromises(world, seen), watchAlerts(world)]
   const tenants: Tenant[] = []
-  for (const [number, own] of [1, parts].entries())
-    tenants.push(await drive(world, addTenant(world, number, number + 1, own)))
+  for (const [number, ownParts] of [1, parts].entries())
+    tenants.push(await drive(world, addTenant(world, number, number + 1, ownParts)))
   const { prng, oddities, scheduler, provider, table, merchants } = world
   return {
     world,
@@ -80,7 +80,7 @@ export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play>
   }
 }
 
-/** Lets everything come to rest without faults. Then checks all promises, also by the gateway's own audit. */
+/** Lets all work end without faults. Then checks all promises, also by the gateway's own audit. */
 export const rest = async (play: Play): Promise<readonly string[]> => {
   const { world, tenants, seen } = play
   world.faults = NO_FAULTS
@@ -89,9 +89,9 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   const problems = [
     ...seen.problems,
     ...problemsAtRest(world.table.items(), seenBy(play)),
-    ...play.restProblems.flatMap((problemsOfOne) => problemsOfOne()),
+    ...play.restProblems.flatMap((check) => check()),
   ]
-  // No fault of the world may look like a difference to the daily audits.
+  // Faults must leave no difference in the books, so no daily audit may find one.
   if (world.logLines.some((line) => line.includes('audit.imbalance'))) problems.push('an audit found an imbalance')
   for (const { clientId } of tenants) {
     const audit = await drive(world, lookUp(world, 'audit-ledger', { client_id: clientId }))
@@ -99,18 +99,18 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   }
   problems.push(...(await booksProblems(play)))
   for (const tenant of tenants) {
-    const ask = asking(world, tenant)
+    const ask = pacedRequests(world, tenant)
     problems.push(...(await readBackProblems(world.table.items(), tenant, ask)))
     problems.push(...(await pollerProblems(play, tenant, world.table.items(), ask)))
   }
   return problems
 }
 
-/** One each second: clocks differ by at most twenty seconds. */
+/** One try a second, for longer than the largest clock difference of twenty seconds. */
 const MOST_TRIES = 24
 
-/** Asks once a second, and again after a 429: a machine with a slow clock still counts earlier requests. */
-const asking = (world: World, tenant: Tenant) => {
+/** Sends a merchant's requests, one a second, and repeats them after a 429 (a slow clock counts earlier requests). */
+const pacedRequests = (world: World, tenant: Tenant) => {
   const ask = async (
     functionName: string,
     asked: HttpRequest = {},
@@ -134,14 +134,14 @@ const digestOf = (items: readonly RawItem[], play: Play): string =>
     .update(play.world.logLines.join('\n'))
     .digest('hex')
 
-/** In most histories one client has several parts from the beginning. */
+/** In most histories the second client's ledger has several parts from the beginning. */
 const partsIn = ({ seed }: HistoryOptions): number => (seed % 5 < 3 ? 3 : 1)
 
-/** Gaps between operations: mostly seconds, sometimes hours, so that every deadline is met and missed. */
+/** The gap before the next operation: mostly seconds, sometimes hours, so that every deadline is met and missed. */
 const gapMs = ({ prng }: World): number =>
   prng.pick([10, 300, 2_000, 20_000, 120_000, 1_800_000, 6 * HOUR_MS]) * (0.5 + prng.next())
 
-/** Days without new payments: money is settled, paid out, refused by banks and disputed. */
+/** Days without new payments. Operators settle, pay out and record refused transfers, and the provider reverses. */
 const AFTERMATH_STEPS = 6
 
 const aftermath = async (play: Play): Promise<readonly string[]> => {
@@ -164,7 +164,7 @@ const aftermath = async (play: Play): Promise<readonly string[]> => {
   return problems
 }
 
-/** The first customers pay at once. Sometimes their merchant has got more parts before. */
+/** The first customers of the second merchant pay at once. Sometimes an operator first gives a merchant more parts. */
 const firstDay = async (play: Play): Promise<void> => {
   const { oddities, scheduler } = play
   if (oddities.chance(0.3)) await drive(play.world, growClient(play))
@@ -173,7 +173,7 @@ const firstDay = async (play: Play): Promise<void> => {
   await scheduler.runFor(oddities.int(0, 60_000))
 }
 
-/** Scenes that make rare situations frequent. The order matters, because they draw from the same source. */
+/** Scenes that make rare situations frequent. Their order matters: all draw from one source of randomness. */
 const ARRANGEMENTS = [
   arrangeRaces,
   arrangeRounds,
@@ -186,9 +186,9 @@ const ARRANGEMENTS = [
   arrangeConcurrentOperators,
 ]
 
-/** One history: the same seed and number of operations give the same one, byte for byte. */
+/** Runs one history. The same seed and number of operations give the same history, byte for byte. */
 export const runHistory = async (options: HistoryOptions): Promise<HistoryResult> => {
-  // Every third history has a contract that bills fees after the month.
+  // In every third history the provider bills its fees after the month.
   const providerFees = options.seed % 3 === 0 ? 'invoiced' : 'deducted'
   const play = await startPlay({ ...options, providerFees }, partsIn(options))
   options.began?.(play)

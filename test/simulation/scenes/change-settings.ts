@@ -42,7 +42,7 @@ const restrict = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> =
   const created = await requestAs(world, made, 'api-create-payment', { body })
   if (created && ![401, 403, 500].includes(created.status))
     seen.problems.push(`a key of ${tenant.clientId} that may only read was answered ${created.status}`)
-  if (created?.status === 403) meet(world, 'a key that may only read is refused')
+  if (created?.status === 403) meet(world, 'a read-only key is refused')
   const read = await requestAs(world, made, 'api-get-balance')
   if (isTaken(read)) count(world.tally, 'key restricted: read all the same')
 }

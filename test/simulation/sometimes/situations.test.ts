@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Tally } from '../world/world.ts'
 import { missingSituations, SITUATIONS } from './situations.ts'
 
-it('names the situations that so many histories must have met, and did not', () => {
+it('missingSituations names what did not happen, if its number of seeds is reached', () => {
   const tally: Tally = new Map([...SITUATIONS.keys()].map((name) => [name, 1]))
   tally.delete('fault crash')
   tally.delete('reversal: voided whole, open')

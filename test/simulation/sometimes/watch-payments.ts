@@ -43,7 +43,7 @@ export const watchCreates = (world: World): void => {
     const request = id === undefined ? undefined : world.provider.storedRequest(id)?.request
     const payment = paymentOfReference(world, request?.reference_id)
     const isNeeded = payment?.['payment_request_id'] === id && payment?.['status'] !== 'succeeded'
-    if (payment && !isNeeded) meet(world, 'an orphan is cancelled')
+    if (payment && !isNeeded) meet(world, 'a request that its payment does not need is cancelled')
   })
 
   world.onAnswered.push((process, { method, path, outcome }) => {

@@ -76,14 +76,19 @@ const watchSettlements = (world: World): void => {
 
   const onSettlement = (before: RawItem | undefined, after: RawItem) => {
     if (before === undefined) {
-      meet(world, after['triggered_by'] === 'manual' ? 'a settlement by an operator' : 'a settlement by the sweep')
+      meet(
+        world,
+        after['triggered_by'] === 'manual'
+          ? 'an operator’s trigger records a settlement'
+          : 'the sweep records a settlement',
+      )
       const clientId = text(after, 'client_id')
       if (goesOn(clientId)) meet(world, 'a window is summed over several runs')
       keptBy.delete(clientId)
       const types = new Set(sweptBy(after, entriesOf(world, clientId)).map(({ type }) => type))
       return meetEach(world, {
         'a re-credit is settled again': types.has('recredit'),
-        'a deduction is settled beside payments': ['refund', 'chargeback', 'reversal'].some((type) => types.has(type)),
+        'a reversal is settled beside payments': ['refund', 'chargeback', 'reversal'].some((type) => types.has(type)),
       })
     }
     const wasRecorded = before['status'] === 'recorded'
@@ -104,10 +109,10 @@ const watchSettlements = (world: World): void => {
     const isSameFee = amount(after, 'provider_fee_minor') === amount(before, 'provider_fee_minor')
     meetEach(world, {
       'a payment is void before it is posted': isPosted && isVoid,
-      'a fee is assumed by its day': isPosted && !isVoid && isAssumed,
+      'a fee is assumed after seven days': isPosted && !isVoid && isAssumed,
       'a payment is posted by its settled row': isPosted && !isVoid && !isAssumed,
       'a fee differs from its estimate': isPosted && !isSameFee,
-      'a payment is posted after money of it went back': isPosted && hasMoved,
+      'a payment is posted after a reversal': isPosted && hasMoved,
       'a payment is posted more than a day after it was paid': isPosted && isLate,
       'the row of an assumed payment comes late':
         before['late_row_at'] === undefined && after['late_row_at'] !== undefined,
@@ -133,7 +138,7 @@ const watchSettlements = (world: World): void => {
     const isGrown = sk === 'CLIENT' && before && after['ledger_parts'] !== before['ledger_parts']
     if (isGrown && paid.has(text(after, 'client_id'))) meet(world, 'a client grows while it has payments')
     if (pk.startsWith('JOURNAL#') && before === undefined && after['type'] === 'written_off' && after['payment_id'])
-      meet(world, 'a won dispute pays back what was written off')
+      meet(world, 'a won dispute pays back a write-off')
   })
 
   world.onRefused.push((step, was) => {

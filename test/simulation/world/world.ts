@@ -18,7 +18,7 @@ export const PROVIDER_KEY = 'xnd_development_simulation'
 export const CALLBACK_TOKEN = 'simulation-callback-token'
 const START_MS = Date.UTC(2026, 10, 2, 3, 0, 0)
 
-/** The most rows that a page of the provider has. */
+/** The largest page of the provider, in rows. */
 export const MOST_ROWS_A_PAGE = 50
 
 export type WorldOptions = {
@@ -26,15 +26,15 @@ export type WorldOptions = {
   readonly functions: ReadonlyMap<string, LoadedFunction>
   readonly tracing?: boolean
   readonly providerFees?: ProviderFees
-  /** By default so small that most reads in steps take several steps. */
+  /** By default so small that most reads take several steps. */
   readonly historySteps?: HistorySteps
-  /** The most rows of a page of the provider. In some histories so few that most lists have several pages. */
+  /** The rows of a page of the provider. In some histories so few that most lists have several pages. */
   readonly rowsAPage?: number
 }
 
 export type World = ReturnType<typeof createWorld>
 
-/** Until a time, writes are delayed, and the rival may act during the delay. */
+/** Until this time, writes are delayed. During each delay, the rival may act. */
 type Contest = { readonly untilMs: number; readonly rival?: () => unknown }
 type Impairment = { readonly lost: number; readonly delayMs: number }
 
@@ -67,11 +67,11 @@ export const createWorld = ({
   const border = {
     faults: NO_FAULTS,
     ...createListeners(),
-    /** By running process, the unfinished one in the same environment, which continues under the running one's name. */
+    /** By running process: the unfinished process of its environment. That one continues under the same name. */
     sharing: new WeakMap<Process, Process>(),
     /** The process whose call to table or provider takes effect now. */
     acting: undefined as Process | undefined,
-    /** Delivers a callback of the provider. Answers the HTTP status, or rejects. */
+    /** Delivers a callback of the provider. Resolves to the HTTP status, or rejects. */
     sendCallback: ((): Promise<number> =>
       Promise.reject(new Error('no gateway listens for callbacks yet'))) as SendCallback,
   }
@@ -90,7 +90,7 @@ export const createWorld = ({
     prng,
     /** A second source of randomness, for odd rows and arranged scenes, so that these shift no other draw. */
     oddities: createPrng(~seed),
-    /** Ids of rows by which the provider took money back or returned it, and of money without a payment. */
+    /** Ids of the rows of reversals and won disputes, and of money without a payment. */
     bookedBack: [] as string[],
     /** The client of the last reversal, until the sync reads again. */
     unreadBack: undefined as string | undefined,
@@ -98,21 +98,21 @@ export const createWorld = ({
     /** The quota of background work: the provider's published one, or one that is too small. */
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
     rowsAPage,
-    /** How long the provider takes for a call; drawn when not given. */
+    /** How long each call to the provider takes; undefined: drawn for each call. */
     providerMs: undefined as number | undefined,
     /** By partition: until when writes get no answer. Some are applied, and some are not. */
     unansweredUntilMs: new Map<string, number>(),
     /** By partition: until when writes are delayed, as if other writers were busy there. */
     contested: new Map<string, Contest>(),
-    /** By partition: how many of the next transactions get no answer, and how long each is delayed before. */
+    /** By partition: how many of the next transactions get no answer, and the delay before each. */
     impaired: new Map<string, Impairment>(),
     /** By payment of the provider: until when it is not shown, although its callback was sent. */
     unseenUntilMs: new Map<string, number>(),
-    /** How long the create of a payment, the cancel of a request or the read of a path takes at the provider. */
+    /** By payment (create), request (cancel) or path (read): how long the call takes at the provider. */
     slowCallsMs: new Map<string, number>(),
     /** By partition: until when single reads are throttled. */
     unreadUntilMs: new Map<string, number>(),
-    /** Until then no alert can be published. */
+    /** Until when no alert can be published. */
     topicDownUntilMs: 0,
     /** The times of the provider's calls in the last minute, by operation. */
     providerCalls: new Map<string, number[]>(),
@@ -122,7 +122,7 @@ export const createWorld = ({
     unshownRows: new Set<string>(),
     /** By payment, request or fee: until when the provider does not answer about it, and what it answers instead. */
     withheld: new Map<string, { readonly untilMs: number; readonly says: 'nothing' | 'not found' | 'too often' }>(),
-    /** Findings that the contradicting rows of payments must lead to. */
+    /** Findings that must follow from the contradicting rows of payments. */
     conflictingRows: [] as { readonly providerPaymentId: string; readonly cause: string }[],
     /** When a process last read a list. */
     listedMs: new WeakMap<Process, number>(),
@@ -133,7 +133,7 @@ export const createWorld = ({
     queues: byQueue((name) => createSimQueue(QUEUE_TIMES[name])),
     provider,
     merchants: createMerchants(prng.fork(), (fault) => count(tally, `fault ${fault}`)),
-    /** How many endpoints were asked for, by client. */
+    /** By client: how many endpoints an operator tried to register. */
     registrations: new Map<string, number>(),
     /** The published alerts. */
     alerts: [] as (Alert & { readonly atMs: number })[],
@@ -157,7 +157,7 @@ export const createWorld = ({
   })
 }
 
-/** Adds a line to the story, with simulated time; free when nothing is traced. */
+/** Adds a line to the story, with simulated time. Without tracing, `line` is never called. */
 export const trace = (world: World, line: () => string): void => {
   if (!world.tracing) return
   world.story.push(`${new Date(world.scheduler.nowMs()).toISOString()} ${line()}`)
@@ -177,7 +177,7 @@ export const strikes = (world: World, fault: keyof Faults): boolean => {
   return true
 }
 
-/** The same for faults that were added later: a history without them draws nothing, so its seed keeps its meaning. */
+/** Like `strikes`, for faults added later. It draws nothing without the fault, so older seeds keep their histories. */
 export const isHit = (world: World, fault: keyof Faults): boolean => world.faults[fault] > 0 && strikes(world, fault)
 
 /** A random delay up to the worst one; a millisecond if there is none. */
@@ -225,7 +225,7 @@ export const addTo = <Key, Value>(
   value: Value,
 ): void => void sets.set(key, (sets.get(key) ?? new Set()).add(value))
 
-/** Moves time on until a promise of the world is settled. */
+/** Advances the simulated time until the promise settles. */
 export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> => {
   const progress = { settled: false }
   const end = () => {
@@ -240,5 +240,5 @@ export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> =>
 export const passed = ({ scheduler }: World, ms: number): Promise<void> =>
   new Promise((resolve) => void scheduler.after(ms, resolve))
 
-/** Waits until a time; not at all if it is over. */
+/** Waits until a time; returns at once if it has passed. */
 export const passedUntil = (world: World, ms: number): Promise<void> => passed(world, ms - world.scheduler.nowMs())
