@@ -5,7 +5,7 @@ import { lineOf, type SourceFile } from './support/source-file.ts'
 
 const FUNCTION_LINES = 50
 
-/** No handler among the functions but the list of them, wing by wing: handlers have a folder. */
+/** The files of the manifest are directly in functions/; handlers are in its folders. */
 export const isOfManifest = (path: string): boolean => /^functions\/[^/]+$/.test(path)
 
 const isDomainOrHandler = ({ path }: SourceFile) =>
@@ -48,10 +48,10 @@ const keysAreBuiltInOnePlace: Rule = (file) =>
     ? file.nodes.flatMap((node) => (KEY_PREFIX.test(textOf(node) ?? '') ? [at(file, node, textOf(node) ?? '')] : []))
     : []
 
-/** Xendit's name but for the fields that the specification calls so, its forms of ids, its codes of channels and accounts. */
+/** Xendit's name (except fields that the specification names so), its forms of ids, its codes of channels and accounts. */
 const PROVIDERS_WORD = /[Xx]endit(?!_fees?_minor)|(^|[^a-z])(py|pr|txn)[-_]|_VIRTUAL_ACCOUNT|^(QRIS|CASH)$/
 
-const domainSpeaksNoProvidersWords: Rule = (file) =>
+const domainHasNoProvidersWords: Rule = (file) =>
   isOfAnyProvider(file.path) && file.path !== 'shared/table/upstream.ts'
     ? file.nodes.flatMap((node) => {
         const text = node.type === 'Literal' && typeof node.value === 'string' ? node.value : textOf(node)
@@ -68,7 +68,7 @@ const namesSaySomething: Rule = ({ path }) =>
     return VAGUE.test(name) ? [`${part} says nothing`] : []
   })
 
-/** Names by which others look for an export: Lambda, and the SDK's clients. */
+/** Export names that Lambda and the SDK's clients require. */
 const NAMES_GIVEN = ['handler', 'defaultProvider']
 
 const lettersOf = (name: string) => name.replaceAll(/[-_]/g, '').toLowerCase()
@@ -88,7 +88,7 @@ const isFunction = ({ type }: ESTree.Node) =>
 const contains = (outer: ESTree.Node, inner: ESTree.Node) =>
   outer !== inner && outer.start <= inner.start && inner.end <= outer.end
 
-/** Lines of its own: a factory is not blamed for the methods it returns, each of which is measured by itself. */
+/** Counts a function's own lines, without the functions inside it: each of those is measured by itself. */
 const functionsAreShort: Rule = (file) => {
   if (!isCode(file)) return []
   const functions = file.nodes.filter(isFunction)
@@ -108,12 +108,12 @@ const nothingIsLeftForLater: Rule = ({ comments }) =>
       : [],
   )
 
-/** Rules of the house that oxlint does not have, by the sentence that each holds. */
+/** Rules that oxlint does not have. The key is the rule in words. */
 export const RULES = {
   ...IMPORT_RULES,
   'time, chance and environment come in through deps': timeAndChanceAreGiven,
   'keys are spelled only in table/keys.ts': keysAreBuiltInOnePlace,
-  "the domain speaks no provider's words": domainSpeaksNoProvidersWords,
+  'the domain has no words of a provider': domainHasNoProvidersWords,
   'names of files say what is in them': namesSaySomething,
   'a file is called what it exports': filesAreCalledWhatTheyExport,
   'functions are short': functionsAreShort,
@@ -122,11 +122,11 @@ export const RULES = {
 
 export type RuleName = keyof typeof RULES
 
-/** Says what is wrong with a tree, given the path of each file in it; nothing when it keeps the rule. */
+/** Answers the violations in a tree, given the path of each file. */
 type TreeRule = (paths: readonly string[]) => readonly string[]
 
 const FOLDER_FILES = 22
-/** What tests share is found by its name, like what operators may do: an action is a handler, and they are one list. */
+/** Folders in which a file is found by its name: operator actions, and what tests share. */
 const LONG_FOLDERS: Readonly<Record<string, number>> = { 'functions/admin': Infinity, 'test/support': 45 }
 
 const inWings = (paths: readonly string[]) => paths.filter((path) => path.startsWith('infra/'))
@@ -150,7 +150,7 @@ const foldersStandAlone: TreeRule = (paths) => {
   return paths.filter((path) => folders.has(path.slice(0, path.length - extname(path).length)))
 }
 
-/** Test files do not count: each says by its name which claims it holds. */
+/** Test files do not count, because their names are enough. */
 const foldersAreShort: TreeRule = (paths) =>
   [
     ...Map.groupBy(
@@ -162,12 +162,12 @@ const foldersAreShort: TreeRule = (paths) =>
     return files.length > limit ? [`${folder}: ${files.length} files, limit ${limit}`] : []
   })
 
-/** What no file shows by itself. */
+/** Rules about paths. */
 export const TREE_RULES = {
   'infra has app.ts, files of stages and three wings': infraHasWings,
-  'no two wings have a file of one name, but for main.ts': wingsShareNoName,
-  'no file stands beside a folder of its name': foldersStandAlone,
-  'no folder has more files than one looks through, but for functions/admin': foldersAreShort,
+  'no two wings have a file with the same name, except main.ts': wingsShareNoName,
+  'no file is beside a folder of the same name': foldersStandAlone,
+  'no folder has more than 22 files, except functions/admin and test/support': foldersAreShort,
 } as const satisfies Readonly<Record<string, TreeRule>>
 
 export type TreeRuleName = keyof typeof TREE_RULES

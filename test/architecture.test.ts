@@ -14,7 +14,7 @@ const violations = (rule: RuleName) =>
 const RULE_NAMES = Object.keys(RULES) as RuleName[]
 const TREE_RULE_NAMES = Object.keys(TREE_RULES) as TreeRuleName[]
 
-/** Every file of code and what lies beside it: a certificate is as much in the way as a module. */
+/** Every file in the folders of code, also one that is no code, such as a certificate. */
 const PATHS = ['shared', 'functions', 'infra', 'test'].flatMap((folder) =>
   readdirSync(join(PROJECT_ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -30,23 +30,23 @@ describe('the source tree', () => {
     expect(TREE_RULES[rule](PATHS)).toStrictEqual([])
   })
 
-  it('has only the folders the owner fixed', () => {
-    const made = ['node_modules', 'cdk.out', 'coverage']
+  it('has only the folders that the owner fixed', () => {
+    const generated = ['node_modules', 'cdk.out', 'coverage']
     const folders = readdirSync(PROJECT_ROOT, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !made.includes(entry.name))
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !generated.includes(entry.name))
       .map(({ name }) => name)
 
     expect(['docs', 'functions', 'infra', 'shared', 'test']).toStrictEqual(expect.arrayContaining(folders))
   })
 
-  it('has the folders of shared that shared/README.md puts in order, no others, and the runtime last', () => {
+  it('has exactly the folders of shared that shared/README.md lists, with the runtime last', () => {
     const folders = new Set(SOURCES.map(({ path }) => dirname(path)).filter((folder) => folder.startsWith('shared/')))
 
     expect(SHARED_FOLDERS.toSorted()).toStrictEqual([...folders].toSorted())
     expect(SHARED_FOLDERS.slice(-2)).toStrictEqual(['shared/runtime/aws', 'shared/runtime'])
   })
 
-  it('has every handler in the manifest once, and every entry of the manifest', () => {
+  it('has one manifest entry for each handler, and one handler for each entry', () => {
     const handlers = SOURCES.map(({ path }) => path).filter(
       (path) => path.startsWith('functions/') && !isOfManifest(path),
     )
@@ -60,7 +60,7 @@ const types = (path: string) => `import type { A } from '${path}'`
 const inPlace = (path: string) => `export type A = import('${path}').A`
 const again = (path: string) => `export * from '${path}'`
 
-/** A rule that cannot fail holds nothing: each is shown what it must refuse, and its innocent neighbour. */
+/** Each rule must refuse the first sample of a pair and accept the second: a rule that never fails is found here. */
 const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refused: string, accepted: string])[]>> = {
   'imports point only from test to infra to functions to shared': [
     ['functions/api/get-payment.ts', from('../../infra/app.ts'), from('../../shared/runtime/api-handler.ts')],
@@ -120,7 +120,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     ['shared/payment/outbox-store.ts', 'const pk = `PAYMENT#${1}`', `const pk = 'PAYMENT'`],
     ['infra/local/seed-demo-client.ts', `const sk = 'EVENT#'`, '// EVENT#'],
   ],
-  "the domain speaks no provider's words": [
+  'the domain has no words of a provider': [
     ['shared/payment/channel/channels.ts', 'const code = `${bank}_VIRTUAL_ACCOUNT`', `const code = 'BCA'`],
     ['shared/sync/provider-row.ts', 'const own = /^py-/', `const fee = 'xendit_fee_minor'`],
     ['shared/books/get-books.ts', `const account = 'CASH'`, `// CASH`],
@@ -142,7 +142,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
 
 const filesOf = (folder: string, count: number) => Array.from({ length: count }, (_, n) => `${folder}/file-${n}.ts`)
 
-/** Paths that a rule must refuse, and their innocent neighbours. */
+/** Paths that a rule must refuse, and similar paths that it must accept. */
 const TREE_SAMPLES: Readonly<Record<TreeRuleName, readonly (readonly [refused: string[], accepted: string[]])[]>> = {
   'infra has app.ts, files of stages and three wings': [
     [['infra/stage.ts'], ['infra/app.ts', 'infra/stack/stage.ts']],
@@ -150,17 +150,17 @@ const TREE_SAMPLES: Readonly<Record<TreeRuleName, readonly (readonly [refused: s
     [['infra/authority.pem'], ['infra/stack/edge/authority.pem']],
     [['infra/tools/main.ts'], ['infra/operate/deploy/main.ts', 'functions/a.ts']],
   ],
-  'no two wings have a file of one name, but for main.ts': [
+  'no two wings have a file with the same name, except main.ts': [
     [
       ['infra/stack/triggers/sources.ts', 'infra/local/triggers/sources.ts'],
       ['infra/local/a/sources.ts', 'infra/local/b/sources.ts', 'infra/local/main.ts', 'infra/operate/deploy/main.ts'],
     ],
   ],
-  'no file stands beside a folder of its name': [
+  'no file is beside a folder of the same name': [
     [['infra/stack/alarms.ts', 'infra/stack/alarms/pages.ts'], ['infra/stack/alarms/alarms.ts']],
     [['shared/payment.ts', 'shared/payment/fee/tariff.ts'], ['shared/payment/payment.ts']],
   ],
-  'no folder has more files than one looks through, but for functions/admin': [
+  'no folder has more than 22 files, except functions/admin and test/support': [
     [filesOf('shared', 23), [...filesOf('infra/local', 22), ...filesOf('functions/admin', 23)]],
     [filesOf('test/support', 46), [...filesOf('test/support', 45), ...filesOf('test/e2e', 22), 'test/e2e/pay.test.ts']],
   ],

@@ -20,40 +20,40 @@ export const BANK = {
   since: v.parse(TimestampSchema, '2026-11-01T02:00:00.000Z'),
 }
 
-/** From here on what was paid until now is 24 hours old, to the millisecond. */
+/** Advances the clock by exactly 24 hours: payments paid until now can then be settled. */
 export const aDayLater = (deps: TestDeps): void => deps.clock.set(addMs(deps.now(), DAY_MS))
 
-/** A client whose settlements have no floor, unless one is said. */
+/** A stored client, by default without a settlement floor. */
 export const withFloor = (deps: TestDeps, floorMinor = 0, fields: Partial<Client> = {}): Promise<Client> =>
   aStoredClient(deps, { settlementFloorMinor: minor(floorMinor), ...fields })
 
-/** The same gateway, reading histories in steps this small. */
+/** The same gateway with smaller steps for reading histories. */
 export const inSteps = (deps: TestDeps, rows = 1, pages = 1, block = 1): TestDeps => ({
   ...deps,
   stage: { ...deps.stage, historySteps: { rows, pages, block } },
 })
 
-/** One client's part of the daily sweep. */
+/** The daily sweep of one client. */
 export const settle = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) => settleClient(deps, clientId, {})
 
-/** The settlement it records; undefined where there is nothing to settle. */
+/** Runs the sweep of one client. Undefined when it records no settlement. */
 export const sweep = async (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<Settlement | undefined> =>
   (await settle(deps, client)).settlement
 
-/** The settlement of a sweep that must record one. */
+/** Runs the sweep of one client, and fails when it records no settlement. */
 export const sweptNow = async (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<Settlement> => {
   const settlement = await sweep(deps, client)
   if (!settlement) throw new Error('nothing was settled')
   return settlement
 }
 
-/** A day later, the settlement of what was paid until now. */
+/** The settlement, a day later, of all payments paid until now. */
 export const sweptADayLater = (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<Settlement> => {
   aDayLater(deps)
   return sweptNow(deps, client)
 }
 
-/** A settled client: one settlement of the payments given, by default of one of 95,900 net. */
+/** A client with one settlement of the given payments; by default of one payment, 95,900 net. */
 export const aSettledClient = async (
   deps: TestDeps,
   payments: readonly SucceededFields[] = [{}],
@@ -66,7 +66,7 @@ export const aSettledClient = async (
 
 export const BY_OPERATOR = { operator: 'sari@gateway.example', notes: 'as told by the bank' }
 
-/** An operator has the client settled now. */
+/** The settlement that an operator triggers. */
 export const trigger = async (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
   (await triggerSettlement(deps, { clientId, operator: BY_OPERATOR.operator })).settlement
 
@@ -76,7 +76,7 @@ export const settlementsOf = (deps: TestDeps, { clientId }: Pick<Client, 'client
 
 type Known = Pick<Settlement, 'settlementId'>
 
-/** The minute after its record is over, and the settlement is audited. */
+/** Advances the clock until the settlement's audit is due, and runs the audit. */
 export const auditedNow = async (deps: TestDeps, { settlementId }: Known): Promise<void> => {
   const verdict = await readSettlementVerdict(deps, settlementId)
   if (verdict?.dueAt === undefined) return

@@ -1,9 +1,9 @@
 /**
  * Goal: each function that `cdk deploy` uploads works and starts fast, and the same code makes the same assets. Method:
- * a process synthesises the stacks with their assets as `npm run synth` does, by night twice. A plain Node process loads
- * an asset of each kind, by night every asset, with the environment of its template. It calls the asset once, as its
- * trigger would, on the local services. The test adds only the addresses, and the credentials that Lambda gives. Each
- * function has a table of its own, with a copy of the same merchant.
+ * a process synthesises the stacks with their assets, as `npm run synth` does. A plain Node process loads one asset of
+ * each kind with the environment of its template, and calls it once, as its trigger would, on the local services. The
+ * test adds only the addresses, and the credentials that Lambda gives. Each function has its own table with a copy of
+ * the same merchant. The nightly run synthesises twice and calls every asset.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -37,7 +37,7 @@ import { assemblyFiles, type BundledFunction, bundledStage, bundlesIn, synthesis
 import { anInvocation, copyTable, runAsset } from './run-asset.ts'
 import { startSecretsEmulator } from './secrets-emulator.ts'
 
-/** About a third above what the largest function needs today: a dependency that adds a cold start must be noticed. */
+/** A third more than the largest bundle today, so that a dependency that slows cold starts fails a test. */
 const LARGEST_BUNDLE_BYTES = 450_000
 
 const NO_CREDENTIALS = 'the environment has no AWS credentials'
@@ -53,12 +53,12 @@ const secrets = new Map([
 ])
 
 let functions: ReadonlyMap<string, BundledFunction>
-/** What `npm run synth` has printed. */
+/** The output of `npm run synth`. */
 let printed: string
 let emulator: QueueEmulator
 let simulator: Awaited<ReturnType<typeof aSimulator>>
 const secretsEmulator = await startSecretsEmulator(secrets)
-/** Addresses by what the template's references name. */
+/** The local address of each resource that a template refers to. */
 const local = new Map([['kms', KEY]])
 
 beforeAll(async () => {
@@ -78,7 +78,7 @@ afterAll(async () => {
   for (const one of [directory, again]) rmSync(one, { recursive: true })
 })
 
-/** The template's environment with addresses put in, and what Lambda and the local services add. */
+/** The template's environment with local addresses, and the variables of Lambda and the local services. */
 const environmentOf = ({ environment }: BundledFunction, table: string) => {
   const { endpoint, region, credentials } = localAws(dynamoDb().endpoint)
   const { origin: emulatorUrl } = new URL(local.get(`sqs ${TABLE}-webhooks`) ?? '')
@@ -97,19 +97,19 @@ const environmentOf = ({ environment }: BundledFunction, table: string) => {
   }
 }
 
-/** A merchant whose past lies some days before now, in memory. */
+/** A merchant with a history that begins nine days ago, in memory. */
 const aWorld = async () => {
   const deps = memoryDeps({ sealer: secretsEmulator.sealer(STAGE, KEY), stage: { ...testDeps().stage, name: STAGE } })
   deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
   const world = await operatorWorld(deps)
-  // A new payment that the provider of the functions knows.
+  // The simulator that the functions call knows this payment.
   deps.clock.set(timestampOf(Date.now()))
   deps.provider.script('createRequest', adapter(simulator).createRequest)
   const open = await aPendingPayment(deps, world.client)
   return { deps, ...world, names: { ...world.names, $open: open.paymentId } }
 }
 
-/** By the names their services have in the SDK, in alphabetical order. The stage of this file has no front. */
+/** The SDK clients that a function needs, in alphabetical order. This stage has no front. */
 const clientsOf = (spec: FunctionSpec): readonly string[] => [
   ...(Object.keys(spec.table).length > 0 ? ['dynamodb'] : []),
   ...(spec.endpointSecrets === undefined ? [] : ['kms']),
@@ -133,18 +133,18 @@ const run = async (spec: FunctionSpec, world: Awaited<ReturnType<typeof aWorld>>
 }
 
 describe('the assets of the stack', () => {
-  it.runIf(takesEvery)('are the same from the same code', () => {
+  it.runIf(takesEvery)('are the same after a second synthesis of the same code', () => {
     bundledStage(deployedStage(STAGE), again)
 
     expect(assemblyFiles(again)).toStrictEqual(assemblyFiles(directory))
   })
 
-  it('are made without a warning', () => {
+  it('are synthesised without a warning', () => {
     const lines = printed.split('\n').filter((line) => !line.startsWith('npm warn'))
     expect(lines.filter((line) => /warn|deprecat/i.test(line))).toStrictEqual([])
   })
 
-  it('load nothing beside themselves but modules of Node', () => {
+  it('import only modules of Node', () => {
     for (const { file } of functions.values()) {
       const loaded = readFileSync(file, 'utf8').matchAll(/\bimport(?:[\w*${}, ]+from)?"([^"]+)"/g)
 
@@ -152,28 +152,25 @@ describe('the assets of the stack', () => {
     }
   })
 
-  it.each(MANIFEST)(
-    'are one module, small enough to start fast, with no clients but those that it uses: $name',
-    (spec) => {
-      const { file } = assetOf(spec)
-      const code = readFileSync(file, 'utf8')
-      const clients = ['dynamodb', 'kms', 'secretsmanager', 'sns', 'sqs']
+  it.each(MANIFEST)('are one small module with only the SDK clients that it uses: $name', (spec) => {
+    const { file } = assetOf(spec)
+    const code = readFileSync(file, 'utf8')
+    const clients = ['dynamodb', 'kms', 'secretsmanager', 'sns', 'sqs']
 
-      expect(readdirSync(dirname(file))).toStrictEqual(['index.mjs'])
-      expect(code.length).toBeLessThan(LARGEST_BUNDLE_BYTES)
-      expect(clients.filter((name) => code.includes(`"com.amazonaws.${name}"`))).toStrictEqual(clientsOf(spec))
-      expect(code.includes('gateway-webhooks/')).toBe(spec.callsMerchants === true)
-      // None of the credential sources that Lambda does not have, in any client, and no source map.
-      expect(code.includes(NO_CREDENTIALS)).toBe(clientsOf(spec).length > 0)
-      expect(code).not.toMatch(
-        /credential_process|sso_session|169\.254\.170\.2|AWS_CONTAINER_CREDENTIALS|sourceMappingURL/,
-      )
-    },
-  )
+    expect(readdirSync(dirname(file))).toStrictEqual(['index.mjs'])
+    expect(code.length).toBeLessThan(LARGEST_BUNDLE_BYTES)
+    expect(clients.filter((name) => code.includes(`"com.amazonaws.${name}"`))).toStrictEqual(clientsOf(spec))
+    expect(code.includes('gateway-webhooks/')).toBe(spec.callsMerchants === true)
+    // Clients take credentials only from the environment, and the source map is a separate file.
+    expect(code.includes(NO_CREDENTIALS)).toBe(clientsOf(spec).length > 0)
+    expect(code).not.toMatch(
+      /credential_process|sso_session|169\.254\.170\.2|AWS_CONTAINER_CREDENTIALS|sourceMappingURL/,
+    )
+  })
 
   const mapOf = (name: string) => JSON.parse(readFileSync(join(directory, SOURCE_MAPS, `${name}.mjs.map`), 'utf8'))
 
-  it('have their source maps beside them, from the bundle to the source', () => {
+  it('have source maps that lead to each entry, without the source text', () => {
     for (const { name, entry } of MANIFEST) {
       const { sources, sourcesContent } = v.parse(SourceMapFile, mapOf(name))
 
@@ -183,7 +180,7 @@ describe('the assets of the stack', () => {
     }
   })
 
-  it('are traced back to their source lines by their maps', () => {
+  it('have source maps that trace a stack to its source line', () => {
     const code = readFileSync(functions.get(`${TABLE}-api-get-balance`)?.file ?? '', 'utf8')
     const lines = code.slice(0, code.indexOf(NO_CREDENTIALS)).split('\n')
     const stack = `Error\n    at file:///var/task/index.mjs:${lines.length}:${lines.at(-1)?.length ?? 0}`
@@ -198,7 +195,7 @@ describe('the assets of the stack', () => {
 
 const onDynamoDb = await describeOnDynamoDb()
 
-/** One for each kind of trigger and set of clients, which is what the bundles differ by; by night each function. */
+/** Bundles differ by trigger kind and clients, so one function of each pair is called; the nightly run calls all. */
 const firstOfEach = Map.groupBy(MANIFEST, (spec) => [spec.trigger.kind, ...clientsOf(spec)].join(' ')).values()
 const CALLED = takesEvery ? MANIFEST : [...firstOfEach].flatMap(([spec]) => spec ?? [])
 
@@ -208,7 +205,7 @@ onDynamoDb('the assets of the stack, called once', () => {
     world = await aWorld()
   })
 
-  it.concurrent.each(CALLED)('$name loads by itself and answers what it is asked', async (spec) => {
+  it.concurrent.each(CALLED)('$name loads without other files and gives the expected answer', async (spec) => {
     const { answer, answers, output } = await run(spec, world)
 
     expect(answer).toMatchObject(answers)
@@ -216,7 +213,7 @@ onDynamoDb('the assets of the stack, called once', () => {
     expect(output).not.toContain(PROVIDER_KEY)
   })
 
-  it('reach their queue: a delivery that is sent again leaves a message', async () => {
+  it('reach their queue: a redelivery has sent its message', async () => {
     const QueueUrl = local.get(`sqs ${TABLE}-webhooks`)
     const received = await emulator.sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }))
 

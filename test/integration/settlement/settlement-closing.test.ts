@@ -43,8 +43,8 @@ const ACTIONS = {
 }
 type Action = keyof typeof ACTIONS
 
-/** A payout waits for the settlement's audit, and carries the bank's reference. */
-const done = async (deps: TestDeps, action: Action, settlement: Settlement, fields: object = {}) => {
+/** Performs an operator's action. A payout first waits for the settlement's audit, and has a bank reference. */
+const act = async (deps: TestDeps, action: Action, settlement: Settlement, fields: object = {}) => {
   const { settlementId: settlement_id } = settlement
   const isPayout = action === 'mark-settlement-paid'
   if (isPayout) await auditedNow(deps, settlement)
@@ -53,7 +53,7 @@ const done = async (deps: TestDeps, action: Action, settlement: Settlement, fiel
   return invokeAdmin(ACTIONS[action], deps, input)
 }
 
-/** How a settlement gets into each state, from `recorded`. */
+/** The actions that bring a recorded settlement into each state. */
 const STATES = {
   recorded: [],
   manual_paid: ['mark-settlement-paid'],
@@ -62,14 +62,14 @@ const STATES = {
 } as const satisfies Readonly<Record<string, readonly Action[]>>
 
 const RECORDED = { status: 'recorded', settled_at: null, recredited_at: null }
-/** As the operator's note is stored. */
+/** The stored note: the operator's text without the spaces around it. */
 const notes = 'as told by the bank'
 
 describe('closing a settlement (spec 3.2; design section 7)', () => {
-  it('as paid sets settled_at and the notes, once, with an audit record', async ({ deps, client, settlement }) => {
+  it('as paid sets settled_at and the notes, with one audit record', async ({ deps, client, settlement }) => {
     const { settlementId } = settlement
 
-    const reply = await done(deps, 'mark-settlement-paid', settlement)
+    const reply = await act(deps, 'mark-settlement-paid', settlement)
 
     const closed = { status: 'manual_paid', settled_at: deps.now(), notes }
     const bank_reference = `BCA ${settlementId}`
@@ -83,19 +83,19 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     expect(await findAuditRecordsOfClient(deps, client.clientId, page)).toMatchObject([record])
   })
 
-  it('as failed keeps the cause, and moves no funds before a recredit', async ({ deps, client, settlement }) => {
+  it('as failed stores the notes; only a recredit makes the funds available', async ({ deps, client, settlement }) => {
     const { settlementId } = settlement
     const failure = { operator: OPERATOR, action: 'mark-settlement-failed', before: RECORDED }
     const failed = { status: 'failed', settled_at: null, recredited_at: null, notes }
 
-    const reply = await done(deps, 'mark-settlement-failed', settlement)
+    const reply = await act(deps, 'mark-settlement-failed', settlement)
     for (let day = 0; day < 3; day++) expect(await sweepADayLater(deps, client)).toBeUndefined()
 
     expect(reply).toStrictEqual({ status: 200, body: shownSettlement(settlement, { status: 'failed', notes }) })
     expect(await findAnySettlement(deps, settlementId)).toEqual({ ...settlement, status: 'failed', notes })
     expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
     expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([{ ...failure, after: failed }])
-    const again = await done(deps, 'recredit-settlement', settlement, { notes: 'new account' })
+    const again = await act(deps, 'recredit-settlement', settlement, { notes: 'new account' })
     const recreditedNow = { recredited_at: deps.now() }
     expect(again.body).toStrictEqual(shownSettlement(settlement, { status: 'failed', notes, ...recreditedNow }))
     expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 95_900, updatedAt: deps.now() })
@@ -118,15 +118,15 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     ['recredited', 'recredit-settlement', 'settlement was recredited already', WAITING],
     ['manual_paid', 'mark-settlement-failed', 'settlement cannot be marked failed in status=manual_paid', PAID],
   ] as const)('a %s settlement refuses %s: %s', async ([state, action, message, hint], { deps, settlement }) => {
-    for (const step of STATES[state]) await done(deps, step, settlement)
+    for (const step of STATES[state]) await act(deps, step, settlement)
     const trail = await auditRecordsOf(deps, settlement.settlementId)
 
-    expect(await done(deps, action, settlement)).toStrictEqual(refusedWith(message, { action_hint: hint }))
+    expect(await act(deps, action, settlement)).toStrictEqual(refusedWith(message, { action_hint: hint }))
 
     expect(await auditRecordsOf(deps, settlement.settlementId)).toStrictEqual(trail)
   })
 
-  it('as paid is refused and writes nothing when the client loses its window meanwhile', async ({ deps }) => {
+  it('as paid is refused and writes nothing when the window is deleted before the write', async ({ deps }) => {
     const { client, settlement } = await aSettledClient(deps)
     await auditedNow(deps, settlement)
     const window = remove(windowKey(client.clientId), exists)
@@ -145,8 +145,8 @@ const recreditedNow = async (deps: TestDeps, settlement: Settlement) => {
   deps.clock.advance(60)
 }
 
-describe('a re-credit in the next settlement', () => {
-  it('has one line with the sums of the failed one, and the current bank', async ({ deps, client, recredited }) => {
+describe('a re-credit', () => {
+  it('is one line of the next settlement, which has the present bank details', async ({ deps, client, recredited }) => {
     const changes = { bank: { ...BANK, bankAccountNo: '7777777777' } }
     await changeClient(deps, { clientId: client.clientId, operator: OPERATOR, changes })
     deps.clock.advance(60)
@@ -162,13 +162,13 @@ describe('a re-credit in the next settlement', () => {
     expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
   })
 
-  it('is refused of altered sums', ({ settlement }) => {
+  it('cannot be built from altered sums', ({ settlement }) => {
     const altered = { ...settlement, netMinor: minor(95_901) }
 
     expect(() => recreditEntry(altered, settlement.createdAt)).toThrow('figures do not add up')
   })
 
-  it('pays a part of what the client owes', async ({ deps, client, recredited }) => {
+  it('reduces the debt that a payout must confirm', async ({ deps, client, recredited }) => {
     await adjusted(deps, client, 'recovered', -100_000)
 
     expect(await toConfirm(deps, recredited)).toStrictEqual({ owed: 100_000 - 95_900 })
@@ -184,7 +184,7 @@ describe('a re-credit in the next settlement', () => {
     expect([failed, await sweep(deps, client)]).toMatchObject([sums, sums])
   })
 
-  it('shows the payment that it carries in that payment’s timeline', async ({ deps, client }) => {
+  it('adds the next settlement to the timeline of a payment that it carries', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     aDayLater(deps)
     const payment = await aSucceededPayment(deps, client)

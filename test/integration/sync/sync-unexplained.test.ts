@@ -13,7 +13,7 @@ import { syncTest as it } from './sync-test.ts'
 const foreign = { providerPaymentId: 'inv-1 ?/', reference: 'order 17' }
 
 describe('sync: a transaction without a payment', () => {
-  it('notes a transaction of another product once, and asks about it once', async ({ deps, sync, syncAfter }) => {
+  it('of another product becomes one finding after one question', async ({ deps, sync, syncAfter }) => {
     await sync(settledRow(foreign, deps.now()))
     const second = await syncAfter(3_600)
 
@@ -24,7 +24,7 @@ describe('sync: a transaction without a payment', () => {
     expect(deps.provider.countOf('getPayment')).toBe(1)
   })
 
-  it('names it by the transaction without a payment id, and takes no finding’s id for one', async ({ deps, sync }) => {
+  it('without a payment id becomes a finding, whose id is never taken for a payment id', async ({ deps, sync }) => {
     const aRow = (providerPaymentId: string) => settledRow({ providerPaymentId, reference: '' }, deps.now())
     const row = aRow('')
 
@@ -35,10 +35,10 @@ describe('sync: a transaction without a payment', () => {
     expect(deps.published).toHaveLength(3)
   })
 
-  it('asks again about money that is shown an hour later', async ({ deps, client, paid, sync, syncAfter }) => {
+  it('is credited when the provider shows its money an hour later', async ({ deps, client, paid, sync, syncAfter }) => {
     deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
     const row = rowOfOtherAttempt(deps, paid)
-    // After what the next round reads again.
+    // Outside the span that the next round reads again.
     deps.clock.advance(200)
     await sync(row)
     const noted = await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
@@ -53,20 +53,17 @@ describe('sync: a transaction without a payment', () => {
   it.for<[string, Partial<ProviderTransaction>]>([
     ['reversal', { status: 'reversed' }],
     ['refund', { type: 'return' }],
-  ])(
-    'asks what was paid before it says what became of it: a %s',
-    async ([type, fields], { deps, client, paid, sync }) => {
-      const row = rowNow(deps, paid, fields)
+  ])('a %s of an undecided payment first credits the payment', async ([type, fields], { deps, client, paid, sync }) => {
+    const row = rowNow(deps, paid, fields)
 
-      await sync(row, settledRow(foreign, deps.now(), { status: 'reversed' }))
+    await sync(row, settledRow(foreign, deps.now(), { status: 'reversed' }))
 
-      expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', reversal: { amountMinor: 100_000 } })
-      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 1 })
-      expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${type}#money_went_back` }])
-    },
-  )
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', reversal: { amountMinor: 100_000 } })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 1 })
+    expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${type}#money_went_back` }])
+  })
 
-  it('asks so of a payment that is being created too', async ({ deps, client, syncAfter }) => {
+  it('a reversal of a payment that is being created first credits the payment', async ({ deps, client, syncAfter }) => {
     const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
     const turned = settledRow({ providerPaymentId, reference }, deps.now(), { status: 'reversed' })
 
@@ -79,15 +76,14 @@ describe('sync: a transaction without a payment', () => {
   })
 })
 
-/** `hold`: puts money in suspense that names the reference; its own row is the provider's only one. */
-describe('sync: rows that are no payments, or of which we know nothing', () => {
+describe('sync: rows that are no payments, and unknown rows', () => {
   it.for<[string, Partial<ProviderTransaction>]>([
     ['an adjustment', { type: 'correction' }],
     ['a withdrawal', { type: 'account' }],
-    ['a type of tomorrow', { type: 'unknown', status: 'pending' }],
-    ['a status of tomorrow', { status: 'unknown' }],
+    ['a row of an unknown type', { type: 'unknown', status: 'pending' }],
+    ['a row of an unknown status', { status: 'unknown' }],
   ])(
-    '%s that names a payment of ours is a finding, once, and moves nothing',
+    '%s that names one of our payments becomes one finding and moves no money',
     async ([, fields], { deps, client, credited, sync, syncAfter }) => {
       const row = rowNow(deps, credited, { ...fields, keptMinor: undefined, amountMinor: minor(25_000) })
 
@@ -113,7 +109,7 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
     [fromAccount, 0, { type: 'unmatched', providerMinor: -102_500, bankMinor: 0, houseMinor: -102_500 }],
     [{ ...fromAccount, isWithdrawal: true }, 0, { type: 'withdrawal', bankMinor: 100_000, houseMinor: -2_500 }],
   ] as const)(
-    'that name no payment are booked to the house: %o, with %d findings, as %o',
+    'a row without a payment is booked to the house: %o, with %d findings, as %o',
     async ([fields, findings, booked], { deps, sync }) => {
       const row = settledRow(foreign, deps.now(), fields)
 
@@ -125,7 +121,7 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
     },
   )
 
-  it('passes over the account’s own affairs, and says how many it saw', async ({ deps, sync }) => {
+  it('rows of the account itself become no finding, and the log says how many there were', async ({ deps, sync }) => {
     const own = [
       { type: 'account' },
       { type: 'account', status: 'reversed' },
@@ -134,16 +130,16 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
 
     const summary = await sync(...own.map((fields) => settledRow(foreign, deps.now(), fields)))
 
-    // Two passes read what is gone again.
+    // Two passes read the reversed row.
     expect(summary).toMatchObject({ transactions: 4, unanswered: 0, complete: true })
     expect(deps.published).toStrictEqual([])
     expect(deps.lines.filter(({ code }) => code === 'sync.completed')).toMatchObject([{ fields: { passed_over: 4 } }])
   })
 
   it.for([
-    ['and other money: not booked on it', { providerPaymentId: 'py-other' }, 95_900, 'reversed_upstream'],
-    ['and no money: booked on it', { providerPaymentId: '' }, 0, 'refund#money_went_back'],
-    ['and is void from the start: moves nothing', { status: 'reversed' }, 95_900, 'reversal#money_went_back'],
+    ['and other money is not booked on the payment', { providerPaymentId: 'py-other' }, 95_900, 'reversed_upstream'],
+    ['and no money is booked on the payment', { providerPaymentId: '' }, 0, 'refund#money_went_back'],
+    ['and is void from the start moves nothing', { status: 'reversed' }, 95_900, 'reversal#money_went_back'],
   ] as const)(
     'a refund that names a payment %s',
     async ([, fields, pending, found], { deps, client, credited, sync, syncAfter }) => {

@@ -9,7 +9,7 @@ import { listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
-import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
+import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
@@ -32,8 +32,8 @@ const DAY_SECONDS = 86_400
 const redeliver = (deps: TestDeps, clientId: ClientId, payload: object) =>
   invokeAdmin(handler, deps, { operator: OPERATOR, client_id: clientId, ...payload })
 
-/** A delivery that has ended, and how an operator and its merchant ask for it again. */
-const aFinished = async (overrides: Partial<Delivery> = ABANDONED) => {
+/** A finished delivery, and its redelivery by an operator and by its merchant. */
+const aFinishedDelivery = async (overrides: Partial<Delivery> = ABANDONED) => {
   const { deps, caller } = await anApi()
   const { clientId } = caller
   const endpoint = await storedEndpoint(deps, { clientId })
@@ -53,27 +53,26 @@ const aFinished = async (overrides: Partial<Delivery> = ABANDONED) => {
   }
 }
 
-/** The answers to an operator and to a merchant. Only operators' actions are recorded. */
-const ASKING = {
+/** The replies to an operator and to a merchant differ. Only an operator's redelivery has an audit record. */
+const DIFFERENCES = {
   byOperator: { records: 1, wait: '; list-deliveries shows them.', deleted: 'the endpoint is deleted' },
   byMerchant: { records: 0, wait: '.', deleted: 'the endpoint is disabled' },
 } as const
 
-describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (design sections 4 and 8)', (by) => {
-  const { records, wait, deleted } = ASKING[by]
+describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design sections 4 and 8)', (by) => {
+  const { records, wait, deleted } = DIFFERENCES[by]
   const arrange = async (overrides?: Partial<Delivery>) => {
-    const finished = await aFinished(overrides)
+    const finished = await aFinishedDelivery(overrides)
     return { ...finished, again: finished[by] }
   }
   const hint = `Wait for its remaining attempts${wait}`
-  const told = { message: 'the delivery is in progress', code: 'validation', action_hint: hint }
-  const inProgress = { status: 422, body: told }
+  const inProgress = refusedWith('the delivery is in progress', { action_hint: hint })
 
   it.each([
     ['abandoned', ABANDONED],
     ['skipped', { ...SKIPPED, attempts: 3 }],
     ['succeeded', { ...ENDED, status: 'succeeded', attempts: 2 }],
-  ] as const)('starts a new round of eight on an %s one, with the same id and bytes', async (status, overrides) => {
+  ] as const)('of an %s delivery starts eight attempts with the same id and bytes', async (status, overrides) => {
     const { deps, event, delivery, again, row } = await arrange(overrides)
     deps.answerWebhooks(async () => FAILED)
 
@@ -98,12 +97,11 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
     const { deps, again, row } = await arrange()
     deps.clock.advance(121 * DAY_SECONDS)
 
-    const body = { message: 'the event is no longer kept', code: 'validation' }
-    expect(await again()).toStrictEqual({ status: 422, body })
+    expect(await again()).toStrictEqual(refusedWith('the event is no longer kept', {}))
     expect(await row()).toMatchObject({ status: 'abandoned' })
   })
 
-  it('extends its event’s retention once in 20 days, however often it is sent', async () => {
+  it('extends the event’s retention at most once in 20 days', async () => {
     const { deps, event, again, ttlOfEvent } = await arrange()
     const ttls: unknown[] = []
     for (const days of [19, 1, 19, 2]) {
@@ -117,7 +115,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
     expect(ttls).toStrictEqual([0, 20, 20, 41].map(keptFrom))
   })
 
-  it('first sends an alert that is still due', async () => {
+  it('first publishes an alert that is still due', async () => {
     const { deps, delivery, again } = await arrange()
     await oweAlert(deps, delivery)
 
@@ -128,7 +126,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
   })
 
-  it('begins no round while its alert is due and the topic does not answer', async () => {
+  it('begins no round when the due alert cannot be published', async () => {
     const { deps, delivery, again, row } = await arrange()
     await oweAlert(deps, delivery)
 
@@ -138,7 +136,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
     expect(await row()).toMatchObject({ status: 'abandoned' })
   })
 
-  it('whose message was lost is due work, and a second request finds it in progress', async () => {
+  it('becomes due work when the queue refuses its message, and a second request is refused', async () => {
     const { deps, delivery, again } = await arrange()
 
     expect(await again(withoutQueue(deps))).toMatchObject({ status: 500 })
@@ -151,17 +149,16 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
   it.each([
     ['disabled', disable, 'the endpoint is disabled'],
     ['deleted', (endpoint: Endpoint) => moveToGone(endpoint, endpoint.createdAt), deleted],
-  ])('is refused for an endpoint that is %s, with a hint', async (_, change, message) => {
+  ])('is refused when the endpoint is %s, with a hint', async (_, change, message) => {
     const { deps, endpoint, again, row } = await arrange()
     await deps.table.transact<string>(change(endpoint))
 
-    const body = { message, code: 'validation', action_hint: expect.any(String) as unknown }
-    expect(await again()).toStrictEqual({ status: 422, body })
+    expect(await again()).toStrictEqual(refusedWith(message, { action_hint: expect.any(String) }))
     expect(await row()).toMatchObject({ status: 'abandoned' })
     expect(deps.sent).toStrictEqual([])
   })
 
-  it('is begun ten times on one UTC day, and again on the next', async () => {
+  it('is possible ten times on one UTC day, and again on the next day', async () => {
     const { deps, again, row } = await arrange()
     deps.clock.set(timestampOf(Date.UTC(2026, 10, 23, 1)))
     const answers: Awaited<ReturnType<typeof again>>[] = []
@@ -181,8 +178,8 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
   })
 })
 
-it('a merchant gets its delivery as fetch shows it, and the log has a line', async () => {
-  const { deps, caller, delivery, byMerchant } = await aFinished()
+it('a merchant’s redelivery replies like get-webhook-delivery, and writes a log line', async () => {
+  const { deps, caller, delivery, byMerchant } = await aFinishedDelivery()
   const { deliveryId: id } = delivery
 
   const { body } = await byMerchant()
