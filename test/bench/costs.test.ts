@@ -16,18 +16,18 @@ beforeAll(async () => {
   measured = await measureFlows()
 })
 
-it('the costs in docs/operations.md are those that `npm run bench -- --write` puts there', () => {
+it('docs/operations.md has the costs that `npm run bench -- --write` writes', () => {
   const document = projectText('docs/operations.md')
 
   expect(withWritten(document, 'bench', costReport(templates, measured))).toBe(document)
 })
 
-it('a million payments cost at most $50 where they are paid and $40 where they are not, at the prices of us-east-1', () => {
+it('a million payments cost at most $50 if paid and $40 if unpaid, at the prices of us-east-1', () => {
   expect(sumOf(paymentCosts(measured.paid))).toBeLessThanOrEqual(50)
   expect(sumOf(paymentCosts(measured.unpaid))).toBeLessThanOrEqual(40)
 })
 
-it('an alarm costs by the metrics that it refers to', () => {
+it('the cost of an alarm depends on the number of its metrics', () => {
   const stat = { MetricStat: {} }
   const alarms = [{ MetricName: 'Payments' }, { Metrics: [stat, stat, { Expression: 'a' }] }]
   const resources = alarms.map((properties) => ({ properties }) as unknown as Resource)
@@ -41,7 +41,7 @@ it('an alarm costs by the metrics that it refers to', () => {
   })
 })
 
-it('our own metrics are all foreseen by the catalogue: every outcome and every failure', () => {
+it('the catalogue has every metric that the measured flows emit, and those of failures', () => {
   const every = everyMetric()
   const flows = [...measured.paid.flows, measured.abandoned, ...measured.idleRuns]
 

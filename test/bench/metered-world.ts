@@ -19,7 +19,7 @@ export type FunctionName = keyof typeof ASSUMPTIONS.billedMs
 const SOURCES = MANIFEST.flatMap(({ name, trigger }) => queuesOf(trigger).map((source) => ({ name, ...source })))
 const NoFailures = v.optional(v.object({ batchItemFailures: v.optional(v.strictTuple([])) }))
 
-/** The same payments, ids and answers every time: ids decide in which slot a thing is, and so how many digits are stored. */
+/** Every run has the same payments and ids. Ids decide the slots, and so how many digits are stored. */
 const SEED = 1
 export const BENCH_STAGE = 'gateway-prod'
 
@@ -40,8 +40,8 @@ export const runHandler = async (world: World, functionName: string, event: obje
 }
 
 /**
- * A world without faults, with everything counted that costs money. Nothing starts by itself: the measurement does what
- * the queues, the schedules and the provider's callbacks would do.
+ * A world without faults that counts everything that costs money. No queue, schedule or callback starts a function: the
+ * measurement does.
  */
 export const startMeteredWorld = async () => {
   const world = await faultlessWorld()
@@ -68,11 +68,11 @@ export const startMeteredWorld = async () => {
     return {
       name,
       functionName,
-      /** Of the function, for one payment; below one where a run serves many. */
+      /** Of the function, for one payment; below 1 if one run serves many payments. */
       invocations: 1,
       ...used,
       messages: sent,
-      /** Of what the units are, the calls of the table, and those of the provider. */
+      /** The parts of the units, and the calls to the table and the provider. */
       detail: { ...used.detail, ...providerCalls(world.provider.callCounts()) },
       logBytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),
       /** Metrics of our own, as CloudWatch bills them: a name with the values of one set of dimensions. */
@@ -80,7 +80,7 @@ export const startMeteredWorld = async () => {
     }
   }
   const run = (functionName: string, event: object) => runHandler(world, functionName, event)
-  /** Hands the next messages of a queue to their function, a batch of them at most. False when there is none. */
+  /** Gives one batch of a queue's messages to its function. False when the queue is empty. */
   const serve = async (from: QueueName, most?: number): Promise<boolean> => {
     const source = SOURCES.find(({ queue }) => queue === from)
     const messages = world.queues[from].receive({ max: most ?? source?.batchSize ?? 1, nowMs: world.scheduler.nowMs() })
@@ -89,7 +89,7 @@ export const startMeteredWorld = async () => {
     for (const { receipt } of messages) world.queues[from].remove(receipt)
     return true
   }
-  /** What the queues would start by now, until nothing is left to do. */
+  /** Runs the functions of all queues until every queue is empty. */
   const work = async (): Promise<void> => {
     for (let worked = true; worked; ) {
       worked = false
@@ -115,7 +115,7 @@ const SimLine = v.looseObject({
 })
 const Fields = v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))
 
-/** The lines as the deployed function writes them, with the metrics that ride on them. */
+/** The lines as the deployed function writes them, with their metrics. */
 const writtenLines = async (functionName: FunctionName, simulated: readonly string[]) => {
   const written: string[] = []
   const log = joiningLog((level, message, line) => {

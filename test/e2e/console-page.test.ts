@@ -1,7 +1,7 @@
 /**
- * Goal: a newcomer gets from an empty console to a payout by its controls alone. Nothing in it needs a mouse, good eyes, a
- * large screen or a network. Method: the machine's own Chromium, headless, on a whole gateway. The page is compared with
- * the answers of the API.
+ * Goal: a newcomer gets from an empty console to a payout with its controls alone. The console works without a mouse, with
+ * a screen reader, on a small screen and offline. Method: the machine's own Chromium, headless, on a whole gateway. The
+ * page is compared with the answers of the API.
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -25,7 +25,7 @@ import {
 } from './console-browser.ts'
 import { ownWorldIt, QRIS, type World } from './gateway-world.ts'
 
-// A browser beside a gateway, on a machine that runs other tests beside both.
+// Slow, because the browser, the gateway and other tests share the machine.
 vi.setConfig({ testTimeout: 180_000 })
 
 const it = ownWorldIt.extend('path', { scope: 'file' }, CHROMIUM).extend('browser', { scope: 'file' }, aBrowser)
@@ -55,7 +55,7 @@ describeInChromium(() => {
 
     await view(page, 'Webhooks')
     await page.getByText('signature verified').waitFor()
-    // The inbox forgets it: the events feed still has its body.
+    // The inbox is emptied. The event feed still has the body.
     await world.send(`${world.urls.inbox}/received`, { method: 'DELETE' })
     await page.getByRole('link', { name: 'payment.succeeded', exact: true }).click()
     const request = page.getByRole('region', { name: 'The request' })
@@ -94,7 +94,7 @@ describeInChromium(() => {
     expect([wrong, [...origins]]).toStrictEqual([[], [world.urls.api]])
   })
 
-  it('switches faults on and off, and says what was refused', async ({ world, browser }) => {
+  it('switches faults on and off, and shows why a create was refused', async ({ world, browser }) => {
     const { page, wrong } = await openConsole(browser, world.urls.api)
     const armed = async () => (await world.send(`${world.urls.provider}/_simulator/faults`)).body
     await view(page, 'Provider')
@@ -142,10 +142,7 @@ describeInChromium(() => {
     },
   )
 
-  it('gives every look and action as a curl line that works, for the merchant that is picked', async ({
-    world,
-    browser,
-  }) => {
+  it('copies requests as curl commands that work, for the selected merchant', async ({ world, browser }) => {
     const { clientId } = await world.merchant()
     const { page } = await openConsole(browser, world.urls.api)
     const run = async (of: string) => {
@@ -171,7 +168,7 @@ describeInChromium(() => {
     expect(await run('Create payment')).toMatchObject({ client_id: clientId })
   })
 
-  it('shows what came from outside as text', async ({ world, browser }) => {
+  it('shows a merchant’s HTML as plain text', async ({ world, browser }) => {
     const { page, wrong } = await openConsole(browser, world.urls.api)
     const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
     const { body } = await asMerchant(world).create({ ...QRIS, external_reference: hostile }, crypto.randomUUID())
@@ -182,10 +179,7 @@ describeInChromium(() => {
     expect([await page.title(), wrong]).toStrictEqual(['Payment gateway · local console', []])
   })
 
-  it('fits on a phone: nothing is wider, and a payment that was found and tapped comes into view', async ({
-    world,
-    browser,
-  }) => {
+  it('fits on a phone: no element is wider, and a tapped payment scrolls into view', async ({ world, browser }) => {
     const { page } = await openConsole(browser, world.urls.api, {
       viewport: { width: 390, height: 844 },
       hasTouch: true,

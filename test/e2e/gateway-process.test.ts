@@ -17,14 +17,14 @@ import { VA, worldAt } from './gateway-world.ts'
 import { runScripts } from './run-scripts.ts'
 
 /*
- * The gateway as people run it: a process that starts, is interrupted, killed, and started again on its data. What must
- * hold after each: no process is left, no port is taken, and no payment is doubled or lost.
+ * Goal: no process is left, no port is in use and no payment is doubled or lost after the gateway is interrupted, killed or
+ * started again on its data. Method: `npm start` as a process of its own.
  */
 
-/** In this time a gateway looks for its parent several times, and ends if the parent is gone. */
+/** In this time a gateway checks several times whether its parent has ended. */
 const SEVERAL_LOOKS_MS = 1_000
 
-/** `npm start` as a process of its own. It ends with the test, also where the test fails. */
+/** A gateway that ends with the test, also when the test fails. */
 const spawnGateway = (start?: GatewayStart) => {
   const gateway = startGatewayProcess(start)
   onTestFinished(async () => void (await gateway.end('SIGKILL')))
@@ -69,7 +69,7 @@ describe('stopping the gateway (design section 6)', () => {
   })
 })
 
-it('a gateway that npm started lives as long as npm, whatever becomes of the script that started npm', async () => {
+it('a gateway ends with the npm that started it, not with the script that started npm', async () => {
   const started = spawn('sh', ['-c', 'PORT=0 npm start 2>&1 & echo "npm $!"; read -r _'])
   let output = ''
   started.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -94,7 +94,7 @@ it('a gateway that npm started lives as long as npm, whatever becomes of the scr
 })
 
 /** What `npm start` says before it exits, on a machine with neither Java nor Docker. */
-describe('a gateway that cannot be as asked (design section 6)', () => {
+describe('a gateway with impossible options (design section 6)', () => {
   const none = 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker'
   const impossible = ['/dev/null/data', ...(process.platform === 'linux' ? ['/proc/data'] : [])]
 
@@ -106,7 +106,7 @@ describe('a gateway that cannot be as asked (design section 6)', () => {
         code: 1,
         says: `cannot create or write the data directory ${data}`,
       })),
-      // An empty name, as of a variable that is not set, does not mean the current directory.
+      // An empty value, for example of an unset variable, does not mean the current directory.
       { argv: ['--data', ''], code: 2, says: '--data needs a value' },
       { argv: ['--data', tempDirectory()], code: 1, says: `--data cannot keep a table in memory; ${none}` },
       { argv: ['--table', 'dynamodb'], code: 1, says: `${none}, or leave out --table` },
@@ -152,7 +152,7 @@ onDynamoDb('a data directory and its gateway (design section 6)', () => {
     rmSync(data, { recursive: true })
   })
 
-  it('are free again when it is ended by SIGTERM while it is starting', async () => {
+  it('can be used again after a SIGTERM during the start', async () => {
     const interrupted = spawnGateway(start)
     await eventually(() => expect(interrupted.output()).toContain('Starting'))
 
@@ -164,7 +164,7 @@ onDynamoDb('a data directory and its gateway (design section 6)', () => {
     expect(interrupted.output()).not.toContain('Try it')
   })
 
-  it('refuse another gateway, and the first goes on', async () => {
+  it('refuse a second gateway, and the first continues', async () => {
     const second = spawnGateway(start)
 
     expect(await second.exited).toStrictEqual([1, null])
@@ -174,8 +174,8 @@ onDynamoDb('a data directory and its gateway (design section 6)', () => {
     expect(created.status).toBe(201)
   })
 
-  it('keep client, payments, clock and provider when it is killed, and no DynamoDB Local is left', async () => {
-    // At once: what was answered must be kept.
+  it('keep client, payments, clock and provider after a kill, and leave no DynamoDB Local', async () => {
+    // Killed directly after the reply: a payment with a reply must be kept.
     await first.end('SIGKILL')
     await gone(before.tablePid)
 

@@ -34,7 +34,7 @@ export const storedEndpoint = async (deps: TestDeps, overrides: Partial<Endpoint
   }
   const sealedSecret = await deps.sealer.seal(SIGNING_SECRET, endpoint)
   await deps.table.write(insertEndpoint({ ...endpoint, sealedSecret }))
-  // Every client has a window from birth; one that is there stays.
+  // Every client has a window. An existing one is kept.
   await deps.table.write(newWindow(endpoint.clientId, { bornAt: deps.now(), parts: 1 }))
   return endpoint
 }
@@ -82,22 +82,22 @@ export const dueDelivery = async (overrides: Partial<Delivery> = {}, endpointOve
   return { deps, endpoint, delivery: await storedDelivery(deps, endpoint, overrides) }
 }
 
-/** Makes an abandoned delivery one that the operators have not been told of: its row is due for the alert. */
-export const oweAlert = (deps: TestDeps, { deliveryId }: Delivery, dueAt: Timestamp = deps.now()) =>
+/** Makes the alert of an abandoned delivery due, as before it was published. */
+export const makeAlertDue = (deps: TestDeps, { deliveryId }: Delivery, dueAt: Timestamp = deps.now()) =>
   deps.table.write(update(deliveryKey(deliveryId), { set: dueWork('alert', deliveryId, dueAt) }, exists))
 
-/** A row that is listed by its status: something has gone wrong with it. */
+/** The row after its first failure: it is listed by its status. */
 export const listed = (delivery: Delivery): Delivery => {
   const { unlisted: _, ...row } = delivery
   return row
 }
 
-/** What a delivery that has ended no longer has. Of those that are listed by their status. */
+/** The fields that a finished delivery no longer has when it is listed by its status. */
 export const ENDED = { nextAttemptAt: undefined, dueAt: undefined, unlisted: undefined } as const
 export const SKIPPED = { ...ENDED, status: 'skipped' } as const
 export const ABANDONED = { ...ENDED, status: 'abandoned', attempts: 8 } as const
 
-/** What a merchant in trouble answers. */
+/** The result of a POST that the merchant answers with 500. */
 export const FAILED: WebhookResult = {
   delivered: false,
   httpStatus: 500,
@@ -114,7 +114,7 @@ export const messageFor = ({ deliveryId, clientId, endpointId, attempts }: Deliv
   attempt: attempts + 1,
 })
 
-/** Takes the next message off the queue, as its delay passes on the clock, and lets a worker have it. */
+/** Advances the clock by the delay of the next message, and gives the message to a worker. */
 export const deliverNextMessage = async (deps: TestDeps): Promise<void> => {
   const next = deps.sent.shift()
   if (!next) throw new Error('the queue is empty')
@@ -122,7 +122,7 @@ export const deliverNextMessage = async (deps: TestDeps): Promise<void> => {
   await deliverWebhook(deps, v.parse(DeliveryMessageSchema, next.message.body))
 }
 
-/** Works off one delivery's messages until none is left; `crashed` workers are tried again by due work, not by this. */
+/** Delivers messages until the queue is empty. */
 export const drainQueue = async (deps: TestDeps): Promise<void> => {
   for (let worked = 0; deps.sent.length > 0; worked++) {
     if (worked === 200) throw new Error('the queue does not end')
@@ -130,14 +130,13 @@ export const drainQueue = async (deps: TestDeps): Promise<void> => {
   }
 }
 
-/** The row as it is now. */
 export const rowOf = async (deps: TestDeps, { deliveryId }: Pick<Delivery, 'deliveryId'>): Promise<Delivery> => {
   const delivery = await findDelivery(deps, deliveryId)
   if (!delivery) throw new Error('the delivery is not there')
   return delivery
 }
 
-/** When due work checks an item, by its index; undefined when it is not due work. */
+/** When due work checks an item; undefined if it is no due work. */
 export const dueAtOf = async (deps: TestDeps, work: Work, id: string): Promise<string | undefined> => {
   let cursor: QueryPage['cursor']
   do {
@@ -173,6 +172,6 @@ export const attemptOf = (
   ...overrides,
 })
 
-/** A record as the table gives it back: without the fields that have no value. */
+/** A record as the table returns it: without undefined fields. */
 export const definedFields = <T extends object>(record: T): Partial<T> =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Partial<T>

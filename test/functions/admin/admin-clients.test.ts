@@ -15,9 +15,9 @@ import { testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 
-const theId = (body: object): ClientId => v.parse(ClientIdSchema, Object(body).client_id)
+const clientIdOf = (body: object): ClientId => v.parse(ClientIdSchema, Object(body).client_id)
 
-/** What a client is that was given a name alone. */
+/** The fields of a client that was created from a name alone. */
 const DEFAULTS = {
   enabled: true,
   settlement_floor_minor: 10_000,
@@ -38,12 +38,12 @@ describe('create-client (design section 7)', () => {
 
     const answer = await invokeAdmin(createClient, deps, { operator: 'ana', name: '  Warung Kopi ' })
 
-    const client = { client_id: theId(answer.body), ...DEFAULTS, name: 'Warung Kopi', created_at: deps.now() }
+    const client = { client_id: clientIdOf(answer.body), ...DEFAULTS, name: 'Warung Kopi', created_at: deps.now() }
     expect(answer).toStrictEqual({ status: 200, body: client })
     expect(await invokeAdmin(getClient, deps, { client_id: client.client_id })).toStrictEqual(answer)
   })
 
-  it('keeps all it was given, with parts in force at once, and writes window and audit record with the client', async () => {
+  it('stores every given field, with parts in force at once, and writes window and audit record', async () => {
     const deps = testDeps()
     const fields = {
       name: 'Toko Buku',
@@ -57,7 +57,7 @@ describe('create-client (design section 7)', () => {
 
     const { body } = await invokeAdmin(createClient, deps, { operator: 'ana', ...fields })
 
-    const clientId = theId(body)
+    const clientId = clientIdOf(body)
     const known = { client_id: clientId, bank_since: deps.now(), created_at: deps.now() }
     expect(body).toStrictEqual({ ...DEFAULTS, ...fields, ...known })
     const sums = { availableMinor: 0, inSettlementMinor: 0, paidOutMinor: 0, writtenOffMinor: 0 }
@@ -74,7 +74,7 @@ describe('create-client (design section 7)', () => {
     ['window', (clientId: ClientId) => put(windowKey(clientId), { settledUntil: '2026-11-20T00:00:00.000Z' })],
     ['shard', (clientId: ClientId) => put(shardKey(clientId, 3), { closedUntil: '2026-11-20T00:00:00.000Z' })],
     ['client', (clientId: ClientId) => put(clientKey(clientId), aClient({ clientId }))],
-  ])('overwrites nothing, and writes nothing else, where a %s has its id already', async (_, stored) => {
+  ])('fails and writes nothing when a %s with its id exists', async (_, stored) => {
     const deps = testDeps()
     const clientId = aClientId()
     const step = stored(clientId)

@@ -11,18 +11,18 @@ import { grown, invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
-/** A provider that gives out one destination, which no other test has; `hear` says whether its answers to creates arrive. */
+/** A provider whose payments all have one destination, which no other test has. */
 const depsAt = (destination = `88${Number(`0x${crypto.randomUUID().slice(0, 8)}`)}`) => {
   const deps = testDeps()
-  let isHeard = true
+  let isLost = false
   deps.provider.script('createRequest', async (input, timeoutMs) => {
     const answer = await deps.provider.healthy.createRequest(input, timeoutMs)
     if (answer.kind !== 'created') return answer
     const request = { ...answer.request, destination }
     deps.provider.requests.set(request.paymentRequestId, { ...request, input })
-    return isHeard ? { kind: 'created', request } : { kind: 'unknown', reason: 'timeout' }
+    return isLost ? { kind: 'unknown', reason: 'timeout' } : { kind: 'created', request }
   })
-  return { deps, destination, goDeaf: () => void (isHeard = false) }
+  return { deps, destination, loseAnswers: () => void (isLost = true) }
 }
 
 type Found = { readonly data: readonly { readonly id: string }[]; readonly complete: boolean; readonly cursor?: string }
@@ -70,7 +70,7 @@ describe('find-payments by the provider’s ids', () => {
 })
 
 describe('find-payments by destination', () => {
-  it('needs no client: finds every merchant’s payments that showed it, newest first, in pages', async () => {
+  it('finds the payments of all merchants that showed it, newest first, in pages', async () => {
     const { deps, destination } = depsAt()
     const [one, other] = [await aStoredClient(deps), await aStoredClient(deps)]
     const first = await aPendingPayment(deps, one)
@@ -89,10 +89,10 @@ describe('find-payments by destination', () => {
     expect(await found(deps, { payment_destination: `${destination}0` })).toMatchObject({ ids: [], complete: true })
   })
 
-  it('finds a paid payment by a link longer than a key may be, though the answer with it never came', async () => {
-    const { deps, destination, goDeaf } = depsAt(`https://pay.example/${crypto.randomUUID()}/${'x'.repeat(4_000)}`)
+  it('finds a paid payment by a link longer than a key, although the answer of its create was lost', async () => {
+    const { deps, destination, loseAnswers } = depsAt(`https://pay.example/${crypto.randomUUID()}/${'x'.repeat(4_000)}`)
     const client = await aStoredClient(deps)
-    goDeaf()
+    loseAnswers()
     await create(deps, client, undefined, 'key').catch(() => undefined)
     const [paymentRequestId = ''] = deps.provider.requests.keys()
     const providerPaymentId = deps.provider.pay(paymentRequestId)
@@ -102,7 +102,7 @@ describe('find-payments by destination', () => {
     expect((await found(deps, { payment_destination: destination })).ids).toHaveLength(1)
   })
 
-  it('shows no payment whose destination or time is another one after all', async () => {
+  it('ignores pointers whose destination or time is not that of the payment', async () => {
     const { deps, destination } = depsAt()
     const payment = await aPendingPayment(deps, await aStoredClient(deps))
     const other = `${destination}1`
@@ -116,7 +116,7 @@ describe('find-payments by destination', () => {
   })
 
   it.each([{ external_reference: 'order-1' }, undefined])(
-    'finds with its client a payment that no index leads to, by %j',
+    'finds a payment of the given client without an index, by %j',
     async (asked) => {
       const { deps, destination } = depsAt()
       const client = await aStoredClient(deps)
@@ -130,11 +130,11 @@ describe('find-payments by destination', () => {
   )
 })
 
-/** Of the 22nd in Jakarta, an hour after its midnight. */
+/** 01:00 in Jakarta on the 22nd. */
 const MORNING = timestampOf(Date.parse('2026-11-21T18:00:00Z'))
 
 describe('find-payments by amount and day', () => {
-  it('finds what a merchant made on a day of Jakarta, newest first, of a status and method', async () => {
+  it('finds a merchant’s payments of a day in Jakarta, newest first, by status and method', async () => {
     const deps = testDeps()
     const client = await grown(deps, await aStoredClient(deps), 2)
     const at = async (time: string, notionalMinor = 70_000, method?: 'qris') => {
@@ -159,7 +159,7 @@ describe('find-payments by amount and day', () => {
     expect((await found(deps, { ...search, client_id: stranger.clientId })).ids).toStrictEqual([])
   })
 
-  it('ends an answer when it has a hundred, and shows each once', async () => {
+  it('ends an answer after a hundred payments, and shows each payment once', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
     deps.clock.set(MORNING)
@@ -173,7 +173,7 @@ describe('find-payments by amount and day', () => {
     const rest = await found(deps, { ...search, cursor: first.cursor })
 
     expect([first.complete, rest.complete]).toStrictEqual([false, true])
-    // It reads a hundred at a time, and shows 99 of the first.
+    // A read returns a hundred payments. The first read has 99 of this amount.
     expect([first.ids.length, rest.ids.length]).toStrictEqual([199, 30])
     expect(new Set([...first.ids, ...rest.ids])).toStrictEqual(made)
     const message = 'cursor must be the cursor of an earlier find-payments answer'

@@ -21,11 +21,11 @@ import {
 } from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
-/** What is to be paid out is listed over all clients. */
+/** A table of its own, because list-settlements lists the payouts of all clients. */
 const { requests } = memoryDeps()
 
-/** A merchant with one payment that a settlement would take, and an operator who asks for one. */
-const anEligible = async (fields: Parameters<typeof withFloor>[2] = {}) => {
+/** A client with one payment that can be settled, and an operator's trigger. */
+const anEligibleClient = async (fields: Parameters<typeof withFloor>[2] = {}) => {
   const deps = testDeps({ requests })
   const client = await withFloor(deps, 0, fields)
   await aSucceededPayment(deps, client)
@@ -35,15 +35,15 @@ const anEligible = async (fields: Parameters<typeof withFloor>[2] = {}) => {
 }
 
 describe('trigger-settlement (spec 3.2, rule 4)', () => {
-  it('settles at once by the rules of the sweep, and answers the settlement', async () => {
-    const { deps, client, settle } = await anEligible({ settlementFloorMinor: minor(95_899), bank: BANK })
+  it('settles by the rules of the sweep, and replies with the settlement', async () => {
+    const { deps, client, settle } = await anEligibleClient({ settlementFloorMinor: minor(95_899), bank: BANK })
 
     const reply = await settle()
 
     const [settlement] = await settlementsOf(deps, client)
     const settlements = [settlement && shownSettlement(settlement, { triggered_by: 'manual' })]
     expect(reply).toStrictEqual({ status: 200, body: { settlements } })
-    // Asked for a second before: the fence waits that long.
+    // The fence waits one second after the request.
     const times = { sweptFrom: client.createdAt, sweptUntil: addMs(deps.now(), 1 - SECOND_MS), createdAt: deps.now() }
     expect(settlement).toMatchObject(times)
     const after = { status: 'recorded', net_minor: 95_900, client_id: client.clientId }
@@ -52,8 +52,8 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('is refused at the floor, saying what is eligible, what is open and what the floor is', async () => {
-    const { deps, client, settle } = await anEligible({ settlementFloorMinor: minor(95_900) })
+  it('is refused at the floor, with the eligible amount, the floor and the open amount', async () => {
+    const { deps, client, settle } = await anEligibleClient({ settlementFloorMinor: minor(95_900) })
     await anOpenPayment(deps, client, { notionalMinor: 50_000 })
 
     expect(await settle()).toStrictEqual(
@@ -66,14 +66,14 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
   })
 
   it('is refused in a closed stage', async () => {
-    const { deps, input } = await anEligible()
+    const { deps, input } = await anEligibleClient()
     const closed = { ...deps, stage: { ...deps.stage, isClosed: true } }
 
     expect(await invokeAdmin(trigger, closed, input)).toMatchObject({ body: { message: 'the stage is closed' } })
   })
 
-  it('warns of a settlement recorded without bank details, until it has them', async () => {
-    const { deps, client, input, settle } = await anEligible({ bank: undefined })
+  it('warns about a settlement without bank details, and the named steps settle its funds again', async () => {
+    const { deps, client, input, settle } = await anEligibleClient({ bank: undefined })
     const settlement = async () =>
       ((await settle()).body as { settlements: { id: string; warning: string | null }[] }).settlements[0]
     const warnings = () => deps.lines.filter(({ code }) => code === 'settlement.without_bank').length
@@ -81,7 +81,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const without = await settlement()
     const listed = await invokeAdmin(listSettlements, deps, { client_id: client.clientId })
     const closing = { operator: OPERATOR, settlement_id: without?.id, notes: 'no bank details' }
-    // The very steps that the warning names.
+    // The steps that the warning names.
     const bank = { bank_name: 'BCA', bank_account_no: '0012', bank_account_name: 'PT Kopi' }
     await invokeAdmin(updateClient, deps, { ...input, bank })
     const failed = await invokeAdmin(markFailed, deps, closing)
@@ -95,7 +95,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const unwarned = { status: 200, body: { warning: null } }
     expect([failed, recredited]).toMatchObject([unwarned, unwarned])
     expect(again).toMatchObject({ bank_account_no: '0012', net_minor: 95_900 })
-    // First details of a client that was credited before are young for three days.
+    // The first bank details of a credited client need a confirmation for three days.
     expect(again?.warning).toMatch(/^bank details were entered on /)
     expect(warnings()).toBe(1)
   })
@@ -125,7 +125,7 @@ describe('list-settlements', () => {
   })
 
   it.each([{}, { format: 'csv' }, { status: 'swept' }, { from: '2026-02-30' }])(
-    'refuses to guess what %o asks for',
+    'refuses %o with a reason and a hint',
     async (payload) => {
       const body: object = { code: 'validation', field_errors: expect.any(Object), action_hint: expect.any(String) }
       expect(await invokeAdmin(listSettlements, testDeps({ requests }), payload)).toMatchObject({ status: 422, body })

@@ -12,7 +12,7 @@ import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 
-/** A merchant, and what an operator asks to be changed of it. */
+/** A stored merchant, and the operator's requests about it. */
 const aMerchant = async (fields: Parameters<typeof aStoredClient>[1] = {}) => {
   const deps = testDeps()
   const client = await aStoredClient(deps, fields)
@@ -26,7 +26,7 @@ const aMerchant = async (fields: Parameters<typeof aStoredClient>[1] = {}) => {
 }
 
 describe('update-client (design section 7)', () => {
-  it('changes only what is given, and records before and after once, though it is asked twice', async () => {
+  it('changes only the given fields, and records before and after once for a repeated request', async () => {
     const { deps, change, shown, trail } = await aMerchant({ returnUrl: 'https://old.example/' })
     const before = await shown()
     const changes = { settlement_floor_minor: 25_000, bank: BANK }
@@ -65,7 +65,7 @@ describe('update-client (design section 7)', () => {
     expect(before).toMatchObject({ ledger_parts: 1 })
     expect((await trail()).map(({ after }) => Object(after).ledger_parts)).toStrictEqual([1, 4, 8])
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8, paidOutMinor: 0 })
-    // The four are not in force yet, and need never be.
+    // The eight replace the four, which were not in force yet.
     expect((await now())?.ledgerParts).toStrictEqual({ number: 8, before: 1, from: addMs(deps.now(), 60_000) })
     deps.clock.advance(60)
     expect(await change({ ledger_parts: 8 })).toMatchObject({ status: 200, body: { ledger_parts: 8 } })
@@ -77,13 +77,13 @@ describe('update-client (design section 7)', () => {
   it.each([
     [5, 55],
     [5.001, 60],
-  ])('has parts take effect a minute after they are computed, once more after 5 s: %d s', async (took, left) => {
+  ])('computes the start of new parts again when the change takes more than 5 s: %d s', async (took, left) => {
     const { deps, change, now } = await aMerchant()
-    let stoodStill = false
+    let hasWaited = false
     const slow = interceptTable(deps, {
       before: (call) => {
-        if (stoodStill || call.name !== 'get' || call.keys[0]?.sk !== 'HEAD') return
-        stoodStill = true
+        if (hasWaited || call.name !== 'get' || call.keys[0]?.sk !== 'HEAD') return
+        hasWaited = true
         deps.clock.advance(took)
       },
     })
@@ -93,25 +93,24 @@ describe('update-client (design section 7)', () => {
   })
 
   it.each([
-    ['fewer', 4, 'can only grow: it is 8'],
-    ['no', 0, 'must be at least 1'],
-    ['too many', 17, 'must be at most 16'],
-    ['fractions of', 8.5, 'must be an integer'],
-  ] as const)('refuses %s parts and changes nothing', async (_, parts, reason) => {
+    [{}, { message: 'body: name a field to change' }],
+    [{ name: 'Other', ledger_parts: 4 }, { field_errors: { ledger_parts: ['can only grow: it is 8'] } }],
+    [{ name: 'Other', ledger_parts: 0 }, { field_errors: { ledger_parts: ['must be at least 1'] } }],
+    [{ name: 'Other', ledger_parts: 17 }, { field_errors: { ledger_parts: ['must be at most 16'] } }],
+    [{ name: 'Other', ledger_parts: 8.5 }, { field_errors: { ledger_parts: ['must be an integer'] } }],
+  ])('refuses %j and changes nothing', async (changes, body) => {
     const { deps, change, shown, client } = await aMerchant()
     await change({ ledger_parts: 8 })
     const before = await shown()
 
-    expect(await change({})).toMatchObject({ status: 422, body: { message: 'body: name a field to change' } })
-    const answer = await change({ ledger_parts: parts, name: 'Other' })
+    const answer = await change(changes)
 
-    const body = { code: 'validation', field_errors: { ledger_parts: [reason] } }
-    expect(answer).toMatchObject({ status: 422, body })
+    expect(answer).toMatchObject({ status: 422, body: { code: 'validation', ...body } })
     expect(await shown()).toStrictEqual(before)
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
   })
 
-  it('refuses to shrink what another operator has grown meanwhile, for readers too', async () => {
+  it('refuses fewer parts than another operator has set meanwhile', async () => {
     const { deps, client, change } = await aMerchant()
     const overtaken = beforeFirst(deps, 'transact', () => change({ ledger_parts: 8 }))
 
@@ -122,12 +121,12 @@ describe('update-client (design section 7)', () => {
   })
 
   const OTHER = { bank_name: 'BNI', bank_account_no: '99887766', bank_account_name: 'PT Lain' }
-  const told = (deps: TestDeps) => deps.published.map(({ kind, subject, message }) => [kind, subject, message])
+  const alertsOf = (deps: TestDeps) => deps.published.map(({ kind, subject, message }) => [kind, subject, message])
 
   it('alerts before it replaces bank details, and shows no full account number', async () => {
     const { deps, client, change, shown } = await aMerchant({})
     await change({ bank: BANK })
-    expect(told(deps)).toStrictEqual([])
+    expect(alertsOf(deps)).toStrictEqual([])
     deps.clock.advance(60)
 
     const { status } = await change({ operator: 'budi', bank: OTHER })
@@ -136,7 +135,7 @@ describe('update-client (design section 7)', () => {
     expect(await shown()).toMatchObject({ bank: OTHER, bank_since: deps.now(), bank_is_change: true })
     const says = `^Client ${client.clientId} gets .*…6789" to "BNI …7766", as operator "budi"`
     const message: unknown = expect.stringMatching(new RegExp(says))
-    expect(told(deps)).toStrictEqual([['client.bank_changed', client.clientId, message]])
+    expect(alertsOf(deps)).toStrictEqual([['client.bank_changed', client.clientId, message]])
     expect(JSON.stringify(deps.published)).not.toContain(OTHER.bank_account_no)
     expect(JSON.stringify([deps.published, deps.lines])).not.toContain(BANK.bank_account_no)
   })
@@ -153,7 +152,7 @@ describe('update-client (design section 7)', () => {
     await change({ bank: OTHER })
 
     expect(await shown()).toMatchObject({ bank: OTHER, bank_since: deps.now(), bank_is_change: true })
-    expect(told(deps)).toHaveLength(1)
+    expect(alertsOf(deps)).toHaveLength(1)
   })
 
   it('replaces nothing when the alert fails, and repeats the alert after a crash', async () => {
@@ -166,6 +165,6 @@ describe('update-client (design section 7)', () => {
     expect([await now(), (await trail()).length]).toStrictEqual([before, 2])
 
     expect((await change({ bank: OTHER }, failingOn(deps, 'transact', 'before'))).status).toBe(500)
-    expect([await now(), told(deps).length]).toStrictEqual([before, 1])
+    expect([await now(), alertsOf(deps).length]).toStrictEqual([before, 1])
   })
 })

@@ -1,7 +1,7 @@
 /**
  * Goal: no answer of the provider or of a proxy makes a handler throw or credit too much. A credit needs a capture of the
  * amount, and an end needs a final status of the payment's own request. Method: the real adapter and handlers on a
- * network with arbitrary answers, mostly almost valid. This file derives from the answers what the books may say.
+ * network with arbitrary answers, mostly almost valid. The test derives the allowed outcomes from the answers.
  */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -42,7 +42,7 @@ const arrange = async () => {
 
 type Scene = { readonly deps: MemoryDeps; readonly client: Client; readonly payment: Payment }
 
-/** The minute's look, and the work on payments that it hands out; none of it fails. */
+/** Runs check-due-work and the payment checks that it sends. None may fail. */
 const doDueWork = async (deps: MemoryDeps): Promise<void> => {
   await checkDueWork.withDeps(deps)({}, {} as never)
   const messages = deps.sent.splice(0).filter(({ queue }) => queue === 'due-payments')
@@ -53,14 +53,14 @@ const doDueWork = async (deps: MemoryDeps): Promise<void> => {
   expect(deps.lines.filter(({ level, code }) => level === 'error' && code === 'payment.check_failed')).toStrictEqual([])
 }
 
-/** What may bring the provider's news; each answers what it was answered. */
+/** Everything that makes the gateway ask the provider. Each checks its own reply. */
 const TRIGGERS = {
   callback: async ({ deps, payment }: Scene) => {
     const data = { payment_id: 'py-1', payment_request_id: payment.paymentRequestId, reference_id: 'any' }
     const body = { event: 'payment.capture', data }
     const headers = { 'x-callback-token': CALLBACK_TOKEN }
     const answer = await call(deps, CALLBACK, { body, headers })
-    // 503 where the provider has said that it wants no more questions now.
+    // 503 when the provider has refused further calls for now.
     if (answer.status !== 503 && answer.status !== 200) {
       expect([answer.status, answer.body]).toStrictEqual([500, SEND_AGAIN])
     }
@@ -88,7 +88,7 @@ const TRIGGERS = {
 } as const
 type Trigger = keyof typeof TRIGGERS
 
-/** Our own wish makes these answers of a cancel an end too. */
+/** With these triggers our own cancel may end the payment too. */
 const ENDS_BY_US: readonly Trigger[] = ['cancel', 'due work after the expiry']
 
 const wasSaid = (said: readonly Answered[], { paymentId, paymentRequestId }: Payment, trigger: Trigger) => {
@@ -101,7 +101,7 @@ const wasSaid = (said: readonly Answered[], { paymentId, paymentRequestId }: Pay
 }
 
 describe('a pending payment and a provider that answers anything', () => {
-  it.each(Object.keys(TRIGGERS) as Trigger[])('%s concludes nothing beyond the answer', async (trigger) => {
+  it.each(Object.keys(TRIGGERS) as Trigger[])('%s ends the payment only as the answers allow', async (trigger) => {
     await fc.assert(
       fc.asyncProperty(anyOutcomes, async (outcomes) => {
         const { deps, client, payment } = await arrange()
@@ -142,7 +142,7 @@ describe('a succeeded payment and transactions of anything', () => {
         await syncProviderTransactions.withDeps({ ...deps, provider: network.provider })({}, {} as never)
 
         const after = await findStoredPayment(deps, paymentId)
-        if (after?.status !== 'succeeded') throw new Error('a succeeded payment is one for ever')
+        if (after?.status !== 'succeeded') throw new Error('the payment is no longer succeeded')
         if (after.feeStatus !== 'estimated') {
           const about = { creditedProviderPaymentId, amount: 100_000, kept: after.providerFeeMinor }
           expect(network.said.some((answer) => isSettledFee(answer, about))).toBe(true)
@@ -155,7 +155,7 @@ describe('a succeeded payment and transactions of anything', () => {
 })
 
 describe('POST /v1/payments and a provider that answers anything', () => {
-  it('shows a payment only with a destination the provider gave for it, and else says that the provider failed', async () => {
+  it('shows a payment only with the provider’s destination, and otherwise says that the provider failed', async () => {
     await fc.assert(
       fc.asyncProperty(anyOutcome('create'), anyOutcomes, async (outcome, outcomes) => {
         const deps = memoryDeps()

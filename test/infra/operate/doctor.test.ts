@@ -53,7 +53,7 @@ describe('the doctor', () => {
     )
   })
 
-  it('finds nothing wrong with dev, whose topic has no subscriber: it has no alarms', async () => {
+  it('finds nothing wrong with dev when its topic has no subscriber: dev has no alarms', async () => {
     const dev = await examinedStage('dev')
     dev.aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [] })
 
@@ -146,7 +146,7 @@ describe('the doctor', () => {
     ],
     [`wrong account table units: 10000 reads and 40000 writes ${COUNTED}`, () => tableMay(10_000, 40_000)],
     [`wrong account table units: 40000 reads and 19999 writes ${COUNTED}`, () => tableMay(40_000, 19_999)],
-    // Whether the stage reserves for it or not.
+    // With and without reserved concurrency in the stage's settings.
     [`${stopped('sweep-settlements')}, should be none`, () => stop('sweep-settlements')],
     [`${stopped('api-create-payment')}, should be 240`, () => stop('api-create-payment')],
     [`${stopped('prove-release')}, should be none`, () => stop('prove-release')],
@@ -197,7 +197,7 @@ describe('the doctor', () => {
     expect([...new Set(await prod.notOk())].join('\n')).toBe(found)
   })
 
-  it('says in time that the certificate by which the API knows its front ends', async () => {
+  it('warns before the end of the certificate by which the API recognises its front', async () => {
     await prod.io.sleep(36_500 * 86_400_000)
 
     expect(await prod.notOk()).toStrictEqual([
@@ -205,7 +205,7 @@ describe('the doctor', () => {
     ])
   })
 
-  it('asks each operators’ function once, by the function that proves a release', async () => {
+  it('asks each operator function once, through prove-release', async () => {
     await prod.examine()
 
     const inputs = prod.aws.lambda.commandCalls(InvokeCommand).map(({ args: [{ input }] }) => input)

@@ -8,14 +8,14 @@ import { OTHER_FIGURES, QUOTA_STAGES, stageWith } from '../../support/stage-opti
 
 const LAMBDA_NAME_LIMIT = 64
 
-it('functions have names that Lambda accepts even in the longest stage', () => {
+it('functions have names that Lambda accepts, also with the longest stage name', () => {
   const longest = MANIFEST.map((spec) => functionName('a'.repeat(20), spec).length)
 
   expect(Math.max(...longest)).toBeLessThanOrEqual(LAMBDA_NAME_LIMIT)
 })
 
 describe('environment of the functions', () => {
-  it('has how the provider bills and how often it may be called, where the stage sets them', () => {
+  it('has the provider’s fee contract and call quota if the stage sets them', () => {
     const special = synthesised(OTHER_FIGURES)
       .each('AWS::Lambda::Function', 'Environment')
       .map((environment) => JSON.stringify(environment))
@@ -25,7 +25,7 @@ describe('environment of the functions', () => {
     }
   })
 
-  it('has, for functions that answer clients, over how many environments requests may be spread', () => {
+  it('has, for functions that answer clients, the sum of their reserved concurrency', () => {
     const prod = synthesised('prod').all('AWS::Lambda::Function')
     const answering = new Set(MANIFEST.filter(answersClients).map((spec) => functionName('prod', spec)))
     const reserved = prod
@@ -39,9 +39,9 @@ describe('environment of the functions', () => {
   })
 })
 
-/** Concurrent runs of an account that is not new, and whose limit was not raised. */
+/** The default limit of an account, in concurrent runs. New accounts have less. */
 const ACCOUNT_LIMIT = 1_000
-/** What Lambda itself insists on is 100; schedules and operators need room too. */
+/** Lambda requires 100. Schedules and operators need the rest. */
 const LEFT_FOR_OTHERS = 200
 
 const reservedIn = (stage: Parameters<typeof synthesised>[0]) =>
@@ -57,7 +57,7 @@ const totalOf = (stage: Parameters<typeof reservedIn>[0]) =>
   Object.values(reservedIn(stage)).reduce((sum, runs) => sum + runs, 0)
 
 describe('reserved concurrency', () => {
-  it('of production covers every queue’s function, and leaves room for everything that has none', () => {
+  it('of production covers every queue’s function, and leaves enough for all other functions', () => {
     const queued = MANIFEST.flatMap((spec) => (spec.trigger.kind === 'queue' ? [functionName('prod', spec)] : []))
 
     expect(Object.keys(reservedIn('prod'))).toStrictEqual(expect.arrayContaining(queued))
@@ -72,7 +72,7 @@ describe('reserved concurrency', () => {
     expect(() => synthesised(stageWith({ reservedConcurrency: reserved }))).toThrow(message)
   })
 
-  it('grows with the quota of the provider, as queues do, and says how much of the account that takes', () => {
+  it('grows with the provider’s quota like the concurrency of queues, and the error names the total', () => {
     const prod = deployedStage('prod')
     const granted = (providerCallsPerMinute: number) =>
       stageWith({ settings: { ...prod.settings, providerCallsPerMinute }, accountConcurrency: 2_000 }, 'prod')
@@ -98,7 +98,7 @@ describe('reserved concurrency', () => {
     )
   })
 
-  it('is refused where it leaves less of the account than Lambda insists on', () => {
+  it('is refused if it leaves fewer than 100 runs of the account', () => {
     const total = totalOf('prod')
     const of = (accountConcurrency: number) => stageWith({ accountConcurrency }, 'prod')
 

@@ -32,7 +32,7 @@ const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly s
   }
 }
 
-/** What IAM calls an action on fields, and the attributes of each kind that it may touch. */
+/** By action on fields: the action in IAM, and the attributes that it may read or write. */
 const ENDPOINT = 'client_id created_at deleted_at enabled endpoint_id event_types last_alert_at slow_since ttl url'
 const FIELDS: Readonly<Record<string, { readonly action: string } & Readonly<Record<string, string>>>> = {
   GetFields: { action: 'GetItem', ENDPOINTS: `pk sk ${ENDPOINT}`, PAYMENT: 'pk sk body ttl' },
@@ -66,7 +66,7 @@ const SEND = ['Decrypt', 'GenerateDataKey']
 const READ_TABLE = ['Decrypt', 'DescribeKey']
 const WRITE_TABLE = [...READ_TABLE, 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo']
 
-/** What services need of the customer key when the function calls them, and nothing more. */
+/** The permissions on the customer key that the services called by the function need. */
 const keyPermissions = (permissions: readonly string[]): readonly string[] => {
   const does = (...actions: readonly string[]) =>
     permissions.some((permission) => actions.some((action) => permission.startsWith(`${action} `)))
@@ -90,7 +90,7 @@ describe('permissions of the functions', () => {
     expect(permissionsOf('dev', spec.name)).toStrictEqual(statedPermissions('dev', spec).toSorted())
   })
 
-  it.each(MANIFEST)('$name may use the customer key of production through the services it uses, no others', (spec) => {
+  it.each(MANIFEST)('$name may use the customer key of production only through the services that it calls', (spec) => {
     const stated = statedPermissions('prod', spec)
 
     // Behind a front, functions that answer HTTP read the origin secret, which is encrypted with the key of AWS.
@@ -100,18 +100,18 @@ describe('permissions of the functions', () => {
   })
 })
 
-describe('what few functions may do', () => {
+describe('what only few functions may do', () => {
   const holders = (permission: string) =>
     MANIFEST.flatMap(({ name }) => (permissionsOf('prod', name).includes(permission) ? [name] : []))
 
   it.each([
-    ['seals the secrets of endpoints', 'kms:Encrypt on <key>.Arn for endpoints of prod', ['register-endpoint']],
-    ['unseals them', 'kms:Decrypt on <key>.Arn for endpoints of prod', ['deliver-webhook']],
-    ['reads them as they are', 'dynamodb:BatchGetItem on <gateway-prod>.Arn of ENDPOINTS#*', ['deliver-webhook']],
-    ['reads one as it is', 'dynamodb:GetItem on <gateway-prod>.Arn of ENDPOINTS#*', []],
-    ['lists them as they are', 'dynamodb:Query on <gateway-prod>.Arn of ENDPOINTS#*', []],
+    ['seal endpoint secrets', 'kms:Encrypt on <key>.Arn for endpoints of prod', ['register-endpoint']],
+    ['unseal endpoint secrets', 'kms:Decrypt on <key>.Arn for endpoints of prod', ['deliver-webhook']],
+    ['read whole endpoint rows', 'dynamodb:BatchGetItem on <gateway-prod>.Arn of ENDPOINTS#*', ['deliver-webhook']],
+    ['read one whole endpoint row', 'dynamodb:GetItem on <gateway-prod>.Arn of ENDPOINTS#*', []],
+    ['query whole endpoint rows', 'dynamodb:Query on <gateway-prod>.Arn of ENDPOINTS#*', []],
     [
-      'creates deliveries',
+      'create deliveries',
       'dynamodb:PutItem on <gateway-prod>.Arn of DELIVERY#*',
       // The first seven bring news of a payment from the provider. The others redeliver, test, recount or record attempts.
       (
@@ -125,10 +125,10 @@ describe('what few functions may do', () => {
   })
 })
 
-/** Of all policies of a role together, without white space; references in the template are longer than what they become. */
+/** IAM's limit for all policies of a role, without white space. References are longer in the template than deployed. */
 const ROLE_POLICY_LIMIT = 10_240
 
-it('roles of the functions have room for their permissions', () => {
+it('the policies of each role are below the size limit of IAM', () => {
   const sizes = MANIFEST.map(({ name }) => JSON.stringify(roleOf('prod', name)?.Policies).length)
 
   expect(Math.min(...sizes)).toBeGreaterThan(100)
@@ -143,7 +143,7 @@ describe('policies for people', () => {
     text: JSON.stringify(PolicyDocument),
   }))
 
-  it('are printed at every synthesis, each with the functions that it reaches', () => {
+  it('are printed at every synthesis, each with the functions that it allows', () => {
     const printed = messages.filter((message) => message.includes('/Duties: '))
 
     expect(printed).toHaveLength(policies.length)
@@ -154,14 +154,14 @@ describe('policies for people', () => {
     }
   })
 
-  it('fit into what IAM takes, account and region written out', () => {
+  it('are below the size limit of IAM with account and region filled in', () => {
     for (const { text } of policies) {
       expect(text.replaceAll(/<AWS::\w+>/g, 'ap-southeast-3').length).toBeLessThan(5_800)
     }
   })
 })
 
-it('an action that only looks may change nothing', () => {
+it('an operator action of the duty `look` may change nothing', () => {
   const looks = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator' && trigger.duty === 'look')
   const changes = looks.flatMap(({ name, table }) =>
     Object.keys(table)

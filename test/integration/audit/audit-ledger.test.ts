@@ -34,8 +34,8 @@ import { messageFor, storedEndpoint } from '../../support/webhook-builders.ts'
 import { auditedHistory } from './audited-history.ts'
 import { unseenBy } from './unseen-by.ts'
 
-describe('audit-ledger: what it answers', () => {
-  it('says true at once when all is well', async () => {
+describe('the answer of audit-ledger', () => {
+  it('is `balanced` without a wait when all figures agree', async () => {
     const { deps, client } = await auditedHistory()
     const began = deps.now()
 
@@ -46,9 +46,9 @@ describe('audit-ledger: what it answers', () => {
   })
 
   it.each([
-    ['as soon as the index must know the last credit', 0, 100_000],
-    ['ten seconds later, in an index that has had its time', 100, 11_000],
-  ])('counts a difference that is there again %s, and only that', async (_, idleSeconds, waitedMs) => {
+    ['after the index has caught up with the last credit', 0, 100_000],
+    ['after ten seconds if the last credit is old', 100, 11_000],
+  ])('has a difference that a second audit finds again %s', async (_, idleSeconds, waitedMs) => {
     const { deps, client } = await aSyncWorld()
     const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
     await putRaw(deps, { ...item, credited_minor: 95_901 })
@@ -62,9 +62,9 @@ describe('audit-ledger: what it answers', () => {
     expect(msBetween(began, deps.now())).toBe(waitedMs)
   })
 
-  it('answers a bounded number of differences', async () => {
+  it('has at most 1,000 differences', async () => {
     const { deps, client } = await aSyncWorld()
-    // Five things are wrong with each.
+    // Each payment has five differences.
     const wrong = { markupMinor: minor(101), feeStatus: 'assumed', attempt: 2, creditedProviderPaymentId: undefined }
     const aWrong = () => ({ ...succeededPayment(client, { paidAt: deps.now() }), ...wrong }) as Payment
     await storeOpen(deps, Array.from({ length: 210 }, aWrong))
@@ -76,7 +76,7 @@ describe('audit-ledger: what it answers', () => {
   })
 })
 
-it('a long audit continues in further runs, each after the part at which the last one stopped', async () => {
+it('a long audit continues in further runs, each after the last part of the run before', async () => {
   const { deps, client } = await auditedHistory()
   const small = { ...deps, stage: { ...deps.stage, historySteps: { rows: 100, pages: 10, block: 1_000 } } }
   const { length: sent } = deps.sent
@@ -104,7 +104,7 @@ it('a lost window hides no difference of another part of the ledger', async () =
   expect(standing).toMatchObject(what.map((one) => ({ what: one })))
 })
 
-it('a client that owes is told after a week, once a week, until new payments cover it', async () => {
+it('the debt of a client is alerted after a week, then weekly, until new payments cover it', async () => {
   const deps = memoryDeps()
   const client = await withFloor(deps, 0, { bank: BANK })
   const { clientId } = client
@@ -147,7 +147,7 @@ type Delivered = Awaited<ReturnType<typeof deliveredPayment>>
 
 const changed = (set: Item) => (delivered: Delivered) => update(deliveryKey(delivered.deliveryId), { set })
 
-/** What an attempt moves, and what nothing repeats. */
+/** Fields that an attempt changes, and fields that are stored nowhere else. */
 const MOVES = 'attempts round_start state status success ttl resends claimed_until claim_token'.split(' ')
 
 describe('the audit of deliveries', () => {
@@ -176,7 +176,7 @@ describe('the audit of deliveries', () => {
     expect(await delivered.audited()).toMatchObject([{ what: `delivery.${attribute}`, id: delivered.deliveryId }])
   })
 
-  it('sees a delivery that was deleted, until it may be gone by itself', async () => {
+  it('sees a deleted delivery until the retention of deliveries ends', async () => {
     const { deps, deliveryId, audited } = await deliveredPayment()
     await deps.table.write(remove(deliveryKey(deliveryId), exists))
 

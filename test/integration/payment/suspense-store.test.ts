@@ -27,7 +27,7 @@ const heldIn = (deps: TestDeps, providerPaymentId = `py-${crypto.randomUUID()}`)
     now: deps.now(),
   })
 
-/** Money whose row at the provider has settled, told to the operators. */
+/** Money in suspense whose provider row has settled and is booked. */
 const bookedIn = async (deps: TestDeps, clientId?: ClientId): Promise<Suspense> => {
   const item = { ...heldIn(deps), clientId }
   await recordSuspense(deps, item)
@@ -36,7 +36,7 @@ const bookedIn = async (deps: TestDeps, clientId?: ClientId): Promise<Suspense> 
   return { ...item, postedMinor: minor(5_000) }
 }
 
-/** With such an item about the payment of a client, and one that is only known. */
+/** `item`: booked money of a client. `held`: money that is not stored yet. */
 const it = paymentTest
   .extend('clientId', () => aClientId())
   .extend('item', ({ deps, clientId }) => bookedIn(deps, clientId))
@@ -51,8 +51,8 @@ const resolve = (
   resolution: OperatorResolution = 'refunded_by_bank',
 ) => resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' })
 
-/** The provider gives so much of it back. */
-const giveBack = (deps: TestDeps, item: Suspense, transactionId: string, amount: number) => {
+/** The provider refunds a part of the money. */
+const refund = (deps: TestDeps, item: Suspense, transactionId: string, amount: number) => {
   const row = { transactionId, rowAt: deps.now(), providerMinor: minor(-amount) }
   return bookSuspenseRefund(deps, item, row, minor(amount))
 }
@@ -76,7 +76,7 @@ it('ensureSuspense never refuses a transaction, and leaves a known item unchange
   expect(await findSuspense(deps, item.suspenseId)).toEqual(resolved)
 })
 
-it('endSuspenseAlert ends an alert once, and makes no missing item', async ({ deps, held: item }) => {
+it('endSuspenseAlert ends an alert once, and creates no item', async ({ deps, held: item }) => {
   await putSuspense(deps, item)
   const absent = `py-${crypto.randomUUID()}`
 
@@ -112,7 +112,7 @@ it('listSuspense lists all items, or those that are open or resolved, newest fir
   expect(await invokeAdmin(listSuspense, deps, { status: 'closed' })).toMatchObject({ status: 422 })
 })
 
-it('listSuspense of a client looks at 5,000 items, and says that there are more', async ({ deps }) => {
+it('listSuspense of a client reads at most 5,000 items, and says that there are more', async ({ deps }) => {
   let pages = 0
   const items = Array.from({ length: 100 }, (_, at) => ({ pk: `SUSPENSE#${at}`, sk: 'SUSPENSE' }))
   const query = async () => ({ items, count: 100, cursor: ++pages < 51 ? {} : undefined })
@@ -124,7 +124,7 @@ it('listSuspense of a client looks at 5,000 items, and says that there are more'
 })
 
 describe('resolveSuspense (design section 7)', () => {
-  it('closes an item once for three operators, with its audit record', async ({ deps, clientId, item }) => {
+  it('closes an item once for three concurrent operators, with one audit record', async ({ deps, clientId, item }) => {
     const results = await Promise.allSettled([resolve(deps, item), resolve(deps, item), resolve(deps, item)])
 
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -148,8 +148,8 @@ describe('resolveSuspense (design section 7)', () => {
     expect(await houseEntryOf(deps, suspenseId, type, createdAt)).toMatchObject({ suspenseId, ...legs })
   })
 
-  it('stays open when the provider returns a part, and then resolves the rest', async ({ deps, item }) => {
-    for (let times = 0; times < 2; times++) await giveBack(deps, item, 'txn_part', 2_000)
+  it('resolves the rest after the provider refunded a part', async ({ deps, item }) => {
+    for (let times = 0; times < 2; times++) await refund(deps, item, 'txn_part', 2_000)
     const left = await findSuspense(deps, item.suspenseId)
     expect(left).toMatchObject({ status: 'open', postedMinor: 5_000, refundedMinor: 2_000 })
 
@@ -159,30 +159,30 @@ describe('resolveSuspense (design section 7)', () => {
     expect(entry).toMatchObject({ suspenseMinor: -3_000, bankMinor: -3_000 })
   })
 
-  it('leaves an item that is resolved: a refund of it afterwards is the house’s', async ({ deps, item }) => {
+  it('keeps an item resolved: a later refund is booked to the house', async ({ deps, item }) => {
     const resolved = await resolve(deps, item)
 
-    await giveBack(deps, item, 'txn_late', 2_000)
+    await refund(deps, item, 'txn_late', 2_000)
 
     expect(await findSuspense(deps, item.suspenseId)).toEqual(resolved)
     const entry = await houseEntryOf(deps, 'txn_late', 'suspense_refunded', deps.now())
     expect(entry).toMatchObject({ suspenseMinor: 0, providerMinor: -2_000, houseMinor: -2_000 })
   })
 
-  it('is refused on a read from before the provider returned a part', async ({ deps, item }) => {
-    const raced = beforeFirst(deps, 'transact', () => giveBack(deps, item, 'txn_between', 2_000))
+  it('is refused when the provider refunds a part after the read', async ({ deps, item }) => {
+    const raced = beforeFirst(deps, 'transact', () => refund(deps, item, 'txn_between', 2_000))
 
     await expect(resolve(raced, item)).rejects.toMatchObject({ code: 'conflict' })
 
     expect(await findSuspense(deps, item.suspenseId)).toMatchObject({ status: 'open', refundedMinor: 2_000 })
   })
 
-  it('is resolved by refunds once nothing is left, before or after its row settles', async ({ deps, held: item }) => {
+  it('refunds resolve an item when nothing is left, also before its row settles', async ({ deps, held: item }) => {
     await recordSuspense(deps, item)
     const { suspenseId: suspense_id, cause, kind } = item
     const recorded = { level: 'warn', code: 'suspense.recorded', fields: { suspense_id, cause, kind } }
     expect(deps.lines).toMatchObject([recorded, { code: 'alert.published' }])
-    await giveBack(deps, item, 'txn_all', 5_000)
+    await refund(deps, item, 'txn_all', 5_000)
     expect(await findSuspense(deps, item.suspenseId)).toMatchObject({ status: 'resolved', resolution: 'refunded' })
 
     await bookSuspense(deps, item, { transactionId: 'txn_own', rowAt: deps.now(), providerMinor: minor(4_900) })
@@ -191,9 +191,9 @@ describe('resolveSuspense (design section 7)', () => {
     expect(entry).toMatchObject({ providerMinor: 4_900, suspenseMinor: 0 })
   })
 
-  it('is void once, and a reading of its row from before that books nothing', async ({ deps, held }) => {
+  it('an item is voided once, and a booking with an older read is not written', async ({ deps, held }) => {
     await recordSuspense(deps, held)
-    await giveBack(deps, held, crypto.randomUUID(), 5_000)
+    await refund(deps, held, crypto.randomUUID(), 5_000)
     const read = (await findSuspense(deps, held.suspenseId)) ?? held
     const row = { transactionId: crypto.randomUUID(), rowAt: deps.now(), providerMinor: minor(4_900) }
     const raced = beforeFirst(deps, 'transact', () => bookSuspenseVoid(deps, read, row))
@@ -206,7 +206,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(await houseEntryOf(deps, 'txn_again', 'suspense_refunded', row.rowAt)).toBeUndefined()
   })
 
-  it('waits for the row of money, and takes money and findings each by its own words', async ({ deps, held: item }) => {
+  it('refuses money before its row settles, and a resolution of the other kind', async ({ deps, held: item }) => {
     await recordSuspense(deps, item)
     const found = finding({ subject: crypto.randomUUID(), cause: 'fee_assumed', payment: undefined, now: deps.now() })
     await recordSuspense(deps, found)

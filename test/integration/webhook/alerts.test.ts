@@ -16,8 +16,8 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   FAILED,
+  makeAlertDue,
   messageFor,
-  oweAlert,
   rowOf,
   storedDelivery,
   storedEndpoint,
@@ -161,7 +161,7 @@ describe('alerts about one endpoint', () => {
     const rows: Delivery[] = []
     for (let number = 0; number < 510; number++) {
       const delivery = await storedDelivery(deps, endpoint, ABANDONED)
-      await oweAlert(deps, delivery)
+      await makeAlertDue(deps, delivery)
       rows.push(delivery)
     }
 

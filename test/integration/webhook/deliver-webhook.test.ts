@@ -28,7 +28,7 @@ import {
 import { webhookTest as it, withoutQueue } from './webhook-test.ts'
 
 describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
-  it('posts its event, signed, and ends with it in one plain write', async ({ deps, endpoint, event, delivery }) => {
+  it('posts its event, signed, and records the success in one update', async ({ deps, endpoint, event, delivery }) => {
     const { deps: watched, calls } = recordTable(deps)
     const sentAtMs = 1_700_000_000_500
 
@@ -50,7 +50,7 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
     expect(codes(deps)).toStrictEqual(['delivery.succeeded'])
   })
 
-  it('records a failure, schedules the next, forgets earlier resends, and logs nothing private', async () => {
+  it('records a failure, schedules the next attempt, resets resends, and logs nothing private', async () => {
     const { deps, delivery } = await dueDelivery({ resends: 4 })
     deps.answerWebhooks(async () => ({ ...FAILED, responseBody: 'a-very-private-answer' }))
 
@@ -75,7 +75,7 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
 })
 
 describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
-  it('makes eight attempts, to the second, then abandons, and the alert is due', async ({ deps, event, delivery }) => {
+  it('makes eight attempts on schedule, then abandons, and the alert is due', async ({ deps, event, delivery }) => {
     const start = deps.now()
     const atSeconds: number[] = []
     deps.answerWebhooks(async () => {
@@ -101,7 +101,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     expect(new Set(deps.webhooks.map(({ headers }) => headers['X-Gateway-Signature'])).size).toBe(1)
   })
 
-  it('sends again for the rest of a wait, rounded up, when a message comes early', async () => {
+  it('requeues an early message for the rest of its wait, rounded up to a second', async () => {
     const { deps, delivery } = await dueDelivery({ nextAttemptAt: addMs(testDeps().now(), 1_001) })
 
     await deliverWebhook(deps, messageFor(delivery))
@@ -114,8 +114,8 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
 
 const dies = () => Promise.reject(new Error('the process died'))
 
-describe('deliver-webhook: workers that die or sleep', () => {
-  it('leaves a claim when it dies after the POST; the next is due at its end, and waits after another', async ({
+describe('deliver-webhook: workers that die or are slow', () => {
+  it('repeats a lost attempt when its claim expires, and after a second lost attempt waits as scheduled', async ({
     deps,
     delivery,
   }) => {
@@ -144,7 +144,7 @@ describe('deliver-webhook: workers that die or sleep', () => {
     expect(await rowOf(deps, delivery)).toMatchObject({ attempts: 2, nextAttemptAt: addMs(again, 120_000) })
   })
 
-  it('claims nothing more than three seconds after it began', async ({ deps, delivery }) => {
+  it('claims no attempt later than three seconds after its start', async ({ deps, delivery }) => {
     let slowMs = 0
     const slow = { ...deps, monotonicMs: () => (slowMs += 3_001) }
 
@@ -154,7 +154,7 @@ describe('deliver-webhook: workers that die or sleep', () => {
     expect((await rowOf(deps, delivery)).claimToken).toBeUndefined()
   })
 
-  it('posts nothing under a claim that is over when it is known, and records a loss', async ({ deps, delivery }) => {
+  it('posts nothing when the claim is answered after its expiry, and records a loss', async ({ deps, delivery }) => {
     const slow = interceptTable(deps, {
       after: ({ name }) => {
         if (name === 'update') deps.clock.advance(15)
@@ -169,7 +169,7 @@ describe('deliver-webhook: workers that die or sleep', () => {
 })
 
 describe('checkOverdueDelivery (due work)', () => {
-  it('sends the message of an attempt that is a minute overdue, and a worker makes it', async () => {
+  it('sends the message of an attempt that is a minute overdue; a worker makes the attempt', async () => {
     const { deps, delivery } = await dueDelivery({ resends: 1 })
     deps.clock.advance(59)
     expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(false)
@@ -185,26 +185,26 @@ describe('checkOverdueDelivery (due work)', () => {
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('comes back a minute later, and counts no message, when the queue refuses it', async ({ deps, delivery }) => {
+  it('is due again in a minute, and counts no resend, when the queue fails', async ({ deps, delivery }) => {
     deps.clock.advance(60)
 
     await expect(checkOverdueDelivery(withoutQueue(deps), delivery.deliveryId)).rejects.toThrow('no queue')
 
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
+    expect(await rowOf(deps, delivery)).toMatchObject({ resends: 0 })
   })
 })
 
-const pass = (deps: TestDeps, count: number) => deps.clock.set(addMs(deps.now(), count * DAY_MS))
+const passDays = (deps: TestDeps, count: number) => deps.clock.set(addMs(deps.now(), count * DAY_MS))
 
-/* How long events are kept for what is sent again: redeliver.test.ts. */
-
+/* The retention of redelivered events: redeliver.test.ts. */
 describe('retention (design section 9)', () => {
   it('treats an expired delivery as deleted, while its event lives longer', async ({ deps, event, delivery }) => {
     const { clientId, endpointId, deliveryId } = delivery
     await deliverWebhook(deps, messageFor(delivery))
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
 
-    pass(deps, 91)
+    passDays(deps, 91)
 
     const again = redeliver(deps, { clientId, deliveryId, operator: 'ayu' })
     await expect(again).rejects.toMatchObject({ code: 'not_found' })
@@ -212,7 +212,7 @@ describe('retention (design section 9)', () => {
     expect(await listAttempts(deps, deliveryId)).toStrictEqual([])
     expect(await deliveriesOfEvent(deps, clientId, event.eventId)).toStrictEqual([])
     expect(await listPaymentEvents(deps, event.paymentId)).toHaveLength(1)
-    pass(deps, 30)
+    passDays(deps, 30)
     expect(await listPaymentEvents(deps, event.paymentId)).toStrictEqual([])
     const bulk = { clientId, endpointId, operator: 'ayu', since: event.firedAt, status: undefined, cursor: undefined }
     expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 0 })

@@ -39,7 +39,7 @@ const named = ({ clientId, endpointId }: Endpoint) => ({
   endpoint_id: endpointId,
 })
 
-it('insertEndpoint leaves an endpoint that has its id as it is', async ({ deps, endpoint }) => {
+it('insertEndpoint overwrites no endpoint with the same id', async ({ deps, endpoint }) => {
   const other = { ...endpoint, url: 'https://other.example/', sealedSecret: 'x' }
 
   expect((await deps.table.write(insertEndpoint(other))).applied).toBe(false)
@@ -80,7 +80,7 @@ describe('update-endpoint', () => {
     ])
   })
 
-  it('refuses a change of nothing, and of the URL', async ({ deps, endpoint }) => {
+  it('refuses a request without a change, and a change of the URL', async ({ deps, endpoint }) => {
     const nothing = await update(deps, endpoint, {})
     const url = await update(deps, endpoint, { enabled: true, url: 'https://other.example' })
 
@@ -91,7 +91,7 @@ describe('update-endpoint', () => {
 })
 
 describe('delete-endpoint', () => {
-  it('keeps the endpoint apart, without its secret, and records the action', async ({ deps, endpoint }) => {
+  it('moves the endpoint to its GONE key, without its secret, and records the action', async ({ deps, endpoint }) => {
     const answer = await remove(deps, endpoint)
 
     expect(answer).toMatchObject({ status: 200, body: { endpoint_id: endpoint.endpointId, enabled: false } })
@@ -215,7 +215,7 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(answer).toMatchObject({ status: 200, body: { url: LOOPBACK } })
   })
 
-  it('stops at twenty endpoints, disabled ones counted, and counts no deleted ones', async () => {
+  it('allows twenty endpoints: disabled ones count, deleted ones do not', async () => {
     const { deps, clientId } = await withClient()
     for (let made = 0; made < 19; made++) await storedEndpoint(deps, { clientId, enabled: made > 0 })
     await deps.table.transact(moveToGone(await storedEndpoint(deps, { clientId }), deps.now()))

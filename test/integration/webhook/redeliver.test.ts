@@ -18,7 +18,7 @@ import {
   ENDED,
   FAILED,
   listed,
-  oweAlert,
+  makeAlertDue,
   rowOf,
   SKIPPED,
   storedDelivery,
@@ -117,7 +117,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
 
   it('first publishes an alert that is still due', async () => {
     const { deps, delivery, again } = await arrange()
-    await oweAlert(deps, delivery)
+    await makeAlertDue(deps, delivery)
 
     expect(await again()).toMatchObject({ status: 200 })
 
@@ -128,7 +128,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
 
   it('begins no round when the due alert cannot be published', async () => {
     const { deps, delivery, again, row } = await arrange()
-    await oweAlert(deps, delivery)
+    await makeAlertDue(deps, delivery)
 
     expect(await again(withoutTopic(deps))).toMatchObject({ status: 500 })
 

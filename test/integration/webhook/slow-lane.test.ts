@@ -11,8 +11,8 @@ import { webhookTest as it } from './webhook-test.ts'
 
 /**
  * Goal: an endpoint that hangs goes to the slow lane and comes back. Its deliveries keep their schedule, and no worker of
- * the fast lane waits for it. Method: each message is handled in the lane that it was sent to, and each condition of the
- * mark refuses once. outages.test.ts tests both lanes under load.
+ * the common lane waits for it. Method: each message is handled in the lane that it was sent to, and each condition of
+ * the mark refuses once. outages.test.ts tests both lanes under load.
  */
 
 const DELIVERED: WebhookResult = { ...FAILED, delivered: true, httpStatus: 200, error: undefined }
@@ -30,16 +30,16 @@ const slowSince = async (deps: TestDeps, { clientId, endpointId }: Endpoint) =>
 /** The queues that messages were sent to. */
 const lanesOf = ({ sent }: TestDeps) => sent.map(({ queue }) => queue)
 
-describe('the slow lane: its endpoints', () => {
+describe('the slow lane: the way in', () => {
   it.for([
-    ['nothing in its ten seconds', HUNG, true],
-    ['an error after five', { ...FAILED, durationMs: 5_000 }, true],
-    ['200 after nine', { ...DELIVERED, durationMs: 9_000 }, true],
-    ['by closing the connection after six', { ...REFUSED, durationMs: 6_000 }, true],
-    ['an error within five', { ...FAILED, durationMs: 4_999 }, false],
-    ['by refusing the connection at once', REFUSED, false],
-    ['200 at once', DELIVERED, false],
-  ] as const)('an endpoint that answered %s', async ([, answer, isSlow], { deps, endpoint, delivery }) => {
+    ['nothing in ten seconds enters it', HUNG, true],
+    ['an error after five seconds enters it', { ...FAILED, durationMs: 5_000 }, true],
+    ['200 after nine seconds enters it', { ...DELIVERED, durationMs: 9_000 }, true],
+    ['by closing the connection after six seconds enters it', { ...REFUSED, durationMs: 6_000 }, true],
+    ['an error within five seconds stays out', { ...FAILED, durationMs: 4_999 }, false],
+    ['by refusing the connection at once stays out', REFUSED, false],
+    ['200 at once stays out', DELIVERED, false],
+  ] as const)('an endpoint that answers %s', async ([, answer, isSlow], { deps, endpoint, delivery }) => {
     deps.answerWebhooks(async () => answer)
 
     await deliverWebhook(deps, messageFor(delivery))
@@ -69,7 +69,7 @@ describe('the slow lane: the way back', () => {
   })
 })
 
-describe('a worker of the fast lane', () => {
+describe('a worker of the common lane', () => {
   it('sends the message on to the slow lane, and makes no attempt and no write', async () => {
     const { deps, delivery } = await slowDelivery()
     const { deps: watched, calls } = recordTable(deps)
@@ -91,7 +91,7 @@ describe('the mark of an endpoint that hangs', () => {
   it.each([
     ['endpoint.slow', dueDelivery, HUNG],
     ['endpoint.answers_again', slowDelivery, DELIVERED],
-  ])('is logged once by attempts that end together: %s', async (code, arrange, answer) => {
+  ])('is logged once when two attempts end together: %s', async (code, arrange, answer) => {
     const { deps, endpoint, delivery } = await arrange()
     deps.answerWebhooks(async () => answer)
     const together = [delivery, await storedDelivery(deps, endpoint)]
@@ -113,7 +113,7 @@ describe('the mark of an endpoint that hangs', () => {
     expect(await findEndpoint(deps, missing.clientId, missing.endpointId)).toBeUndefined()
   })
 
-  it('is not removed by a worker that has read an older mark', async ({ deps, endpoint }) => {
+  it('is not removed by a worker that read an older mark', async ({ deps, endpoint }) => {
     const [first, later] = [deps.now(), addMs(deps.now(), 1)]
     await deps.table.write(markSlow(endpoint, later))
 
@@ -121,7 +121,7 @@ describe('the mark of an endpoint that hangs', () => {
     expect(await slowSince(deps, endpoint)).toBe(later)
   })
 
-  it('may fail to be written: the next attempt is in the slow lane all the same', async ({ deps, delivery }) => {
+  it('may fail to be written: the next attempt still goes to the slow lane', async ({ deps, delivery }) => {
     deps.answerWebhooks(async () => HUNG)
     const before = (call: TableCall) => {
       if (writtenKeys([call]).some(({ pk }) => pk.startsWith('ENDPOINTS#'))) throw new Error('throttled')

@@ -31,7 +31,7 @@ export type Play = Scene & {
   readonly unanswered: { readonly tenant: Tenant; readonly key: string; readonly body: string }[]
   /** By payment: the key and body of its create. */
   readonly created: Map<string, { readonly tenant: Tenant; readonly key: string; readonly body: string }>
-  /** The watchers' checks for when everything rests. */
+  /** The watchers' checks for the end, when no work is left. */
   readonly restProblems: readonly (() => readonly string[])[]
   keys: number
   /** By client: the program that polls its events. */
@@ -48,7 +48,7 @@ const knownPayment = (play: Play) => {
   return ids.length === 0 ? undefined : { tenant, id: play.world.prng.pick(ids) }
 }
 
-/** Mostly a pending payment, if there is one: an ended one no longer changes. */
+/** Mostly a pending payment if there is one, because an ended payment no longer changes. */
 const openPayment = (play: Play) => {
   const target = knownPayment(play)
   const isOpen = (id: string) => paymentRow(play.world, id)?.['status'] === 'pending'
@@ -61,7 +61,7 @@ const cancel: Operation = async (play) => {
   if (target) await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
 }
 
-/** A merchant that was shown a payment finds it by its reference at any moment, and no payment with another one. */
+/** A merchant finds a payment that it was shown by the reference, at any time, and gets no other payments. */
 const askByReference = async (play: Play, tenant: Tenant, id: string, reference: unknown): Promise<void> => {
   if (typeof reference !== 'string') return
   const query = { external_reference: reference, per_page: '100' }

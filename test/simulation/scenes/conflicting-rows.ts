@@ -18,7 +18,7 @@ const drawReference = (world: World): { readonly reference_id: string; readonly 
 
 /** The provider books money that belongs to no payment. */
 const bookUnknown = ({ world, oddities, provider }: Scene): void => {
-  const type = oddities.pick(['PAYMENT', 'PAYMENT', 'TYPE_OF_TOMORROW'])
+  const type = oddities.pick(['PAYMENT', 'PAYMENT', 'UNKNOWN_TYPE'])
   const product = `py-${oddities.uuid()}`
   const row = provider.bookTransaction({ type, product_id: product, ...drawReference(world) })
   world.bookedBack.push(type === 'PAYMENT' ? product : row.id)

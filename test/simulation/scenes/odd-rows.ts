@@ -8,17 +8,17 @@ import type { Scene } from './http.ts'
 
 const RETURNS = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
 const often = (type: string) => [type, type, type]
-const TYPES = [...often('PAYMENT'), ...RETURNS, 'ADJUSTMENT_DEDUCT', ...often('WITHDRAWAL'), 'TYPE_OF_TOMORROW']
-const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED', 'STATUS_OF_TOMORROW']
+const TYPES = [...often('PAYMENT'), ...RETURNS, 'ADJUSTMENT_DEDUCT', ...often('WITHDRAWAL'), 'UNKNOWN_TYPE']
+const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED', 'UNKNOWN_STATUS']
 
 /** Statuses of a payment row without money. */
 const NO_MONEY = ['FAILED', 'PENDING', 'VOIDED', 'REVERSED']
 
 const DAY_SECONDS = 86_400
-/** After the day by which a fee is assumed, and within the eight in which everything comes to rest. */
+/** After the day on which a fee is assumed, and within the eight days at the end of a history. */
 const LATEST_FEE_SECONDS = [7.02 * DAY_SECONDS, 7.5 * DAY_SECONDS] as const
 
-/** Often so late that the fee is assumed before. */
+/** Often later than the day on which the fee is assumed. */
 const lateSeconds = ({ oddities }: World): number =>
   oddities.chance(0.6) ? oddities.int(...LATEST_FEE_SECONDS) : oddities.int(60, LATEST_FEE_SECONDS[1])
 
@@ -31,8 +31,8 @@ const ROW_FAULTS = [
 ] as const
 
 /**
- * Whether the gateway asks the provider about this request before its payment ends. Of money that comes later, only its
- * row is certain to tell.
+ * Whether the gateway asks the provider about this request before its payment ends. The gateway learns of later money
+ * only from its row.
  */
 const isAskedAbout = (world: World, { payment_request_id: id, reference_id: reference }: Paid): boolean => {
   const payment = paymentOfReference(world, reference)
@@ -50,7 +50,7 @@ const SILENT_MS = 7.3 * DAY_SECONDS * 1_000
 
 type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>
 
-/** A customer pays, and the row may be wrong. Only rows of requests that the gateway asks about are ever missing. */
+/** A customer pays, and the row may be wrong. A row is only missing if the gateway asks about its request. */
 export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean => {
   const { oddities, provider, faults } = world
   // Each history has few payments, so the faults are frequent.
@@ -65,10 +65,10 @@ export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean 
     else provider.clearFaults({ target: 'transactions', fault })
   }
   const id = provider.findPaymentRequests(paid.reference_id).at(-1)?.latest_payment_id
-  const isSo = (fault: string) => own.some(([name]) => name === fault)
+  const hasFault = (fault: string) => own.some(([name]) => name === fault)
   if (!could || id === undefined) return could
-  if (isSo('rowMissing')) world.unshownRows.add(id)
-  if (isSo('feeLate') && oddities.chance(0.7))
+  if (hasFault('rowMissing')) world.unshownRows.add(id)
+  if (hasFault('feeLate') && oddities.chance(0.7))
     world.withheld.set(`fee of ${id}`, { untilMs: world.scheduler.nowMs() + SILENT_MS, says: 'nothing' })
   return could
 }
@@ -100,7 +100,7 @@ const drawAtStage = (world: World, payments: readonly StoredItem[]): StoredItem 
   return payments.length === 0 ? undefined : world.oddities.pick(world.oddities.pick([...byStage.values()]))
 }
 
-/** It has more disputes than won ones. */
+/** Not every dispute of the payment was won. */
 const isDisputed =
   ({ provider }: World) =>
   ({ credited_provider_payment_id: id }: StoredItem): boolean => {
@@ -109,7 +109,7 @@ const isDisputed =
     return times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
   }
 
-/** The provider voids a row that moved a payment's money, which undoes the row. */
+/** The provider voids the row of a reversal or of a won dispute, which undoes it. */
 const voidMovement = (world: World, requestId: string, paidId: string | undefined): boolean => {
   const rows = world.provider
     .transactionRecords()
@@ -122,13 +122,13 @@ const voidMovement = (world: World, requestId: string, paidId: string | undefine
   return true
 }
 
-/** A bound, because other scenes answer one movement with the next. */
+/** A limit, because other scenes follow a movement by another one. */
 const MOST_MOVEMENTS = 8
 
 const isExhausted = ({ movements }: StoredItem): boolean =>
   Array.isArray(movements) && movements.length >= MOST_MOVEMENTS
 
-/** Money of a credited payment goes back, whole or in part; or its dispute is won, even twice. */
+/** The provider reverses a credited payment, whole or in part, or its dispute is won, even twice. */
 export const reverseSome = (
   world: World,
   probability: number,
