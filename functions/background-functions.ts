@@ -81,7 +81,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   }),
   background('schedule/check-due-work', {
     ...ONLY_WAITS,
-    // An event may wait for the run before it, which ends within a minute. An older event is really missed.
+    // An event may wait for the run before it, which ends within a minute. An older event counts as missed.
     trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 180 } },
     table: { indexes: ['by-due'] },
     sends: ['audits', 'due-alerts', 'due-deliveries', 'due-payments'],

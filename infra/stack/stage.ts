@@ -22,7 +22,7 @@ export type DeployedStage = Omit<StageFile, SettingsOfCode | 'removalPolicy'> & 
 
 export const DEFAULT_STAGE = 'dev'
 
-/** Names the local gateway keeps for itself. */
+/** Names that only the local gateway uses. */
 const RESERVED_NAMES: readonly string[] = ['local', 'test']
 
 /** Part of every resource's name; the longest function name still fits into Lambda's 64 characters. */
@@ -38,10 +38,10 @@ export const assertStageName = (name: string): void => {
   if (RESERVED_NAMES.includes(name)) throw new Error(`stage ${name} is reserved for the local gateway`)
 }
 
-/** Used only for clients registered without a return URL of their own: `prod` needs a real one (`npm run deploy` asks). */
+/** The return URL of clients that registered none. `npm run deploy` requires a real one for `prod`. */
 export const PLACEHOLDER_RETURN_URL = 'https://example.com/'
 
-/** So that `prod` can be synthesised: `npm run deploy` asks for real ones. */
+/** These let `prod` be synthesised. `npm run deploy` requires real ones. */
 export const PLACEHOLDER_DOMAIN: StageDomain = {
   name: 'pay.example.com',
   zone: { name: 'example.com', id: 'Z00000000000000000000' },
@@ -51,8 +51,8 @@ export const PLACEHOLDER_CERTIFICATE = '00000000-0000-0000-0000-000000000000'
 const REMOVAL_POLICIES = { retain: RemovalPolicy.RETAIN, destroy: RemovalPolicy.DESTROY } as const
 
 /**
- * The stage of that name: `prod`, `dev`, or one's own, which is as `dev` unless infra/stages has a file of it. Throws on a
- * name that cannot be deployed, and on a file that says something else than settings.
+ * The stage of a name: `prod`, `dev`, or a developer's own. A stage without a file in infra/stages has the settings of
+ * `dev`. Throws for an invalid name and for an invalid file.
  */
 export const deployedStage = (name: string): DeployedStage => {
   assertStageName(name)
@@ -76,17 +76,16 @@ export const deployedStage = (name: string): DeployedStage => {
 }
 
 /**
- * Of what is kept beside the table and its key: queues, logs, secret, addresses. A creation that fails takes them back, as their
- * names would stop the next one and no stack can take over a queue or a secret. The table can be taken over, and its
- * protection would stop a rollback that deletes it.
+ * The removal policy of all retained resources except the table and its key: queues, logs, secrets, addresses. A failed
+ * creation deletes them, because their names would block the next creation, and a stack cannot adopt a queue or a
+ * secret. It keeps the table: a stack can adopt it, and its deletion protection would stop the rollback.
  */
 export const removalPolicyBesidesTable = ({ removalPolicy }: Pick<DeployedStage, 'removalPolicy'>): RemovalPolicy =>
   removalPolicy === RemovalPolicy.RETAIN ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : removalPolicy
 
 /**
- * Alarms are the dearest part of an idle stage (docs/operations.md, section 9) and wake people, so a stage has them when
- * it must not be lost or when it names recipients. A developer's own stage is neither. The dashboard
- * is everybody's.
+ * Alarms are the largest cost of an idle stage (docs/operations.md, section 9) and page people. So a stage has them if
+ * it has deletion protection or names recipients; a developer's own stage has neither. Every stage has the dashboard.
  */
 export const hasAlarms = ({
   deletionProtection,

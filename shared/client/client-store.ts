@@ -35,7 +35,7 @@ export const findClient = async (deps: TableDeps, clientId: ClientId): Promise<C
 
 export const mayBePaidOut = (clientId: ClientId): Step => guard(clientKey(clientId), all(exists, absent('payoutHold')))
 
-/** The same for operators. Throws 404. */
+/** Reads a client, also a disabled one. Throws 404. */
 export const requireClient = async (deps: TableDeps, clientId: ClientId): Promise<Client> => {
   const client = await findClient(deps, clientId)
   if (!client) throw notFound('client')
@@ -98,14 +98,14 @@ export type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFie
 const CHANGE_TRIES = 5
 
 /**
- * Changes the given fields, with the audit record, in one transaction. Its condition covers all that the record says:
- * the later of two operators reads again. Changed bank details are reported first. Throws 404.
+ * Changes the given fields, with the audit record, in one transaction. Its condition covers every field that can
+ * change, so the later of two operators reads again. Operators are alerted before bank details change. Throws 404.
  */
 export const changeClient = async (
   deps: RecordDeps & Pick<Deps, 'alerts' | 'log'>,
   { clientId, operator, changes }: { clientId: ClientId; operator: string; changes: ClientChanges },
 ): Promise<Client> => {
-  let isTold = false
+  let isAlerted = false
   for (let tried = 0; tried < CHANGE_TRIES; tried++) {
     const before = await findClient(deps, clientId)
     if (!before) throw notFound('client')
@@ -119,9 +119,9 @@ export const changeClient = async (
     const fields = changedFields(before, after)
     const grows = fields.includes('ledgerParts')
     if (fields.length === 0) return before
-    if (fields.includes('bank') && after.bank?.isChange === true && !isTold) {
-      await tellBankChange(deps, { clientId, operator }, before.bank, after.bank)
-      isTold = true
+    if (fields.includes('bank') && after.bank?.isChange === true && !isAlerted) {
+      await alertBankChange(deps, { clientId, operator }, before.bank, after.bank)
+      isAlerted = true
     }
     const dtos = { before: toClientDto(before), after: toClientDto(after) }
     const record = { subject: clientId, clientId, operator, action: 'update-client', ...dtos }
@@ -134,8 +134,7 @@ export const changeClient = async (
         },
         all(exists, ...CHANGEABLE.map((field) => unchanged(field, before[field]))),
       ),
-      // Readers of payments read the number consistently. Creates use the client's own number, which takes effect
-      // later.
+      // Readers of payments use the window's number at once. Creates use the client's number, which takes effect later.
       window: grows ? await grownWindow(deps, clientId, ledgerPartsOf(after)) : undefined,
     }
     const outcome = await unlessStale(recordChange(deps, record, steps, grows ? { freshUntil } : undefined))
@@ -147,7 +146,7 @@ export const changeClient = async (
 const wasCredited = async (deps: TableDeps, clientId: ClientId): Promise<boolean> =>
   (await readLedger(deps, clientId)).shards.some(({ creditedAt }) => creditedAt !== undefined)
 
-/** Writes the shards of the new parts with the window's fence. Answers the step that gives the client the parts. */
+/** Writes the shards of the new parts with the window's fence. Returns the step that raises the window's number. */
 const grownWindow = async (deps: TableDeps, clientId: ClientId, parts: number) => {
   const window = await readWindow(deps, clientId)
   await putShards(deps, clientId, { first: window.parts, parts, closedUntil: window.closedUntil })
@@ -187,8 +186,8 @@ const shown = (bank: BankAccount | undefined): string =>
 const quoted = (typed: string): string => JSON.stringify(typed)
 const SHOWN_DIGITS = 4
 
-/** Alerts operators before bank details change. After a crash there may be an alert too many, never too few. */
-const tellBankChange = async (
+/** Alerts operators before bank details change. A crash may repeat the alert, but never loses it. */
+const alertBankChange = async (
   deps: Pick<Deps, 'alerts' | 'log' | 'invocation'>,
   { clientId, operator }: { readonly clientId: Client['clientId']; readonly operator: string },
   from: BankAccount | undefined,

@@ -7,7 +7,7 @@ import { type CheckedWork, type DueSlot, findDuePage, mostParts } from './due-sl
 
 type FindDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'log' | 'stage'>
 
-/** A slot gets one more worker for each so many due items. */
+/** The due items of one worker. A slot with more of them gets several workers. */
 const ITEMS_OF_A_PART = 100
 
 type Send = (messages: readonly QueueMessage[]) => Promise<void>
@@ -33,7 +33,7 @@ const handOutKind = async (deps: FindDeps, work: CheckedWork, send: Send) => {
 /** Settlements that one run hands out; the next run takes the rest. */
 const MOST_AUDITS = 500
 
-/** A message for each settlement that was recorded a minute ago. */
+/** Sends a message for each settlement whose audit is due, a minute after its record. */
 const handOutAudits = async (deps: FindDeps): Promise<number> => {
   const { items } = await findDuePage(deps, { work: 'audit', slot: 0, limit: MOST_AUDITS, cursor: undefined })
   const messages = items.map(({ id }) => ({ body: { settlement_id: id }, delaySeconds: 0, group: id }))
@@ -42,9 +42,9 @@ const handOutAudits = async (deps: FindDeps): Promise<number> => {
 }
 
 /**
- * Finds every minute which slots have due items, and hands each to workers of its kind; it handles none itself. A kind
- * that cannot be handed out does not stop the others, and then fails the run. Answers the number of due items by kind,
- * of each slot as many as are counted.
+ * Finds every minute which slots have due items, and sends each slot to the workers of its kind. It handles no item
+ * itself. A kind that cannot be sent does not stop the others, but fails the run. Answers the number of due items by
+ * kind, limited for each slot.
  */
 export const checkDueWork = async (deps: FindDeps): Promise<Record<CheckedWork | 'audit', number>> => {
   // Each kind has its own queue and workers, so that none delays another.

@@ -28,7 +28,7 @@ export const putEvent = (event: Omit<Event, 'type' | 'clientId'>, owner: string)
 
 export type NamedEvent = Pick<Event, 'paymentId' | 'name'>
 
-/** The event exists: its transaction writes no other. */
+/** Checks in a transaction that the event exists. */
 export const eventIsThere = ({ paymentId, name }: NamedEvent): Step => guard(eventKey(paymentId, name), exists)
 
 const BodyOnly = v.object({ body: v.string() })

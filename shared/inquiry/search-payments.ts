@@ -126,7 +126,7 @@ const paymentsAtDestination = async (deps: TableDeps, destination: string, page:
   }
 }
 
-/** The maximum of payments that one call reads, and of those it shows; a cursor continues. */
+/** The most payments that one call reads, and the number found after which it ends. A cursor continues. */
 const MAX_LOOKED_AT = 5_000
 const MAX_SHOWN = 100
 const PAGE = 100

@@ -60,7 +60,7 @@ export const storedOwnRow = (payment: Payment) => ({
   transactionMinor: payment.ownRow?.providerMinor === usualMinor(payment) ? undefined : payment.ownRow?.providerMinor,
 })
 
-/** Adds what a visible payment's row leaves out: its index attributes and its first transition. */
+/** Adds what a visible payment's row does not store a second time, such as its first transition. */
 const whole = (row: unknown): unknown => {
   const read = ifValid(Row, row)
   if (read === undefined) return row
@@ -151,7 +151,7 @@ export const findAnyPayment = async (deps: TableDeps, id: string): Promise<Store
 export const changePayment = (deps: TableDeps, paymentId: PaymentId, changes: Changes, condition: Condition) =>
   deps.table.write(update(paymentKey(paymentId), changes, condition))
 
-/** Notes the client's cancel, the first time: CANCELED at the provider then means `cancelled`. */
+/** Records the client's cancel, once. CANCELED at the provider then means `cancelled`. */
 export const noteCancelRequested = (deps: TableDeps, paymentId: PaymentId, now: Timestamp, dueAt: Timestamp) =>
   changePayment(
     deps,
@@ -160,7 +160,7 @@ export const noteCancelRequested = (deps: TableDeps, paymentId: PaymentId, now: 
     all(isPending, expiryNotStarted),
   )
 
-/** Notes our expiry, the first time. Refused if a cancel was noted since the read: it is asked about first. */
+/** Records our expiry, once. Refused if a cancel was recorded after the read: the provider is asked about it first. */
 export const noteExpiryStarted = (
   deps: TableDeps,
   { paymentId, cancelRequestedAt }: Pick<Payment, 'paymentId' | 'cancelRequestedAt'>,
@@ -173,15 +173,15 @@ export const noteExpiryStarted = (
     all(isPending, any(present('expiryStartedAt'), unchanged('cancelRequestedAt', cancelRequestedAt))),
   )
 
-/** Makes a payment due now, because the provider has news that could not be asked for. */
+/** Makes a payment due now, because the provider announced news and could not be asked. */
 export const markDueNow = (deps: TableDeps, paymentId: PaymentId, now: Timestamp) =>
   changePayment(deps, paymentId, { set: dueWork('payment', paymentId, now) }, isPending)
 
 /**
  * Claims one check by moving the due time forward; of two workers with the same due time, one is applied. A payment
  * that leaves `pending` loses its due time, so the claim of a pending payment is refused afterwards. With
- * `beginExpiryAt` the same write notes that our expiry has begun (the first time counts). It is then refused when the
- * merchant's cancel was noted since it was read, because its outcome must be asked about first.
+ * `beginExpiryAt` the same write records that our expiry has begun (the first time counts). It is then refused if the
+ * merchant's cancel was recorded after the read, because the provider must be asked about the cancel first.
  */
 export const claimCheck = (
   deps: TableDeps,

@@ -32,10 +32,10 @@ const ProviderAttemptSchema = v.object({
   startedAt: TimestampSchema,
   /** When our call ended without a destination. Absent while it runs, and for ever when its process died. */
   endedAt: v.optional(TimestampSchema),
-  /** `started` for ever: the process died and the outcome is unknown. A payment's row leaves out `created`. */
+  /** `started` for ever: the process died and the outcome is unknown. A payment's row does not store `created`. */
   outcome: v.optional(v.picklist(['started', 'created', 'refused', 'not_executed', 'unknown']), 'created'),
   code: v.optional(v.string()),
-  /** Left out of the attempt that created the payment: it is the payment's own. */
+  /** Absent in the attempt that created the payment, because the payment has the same id. */
   paymentRequestId: v.optional(v.string()),
 })
 export type ProviderAttempt = v.InferOutput<typeof ProviderAttemptSchema>
@@ -47,7 +47,7 @@ const ReversalSchema = v.object({
   kind: v.picklist(REVERSAL_KINDS),
   amountMinor: MinorSchema,
   at: TimestampSchema,
-  /** When nothing was taken back any more. */
+  /** When all of it had come back, as after a won dispute. */
   undoneAt: v.optional(TimestampSchema),
 })
 export type Reversal = v.InferOutput<typeof ReversalSchema>

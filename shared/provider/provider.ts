@@ -15,11 +15,9 @@ export type Provider = {
   getBalance(timeoutMs: number): Promise<Answer<ProviderBalance>>
   /** How long the provider refuses calls of an operation, by its last answer; 0: not paused. */
   pauseMs(operation: ProviderOperation): number
-  /** The remaining calls of an operation in the provider's present minute, by the same headers; undefined: unknown. */
+  /** The remaining calls of an operation in the provider's present minute, by its last answer; undefined: unknown. */
   callsLeft(operation: ProviderOperation): number | undefined
-  /**
-   * True for a provider code that is no wallet. Any other code of the right form counts as a wallet (spec 2.1.1).
-   */
+  /** True for a provider code that is no wallet. Any other code of the right form counts as a wallet (spec 2.1.1). */
   isOtherChannel(code: string): boolean
   /** The name of the provider for this channel. A payment stores it with its claim. */
   nameFor(channel: Channel): string
@@ -144,7 +142,7 @@ export const ProviderTransactionSchema = v.object({
   paymentRequestId: v.optional(v.string()),
   reference: v.string(),
   status: v.picklist(['success', 'pending', 'failed', 'reversed', 'unknown']),
-  /** The kind of reversal; undefined if the row is none, or its kind is unknown. */
+  /** The kind of reversal; undefined if the row is no reversal, or its kind is unknown. */
   returns: v.optional(v.picklist(['voided', 'reversed', 'refund', 'chargeback'])),
   /** An `account` row that pays money out to our bank. */
   isWithdrawal: v.optional(v.literal(true)),

@@ -36,7 +36,7 @@ export const runtimeDeps = (): Deps => {
   const secrets = process.env['WITHHOLD_SECRETS']
     ? WITHHELD.secrets
     : secretsManager(new SecretsManagerClient(AWS), monotonicMs)
-  const means = {
+  const basics = {
     log: jsonLog(config.stage.name),
     now: () => timestampOf(Date.now()),
     sleep: async (ms: number) => {
@@ -45,16 +45,16 @@ export const runtimeDeps = (): Deps => {
     random: Math.random,
   }
   return {
-    ...means,
+    ...basics,
     stage: config.stage,
     table: process.env['WITHHOLD_TABLE']
       ? WITHHELD.table
-      : dynamoDbTable({ client: dynamoDbClient(limitedCalls(config.calls)), name: config.tableName }, means),
+      : dynamoDbTable({ client: dynamoDbClient(limitedCalls(config.calls)), name: config.tableName }, basics),
     provider: process.env['WITHHOLD_PROVIDER']
       ? WITHHELD.provider
       : loggedProvider(
           chosenProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets, nowMs: Date.now }),
-          { log: means.log, monotonicMs },
+          { log: basics.log, monotonicMs },
         ),
     queues: process.env['WITHHOLD_QUEUES']
       ? WITHHELD.queues
@@ -84,13 +84,13 @@ export const aside: NonNullable<Deps['aside']> = (work) => {
   void work().catch(() => undefined)
 }
 
-const withheld = (means: string) => (): never => {
-  assertInvariant(false, `the manifest gives this function no ${means}`)
+const withheld = (port: string) => (): never => {
+  assertInvariant(false, `the manifest gives this function no ${port}`)
 }
 
-/** Stands for a port that the manifest does not give. Each of its methods throws: the manifest entry is wrong. */
-const withheldPort = (means: string) =>
-  new Proxy<Table & Queues & Alerts & Secrets & Sealer & Provider>(Object.create(null), { get: () => withheld(means) })
+/** A port that the manifest entry does not grant. Every use of it throws. */
+const withheldPort = (port: string) =>
+  new Proxy<Table & Queues & Alerts & Secrets & Sealer & Provider>(Object.create(null), { get: () => withheld(port) })
 
 const WITHHELD = {
   table: withheldPort('table'),

@@ -126,8 +126,8 @@ const recreditedAlready = () =>
   invalid('settlement was recredited already', undefined, 'Its funds are in available until the next settlement.')
 
 /**
- * The re-credit that replaces an entry outside its settlement: its figures, eligible at once. Its id is derived from
- * the entry, so each entry has one. `settlement`: the one whose window contains the entry.
+ * The re-credit of an entry that its settlement left out: the entry's figures, eligible at once. Its id is derived from
+ * the entry, so each entry has one. The first parameter is the settlement whose window contains the entry.
  */
 export const leftOutRecredit = ({ sweptFrom }: Pick<Settlement, 'sweptFrom'>, entry: Entry, postedAt: Timestamp) =>
   newEntry({

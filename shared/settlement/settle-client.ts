@@ -31,8 +31,8 @@ type SettleResult =
     }
 
 /**
- * Sends the message for the next run, in the name of the same operator. The progress is stored before: a lost message
- * costs a day, a second one nothing.
+ * Sends the message for the next run, in the name of the same operator. The progress is stored first: a lost message
+ * delays the settlement by a day, a repeated one changes nothing.
  */
 const sendForNextRun = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger): Promise<void> => {
   const body = { client_id: clientId, operator: trigger.operator, request_id: trigger.requestId }

@@ -78,8 +78,8 @@ export const findSettlements = async (deps: TableDeps, ids: readonly SettlementI
 const MOST_OF_A_PAGE = 1_000
 
 /**
- * The settlements that swept a span of the client's journal, its end included, oldest first. Windows follow one another:
- * the first whose period ends after the start has swept it. The index may lag.
+ * The settlements that swept a span of the client's journal, its end included, oldest first. Windows have no gaps, so
+ * the first settlement whose period ends after the span's start swept that start. The index may lag.
  */
 export const settlementsBetween = async (
   deps: TableDeps,
@@ -128,7 +128,7 @@ export const markRecredited = (settlementId: SettlementId, at: Timestamp): Step 
     all(equals('status', 'failed'), absent('recreditedAt')),
   )
 
-/** Notes entries of its window that its sums lack. Refused when others were noted since it was read. */
+/** Records entries of its window that its sums lack. Refused when others were recorded after the read. */
 export const noteLeftOut = ({ settlementId, leftOut }: Settlement, added: readonly LeftOut[]): Step =>
   update(
     settlementKey(settlementId),

@@ -19,7 +19,7 @@ import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { owedOf, type Suspense, SuspenseSchema } from './suspense.ts'
 
-/** How long due work leaves an alert to the writer of the item, and waits between its own tries. */
+/** How long due work waits for the item's writer to publish the alert, and between its own tries. */
 export const ALERT_GRACE_MS = MINUTE_MS
 
 const itemOf = (item: Suspense) => ({
@@ -78,7 +78,7 @@ const asRead = ({ status, postedMinor, refundedMinor, isVoid }: Suspense): Condi
 export const resolveStep = (open: Suspense, { resolution, notes }: Pick<Suspense, 'resolution' | 'notes'>): Step =>
   update(suspenseKey(open.suspenseId), { set: { status: 'resolved', resolution, notes } }, asRead(open))
 
-/** Records what the house journal holds for an item, and has at the provider. Refused if the item has changed. */
+/** Records the item's amounts in the house journal, in suspense and at the provider. Refused if it has changed. */
 export const notePosted = (item: Suspense, posted: Required<Pick<Suspense, 'postedMinor' | 'providerMinor'>>): Step =>
   update(suspenseKey(item.suspenseId), { set: posted }, asRead(item))
 
@@ -89,7 +89,7 @@ export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step => {
   return update(suspenseKey(item.suspenseId), { set }, asRead(item))
 }
 
-/** Records that the item's own row is void; `open` -> `resolved`, because nothing is left. Refused if it has changed. */
+/** Records that the item's own row is void; `open` -> `resolved`, because nothing is left. Refused if it changed. */
 export const noteVoid = (item: Suspense): Step => {
   const { suspenseId, status, amountMinor: refundedMinor } = item
   const set = { isVoid: true, ...(status === 'open' && { refundedMinor, status: 'resolved', resolution: 'refunded' }) }

@@ -104,7 +104,7 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
 
 /**
  * Decides money that no payment is credited with: a lost capture is credited or held. If the provider shows no such
- * payment, the row stays open for two days, because it may show it later, and becomes a finding.
+ * payment, the row stays open for two days, because the provider may show it later. Then it becomes a finding.
  */
 const askAndReconcile = async (
   deps: NewsDeps,

@@ -38,12 +38,12 @@ export type Partition = (typeof PARTITIONS)[number]
 /** The `#` ends the kind, so that no prefix is the beginning of another. */
 export const pkPrefix = (partition: Partition) => `${partition}#` as const
 
-/** What a partition's key names after its kind: the id of a payment, a settlement or an item, or a subject. */
+/** The id or subject in a partition key: its text after the kind. */
 export const idOf = (pk: string): string => pk.slice(pk.indexOf('#') + 1)
 
 /** The partition key of a kind: `#` also separates the parts of its id. */
 const pkOf = (partition: Partition, ...id: readonly (string | number)[]): string => pkPrefix(partition) + id.join('#')
-/** The item of a partition that is called like its kind. */
+/** The key of the item whose sort key is the kind. */
 const itemKey = (partition: Partition, ...id: readonly (string | number)[]): Key => ({
   pk: pkOf(partition, ...id),
   sk: partition,
@@ -67,14 +67,14 @@ export const goneEndpointKey = (clientId: ClientId, endpointId: EndpointId): Key
 
 export const paymentKey = (paymentId: PaymentId) => itemKey('PAYMENT', paymentId)
 
-/** By hash, because a wallet's link may exceed a key's length and opens a checkout. */
+/** By hash, because a wallet's link may be longer than a key, and it opens a checkout. */
 export const destinationPk = (destination: string) => pkOf('DESTINATION', derivedUuid('destination', destination))
 export const destinationKey = (destination: string, createdAt: string, paymentId: PaymentId): Key => ({
   pk: destinationPk(destination),
   sk: `${createdAt}#${paymentId}`,
 })
 
-/** By hash of owner and reference, which may exceed a key's length. Divided into the client's parts. */
+/** By hash, because a reference may be longer than a key. Divided into the client's parts. */
 export const referencePk = (owner: string, reference: string) =>
   pkOf('REFERENCE', derivedUuid('reference', owner, reference))
 export const referenceKey = (owner: string, reference: string, paymentId: PaymentId): Key => ({

@@ -17,31 +17,31 @@ import { checkStack, type Examination } from './check-stack.ts'
 export const examineStage = async (examination: Examination): Promise<readonly Finding[]> => {
   const { stage, aws } = examination
   const [data, gateway, operators] = await Promise.all([
-    lookAt(examination, 'data stack', 'data'),
-    lookAt(examination, 'stack'),
-    lookAt(examination, 'stack of operators', 'operators'),
+    examineStack(examination, 'data stack', 'data'),
+    examineStack(examination, 'stack'),
+    examineStack(examination, 'stack of operators', 'operators'),
   ])
-  const findings = [data, gateway, operators].flatMap((looked) => looked.findings)
-  const [kept, running, operated] = [data.stack, gateway.stack, operators.stack]
-  if (!kept || !running || !operated) return findings
-  const apiUrl = outputOf(running, 'ApiUrl')
+  const findings = [data, gateway, operators].flatMap((examined) => examined.findings)
+  const [dataStack, gatewayStack, operatorsStack] = [data.stack, gateway.stack, operators.stack]
+  if (!dataStack || !gatewayStack || !operatorsStack) return findings
+  const apiUrl = outputOf(gatewayStack, 'ApiUrl')
   const groups = await Promise.all([
     checkProvider(examination, apiUrl),
     apiUrl === undefined ? [] : runCheck('routes', () => checkRoutes(apiUrl, stage.settings.name)),
     runCheck('operator functions', () => checkOperatorFunctions(aws.lambda, stage)),
     runCheck('functions', () => checkConcurrency(aws.lambda, stage)),
     checkAccountQuotas(aws, stage),
-    checkDuties(aws.iam, operated),
+    checkDuties(aws.iam, operatorsStack),
     runCheck('event sources', () => checkEventSources(aws.lambda, stage)),
-    runCheck('topics', () => checkAlerts(aws.sns, kept, hasAlarms(stage))),
-    lookAt(examination, 'watch stack', 'watch').then((looked) => looked.findings),
+    runCheck('topics', () => checkAlerts(aws.sns, dataStack, hasAlarms(stage))),
+    examineStack(examination, 'watch stack', 'watch').then((examined) => examined.findings),
     checkTable(aws.dynamodb, stage),
     stage.front === 'cloudfront' ? checkFront(examination) : [],
   ])
   return [...findings, ...groups.flat()]
 }
 
-const lookAt = ({ stage, aws, nowMs, sleep }: Examination, what: string, part?: string) =>
+const examineStack = ({ stage, aws, nowMs, sleep }: Examination, what: string, part?: string) =>
   checkStack(part === 'front' ? aws.globalCloudFormation : aws.cloudFormation, {
     what,
     StackName: stackNameOf(stage, part),
@@ -49,7 +49,7 @@ const lookAt = ({ stage, aws, nowMs, sleep }: Examination, what: string, part?: 
     sleep,
   })
 
-/** A restored table that the stack has not taken over: no drift shows what it lacks. And a stage that is still closed. */
+/** Finds a stage that is still closed, and what a restored table lacks: without a stack it has no drift detection. */
 export const checkTable = async (client: DynamoDBClient, stage: DeployedStage): Promise<readonly Finding[]> => {
   const { name } = stage.settings
   const role =
@@ -73,7 +73,7 @@ const checkFront = async (examination: Examination): Promise<readonly Finding[]>
   const what = 'origin certificate'
   const { originCertificate } = stage.frontSettings
   const [{ findings }, secret, certificate] = await Promise.all([
-    lookAt(examination, 'front stack', 'front'),
+    examineStack(examination, 'front stack', 'front'),
     checkSecret(aws.secretsManager, {
       what: 'origin secret',
       name: originSecretName(stage.settings.name),

@@ -15,7 +15,7 @@ import { type Difference, differs, when } from '../../verdict/difference.ts'
 import { auditAdjustments, auditEntries } from './audit-entries.ts'
 import { type ClientBooks, storedPayment } from './client-books.ts'
 
-/** Plain numbers: a tampered figure can exceed the range of money, and must be named anyway. */
+/** Plain numbers, because a tampered figure can exceed the range of money and must still be reported. */
 type Sums = { netMinor: number; recreditedMinor: number; writtenOffMinor: number }
 
 const addEntry = (sums: Sums, { type, standsForType = type, netMinor }: Entry): void => {
@@ -43,7 +43,7 @@ const settledSums = ({ settlements }: ClientBooks) => {
     const { netMinor, recreditedMinor, status, recreditedAt, totals, leftOut = [] } = settlement
     sums.netMinor += netMinor - recreditedMinor
     for (const total of totals) if (total.type === 'written_off') sums.writtenOffMinor += total.netMinor
-    // Each counts in its own place; its later re-credit does not.
+    // A left-out entry counts here, and its later re-credit does not count.
     for (const entry of leftOut) sums.netMinor += entry.netMinor
     if (status === 'manual_paid') sums.paidOutMinor += netMinor
     else if (recreditedAt === undefined) sums.inSettlementMinor += netMinor
@@ -52,10 +52,9 @@ const settledSums = ({ settlements }: ClientBooks) => {
 }
 
 /**
- * Compares a client's kept figures with what they are sums of (design section 4, "Audit"). Shards = settlements and the
- * entries after them, without re-credits, and open payments. The window's figures = settlements by state, and
- * re-credits that no settlement has taken. Entries after the last settlement and open payments are read whole: some
- * days' worth.
+ * Compares a client's stored figures with sums of their parts (design section 4, "Audit"). Shards = settlements, later
+ * entries without re-credits, and open payments. The window's figures = settlements by state, and re-credits that no
+ * settlement has taken. All open payments and all entries after the last settlement are read; these are of a few days.
  */
 export const auditFigures = async (deps: StoreDeps & Parameters<typeof entryPages>[0], books: ClientBooks) => {
   const { clientId, ledger, parts, client } = books
@@ -174,7 +173,7 @@ export const changeTimes = (settlements: ClientBooks['settlements']): readonly T
     ...leftOut.map((entry) => entry.recreditedAt),
   ])
 
-/** When figures of the balance changed: by the last settlement or re-credit, and for shards at a possible time. */
+/** The window's change time is that of a settlement or a re-credit. A shard's time lies between creation and now. */
 const auditChanged = (
   { client, clientId, settlements }: ClientBooks,
   { window: { changedAt }, shards }: Ledger,

@@ -14,20 +14,20 @@ import type { TransitionResult } from './succeed-payment.ts'
 type End = {
   readonly status: 'failed' | 'expired' | 'cancelled'
   readonly source: NewsSource
-  /** The money that caused it. */
+  /** The money that caused the failure. It goes to suspense. */
   readonly held?: Suspense | undefined
   /** Of a failed payment; `other` when the reason is unknown. */
   readonly failureReason?: FailureReason | undefined
 }
 
-/** Each try has some seconds (`FRESH_MS` of announcements). */
+/** Each try may take five seconds (`FRESH_MS` of announcements). */
 const MAX_TRIES = 12
 
 /**
  * Moves a payment from `pending` to `failed`, `expired` or `cancelled`, with counts, event and deliveries in one
- * transaction (spec 3.1). `cancelled` has no event. With `held`, the money that caused it goes to suspense in the same
- * transaction, unless it is there already. Undefined: the payment is no longer pending. A try that takes too long is
- * repeated with the new time and endpoints.
+ * transaction (spec 3.1). `cancelled` has no event. `held` goes to suspense in the same transaction, unless it is there
+ * already. Undefined: the payment is no longer pending. A try that takes too long is repeated with the new time and
+ * endpoints.
  */
 export const closePayment = async (
   deps: NewsDeps,

@@ -36,8 +36,8 @@ export const paidBy = (
 /**
  * Moves a payment from `pending` to `succeeded`, with ledger credit, event and deliveries in one transaction (spec
  * 3.1). The condition on `pending` makes the credit happen once, however many callers bring the same capture. `paid_at`
- * is the time of recording: the caller repeats a try that takes longer than its endpoints are fresh. The fee is not
- * asked for, because the settled row posts the payment later.
+ * is the time of this write, so the caller repeats a try that takes longer than the endpoints it read stay fresh. The
+ * fee is not read here, because the settled row posts the payment later.
  */
 export const succeedPayment = async (
   deps: NewsDeps,
@@ -67,7 +67,7 @@ const commitSuccess = async (
   const ledger = credit({ ...succeeded, from }, succeeded.netMinor, at)
   const outcome = await transactWhileFresh(deps, { payment, ledger, ...told.steps }, told.freshUntil)
   if (outcome.applied !== true) return undefined
-  // This line and the payment's timeline show a merchant without an endpoint.
+  // With 0 deliveries, this line shows that no endpoint of the merchant gets the event.
   deps.log.info('payment.succeeded', { ...loggedPayment(succeeded), source, deliveries: told.deliveries.length })
   await tellWorkers(deps, told)
   return succeeded
@@ -105,7 +105,7 @@ export const creditCreating: OnCreating = async (deps, decision, news, source) =
 
 type LateCapture = {
   readonly capture: ProviderPayment
-  /** Of the request that was paid; a push has none. */
+  /** The destination of the paid request; a push has none. */
   readonly destination: string | undefined
   readonly source: NewsSource
 }

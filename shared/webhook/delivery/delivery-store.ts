@@ -30,14 +30,14 @@ import {
 export const DELIVERY_ENTITY = 'delivery'
 
 export const SCHEDULE_FIELDS = ['nextAttemptAt', 'resends', ...DUE_WORK_FIELDS] as const
-/** The state that keeps a row out of the list of its status. A failure puts the row into that list. */
+/** The status of a row that no list of a status shows. A failure or an overdue attempt moves it to `status`. */
 export const UNLISTED_FIELD = 'state'
 export const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
 
 export type Announced = {
   readonly eventId: EventId
   readonly eventName: string
-  /** Only of a test; other deliveries send their event's bytes. */
+  /** Only for a test; other deliveries send their event's bytes. */
   readonly body?: string
   readonly firedAt: Timestamp
   /** The event's key; absent when there is none, as for a test. */
@@ -135,7 +135,7 @@ export const postponeDelivery = async (
   return applied
 }
 
-/** Marks that operators know of the abandonment. Refused after a new round has begun, so that its due work stays. */
+/** Removes a published alert from due work. Refused after a new round has begun, because the round is due work too. */
 export const endAlert = ({ deliveryId, attempts }: Delivery): Step =>
   update(
     deliveryKey(deliveryId),
@@ -146,8 +146,8 @@ export const endAlert = ({ deliveryId, attempts }: Delivery): Step =>
 const SHOWN_ATTEMPTS = 100
 
 /**
- * The newest attempts of a delivery, oldest first: the first, if it succeeded and is in the delivery itself, and those
- * with rows of their own.
+ * The newest attempts of a delivery, oldest first. A first attempt that succeeded is stored in the delivery; all others
+ * have rows of their own.
  */
 export const attemptsOf = async (
   deps: TableDeps,
@@ -174,7 +174,7 @@ export const listAttempts = async (
   return items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed()
 }
 
-/** The message of the next attempt. The endpoint is its group, and it names its lane, so no worker moves it on. */
+/** The message of the next attempt. It names the slow lane, so that no worker sends it there again. */
 const messageOf = (
   { deliveryId, clientId, endpointId, attempts }: Delivery,
   lane: Lane,

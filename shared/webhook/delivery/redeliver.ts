@@ -24,8 +24,8 @@ import { endpointDisabled } from './send-test-event.ts'
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
 
 /**
- * Starts a new round of one finished delivery: the same row, event id and bytes. Throws 404 for another client's.
- * Throws 422 during a round, when its endpoint would not get it, and after ten rounds on one UTC day.
+ * Starts a new round of one finished delivery: the same row, event id and bytes. Throws 404 for another client's
+ * delivery. Throws 422 during a round, for a disabled or deleted endpoint, and after ten rounds on one UTC day.
  */
 export const redeliver = async (
   deps: RedeliverDeps,
@@ -73,7 +73,7 @@ type EndpointRedelivery = SinceRequest & {
   readonly operator: string
 }
 
-/** Sends an endpoint what it missed, for an operator, with audit records. Throws 404 and 422 as for one delivery. */
+/** `redeliverSince` for an operator, with audit records. Throws 404 and 422 as for one delivery. */
 export const redeliverToEndpoint = async (
   deps: RedeliverDeps,
   { clientId, endpointId, operator, ...asked }: EndpointRedelivery,
@@ -86,10 +86,10 @@ export const redeliverToEndpoint = async (
 const EVENTS_PER_CALL = 100
 
 /**
- * Goes through the client's events since a time and sends what the endpoint did not get: abandoned and skipped
- * deliveries, and missing ones, because the endpoint was registered or subscribed later. So a rotation loses nothing.
- * Deliveries in progress, and those without a round left today, are passed over. A call that failed half-way can be
- * repeated.
+ * Reads the client's events since a time and sends what the endpoint did not get: abandoned, skipped and missing
+ * deliveries. A delivery is missing if the endpoint was registered or subscribed later, so a new endpoint that replaces
+ * another one loses no event. Deliveries in progress, and those with ten rounds today, are passed over. A call that
+ * failed half-way can be repeated.
  */
 export const redeliverSince = async (
   deps: RoundDeps,

@@ -26,12 +26,12 @@ const LATEST_CLAIM_MS = 3 * SECOND_MS
 type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' | 'claim_lost'
 
 /**
- * Handles one message (spec 6.4). The row is the truth and the message only says "look", so messages may come twice,
- * late or never. Each attempt number is claimed once and makes at most one POST: eight in a round, whatever crashes. A
- * worker that dies after its POST leaves a claim that expires; when the queue delivers the message again, that attempt
- * is recorded as a failure. An endpoint that holds workers belongs to the slow lane: its message is sent there, and
- * nothing is claimed. A worker that dies after that sends it twice, which is harmless. Throws only where nothing is
- * lost: the queue's retry reads the row again.
+ * Handles one message (spec 6.4). The row decides and the message only starts a worker, so messages may come twice,
+ * late or never. Each attempt number is claimed once and makes at most one POST: eight in a round, also after crashes.
+ * A worker that dies after its POST leaves a claim that expires; when the queue delivers the message again, that
+ * attempt is recorded as a failure. The message of a slow endpoint is sent to the slow lane, and nothing is claimed. A
+ * worker that dies after that sends it twice, which is harmless. Throws only if nothing is lost: the queue's retry
+ * reads the row again.
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage): Promise<void> => {
   const beganMs = deps.monotonicMs()
@@ -41,7 +41,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
   if (message.attempt <= delivery.attempts) return drop(deps, message, 'attempt_made')
   const lane = laneOf(endpoint)
   if (delivery.claimToken !== undefined) return handleClaimed(deps, delivery, endpoint)
-  assertInvariant(delivery.nextAttemptAt !== undefined, 'a scheduled delivery says when')
+  assertInvariant(delivery.nextAttemptAt !== undefined, 'a scheduled delivery has a next attempt')
   const waitMs = msBetween(deps.now(), delivery.nextAttemptAt)
   if (waitMs > 0) return requeue(deps, delivery, lane, hopSeconds(waitMs))
   if (!endpoint?.enabled) return skip(deps, delivery, 'endpoint_off')
@@ -67,10 +67,10 @@ const idsOf = ({ deliveryId, attempts }: Delivery): Dropped => ({ deliveryId, at
 const drop = (deps: DeliverDeps, { deliveryId, attempt }: Dropped, reason: DropReason): void =>
   deps.log.info('delivery.dropped', { delivery_id: deliveryId, attempt, reason })
 
-/** A live claim is another worker's: check again when it expires. An expired one is a crash, maybe after the POST. */
+/** A live claim is another worker's: check again when it expires. An expired claim is a crash, maybe after the POST. */
 const handleClaimed = async (deps: DeliverDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<void> => {
   const lane = laneOf(endpoint)
-  assertInvariant(delivery.claimedUntil !== undefined, 'a claim says until when')
+  assertInvariant(delivery.claimedUntil !== undefined, 'a claim has an expiry')
   const leftMs = msBetween(deps.now(), delivery.claimedUntil)
   if (leftMs > 0) return requeue(deps, delivery, lane, hopSeconds(leftMs))
   const at = addMs(delivery.claimedUntil, -CLAIM_MS)
@@ -97,9 +97,7 @@ const skip = async (deps: DeliverDeps, delivery: Delivery, reason: SkipReason): 
   })
 }
 
-/**
- * An event outlives all its deliveries. If it is gone, it was lost and an operator must check; due work alerts them.
- */
+/** An event outlives all its deliveries. If it is gone, it was lost: due work alerts the operators. */
 const skipEventGone = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
   const { eventId: subject, clientId, paymentId } = delivery
   const payment = paymentId && { paymentId, clientId }
@@ -147,7 +145,7 @@ const attemptDelivery = async (
   if (!(await recordAttemptResult(deps, claimed, attempt, { lane, endpoint }))) drop(deps, idsOf(claimed), 'claim_lost')
 }
 
-/** The signing secret; undefined when there is none, or not of this stage: only a new endpoint helps then. */
+/** The signing secret; undefined if there is none, or another stage's: then the client needs a new endpoint. */
 const secretOf = async (
   deps: DeliverDeps,
   { sealedSecret, ...endpoint }: SealedEndpoint,
