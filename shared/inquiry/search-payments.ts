@@ -71,7 +71,7 @@ const byProviderId = async (deps: Pick<Deps, 'table' | 'provider'>, search: Sear
   return { payments: matches ? ofPage([payment], search) : [], complete: true }
 }
 
-/** The first attempt, because the provider may receive money before it answers the create. */
+/** The start of the first attempt, because the provider may receive money before it answers the create. */
 const begunAt = ({ providerAttempts: [first], createdAt }: Payment) => first?.startedAt ?? createdAt
 
 /** The payments for operators, each with its suspense items. */

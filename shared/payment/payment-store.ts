@@ -84,7 +84,7 @@ const StoredPaymentSchema = v.pipe(
 export const parseStored = (item: Item | undefined): StoredPayment | undefined =>
   item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
 
-/** The payment in any state, `creating` included. For flows; clients use `findPayment`. */
+/** The payment in any state, also `creating`. Requests of clients use `findPayment`. */
 export const findStoredPayment = async (deps: TableDeps, paymentId: PaymentId): Promise<StoredPayment | undefined> =>
   parseStored(await deps.table.get(paymentKey(paymentId)))
 
@@ -107,7 +107,7 @@ export const isCreating: Condition = equals('status', 'creating')
 const isPending: Condition = equals('status', 'pending')
 const expiryNotStarted: Condition = absent('expiryStartedAt')
 
-/** After our expiry has begun, a request cancelled at the provider no longer proves the merchant's wish. */
+/** After our expiry has begun, a cancelled request at the provider may be our own cancel, not the merchant's. */
 const mayBecome = (status: PaymentStatus): Condition =>
   status === 'cancelled' ? all(isPending, expiryNotStarted) : isPending
 
@@ -204,7 +204,7 @@ export const scheduleCheck = (deps: TableDeps, paymentId: PaymentId, claimedDueA
     all(isPending, equals('dueAt', claimedDueAt)),
   )
 
-/** Removes a claimed payment from due work after its remembered captures came to nothing. */
+/** Removes a claimed payment from due work after its remembered captures led to no credit. */
 export const endCheck = (deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp) =>
   changePayment(
     deps,

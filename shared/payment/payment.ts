@@ -20,7 +20,7 @@ const asked = {
   externalReference: v.optional(v.string()),
   customer: v.optional(CustomerSchema),
   description: v.optional(v.string()),
-  /** JSON text, so that numbers come back digit for digit and keys in their order. */
+  /** JSON text, which keeps the digits of numbers and the order of keys. */
   metadata: v.optional(v.string()),
 }
 
@@ -42,7 +42,7 @@ export type ProviderAttempt = v.InferOutput<typeof ProviderAttemptSchema>
 
 export const FEE_STATUSES = ['estimated', 'actual', 'assumed'] as const
 
-/** The public reversal of a succeeded payment (design section 10). Its status and its amounts stay. */
+/** The public reversal of a succeeded payment (design section 10). The payment keeps its status and amounts. */
 const ReversalSchema = v.object({
   kind: v.picklist(REVERSAL_KINDS),
   amountMinor: MinorSchema,
@@ -144,7 +144,7 @@ export const PaymentFields = v.object({
   takenBackMinor: v.optional(MinorSchema, ZERO),
   /** The payment's own row was voided or reversed. */
   isVoid: v.optional(v.literal(true)),
-  /** It was void before the payment was posted, so the client got nothing of it. */
+  /** The payment was void before it was posted, so the client got nothing of it. */
   voidedOpen: v.optional(v.literal(true)),
   /** The provider's rows that moved its money, oldest first, each once. */
   movements: v.optional(v.array(MovementSchema), []),

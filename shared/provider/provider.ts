@@ -64,7 +64,7 @@ export type Answer<T> = { readonly kind: 'found'; readonly value: T } | { readon
 
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly request: ProviderRequest }
-  /** A final refusal: nothing exists upstream. `code` is safe to show. `ofAccount`: others are refused too. */
+  /** A final refusal: nothing exists upstream. `code` is safe to show. `ofAccount`: it concerns our whole account. */
   | { readonly kind: 'refused'; readonly code: string; readonly ofAccount?: boolean }
   /** The call had no effect: the provider answered 429, or no connection was made. */
   | { readonly kind: 'not_executed'; readonly reason: string }

@@ -45,8 +45,8 @@ const changeRecord = (before: Settlement, after: Settlement, { noted, ...by }: C
 })
 
 /**
- * Writes a settlement's end, its audit record and further steps in one transaction. Throws 422 when another operator
- * has closed it; answers another step's refusal.
+ * Writes a settlement's end, its audit record and further steps in one transaction. Throws 422 if another operator has
+ * closed it. Returns the refusal of any other step.
  */
 export const closeSettlement = async <Name extends string>(
   deps: CloseDeps,
@@ -96,7 +96,7 @@ export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entr
     provenMinor: less(settlement.netMinor, settlement.unprovenMinor),
   })
 
-/** Conflicts with other operators and with a window that is being closed. */
+/** Other operators, or a settlement that closes the window, may conflict with a try. */
 const MOST_TRIES = 5
 
 /**

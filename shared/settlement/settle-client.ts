@@ -172,8 +172,8 @@ const newSettlement = (
 
 /**
  * Writes the settlement of a summed window, moves the window over its entries and, for a manual trigger, adds the
- * operator's record, in one transaction. Undefined when another settlement has moved the window. After a lost answer it
- * is found by its id.
+ * operator's record, in one transaction. Undefined when another settlement has moved the window. After a lost answer
+ * the settlement is found by its id.
  */
 const recordSettlement = async (deps: SettleDeps, summed: SummedUp, trigger: SettleTrigger) => {
   const settlement = newSettlement(deps, summed, trigger)

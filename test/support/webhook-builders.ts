@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import { type Event, RETENTION } from '../../shared/event/event.ts'
 import { EventSchema } from '../../shared/event/read-events.ts'
-import { deliveryIdFor, EndpointIdSchema, slotOf } from '../../shared/ids.ts'
+import { EndpointIdSchema, slotOf } from '../../shared/ids.ts'
 import { newWindow } from '../../shared/ledger/window-store.ts'
 import type { WebhookResult } from '../../shared/send-webhook.ts'
 import { deliveryKey, eventKey } from '../../shared/table/keys.ts'
 import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
 import { dueWork, exists, isNew, put, update } from '../../shared/table/step.ts'
 import type { QueryPage } from '../../shared/table/table.ts'
-import { addMs, expiresAfter, type Timestamp } from '../../shared/time.ts'
+import { expiresAfter, type Timestamp } from '../../shared/time.ts'
 import { type Delivery, type DeliveryAttempt, DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts'
 import { announced, findDelivery, insertDelivery, newDelivery } from '../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
@@ -150,13 +150,6 @@ export const dueAtOf = async (deps: TestDeps, work: Work, id: string): Promise<s
 }
 
 export const codes = (deps: TestDeps) => deps.lines.map(({ code }) => code)
-
-export const statusesOf = async (deps: TestDeps, { eventId }: Event, endpoints: readonly Endpoint[]) =>
-  Promise.all(
-    endpoints.map(async ({ endpointId }) => (await findDelivery(deps, deliveryIdFor(eventId, endpointId)))?.status),
-  )
-
-export const claimOf = (deps: TestDeps, token: string) => ({ token, until: addMs(deps.now(), 30_000) })
 
 export const attemptOf = (
   deps: TestDeps,

@@ -145,12 +145,12 @@ const auditOpenPayments = async (deps: StoreDeps, { clientId, parts }: ClientBoo
   return { payments, differences }
 }
 
-/** Clocks differ a little. */
+/** More than clocks differ. */
 const SKEW_MS = 5 * MINUTE_MS
 
 const isOutside = (from: Timestamp, to: Timestamp, time: Timestamp): boolean => time < from || time > to
 
-/** No shard lets entries into a swept window, and none is closed further than the window. No fence is in the future. */
+/** The fence of each shard lies between the settled time and the window's fence, and no fence lies in the future. */
 const auditFence = ({ clientId }: ClientBooks, { window, shards }: Ledger, now: Timestamp): readonly Difference[] => {
   const { settledUntil, closedUntil } = window
   const rule = 'from what is settled until where the window is closed'

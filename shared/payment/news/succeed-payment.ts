@@ -13,7 +13,7 @@ import { leavePending, transitioned } from '../payment-store.ts'
 import type { OnCreating } from './apply-news.ts'
 import type { NewsDeps, ProviderNews } from './ask-for-news.ts'
 
-/** `undefined`: the payment has changed since it was read; read it and decide again. */
+/** `undefined`: the payment has changed after the read; read it and decide again. */
 export type TransitionResult = Payment | undefined
 
 /** The payment after its capture: open, and credited with the estimated fee. */
@@ -110,7 +110,7 @@ type LateCapture = {
   readonly source: NewsSource
 }
 
-/** `creating` to `succeeded`: a request whose answer was lost was paid. Refused while an attempt runs. */
+/** `creating` to `succeeded`: the customer paid a request whose answer was lost. Refused while an attempt runs. */
 const succeedCreatingPayment = async (
   deps: NewsDeps,
   creating: CreatingPayment,

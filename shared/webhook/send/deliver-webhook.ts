@@ -20,7 +20,7 @@ type DeliverDeps = AttemptResultDeps &
 /** Longer than an attempt can take: an expired claim belongs to a worker that died. */
 const CLAIM_MS = 15 * SECOND_MS
 
-/** A later claim may outlive the invocation. The queue delivers the message again. */
+/** No claim later than this after the start: it may outlive the invocation. The queue delivers the message again. */
 const LATEST_CLAIM_MS = 3 * SECOND_MS
 
 type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' | 'claim_lost'

@@ -37,7 +37,7 @@ const ONE_OF =
   'give one of external_reference, payment_destination, provider_payment_id, payment_request_id, amount_minor'
 
 describe('find-payments by the provider’s ids', () => {
-  it('shows the provider’s answer, the suspense and the failure', async () => {
+  it('shows a failed payment with its suspense, and other payments without', async () => {
     const { deps, destination } = depsAt()
     const client = await aStoredClient(deps)
     const other = await aPendingPayment(deps, client)

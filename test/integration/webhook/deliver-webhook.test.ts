@@ -112,14 +112,12 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
   })
 })
 
-const dies = () => Promise.reject(new Error('the process died'))
-
 describe('deliver-webhook: workers that die or are slow', () => {
   it('repeats a lost attempt when its claim expires, and after a second lost attempt waits as scheduled', async ({
     deps,
     delivery,
   }) => {
-    deps.answerWebhooks(dies)
+    deps.answerWebhooks(() => Promise.reject(new Error('the process died')))
     await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow('the process died')
     const claimedAt = deps.now()
 

@@ -15,7 +15,6 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   attemptOf,
-  claimOf,
   definedFields,
   dueAtOf,
   dueDelivery,
@@ -27,11 +26,11 @@ import {
 import { webhookTest as it } from './webhook-test.ts'
 
 const dueLater = (deps: TestDeps) => addMs(deps.now(), 500_000)
+const claimOf = (deps: TestDeps) => ({ token: 'mine', until: addMs(deps.now(), 30_000) })
 
 /** Each answers whether it was written. */
 const WRITES = {
-  claimAttempt: async (deps: TestDeps, read: Delivery) =>
-    (await claimAttempt(deps, read, claimOf(deps, 'mine'))) !== undefined,
+  claimAttempt: async (deps: TestDeps, read: Delivery) => (await claimAttempt(deps, read, claimOf(deps))) !== undefined,
   skipDelivery,
   postponeDelivery: (deps: TestDeps, read: Delivery) => postponeDelivery(deps, read, dueLater(deps), 1),
   startRound: async (deps: TestDeps, read: Delivery) => {
@@ -82,12 +81,12 @@ describe('claimAttempt', () => {
   it('makes no missing row', async ({ deps, delivery }) => {
     const absent = { ...delivery, deliveryId: crypto.randomUUID() as Delivery['deliveryId'] }
 
-    expect(await claimAttempt(deps, absent, claimOf(deps, 'mine'))).toBeUndefined()
+    expect(await claimAttempt(deps, absent, claimOf(deps))).toBeUndefined()
     expect(await findDelivery(deps, absent.deliveryId)).toBeUndefined()
   })
 
   it('knows its own claim again when the answer was lost and the SDK asks twice', async ({ deps, delivery }) => {
-    const claim = claimOf(deps, 'mine')
+    const claim = claimOf(deps)
     await claimAttempt(deps, delivery, claim)
 
     const again = await claimAttempt(deps, delivery, claim)
@@ -99,7 +98,7 @@ describe('claimAttempt', () => {
 describe('storeAttemptResult', () => {
   const claimedDelivery = async (overrides: Partial<Delivery> = {}) => {
     const { deps, delivery } = await dueDelivery(overrides)
-    const claimed = await claimAttempt(deps, delivery, claimOf(deps, 'mine'))
+    const claimed = await claimAttempt(deps, delivery, claimOf(deps))
     if (!claimed) throw new Error('not claimed')
     const store = (of: Partial<Delivery> = {}, number = 1) =>
       storeAttemptResult(deps, { ...claimed, ...of }, attemptOf(deps, number), { status: 'succeeded' })

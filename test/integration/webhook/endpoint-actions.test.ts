@@ -3,7 +3,7 @@ import { handler as deleteEndpoint } from '../../../functions/admin/delete-endpo
 import { handler as registerEndpoint } from '../../../functions/admin/register-endpoint.ts'
 import { handler as sendTestEvent } from '../../../functions/admin/send-test-event.ts'
 import { handler as updateEndpoint } from '../../../functions/admin/update-endpoint.ts'
-import type { ClientId, EndpointId } from '../../../shared/ids.ts'
+import type { EndpointId } from '../../../shared/ids.ts'
 import { endpointKey, goneEndpointKey } from '../../../shared/table/keys.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import {
@@ -19,9 +19,6 @@ import { drainQueue, rowOf, storedEndpoint } from '../../support/webhook-builder
 import { webhookTest as it } from './webhook-test.ts'
 
 const stored = (deps: TestDeps, { clientId, endpointId }: Endpoint) => findEndpointEver(deps, clientId, endpointId)
-
-const sealedSecretOf = async (deps: TestDeps, { clientId, endpointId }: Endpoint) =>
-  (await deps.table.get(endpointKey(clientId, endpointId)))?.['sealedSecret']
 
 const FAILED = 'payment.failed'
 
@@ -98,7 +95,7 @@ describe('delete-endpoint', () => {
     expect(await stored(deps, endpoint)).toStrictEqual({ ...endpoint, enabled: false, deletedAt: deps.now() })
     const kept = await deps.table.get(goneEndpointKey(endpoint.clientId, endpoint.endpointId))
     expect(kept).not.toHaveProperty('sealedSecret')
-    expect(await sealedSecretOf(deps, endpoint)).toBeUndefined()
+    expect(await deps.table.get(endpointKey(endpoint.clientId, endpoint.endpointId))).toBeUndefined()
     const records = await auditRecordsOf(deps, endpoint.endpointId)
     expect(records).toMatchObject([{ operator: OPERATOR, action: 'delete-endpoint' }])
   })
@@ -158,11 +155,6 @@ const register = (deps: TestDeps, clientId: string, payload: object = {}) =>
     ...payload,
   })
 
-const secretOf = async (deps: TestDeps, clientId: ClientId, endpointId: EndpointId) => {
-  const item = await deps.table.get(endpointKey(clientId, endpointId))
-  return deps.sealer.unseal(String(item?.['sealedSecret']), { clientId, endpointId })
-}
-
 describe('register-endpoint (spec 2.4)', () => {
   it('answers the endpoint with its secret, which its row keeps sealed', async () => {
     const { deps, clientId } = await withClient()
@@ -179,7 +171,8 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(after).toStrictEqual({ endpoint_id: endpointId, ...shown })
     expect(endpoint).toStrictEqual({ clientId, url, eventTypes: event_types, enabled: true, createdAt })
     expect(signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    expect(await secretOf(deps, clientId, endpointId)).toBe(signingSecret)
+    const { sealedSecret } = (await deps.table.get(endpointKey(clientId, endpointId))) ?? {}
+    expect(await deps.sealer.unseal(String(sealedSecret), { clientId, endpointId })).toBe(signingSecret)
     expect(await auditRecordsOf(deps, endpointId)).toStrictEqual([
       { operator: OPERATOR, action: 'register-endpoint', before: undefined, after },
     ])

@@ -14,7 +14,6 @@ import {
   drainQueue,
   ENDED,
   SKIPPED,
-  statusesOf,
   storedDelivery,
   storedEndpoint,
   storedEvent,
@@ -61,8 +60,8 @@ const everyKind = async () => {
   const statuses = async () => {
     const found: Record<string, string> = {}
     for (const [kind, event] of Object.entries(events)) {
-      const [status] = await statusesOf(deps, event, [endpoint])
-      if (status) found[kind] = status
+      const delivery = await findDelivery(deps, deliveryIdFor(event.eventId, endpoint.endpointId))
+      if (delivery) found[kind] = delivery.status
     }
     return found
   }
