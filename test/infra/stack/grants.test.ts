@@ -32,8 +32,8 @@ const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly s
   }
 }
 
-/** By action on fields: the action in IAM, and the attributes that it may read or write. */
 const ENDPOINT = 'client_id created_at deleted_at enabled endpoint_id event_types last_alert_at slow_since ttl url'
+/** By action on fields: the action in IAM, and the attributes of each kind that it may read or write. */
 const FIELDS: Readonly<Record<string, { readonly action: string } & Readonly<Record<string, string>>>> = {
   GetFields: { action: 'GetItem', ENDPOINTS: `pk sk ${ENDPOINT}`, PAYMENT: 'pk sk body ttl' },
   QueryFields: { action: 'Query', ENDPOINTS: `pk sk ${ENDPOINT}` },

@@ -1,7 +1,7 @@
 import { isOpen, type PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { bookOddities, payOddly } from '../scenes/odd-rows.ts'
 import { paymentOfReference } from '../world/rows.ts'
-import { count, strikes, trace, type World } from '../world/world.ts'
+import { count, hasFault, trace, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
 const openRequests = ({ world }: Play) => world.provider.findPaymentRequests('').filter(isOpen)
@@ -20,13 +20,13 @@ export const wrongAmount = ({ prng }: World, amount: number): number =>
 /** A customer pays any open request, even one that the merchant never saw. */
 export const pay = async (play: Play): Promise<void> => {
   const { world } = play
-  const late = strikes(world, 'paidLate')
+  const late = hasFault(world, 'paidLate')
   if (late) world.provider.orderFault({ target: 'payment', fault: 'after_expiry', times: 1 })
   const requests = late ? world.provider.findPaymentRequests('') : openRequests(play)
   if (requests.length === 0) return
   const lost = world.oddities.chance(0.6) ? overtaken(play, requests) : []
   const paid = world.prng.pick(lost.length > 0 ? lost : requests)
-  const amount = strikes(world, 'wrongAmount') ? wrongAmount(world, paid.request_amount) : paid.request_amount
+  const amount = hasFault(world, 'wrongAmount') ? wrongAmount(world, paid.request_amount) : paid.request_amount
   trace(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
   const act = () => world.provider.simulatePayment(paid.payment_request_id, { amount })
   const could = payOddly(world, paid, () => customerPays(play, act))

@@ -3,7 +3,7 @@ import { isOpen, type PaymentRequest } from '../../../infra/local/provider-simul
 import { stageOf } from '../sometimes/situations.ts'
 import { invoke } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
-import { count, passed, struck, trace, type World } from '../world/world.ts'
+import { count, noteFault, passed, trace, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 const RETURNS = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
@@ -61,14 +61,14 @@ export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean 
   for (const [, fault, value] of own) provider.orderFault({ target: 'transactions', fault, value: value(world) })
   const could = pay()
   for (const [name, fault] of own) {
-    if (could) struck(world, name)
+    if (could) noteFault(world, name)
     else provider.clearFaults({ target: 'transactions', fault })
   }
   const id = provider.findPaymentRequests(paid.reference_id).at(-1)?.latest_payment_id
-  const hasFault = (fault: string) => own.some(([name]) => name === fault)
+  const isOrdered = (fault: string) => own.some(([name]) => name === fault)
   if (!could || id === undefined) return could
-  if (hasFault('rowMissing')) world.unshownRows.add(id)
-  if (hasFault('feeLate') && oddities.chance(0.7))
+  if (isOrdered('rowMissing')) world.unshownRows.add(id)
+  if (isOrdered('feeLate') && oddities.chance(0.7))
     world.withheld.set(`fee of ${id}`, { untilMs: world.scheduler.nowMs() + SILENT_MS, says: 'nothing' })
   return could
 }

@@ -5,7 +5,7 @@ import { grantedDeps } from '../../../infra/local/functions/granted-deps.ts'
 import type { Deps } from '../../../shared/deps.ts'
 import { namesOf, type Process } from './process.ts'
 import { simDeps } from './sim-deps.ts'
-import { count, isHit, SIM_STAGE, strikes, type World } from './world.ts'
+import { count, hasFault, hasNewFault, SIM_STAGE, type World } from './world.ts'
 
 /** A Lambda environment: it keeps a handler and its caches between invocations. */
 export type Environment = {
@@ -33,7 +33,7 @@ const start = (world: World, loaded: LoadedFunction, process: Process): Environm
     loaded,
     timeoutMs: spec.timeoutSeconds * 1_000,
     handle: (event, context) => handler(event, context),
-    clockStops: isHit(world, 'monotonicStops'),
+    clockStops: hasNewFault(world, 'monotonicStops'),
     stoppedMs: 0,
     frozenAtMs: 0,
     process,
@@ -52,7 +52,7 @@ export const takeEnvironment = (
   process: Process,
   { cold }: { readonly cold: boolean },
 ): Environment => {
-  const idle = cold || strikes(world, 'environmentLost') ? undefined : world.idle.get(loaded)?.pop()
+  const idle = cold || hasFault(world, 'environmentLost') ? undefined : world.idle.get(loaded)?.pop()
   if (!idle) return start(world, loaded, process)
   count(world.tally, 'started warm')
   if (idle.clockStops) idle.stoppedMs += world.scheduler.nowMs() - idle.frozenAtMs

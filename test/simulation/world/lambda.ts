@@ -1,7 +1,7 @@
 import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { type Environment, functionOf, type LoadedFunction, putBack, takeEnvironment } from './environments.ts'
 import { type CrashPoint, type Process, startProcess } from './process.ts'
-import { count, inStretch, passed, strikes, struck, trace, type World } from './world.ts'
+import { count, hasFault, inStretch, noteFault, passed, trace, type World } from './world.ts'
 
 export type Invocation =
   | { readonly kind: 'done'; readonly result: unknown }
@@ -19,7 +19,7 @@ const isThrottled = (world: World, { spec }: LoadedFunction): boolean => {
   if (spec.reservedConcurrency !== undefined) return false
   if (!inStretch(world, 'concurrency taken', world.faults.concurrencyTaken, TAKEN_TIMES)) return false
   if (world.prng.chance(0.3)) return false
-  struck(world, 'concurrencyTaken')
+  noteFault(world, 'concurrencyTaken')
   return true
 }
 
@@ -108,7 +108,7 @@ const answerEarly = (
 ): (() => void) => {
   if (freeze) return world.scheduler.after(freeze.afterMs, answer)
   const answersHttp = loaded.spec.trigger.kind === 'http'
-  if (!answersHttp || !strikes(world, 'answeredEarly')) return () => undefined
+  if (!answersHttp || !hasFault(world, 'answeredEarly')) return () => undefined
   return world.scheduler.after(world.prng.int(1, timeoutMs), answer)
 }
 
@@ -168,7 +168,7 @@ export const requestAs = (
 /** Sends the provider's callbacks to the gateway by HTTP, except lost ones. */
 export const connectCallbacks = (world: World): void => {
   world.sendCallback = async (body, headers) => {
-    if (strikes(world, 'callbackLost')) throw new Error('the callback was lost')
+    if (hasFault(world, 'callbackLost')) throw new Error('the callback was lost')
     const delayMs = world.faults.callbackLateMs > 0 ? world.prng.int(0, Math.floor(world.faults.callbackLateMs)) : 5
     if (delayMs > 60_000) count(world.tally, 'fault callbackLateMs')
     await passed(world, delayMs)
@@ -177,7 +177,7 @@ export const connectCallbacks = (world: World): void => {
       if (reply) for (const listen of world.onCallback) listen(body, headers['x-callback-token'], reply.status)
       return reply
     }
-    if (strikes(world, 'callbackTwice')) void deliver()
+    if (hasFault(world, 'callbackTwice')) void deliver()
     const reply = await deliver()
     if (reply === undefined) throw new Error('no answer')
     return reply.status

@@ -30,7 +30,7 @@ export const createListeners = () => ({
   onEnded: [] as ((process: Process, how: 'done' | 'failed' | 'died') => void)[],
   /** Told of a process whose write is delayed, and of the keys that it writes. */
   onOvertaken: [] as ((process: Process, keys: readonly Key[]) => void)[],
-  /** Told of a fault that strikes. */
+  /** Called when a fault happens. */
   onFault: [] as ((fault: keyof Faults) => void)[],
   /** Told of a call to the provider before it leaves, and of its answer once the process has it. */
   onAsked: [] as ((process: Process, method: string, path: string, body: unknown) => void)[],

@@ -1,7 +1,7 @@
 import { answerProviderCall } from '../../../infra/local/provider-simulator/answer-provider-call.ts'
 import { type HttpCall, type HttpOutcome, type RateLimit, rateLimitOf } from '../../../shared/provider/call-json.ts'
 import { actingAs, type Process } from './process.ts'
-import { count, inStretch, isHit, lag, PROVIDER_KEY, strikes, struck, type World } from './world.ts'
+import { count, hasFault, hasNewFault, inStretch, lag, noteFault, PROVIDER_KEY, type World } from './world.ts'
 
 const MINUTE_MS = 60_000
 const REQUESTS = '/v3/payment_requests'
@@ -51,7 +51,7 @@ const perhapsStale = (world: World, { method, url }: HttpCall, fresh: Answered):
   const updated = textIn(fresh.json, 'updated')
   const former = world.formerRequests.get(url.pathname)
   const isYoung = world.scheduler.nowMs() - Date.parse(updated) < MINUTE_MS
-  if (isYoung && former !== undefined && textIn(former, 'updated') !== updated && isHit(world, 'providerStale')) {
+  if (isYoung && former !== undefined && textIn(former, 'updated') !== updated && hasNewFault(world, 'providerStale')) {
     return { ...fresh, json: former }
   }
   world.formerRequests.set(url.pathname, fresh.json)
@@ -65,7 +65,7 @@ const perhapsWithoutYoung = (world: World, { pathname }: URL, query: URLSearchPa
   if (Date.parse(query.get('updated[lte]') ?? '') <= untilMs) return query
   const until = new Date(untilMs).toISOString()
   const young = new URLSearchParams({ 'updated[gte]': until, limit: '1' })
-  if (world.provider.listTransactions(young).data.length > 0) struck(world, 'rowsBehindMs')
+  if (world.provider.listTransactions(young).data.length > 0) noteFault(world, 'rowsBehindMs')
   const shown = new URLSearchParams(query)
   shown.set('updated[lte]', until)
   return shown
@@ -110,20 +110,20 @@ export const providerNetwork =
   async (asked: HttpCall): Promise<HttpOutcome> => {
     const { method, url, headers, body, timeoutMs } = asked
     const label = `provider ${method} ${url.pathname.replace(/\/(pr|py|txn)[-_][^/]+/, '/{id}')}`
-    const drawnMs = strikes(world, 'providerSlow')
+    const drawnMs = hasFault(world, 'providerSlow')
       ? world.prng.int(1_000, 15_000)
       : (world.providerMs ?? world.prng.int(20, 400))
     const slowMs = world.slowCallsMs.get(slowKey(asked)) ?? drawnMs
     const effect = (): HttpOutcome => {
-      if (strikes(world, 'providerUnreachable')) return { kind: 'not_sent', reason: 'ECONNREFUSED' }
-      if (strikes(world, 'providerServerError')) return answered(500, { error_code: 'SERVER_ERROR' })
-      if (strikes(world, 'providerRateLimit') || isBusy(world)) return limited(world.prng.int(100, 90_000))
+      if (hasFault(world, 'providerUnreachable')) return { kind: 'not_sent', reason: 'ECONNREFUSED' }
+      if (hasFault(world, 'providerServerError')) return answered(500, { error_code: 'SERVER_ERROR' })
+      if (hasFault(world, 'providerRateLimit') || isBusy(world)) return limited(world.prng.int(100, 90_000))
       const quota = takeFromQuota(world, label)
       if (quota && quota.remaining < 0) {
-        struck(world, 'providerQuota')
+        noteFault(world, 'providerQuota')
         return limited(quota.resetMs)
       }
-      if (PAYMENT_READ.test(label) && (isUnseen(world, url) || strikes(world, 'providerBehind'))) {
+      if (PAYMENT_READ.test(label) && (isUnseen(world, url) || hasFault(world, 'providerBehind'))) {
         return answered(404, { error_code: 'DATA_NOT_FOUND' })
       }
       const withheld = withheldAnswer(world, asked)
@@ -140,7 +140,7 @@ export const providerNetwork =
       // As over HTTP, the answer shares no object with the provider's state.
       const fresh = answered(answer.status, JSON.parse(JSON.stringify(answer.body)))
       const seen = perhapsStale(world, asked, fresh)
-      if (slowMs > timeoutMs || strikes(world, 'providerAnswerLost')) return { kind: 'lost', reason: 'timeout' }
+      if (slowMs > timeoutMs || hasFault(world, 'providerAnswerLost')) return { kind: 'lost', reason: 'timeout' }
       const rateLimit = quota ?? rateLimitOf((name) => new Headers(answer.headers).get(name))
       return { ...seen, ...(rateLimit && { rateLimit }) }
     }

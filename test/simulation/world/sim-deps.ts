@@ -7,15 +7,15 @@ import type { Prng } from './prng.ts'
 import type { Process } from './process.ts'
 import { providerNetwork } from './provider-network.ts'
 import { faultyRequests } from './table-faults.ts'
-import { count, isHit, queuesDownUntilMs, SIM_STAGE, strikes, struck, trace, type World } from './world.ts'
+import { count, hasFault, hasNewFault, noteFault, queuesDownUntilMs, SIM_STAGE, trace, type World } from './world.ts'
 
 const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
   send: async (queue, ...messages) => {
     for (const message of messages) {
       await process().call(`send to ${queue}`, () => {
         const isDown = queuesDownUntilMs(world) > world.scheduler.nowMs()
-        if (isDown) struck(world, 'queuesDown')
-        if (isDown || strikes(world, 'queueSendFails')) throw new Error('the queue cannot be reached')
+        if (isDown) noteFault(world, 'queuesDown')
+        if (isDown || hasFault(world, 'queueSendFails')) throw new Error('the queue cannot be reached')
         world.queues[queue].send({ ...message, body: JSON.stringify(message.body), nowMs: world.scheduler.nowMs() })
         for (const listen of world.onSent) listen(queue, message, process())
       })
@@ -35,7 +35,7 @@ const simSealer = (world: World, process: () => Process): Deps['sealer'] => ({
     }),
   unseal: (sealed, owner) =>
     process().call('unseal', () => {
-      if (isHit(world, 'unsealFails')) throw new Error('the key cannot be used')
+      if (hasNewFault(world, 'unsealFails')) throw new Error('the key cannot be used')
       const seal = world.seals.get(sealed)
       return seal?.clientId === owner.clientId && seal.endpointId === owner.endpointId ? seal.secret : undefined
     }),
@@ -99,7 +99,7 @@ export const simDeps = (world: World, process: () => Process, monotonicMs = worl
       publish: (alert) =>
         process().call('publish alert', () => {
           const isDown = world.scheduler.nowMs() < world.topicDownUntilMs
-          if (isDown || strikes(world, 'alertFails')) throw new Error('the topic cannot be reached')
+          if (isDown || hasFault(world, 'alertFails')) throw new Error('the topic cannot be reached')
           world.alerts.push({ atMs: world.scheduler.nowMs(), ...alert })
           for (const listen of world.onAlerted) listen(alert, process())
         }),

@@ -7,7 +7,7 @@ import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { actingAs, type Process } from './process.ts'
-import { count, inStretch, isHit, strikes, struck, type World } from './world.ts'
+import { count, hasFault, hasNewFault, inStretch, noteFault, type World } from './world.ts'
 
 /** DynamoDB recognises a repeated transaction by its token for this time. */
 const TOKEN_MS = 10 * 60_000
@@ -29,7 +29,7 @@ const metadata = { $metadata: {} }
 const isThrottled = (world: World, index: string): boolean => {
   if (!inStretch(world, `index ${index} throttled`, world.faults.indexThrottled, THROTTLED_TIMES)) return false
   if (world.prng.chance(0.5)) return false
-  struck(world, 'indexThrottled')
+  noteFault(world, 'indexThrottled')
   return true
 }
 
@@ -58,7 +58,7 @@ const page = (world: World, input: QueryInput): QueryPage => {
   const isCut = world.faults.pageCut > 0 && input.limit > 1 && world.prng.chance(world.faults.pageCut)
   const found = world.table.requests.query(isCut ? { ...input, limit: world.prng.int(1, input.limit - 1) } : input)
   if (!isCut || !found.cursor) return found
-  struck(world, 'pageCut')
+  noteFault(world, 'pageCut')
   // A ledger is far below a megabyte, so no table ends its page early. Here the read fails instead.
   if (String(input.partition[0]).startsWith('LEDGER#')) throw new Error('the page of a ledger was not read')
   return found
@@ -68,7 +68,7 @@ type BatchAnswer = Awaited<ReturnType<TableRequests['batchGet']>>
 
 /** A batch read that leaves some keys unprocessed. */
 const batch = (world: World, ...[keys, reads]: Parameters<TableRequests['batchGet']>): BatchAnswer => {
-  if (keys.length < 2 || !isHit(world, 'batchCut')) return world.table.requests.batchGet(keys, reads)
+  if (keys.length < 2 || !hasNewFault(world, 'batchCut')) return world.table.requests.batchGet(keys, reads)
   const taken = world.prng.int(1, keys.length - 1)
   return { ...world.table.requests.batchGet(keys.slice(0, taken), reads), unprocessed: keys.slice(taken) }
 }
@@ -90,15 +90,15 @@ const written = <Answer extends Applied>(world: World, steps: readonly Step[], r
   const isUnanswered = steps.some(({ key }) => (world.unansweredUntilMs.get(key.pk) ?? 0) > world.scheduler.nowMs())
   if (isUnanswered || isLeftUnanswered(world, steps)) {
     if (world.prng.chance(0.5)) run()
-    struck(world, 'tableAnswerLost')
+    noteFault(world, 'tableAnswerLost')
     count(world.tally, 'sometimes: the table does not answer a write of a create')
     throw new Error('no answer at any try')
   }
-  if (strikes(world, 'tableConflict')) {
+  if (hasFault(world, 'tableConflict')) {
     throw new TransactionConflictException({ message: 'another transaction is under way', ...metadata })
   }
   const answer = run()
-  if (answer.applied && strikes(world, 'tableAnswerLost')) throw new Error('no answer at any try')
+  if (answer.applied && hasFault(world, 'tableAnswerLost')) throw new Error('no answer at any try')
   return answer
 }
 
@@ -115,7 +115,7 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
   const send = countedCarry(world.table, <Answer>(name: string, run: () => Answer): Promise<Answer> => {
     const own = process()
     const effect = () => {
-      if (strikes(world, 'tableThrottled')) throw new Error('throttled at every try')
+      if (hasFault(world, 'tableThrottled')) throw new Error('throttled at every try')
       return run()
     }
     return own.call(`table ${name}`, actingAs(world, own, effect))
@@ -133,7 +133,8 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
       return delay(world.prng.pick(CONTESTED_MS))
     }
     const times = isEverywhere(own.name) ? 1 : RARE_TIMES
-    if (world.onOvertaken.length === 0 || !Array.from({ length: times }).some(() => isHit(world, 'overtaken'))) return
+    if (world.onOvertaken.length === 0 || !Array.from({ length: times }).some(() => hasNewFault(world, 'overtaken')))
+      return
     for (const listen of world.onOvertaken) listen(own, keys)
     await delay(world.prng.pick(DELAYS_MS))
   }
@@ -147,7 +148,7 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
     await overtaken(steps)
     const sentMs = world.scheduler.nowMs()
     const first = await send(name, () => written(world, steps, run))
-    if (!first.applied || !isHit(world, 'tableRetried')) return first
+    if (!first.applied || !hasNewFault(world, 'tableRetried')) return first
     const second = await send(`${name}, again`, () => again(first, sentMs))
     if (!second.applied) count(world.tally, 'a retried write had been applied')
     return second

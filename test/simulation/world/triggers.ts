@@ -7,7 +7,7 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { text } from '../../support/recount/books.ts'
 import { invoke } from './lambda.ts'
 import { type Disorder, type ReceivedMessage, sqsEvent } from './sim-queue.ts'
-import { count, lag, passed, queuesDownUntilMs, strikes, trace, type World } from './world.ts'
+import { count, hasFault, lag, passed, queuesDownUntilMs, trace, type World } from './world.ts'
 
 const QUEUE_CONSUMERS = 5
 
@@ -122,9 +122,9 @@ type Firing = (fire: () => void) => void
 const firing =
   (world: World): Firing =>
   (fire) => {
-    if (strikes(world, 'scheduleMissed')) return
+    if (hasFault(world, 'scheduleMissed')) return
     fire()
-    if (strikes(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), fire)
+    if (hasFault(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), fire)
   }
 
 const FIRST_PAUSE_MS = 1_000

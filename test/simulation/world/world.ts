@@ -163,22 +163,23 @@ export const trace = (world: World, line: () => string): void => {
   world.story.push(`${new Date(world.scheduler.nowMs()).toISOString()} ${line()}`)
 }
 
-/** Counts a fault that happens now, and tells the listeners. */
-export const struck = (world: World, fault: keyof Faults): void => {
+/** Counts a fault that happens now, and calls the listeners. */
+export const noteFault = (world: World, fault: keyof Faults): void => {
   count(world.tally, `fault ${fault}`)
   for (const listen of world.onFault) listen(fault)
   trace(world, () => `  ! ${fault}`)
 }
 
 /** Draws whether a fault happens now, and counts it if so. */
-export const strikes = (world: World, fault: keyof Faults): boolean => {
+export const hasFault = (world: World, fault: keyof Faults): boolean => {
   if (!world.prng.chance(world.faults[fault])) return false
-  struck(world, fault)
+  noteFault(world, fault)
   return true
 }
 
-/** Like `strikes`, for faults added later. It draws nothing without the fault, so older seeds keep their histories. */
-export const isHit = (world: World, fault: keyof Faults): boolean => world.faults[fault] > 0 && strikes(world, fault)
+/** `hasFault` for faults added later: it draws nothing in a history without the fault, so older seeds stay the same. */
+export const hasNewFault = (world: World, fault: keyof Faults): boolean =>
+  world.faults[fault] > 0 && hasFault(world, fault)
 
 /** A random delay up to the worst one; a millisecond if there is none. */
 export const lag = ({ prng }: World, worstMs: number): number => (worstMs > 0 ? prng.int(0, Math.floor(worstMs)) : 1)
