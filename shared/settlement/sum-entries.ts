@@ -8,7 +8,7 @@ import { type Entry, fieldsText, paymentsIn } from '../journal/entry.ts'
 import type { EntryPosition } from '../journal/entry-store.ts'
 import { entryPages, type Span } from '../journal/read-entries.ts'
 import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
-import { HISTORY_STEPS, type HistorySteps } from '../stage-settings.ts'
+import { HISTORY_STEPS, type StageSettings } from '../stage-settings.ts'
 import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
 
 export type SumDeps = Pick<Deps, 'table' | 'stage' | 'monotonicMs' | 'sleep'>
@@ -38,76 +38,73 @@ type SummedWindow = { readonly clientId: ClientId; readonly parts: number; reado
 /** The end of the span that is summed block by block; the rest is the tail. */
 const bodyEnd = ({ start, end }: Span): Timestamp => later(start, addMs(end, -TAIL_MS))
 
-const positionOf = (entries: readonly Entry[]): EntryPosition | undefined => entries.at(-1)
-
-type Body = Summed & {
+export type Sum = SumProgress & {
   /** Entries after the last whole block. */
   readonly carried: readonly Entry[]
 }
 
-const stepsOf = ({ stage }: Pick<Deps, 'stage'>): HistorySteps => stage.historySteps ?? HISTORY_STEPS
+type Steps = { readonly stage: Pick<StageSettings, 'historySteps'> }
+type Blocks = { readonly size: number; readonly start: Timestamp }
 
-const sumBody = async (deps: SumDeps, window: SummedWindow, from: SumProgress): Promise<Body> => {
-  const { clientId, parts, span } = window
+export const blocksOf = ({ stage }: Steps, { start }: Span): Blocks => ({
+  size: (stage.historySteps ?? HISTORY_STEPS).block,
+  start,
+})
+
+/** Adds a page of entries: whole blocks to the sums, and the rest to the carried ones. */
+export const addPage = ({ sums, position, carried }: Sum, entries: readonly Entry[], { size, start }: Blocks): Sum => {
+  const all = [...carried, ...entries]
+  const whole = all.slice(0, all.length - (all.length % size))
+  return {
+    sums: chunks(whole, size).reduce((so, block) => addBlock(so, block, start), sums),
+    position: whole.at(-1) ?? position,
+    carried: all.slice(whole.length),
+  }
+}
+
+const sumBody = async (
+  deps: SumDeps,
+  { clientId, parts, span }: SummedWindow,
+  from: SumProgress,
+): Promise<Sum & Pick<Summed, 'isWhole'>> => {
   const endsAtMs = deps.monotonicMs() + RUN_MS
-  let { sums, position } = from
-  let carried: Entry[] = []
-  const { block: size, pages } = stepsOf(deps)
-  let pagesLeft = pages
+  let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
+  const blocks = blocksOf(deps, span)
   const body = { start: span.start, end: bodyEnd(span) }
-  for await (const { entries, more } of entryPages(deps, { clientId, parts, span: body, after: position })) {
-    carried.push(...entries)
-    while (carried.length >= size) {
-      const block = carried.slice(0, size)
-      carried = carried.slice(size)
-      sums = addBlock(sums, block, span.start)
-      position = positionOf(block)
-    }
+  let sum: Sum = { ...from, carried: [] }
+  for await (const { entries, more } of entryPages(deps, { clientId, parts, span: body, after: from.position })) {
+    sum = addPage(sum, entries, blocks)
     const isOver = --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs
-    if (more && isOver && position !== from.position) return { sums, position, carried: [], isWhole: false }
+    if (more && isOver && sum.position !== from.position) return { ...sum, isWhole: false }
   }
-  return { sums, position, carried, isWhole: true }
+  return { ...sum, isWhole: true }
 }
 
-const readTail = async (deps: SumDeps, { clientId, parts, span }: SummedWindow): Promise<readonly Entry[]> => {
+const sumTail = async (deps: SumDeps, { clientId, parts, span }: SummedWindow, body: Sum): Promise<SumProgress> => {
+  const blocks = blocksOf(deps, span)
   const tail = { start: bodyEnd(span), end: span.end }
-  const pages = await Array.fromAsync(entryPages(deps, { clientId, parts, span: tail }))
-  return pages.flatMap(({ entries }) => entries)
-}
-
-const idsOf = (entries: readonly Entry[]): string => entries.map(({ entryId }) => entryId).join(' ')
-
-/**
- * Reads the window's last minutes until two reads find the same. A transaction becomes visible item by item, so an
- * entry may follow its shard. Throws when the tail keeps changing.
- */
-const settledTail = async (deps: SumDeps, window: SummedWindow): Promise<readonly Entry[]> => {
-  let last = await readTail(deps, window)
-  for (let look = 1; look < MOST_LOOKS; look++) {
-    const again = await readTail(deps, window)
-    if (idsOf(again) === idsOf(last)) return again
-    last = again
-    await deps.sleep(LOOK_AGAIN_MS)
-  }
-  throw new Error('the entries of a closed window kept changing')
+  let sum = body
+  for await (const { entries } of entryPages(deps, { clientId, parts, span: tail })) sum = addPage(sum, entries, blocks)
+  return { sums: addBlock(sum.sums, sum.carried, span.start), position: sum.carried.at(-1) ?? sum.position }
 }
 
 /**
  * Sums the entries of a closed window in one pass of consistent queries (design section 4, "Sweep and settle"). A run
  * that cannot sum the whole window stops at the end of a block. The fence must be raised before, because it makes the
- * sums final.
+ * sums final. A transaction becomes visible item by item, so an entry may follow its shard: the window's last minutes
+ * are summed until two reads have the same digest. Throws when they keep changing.
  */
 export const sumEntries = async (deps: SumDeps, window: SummedWindow, from: SumProgress): Promise<Summed> => {
-  const { span } = window
-  const body = await sumBody(deps, window, from)
-  if (!body.isWhole) return body
-  const tail = await settledTail(deps, window)
-  const entries = [...body.carried, ...tail]
-  return {
-    sums: chunks(entries, stepsOf(deps).block).reduce((sums, block) => addBlock(sums, block, span.start), body.sums),
-    position: positionOf(entries) ?? body.position,
-    isWhole: true,
+  const { isWhole, ...body } = await sumBody(deps, window, from)
+  if (!isWhole) return { sums: body.sums, position: body.position, isWhole }
+  let last = await sumTail(deps, window, body)
+  for (let look = 1; look < MOST_LOOKS; look++) {
+    const again = await sumTail(deps, window, body)
+    if (again.sums.digest === last.sums.digest) return { ...again, isWhole }
+    last = again
+    await deps.sleep(LOOK_AGAIN_MS)
   }
+  throw new Error('the entries of a closed window kept changing')
 }
 
 /** The net of a window that fits one page, read without a fence; undefined for a longer one. */

@@ -3,13 +3,21 @@ import { type BankAccount, BankSchema } from '../../client/client.ts'
 import type { StoreDeps } from '../../deps.ts'
 import { timeOfUuid } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
-import { type Entry, fieldsText } from '../../journal/entry.ts'
+import { fieldsText } from '../../journal/entry.ts'
 import { entryPages } from '../../journal/read-entries.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { isLeftOut, periodOf, type Settlement } from '../../settlement/settlement.ts'
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
-import { addBlock, type EntrySums, EntrySumsSchema, noSums } from '../../settlement/sum-entries.ts'
-import { HISTORY_STEPS, type StageSettings } from '../../stage-settings.ts'
+import {
+  addBlock,
+  addPage,
+  blocksOf,
+  type EntrySums,
+  EntrySumsSchema,
+  noSums,
+  type Sum,
+} from '../../settlement/sum-entries.ts'
+import type { StageSettings } from '../../stage-settings.ts'
 import { attributeName, FromItem } from '../../table/attributes.ts'
 import { addMs, MINUTE_MS, type Timestamp, timestampOf } from '../../time.ts'
 import { compared, type Difference, differs, shown, when } from '../../verdict/difference.ts'
@@ -25,21 +33,21 @@ const recount = async (
   books: ClientBooks,
   { settlement, digestBefore }: { readonly settlement: Settlement; readonly digestBefore: string },
 ): Promise<{ readonly sums: EntrySums; readonly differences: readonly Difference[] }> => {
-  const { block: size } = deps.stage.historySteps ?? HISTORY_STEPS
   const { clientId, parts } = books
-  let sums = noSums(digestBefore)
+  const span = sweptSpan(settlement)
   const isOutside = isLeftOut(settlement)
-  let carried: readonly Entry[] = []
+  let sum: Sum = { sums: noSums(digestBefore), carried: [] }
   const differences: Difference[] = []
-  for await (const { entries } of entryPages(deps, { clientId, parts, span: sweptSpan(settlement) })) {
+  for await (const { entries } of entryPages(deps, { clientId, parts, span })) {
     differences.push(...(await auditEntries(deps, books, entries)))
     differences.push(...(await auditLeftOut(deps, settlement, entries)))
-    carried = [...carried, ...entries.filter((entry) => !isOutside(entry))]
-    for (; carried.length >= size; carried = carried.slice(size)) {
-      sums = addBlock(sums, carried.slice(0, size), settlement.sweptFrom)
-    }
+    sum = addPage(
+      sum,
+      entries.filter((entry) => !isOutside(entry)),
+      blocksOf(deps, span),
+    )
   }
-  return { sums: addBlock(sums, carried, settlement.sweptFrom), differences }
+  return { sums: addBlock(sum.sums, sum.carried, span.start), differences }
 }
 
 const SUMS = v.keyof(EntrySumsSchema).options
