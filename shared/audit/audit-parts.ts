@@ -159,10 +159,11 @@ export const partsOf = async (
       dayParts(deps, books, day).map((part) => [isDue(day % SLICES), part] as const),
     ),
   ]
-  return parts
-    .flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : []))
-    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  return inOrder(parts.flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : [])))
 }
+
+/** Parts in the order in which they are judged. */
+export const inOrder = (parts: readonly Part[]): readonly Part[] => parts.toSorted((a, b) => (a.key < b.key ? -1 : 1))
 
 /**
  * Judges parts in their order, and begins no part and no second look after `runMs`. `stoppedAt`: the first part that is

@@ -1,16 +1,18 @@
 import { findClient, requireClient } from '../client/client-store.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
-import type { ClientId, SettlementId } from '../ids.ts'
+import { type ClientId, ClientIdSchema, type SettlementId } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween } from '../time.ts'
 import { type ClientVerdict, noteFound, readClientVerdict, tellStanding } from '../verdict/client-verdict-store.ts'
-import { believed, type Difference, type Look, MAX_DIFFERENCES } from '../verdict/difference.ts'
+import { believed, type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
 import { claimAudit, noteAudited, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import {
   ALL_SLICES,
   type AuditDeps,
   dayNumber,
+  inOrder,
   judgeParts,
   type Part,
   partsOf,
@@ -42,7 +44,9 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
   const day = verdict.progress?.day ?? today
   // Standing differences are judged again every day.
   const standing = new Set(verdict.standing.map(({ part }) => part))
-  const parts = await partsOf(deps, client, slicesSince(verdict.auditedDay, day), standing)
+  const dueParts = await partsOf(deps, client, slicesSince(verdict.auditedDay, day), standing)
+  const suspense = suspensePart(deps, clientId)
+  const parts = standing.has(suspense.key) ? inOrder([...dueParts, suspense]) : dueParts
   const done = verdict.progress?.done ?? ''
   const left = parts.filter(({ key }) => key > done)
   const mostParts = deps.stage.historySteps?.pages ?? left.length
@@ -125,9 +129,22 @@ export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): 
 /** Findings without a client are reported under this name. */
 const SUBJECT = 'gateway'
 
-/** Audits the house journal and all suspense, daily. Reports what it finds each day until it is gone. */
+/**
+ * Audits the house journal and all suspense, daily. Reports what it finds each day until it is gone. What is of one
+ * client stands on that client, whose own audit judges it again.
+ */
 export const auditGateway = async (deps: RunDeps): Promise<void> => {
-  const { differences } = await believed(deps, () => judgeHouse(deps))
+  const clientOf = new Map<Difference, string | undefined>()
+  const { differences } = await believed(deps, async () => {
+    const found = await auditHouse(deps)
+    if (found === 'moving') return found
+    for (const { difference, clientId } of found) clientOf.set(difference, clientId)
+    return found.map(({ difference }) => difference)
+  })
+  for (const [owner, own] of Map.groupBy(differences, (one) => clientOf.get(one))) {
+    const clientId = ifValid(ClientIdSchema, owner)
+    if (clientId) await noteFound(deps, clientId, new Map([[SUSPENSE, own]]), undefined)
+  }
   deps.log.info('audit.completed', { client_id: SUBJECT, balanced: String(differences.length === 0) })
   await tellStanding(deps, SUBJECT, differences)
 }
@@ -144,12 +161,17 @@ export const startAudits = async (deps: Pick<Deps, 'table' | 'queues' | 'log'>) 
 
 export type AuditResult = { readonly balanced: boolean | 'inconclusive'; readonly differences: readonly Difference[] }
 
-/** All differences of the house, or those in suspense of one client's payments. */
-const judgeHouse = async (deps: StoreDeps, clientId?: ClientId): Promise<Look> => {
-  const found = await auditHouse(deps)
-  if (found === 'moving') return found
-  return found.filter((one) => one.clientId === (clientId ?? one.clientId)).map(({ difference }) => difference)
-}
+const SUSPENSE = 'suspense'
+
+/** What is in suspense of one client's payments. */
+const suspensePart = (deps: StoreDeps, clientId: ClientId): Part => ({
+  key: SUSPENSE,
+  judge: async () => {
+    const found = await auditHouse(deps)
+    if (found === 'moving') return found
+    return found.filter((one) => one.clientId === clientId).map(({ difference }) => difference)
+  },
+})
 
 /**
  * Audits a whole client now and lists every difference (design section 4, "Audit"). Inconclusive: its books moved
@@ -158,8 +180,7 @@ const judgeHouse = async (deps: StoreDeps, clientId?: ClientId): Promise<Look> =
  */
 export const auditLedger = async (deps: AuditDeps, clientId: ClientId): Promise<AuditResult> => {
   const client = await requireClient(deps, clientId)
-  const suspense: Part = { key: 'suspense', judge: () => judgeHouse(deps, clientId) }
-  const parts = [...(await partsOf(deps, client, ALL_SLICES)), suspense]
+  const parts = [...(await partsOf(deps, client, ALL_SLICES)), suspensePart(deps, clientId)]
   const { found, isInconclusive } = await judgeParts(deps, parts, { runMs: WHOLE_RUN_MS, mostParts: parts.length })
   await noteFound(deps, clientId, found, undefined)
   const differences = [...found.values()].flat()

@@ -8,6 +8,7 @@ import { auditClient, auditGateway, auditLedger, auditRecorded } from '../../../
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { verdictKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
+import { notAccepted, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { type Corruption, change, clientId, history, makeHistory, suspenseRow } from './corruption-world.ts'
@@ -78,6 +79,25 @@ describe('a corruption by hand', () => {
 
     expect(found).toStrictEqual({ balanced: true, differences: [] })
   })
+
+  it.for(['audit-ledger', 'the daily audit'])(
+    'of a client’s suspense, found by %s, stands on the client until it is gone',
+    async (by) => {
+      const halved = change(suspenseRow('held'), { amount_minor: 15_000 })
+      const standing = async () =>
+        notAccepted(await readClientVerdict(history.deps, clientId())).map(({ what }) => what)
+
+      const found = await during(halved, async () => {
+        if (by === 'audit-ledger') await auditLedger(withoutSleep(), clientId())
+        else await nextDayTells()
+        return standing()
+      })
+
+      expect(found).toContain('suspense.amount_minor')
+      expect(await nextDayTells()).toBe(false)
+      expect(await standing()).toStrictEqual([])
+    },
+  )
 
   it.for(CORRUPTIONS)('is reported by the daily audits: %s', async ([, make, , found]) => {
     const begun = history.deps.now()
