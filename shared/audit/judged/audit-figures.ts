@@ -1,13 +1,15 @@
 import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
+import { ifValid } from '../../if-valid.ts'
 import { type Entry, standingFigures } from '../../journal/entry.ts'
 import { entryPages } from '../../journal/read-entries.ts'
 import { countOf, creditedOf, type Ledger } from '../../ledger/ledger-store.ts'
 import type { Payment } from '../../payment/payment.ts'
+import { PaymentSchema } from '../../payment/payment-store.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../payment-status.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
-import { foundKey, idOf, ownersOf } from '../../table/keys.ts'
+import { foundKey, idOf, ownersOf, paymentKey } from '../../table/keys.ts'
 import { mergedPages, shareOf } from '../../table/list-items.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { addMs, DAY_MS, END_OF_TIME, later, MINUTE_MS, type Timestamp, TimestampSchema } from '../../time.ts'
@@ -24,17 +26,37 @@ const addEntry = (sums: Sums, { type, standsForType = type, netMinor }: Entry): 
   if (standsForType === 'written_off') sums.writtenOffMinor += netMinor
 }
 
-/** Compares the entries that no settlement has taken yet with their payments. */
-const auditTail = async (deps: StoreDeps & Parameters<typeof entryPages>[0], books: ClientBooks, start: Timestamp) => {
+type TailDeps = StoreDeps & Parameters<typeof entryPages>[0]
+
+type Tail = { readonly start: Timestamp; readonly open: readonly Payment[] }
+
+/** Compares the entries that no settlement has taken yet with their payments. `seen`: open payments with an entry. */
+const auditTail = async (deps: TailDeps, books: ClientBooks, { start, open }: Tail) => {
   const { clientId, parts } = books
   const sums: Sums = { netMinor: 0, recreditedMinor: 0, writtenOffMinor: 0 }
   const differences: Difference[] = []
+  const openById = new Map<string | undefined, Payment>(open.map((payment) => [payment.paymentId, payment]))
+  const seen = new Set<Payment>()
   const span = { start, end: v.parse(TimestampSchema, END_OF_TIME) }
   for await (const { entries } of entryPages(deps, { clientId, parts, span })) {
-    for (const entry of entries) addEntry(sums, entry)
+    for (const entry of entries) {
+      addEntry(sums, entry)
+      const payment = openById.get(entry.paymentId)
+      if (payment) seen.add(payment)
+    }
     differences.push(...(await auditEntries(deps, books, entries)))
   }
-  return { sums, differences }
+  return { sums, seen: [...seen], differences }
+}
+
+/** What the open payments hold. One that was posted while the entries were read, at its estimate, changed no shard. */
+const openSum = async (deps: StoreDeps, open: readonly Payment[], seen: readonly Payment[]): Promise<number> => {
+  const keys = seen.map(({ paymentId }) => paymentKey(paymentId))
+  const items = await deps.table.getMany(keys)
+  const posted = new Set(seen.filter((_, at) => ifValid(PaymentSchema, items[at])?.openAt === undefined))
+  return open
+    .filter((payment) => !posted.has(payment))
+    .reduce((sum, payment) => sum + standingFigures(moneyOf(payment)).netMinor, 0)
 }
 
 const settledSums = ({ settlements }: ClientBooks) => {
@@ -56,15 +78,15 @@ const settledSums = ({ settlements }: ClientBooks) => {
  * entries without re-credits, and open payments. The window's figures = settlements by state, and re-credits that no
  * settlement has taken. All open payments and all entries after the last settlement are read; these are of a few days.
  */
-export const auditFigures = async (deps: StoreDeps & Parameters<typeof entryPages>[0], books: ClientBooks) => {
+export const auditFigures = async (deps: TailDeps, books: ClientBooks) => {
   const { clientId, ledger, parts, client } = books
   const chain = [...books.differences, ...auditChain(books)]
   if (ledger === undefined) return chain
   const { window, shards } = ledger
   const start = books.settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt
-  const tail = await auditTail(deps, books, start)
   const open = await auditOpenPayments(deps, books)
-  const openMinor = open.payments.reduce((sum, payment) => sum + standingFigures(moneyOf(payment)).netMinor, 0)
+  const tail = await auditTail(deps, books, { start, open: open.payments })
+  const openMinor = await openSum(deps, open.payments, tail.seen)
   const settled = settledSums(books)
   const figures: readonly (readonly [name: string, expected: number, found: number])[] = [
     ['ledger.credited_minor', settled.netMinor + tail.sums.netMinor + openMinor, creditedOf(ledger)],

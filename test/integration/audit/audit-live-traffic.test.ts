@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type AuditResult, auditLedger } from '../../../shared/audit/run-audits.ts'
 import { minor } from '../../../shared/money.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
@@ -76,6 +77,22 @@ describe('audit-ledger under live traffic', () => {
     },
     120_000,
   )
+
+  it('never says false when a payment is posted at its estimate, which changes no sum, in every look', async () => {
+    const { deps, client } = await aSyncWorld(memoryDeps())
+    const open: Payment[] = []
+    for (let made = 0; made < 6; made++) open.push((await creditedPayment(deps, client)).payment)
+    const busy = interceptTable(deps, {
+      before: async (call) => {
+        const payment = call.name === 'query' && call.query.index === 'by-open' ? open.shift() : undefined
+        if (payment) await post(deps, payment, { feeMinor: payment.providerFeeMinor })
+      },
+    })
+
+    const { balanced } = await auditLedger({ ...busy, sleep: async () => {} }, client.clientId)
+
+    expect(balanced).not.toBe(false)
+  })
 
   it.each([
     ['PAYMENT#', 'is made'],
