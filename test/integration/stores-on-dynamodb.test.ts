@@ -27,7 +27,7 @@ import { lambdaContext } from '../support/operator-actions.ts'
 import { operatorWorld } from '../support/operator-world.ts'
 import { aSucceededPayment } from '../support/paid-builders.ts'
 import { aPendingPayment } from '../support/payment-builders.ts'
-import { inSteps, settle, withFloor } from '../support/settlement-builders.ts'
+import { inSteps, settle, withoutFloor } from '../support/settlement-builders.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 import { FAILED, messageFor, storedDelivery, storedEndpoint } from '../support/webhook-builders.ts'
@@ -87,7 +87,7 @@ const whatTakesMore = async (deps: TestDeps) => {
   const overdue = await storedDelivery(deps, await storedEndpoint(deps))
   deps.clock.advance(600)
   await checkOverdueDelivery(deps, overdue.deliveryId)
-  const client = await withFloor(deps)
+  const client = await withoutFloor(deps)
   for (let paid = 0; paid < 3; paid++) await aSucceededPayment(deps, client)
   deps.clock.advance(86_400 + 600)
   await settle(inSteps(deps), client)

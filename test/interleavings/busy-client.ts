@@ -20,7 +20,7 @@ import { settledRow } from '../support/fake-provider.ts'
 import { memoryDeps } from '../support/memory-deps.ts'
 import { adjusted } from '../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../support/paid-builders.ts'
-import { auditedNow, BANK, BY_OPERATOR, fail, sweptADayLater, withFloor } from '../support/settlement-builders.ts'
+import { auditedNow, BANK, BY_OPERATOR, fail, sweptADayLater, withoutFloor } from '../support/settlement-builders.ts'
 import { type Base, baseOf } from './partial-table.ts'
 import { type Act, chance } from './scheduler.ts'
 
@@ -53,7 +53,7 @@ const idIn = (shard: number, number: number): PaymentId => {
 /** By default three payments wait for their settlement. */
 export const busyClient = async (waiting = 3): Promise<BusyClient> => {
   const deps = memoryDeps(chance('world'))
-  const client = await withFloor(deps, 0, { bank: BANK })
+  const client = await withoutFloor(deps, { bank: BANK })
   const disputed = await aSucceededPayment(deps, client, { paymentId: idIn(5, 1) })
   const failed = await fail(deps, await sweptADayLater(deps, client))
   const paid = await aSucceededPayment(deps, client, { paymentId: idIn(5, 2) })

@@ -8,14 +8,14 @@ import { issueKey } from './client-builders.ts'
 import { aSucceededPayment } from './paid-builders.ts'
 import { aPendingPayment, aStoredClient } from './payment-builders.ts'
 import { settled } from './payout-builders.ts'
-import { aDayLater, auditedNow, fail, withFloor } from './settlement-builders.ts'
+import { aDayLater, auditedNow, fail, withoutFloor } from './settlement-builders.ts'
 import { creditedPayment, paidUpstream } from './synced-payment.ts'
 import type { TestDeps } from './test-deps.ts'
 import { ABANDONED, storedDelivery, storedEndpoint } from './webhook-builders.ts'
 
 /** A merchant with something of everything: what the names in `RIGHT_PAYLOADS` stand for, and the merchant's key. */
 export const operatorWorld = async (deps: TestDeps) => {
-  const [client, stranger] = [await withFloor(deps), await aStoredClient(deps)]
+  const [client, stranger] = [await withoutFloor(deps), await aStoredClient(deps)]
   const { key, header } = await issueKey(deps, client.clientId)
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
   const failed = await fail(deps, await settled(deps, client, 100_000))

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { auditRecorded } from '../../shared/audit/run-audits.ts'
 import type { Client } from '../../shared/client/client.ts'
-import { minor } from '../../shared/money.ts'
+import { ZERO } from '../../shared/money.ts'
 import { markSettlementPaid, toConfirm } from '../../shared/payout/mark-settlement-paid.ts'
 import { markSettlementFailed, recreditSettlement } from '../../shared/settlement/close-settlement.ts'
 import { settleClient, triggerSettlement } from '../../shared/settlement/settle-client.ts'
@@ -23,9 +23,9 @@ export const BANK = {
 /** Advances the clock by exactly 24 hours: payments paid until now can then be settled. */
 export const aDayLater = (deps: TestDeps): void => deps.clock.set(addMs(deps.now(), DAY_MS))
 
-/** A stored client, by default without a settlement floor. */
-export const withFloor = (deps: TestDeps, floorMinor = 0, fields: Partial<Client> = {}): Promise<Client> =>
-  aStoredClient(deps, { settlementFloorMinor: minor(floorMinor), ...fields })
+/** A stored client whose settlements have no floor. */
+export const withoutFloor = (deps: TestDeps, fields: Partial<Client> = {}): Promise<Client> =>
+  aStoredClient(deps, { settlementFloorMinor: ZERO, ...fields })
 
 /** The same gateway with smaller steps for reading histories. */
 export const inSteps = (deps: TestDeps, rows = 1, pages = 1, block = 1): TestDeps => ({
@@ -59,7 +59,7 @@ export const aSettledClient = async (
   payments: readonly SucceededFields[] = [{}],
   fields: Partial<Client> = {},
 ): Promise<{ readonly client: Client; readonly settlement: Settlement }> => {
-  const client = await withFloor(deps, 0, { bank: BANK, ...fields })
+  const client = await withoutFloor(deps, { bank: BANK, ...fields })
   for (const payment of payments) await aSucceededPayment(deps, client, payment)
   return { client, settlement: await sweptADayLater(deps, client) }
 }

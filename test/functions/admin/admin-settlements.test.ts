@@ -17,7 +17,7 @@ import {
   fail,
   payOut,
   settlementsOf,
-  withFloor,
+  withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
@@ -25,9 +25,9 @@ import { testDeps } from '../../support/test-deps.ts'
 const { requests } = memoryDeps()
 
 /** A client with one payment that can be settled, and an operator's trigger. */
-const anEligibleClient = async (fields: Parameters<typeof withFloor>[2] = {}) => {
+const anEligibleClient = async (fields: Parameters<typeof withoutFloor>[1] = {}) => {
   const deps = testDeps({ requests })
-  const client = await withFloor(deps, 0, fields)
+  const client = await withoutFloor(deps, fields)
   await aSucceededPayment(deps, client)
   aDayLater(deps)
   const input = { operator: OPERATOR, client_id: client.clientId }

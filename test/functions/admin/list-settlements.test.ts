@@ -12,7 +12,7 @@ import { changeClientVerdict, readClientVerdict } from '../../../shared/verdict/
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { adjusted } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
-import { auditedNow, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import { auditedNow, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 
 const asked = (deps: MemoryDeps, input: object) => invokeAdmin(listSettlements, deps, input)
 
@@ -37,7 +37,7 @@ type Kind = 'recovered' | 'written_off'
 /** One that waits for its payout, a minute before its audit. */
 const aYoung = async (deps: MemoryDeps, bank: Client['bank'], amount = 95_900, kind?: Kind): Promise<Settlement> => {
   deps.clock.advance(1)
-  const { clientId } = await withFloor(deps, 0, { bank })
+  const { clientId } = await withoutFloor(deps, { bank })
   return aSettlement(deps, clientId, amount, kind)
 }
 
@@ -130,7 +130,7 @@ const idsOf = async (deps: MemoryDeps, input: object) => (await listed(deps, inp
 
 const aClient = async (deps: MemoryDeps) => {
   deps.clock.advance(1)
-  return (await withFloor(deps)).clientId
+  return (await withoutFloor(deps)).clientId
 }
 
 /** Two clients with a settlement on each of two days. The settlements of the first day have failed. */

@@ -15,7 +15,7 @@ import { API, anApiClient, aPaymentBody, CALLBACK, call } from '../../support/ap
 import type { MemoryDeps } from '../../support/memory-deps.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
-import { withFloor } from '../../support/settlement-builders.ts'
+import { withoutFloor } from '../../support/settlement-builders.ts'
 import { drainQueue, FAILED, messageFor, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 import { answersLate, asMessage, DUE_WORKERS, handOver, run, runDueWork, type Scene } from './watched-world.ts'
 
@@ -201,7 +201,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   'suspense-flood': wrongAmount,
   // A person writes into the table by hand.
   'audit-imbalance': async (deps) => {
-    const client = await withFloor(deps)
+    const client = await withoutFloor(deps)
     const payment = await aSucceededPayment(deps, client)
     await deps.table.write(moveOpenCredit(payment, minor(1), deps.now()))
     await handOver(auditClient, deps, [asMessage({ client_id: client.clientId, again: true })], 'audit-client')

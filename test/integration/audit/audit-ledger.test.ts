@@ -26,7 +26,7 @@ import {
   payOut,
   recredit,
   sweptADayLater,
-  withFloor,
+  withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
 import { putRaw, rawItem, tamperingsOf } from '../../support/tampering.ts'
@@ -91,7 +91,7 @@ it('a long audit continues in further runs, each after the last part of the run 
 
 it('a lost window hides no difference of another part of the ledger', async () => {
   const deps = memoryDeps()
-  const { clientId, ...client } = await withFloor(deps, 0, { ledgerParts: initialParts(2, deps.now()) })
+  const { clientId, ...client } = await withoutFloor(deps, { ledgerParts: initialParts(2, deps.now()) })
   const open = { ...succeededPayment({ clientId, ...client }, { paidAt: deps.now() }), part: 1 }
   await storeOpen(deps, [open])
   await putRaw(deps, { ...(await rawItem(deps, paymentKey(open.paymentId))), external_reference: 'tampered' })
@@ -106,7 +106,7 @@ it('a lost window hides no difference of another part of the ledger', async () =
 
 it('the debt of a client is alerted after a week, then weekly, until new payments cover it', async () => {
   const deps = memoryDeps()
-  const client = await withFloor(deps, 0, { bank: BANK })
+  const client = await withoutFloor(deps, { bank: BANK })
   const { clientId } = client
   const payment = await aSucceededPayment(deps, client)
   await payOut(deps, await sweptADayLater(deps, client))

@@ -13,7 +13,7 @@ import { DAY_MS } from '../../../shared/time.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aChargeback, adjusted, aRefund, aWin } from '../../support/money-rows.ts'
 import { post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
-import { sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import { sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
@@ -44,9 +44,9 @@ const houseRow = (deps: TestDeps, entry: Omit<Parameters<typeof newHouseEntry>[0
  */
 const threeDays = async () => {
   const deps = memoryDeps()
-  const a = await withFloor(deps)
+  const a = await withoutFloor(deps)
   deps.clock.advance(1)
-  const b = await withFloor(deps)
+  const b = await withoutFloor(deps)
   // A: 95,900 net, 96,000 at the provider. And 49,600 net, 49,650 at the provider.
   const va = await aPosted(deps, a, { feeMinor: 4_000 })
   await aPosted(deps, a, { method: 'qris', channelCode: undefined, notionalMinor: minor(50_000), feeMinor: 350 })

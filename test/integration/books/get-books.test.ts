@@ -9,7 +9,7 @@ import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { queriesIn, recordTable } from '../../support/intercept-table.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
-import { sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import { sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { aPosted, booksTest as it, WHOLE } from './books-world.ts'
 
@@ -186,7 +186,7 @@ describe('get-books of many merchants and payments', () => {
 
   it('finds settlements that the index does not know yet', async () => {
     const { deps } = depsWithLateIndexes('SETTLEMENT#')
-    const client = await withFloor(deps)
+    const client = await withoutFloor(deps)
     for (let day = 0; day < 3; day++) {
       await aPosted(deps, client, { feeMinor: 4_000 })
       deps.clock.advance(2 * 86_400)
@@ -200,7 +200,7 @@ describe('get-books of many merchants and payments', () => {
 
   it('reads no further page of merchants when the answer is full', async () => {
     const deps = memoryDeps()
-    for (let made = 0; made < 41; made++) await withFloor(deps)
+    for (let made = 0; made < 41; made++) await withoutFloor(deps)
     const read: number[] = []
 
     const position = await walkClients(deps, undefined, {
@@ -212,7 +212,7 @@ describe('get-books of many merchants and payments', () => {
   })
 
   it('answers a cursor when the time of a run is over, and the last run answers the whole', async ({ deps }) => {
-    for (let more = 0; more < 90; more++) await withFloor(deps)
+    for (let more = 0; more < 90; more++) await withoutFloor(deps)
     const wholeCsv = v.parse(v.object({ csv: v.string() }), (await invokeAdmin(getBooks, deps, { format: 'csv' })).body)
     let time = 0
     const slow = { ...deps, monotonicMs: () => (time += 300_000) }

@@ -21,7 +21,7 @@ import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
 import { aRequest, create, lateAnswer } from '../../support/payment-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { inSteps, settle, settlementsOf, withFloor } from '../../support/settlement-builders.ts'
+import { inSteps, settle, settlementsOf, withoutFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 /** Paid one after the other, some in the same millisecond, in the parts that ids say: first of one, then of four. */
@@ -39,7 +39,7 @@ const idsBy = (payments: readonly Payment[], by: 'createdAt' | 'paidAt') =>
 /** A client of four parts with payments in all of them. */
 const manyPaid = async (count: number) => {
   const deps = memoryDeps()
-  const client = await grown(deps, await withFloor(deps), 4)
+  const client = await grown(deps, await withoutFloor(deps), 4)
   deps.clock.advance(3_600)
   const payments = await storePosted(deps, paidPayments(client, deps, count))
   expect(new Set(payments.map(({ part }) => part))).toStrictEqual(new Set([undefined, 1, 2, 3]))
@@ -109,7 +109,7 @@ const keyInPart = ({ clientId }: Client, part: number, parts: number): string =>
 describe('a client that grows', () => {
   it('uses its new parts after a minute, by the hash of the id; the event and the credit are in the part of the payment', async () => {
     const deps = memoryDeps()
-    const client = await grown(deps, await withFloor(deps), 4)
+    const client = await grown(deps, await withoutFloor(deps), 4)
     const request = aRequest({ externalReference: 'each' })
     const make = async (count: number, keys: string[] = []) => {
       const made: Payment[] = []
@@ -145,7 +145,7 @@ describe('a client that grows', () => {
 
   it('keeps a payment in the part of its claim when the client grows before a takeover', async () => {
     const deps = memoryDeps()
-    const client = await grown(deps, await withFloor(deps), 2)
+    const client = await grown(deps, await withoutFloor(deps), 2)
     deps.clock.advance(61)
     const key = keyInPart(client, 1, 2)
     deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))

@@ -14,7 +14,14 @@ import { auditRecordsOf } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { settled } from '../../support/payout-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, auditedNow, BANK, settlementsOf, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  auditedNow,
+  BANK,
+  settlementsOf,
+  sweptNow,
+  withoutFloor,
+} from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { anAssumedPayment, anAudited } from './recorded-settlement.ts'
@@ -103,7 +110,7 @@ describe('what an operator confirms', () => {
 
   it('findings of payments in the window of the settlement, to the millisecond', async () => {
     const deps = memoryDeps()
-    const [client, other] = [await withFloor(deps), await withFloor(deps)]
+    const [client, other] = [await withoutFloor(deps), await withoutFloor(deps)]
     const now = deps.now()
     const last = await aSucceededPayment(deps, client, { paidAt: addMs(now, 1) })
     for (const payment of [await aSucceededPayment(deps, client), await aSucceededPayment(deps, other), last]) {

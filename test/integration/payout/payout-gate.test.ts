@@ -14,7 +14,7 @@ import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { withFloor } from '../../support/settlement-builders.ts'
+import { withoutFloor } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { anAudited, aRecorded, quiet } from './recorded-settlement.ts'
@@ -87,7 +87,7 @@ describe('the payout gate (design section 11)', () => {
 
   it.each([0, 1])('keeps what two audits find at the same time, %i audits after the first', async (earlier) => {
     const deps = memoryDeps()
-    const { clientId } = await withFloor(deps)
+    const { clientId } = await withoutFloor(deps)
     const note = (by: TestDeps, part: string) =>
       noteFound(by, clientId, new Map([[part, [{ what: part, id: clientId, expected: 1, found: 2 }]]]), undefined)
     if (earlier) await note(deps, 'counts')

@@ -4,7 +4,7 @@ import { findAnySettlement } from '../../../shared/settlement/settlement-store.t
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
-import { auditedNow, BANK, sweptADayLater, withFloor } from '../../support/settlement-builders.ts'
+import { auditedNow, BANK, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 const aPostedPayment = (deps: TestDeps, client: Client) => aSucceededPayment(deps, client)
@@ -12,9 +12,9 @@ export const anAssumedPayment = async (deps: TestDeps, client: Client) =>
   postAssumed(deps, await anOpenPayment(deps, client))
 
 /** A settlement of one payment, recorded now, and an operator who has transferred its net. */
-export const aRecorded = async (fields: Parameters<typeof withFloor>[2] = { bank: BANK }, paid = aPostedPayment) => {
+export const aRecorded = async (fields: Parameters<typeof withoutFloor>[1] = { bank: BANK }, paid = aPostedPayment) => {
   const deps = memoryDeps()
-  const client = await withFloor(deps, 0, fields)
+  const client = await withoutFloor(deps, fields)
   const payment = await paid(deps, client)
   const settlement = await sweptADayLater(deps, client)
   const pay = (more: object = {}, on: TestDeps = deps) =>

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
@@ -14,9 +15,10 @@ import {
   storeOpen,
   succeededPayment,
 } from '../../support/paid-builders.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { inSteps, settle, sweep, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import { inSteps, settle, sweep, sweptNow } from '../../support/settlement-builders.ts'
 import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
@@ -173,7 +175,7 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
     'that comes before the settlement proves the payment in it, in blocks of %i',
     async (block, { deps: whole }) => {
       const deps = inSteps(whole, 10, 10, block)
-      const client = await withFloor(deps, 100_000)
+      const client = await aStoredClient(deps, { settlementFloorMinor: minor(100_000) })
       const payment = await anOpenPayment(deps, client)
       deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
       expect(await sweep(deps, client)).toBeUndefined()

@@ -24,7 +24,7 @@ import { depsWithLateIndexes, type MemoryDeps, memoryDeps } from '../../support/
 import { adjusted, aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { withFloor } from '../../support/settlement-builders.ts'
+import { withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -32,7 +32,7 @@ import { hearEverything } from './after-recount.ts'
 
 const world = async () => {
   const deps = memoryDeps()
-  const client = await withFloor(deps)
+  const client = await withoutFloor(deps)
   const open = await creditedPayment(deps, client, { customer: { name: 'Siti' } })
   const payment = await post(deps, open.payment)
   return { deps, client, payment }
@@ -105,7 +105,7 @@ describe('recount-ledger', () => {
 
   it('refuses a credit that the index of open payments lists ninety seconds later', async () => {
     const { deps, catchUp } = depsWithLateIndexes('PAYMENT#')
-    const client = await withFloor(deps)
+    const client = await withoutFloor(deps)
     const { payment } = await creditedPayment(deps, client)
     const listedAt = addMs(deps.now(), 90_000)
     const sleep = async (ms: number) => {
@@ -186,7 +186,7 @@ describe('a recount that is overtaken', () => {
 /** A payment that was paid, or failed, of which a restore kept only the event. */
 const eventAlone = async ({ hasFailed = false } = {}) => {
   const deps = memoryDeps()
-  const client = await withFloor(deps)
+  const client = await withoutFloor(deps)
   const paid = await paidUpstream(deps, client)
   const { paymentId } = paid.payment
   const before = await Promise.all([paymentKey(paymentId), shardOf(paid.payment)].map((key) => rawItem(deps, key)))

@@ -11,7 +11,7 @@ import { type FakeProvider, fakeProvider } from '../../support/fake-provider.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, payOut, settlementsOf, sweep, withFloor } from '../../support/settlement-builders.ts'
+import { aDayLater, payOut, settlementsOf, sweep, withoutFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { hearEverything } from './after-recount.ts'
@@ -127,7 +127,7 @@ export const tornStates = (recorded: readonly Recorded[]): readonly TornState[] 
 /** A client with so many endpoints, to which both kinds of event go. */
 export const toldClient = async (endpoints: number) => {
   const deps = memoryDeps()
-  const client = await withFloor(deps)
+  const client = await withoutFloor(deps)
   const { clientId } = client
   for (let at = 0; at < endpoints; at++) {
     await storedEndpoint(deps, { clientId, eventTypes: ['*', 'payment.reversed'] })

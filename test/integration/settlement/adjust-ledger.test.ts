@@ -11,7 +11,7 @@ import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { withFloor } from '../../support/settlement-builders.ts'
+import { withoutFloor } from '../../support/settlement-builders.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
@@ -22,7 +22,7 @@ const ADJUSTMENT = { operator: OPERATOR, kind: 'recovered', amount_minor: 25_000
 /** A merchant, and an operator who adjusts its balance. */
 const aWorld = async () => {
   const deps = memoryDeps()
-  const { clientId } = await withFloor(deps)
+  const { clientId } = await withoutFloor(deps)
   deps.clock.advance(60)
   const adjusted = (fields: Fields = {}, on: TestDeps = deps) =>
     invokeAdmin(adjust, on, { ...ADJUSTMENT, client_id: clientId, ...fields })

@@ -1,7 +1,7 @@
 import { test } from 'vitest'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { BANK, fail, recredit, sweptADayLater, withFloor } from '../../support/settlement-builders.ts'
+import { BANK, fail, recredit, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 /**
@@ -12,7 +12,7 @@ import { testDeps } from '../../support/test-deps.ts'
 export const clientTest = test
   .extend('deps', () => testDeps())
   .extend('client', async ({ deps }, { onCleanup }) => {
-    const client = await withFloor(deps, 0, { bank: BANK })
+    const client = await withoutFloor(deps, { bank: BANK })
     onCleanup(() => expectBalanced(deps, client.clientId))
     return client
   })

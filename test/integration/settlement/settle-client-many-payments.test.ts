@@ -11,13 +11,13 @@ import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { withRequests } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { settle, withFloor } from '../../support/settlement-builders.ts'
+import { settle, withoutFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 describe('settleClient with many payments in a window', () => {
   it('passes over 60,000 entries once, writes three items, and keeps none once it is summed', async () => {
     const deps = memoryDeps()
-    const client = await withFloor(deps)
+    const client = await withoutFloor(deps)
     deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
     const table = aTableOf(60_000, deps, journalPk(client.clientId))
 

@@ -20,7 +20,7 @@ import {
   settle,
   settlementsOf,
   sweep,
-  withFloor,
+  withoutFloor,
 } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest, clientTest as it } from './client-test.ts'
@@ -68,7 +68,7 @@ describe('settleClient that another run overtakes', () => {
 
 /** A client with two payments in a first millisecond, and one in each of the three that follow. */
 const paidFiveTimes = async (deps: TestDeps): Promise<Client> => {
-  const client = await withFloor(deps)
+  const client = await withoutFloor(deps)
   const times = [0, 0, 1, 2, 3].map((ms) => addMs(deps.now(), ms))
   for (const paidAt of times) await aSucceededPayment(deps, client, { paidAt })
   deps.clock.advance(600)

@@ -17,16 +17,17 @@ import { ledgerView } from '../../support/ledger-view.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 import { settled, sweepADayLater } from '../../support/payout-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, BANK, fail, settle, settlementsOf, sweep, withFloor } from '../../support/settlement-builders.ts'
+import { aDayLater, BANK, fail, settle, settlementsOf, sweep, withoutFloor } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
 describe('settleClient (spec 3.2)', () => {
   it('records what was posted and paid a day ago: its sums, its window, the current bank details', async ({ deps }) => {
-    const client = await withFloor(deps, 10_000, { bank: BANK })
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(10_000), bank: BANK })
     deps.clock.advance(60)
     await aSucceededPayment(deps, client)
     await aSucceededPayment(deps, client, { notionalMinor: 250_050, providerFeeMinor: 4_440 })
@@ -93,7 +94,7 @@ describe('settleClient (spec 3.2)', () => {
   })
 
   it('raises no fence and reads one page while a window is not above the floor', async ({ deps }) => {
-    const client = await withFloor(deps, 95_900)
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(95_900) })
     await aSucceededPayment(deps, client)
     aDayLater(deps)
     const { deps: recorded, calls } = recordTable(deps)
@@ -148,7 +149,7 @@ const work = (deps: TestDeps, bodies: readonly unknown[]) => {
 }
 
 const withPayment = async (deps: TestDeps) => {
-  const client = await withFloor(deps)
+  const client = await withoutFloor(deps)
   await aSucceededPayment(deps, client)
   return client
 }
@@ -220,7 +221,7 @@ describe('settle-client, the worker of the sweep', () => {
 
 it('settlements that wait three days for their payout are reported in one alert a day', async () => {
   const deps = memoryDeps()
-  const client = await withFloor(deps)
+  const client = await withoutFloor(deps)
   const first = await settled(deps, client, 100_000)
   const second = await settled(deps, client, 200_000)
   const daily = async (at: Timestamp) => {
