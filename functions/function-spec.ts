@@ -18,7 +18,6 @@ export type Load = {
 /** Lambda's limit for the maximum concurrency of a queue. */
 const MOST_RUNS = 1_000
 
-/** What starts a function. */
 export type Trigger =
   | { readonly kind: 'http'; readonly method: 'GET' | 'POST'; readonly path: string }
   /** Requests that match no route. */
@@ -122,7 +121,6 @@ export const routeKeyOf = ({ trigger }: FunctionSpec): string | undefined => {
 /** Whether it also runs without an operator. */
 export const runsByItself = ({ trigger }: FunctionSpec): boolean => trigger.kind !== 'operator'
 
-/** Whether HTTP requests start it. */
 export const isHttp = (spec: FunctionSpec): boolean => routeKeyOf(spec) !== undefined
 
 /** Whether clients call it. It then requires an API key, and each request counts against the rate limit. */

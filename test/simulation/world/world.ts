@@ -135,7 +135,6 @@ export const createWorld = ({
     merchants: createMerchants(prng.fork(), (fault) => count(tally, `fault ${fault}`)),
     /** By client: how many endpoints an operator tried to register. */
     registrations: new Map<string, number>(),
-    /** The published alerts. */
     alerts: [] as (Alert & { readonly atMs: number })[],
     logLines: [] as string[],
     secrets: new Map([
