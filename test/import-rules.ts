@@ -1,16 +1,16 @@
 import { dirname } from 'node:path/posix'
 import { projectText, type SourceFile } from './support/source-file.ts'
 
-/** Says what is wrong with a file; nothing when it keeps the rule. */
+/** Returns the violations in a file. */
 export type Rule = (file: SourceFile) => readonly string[]
 
-/** A file's place in test -> infra -> functions -> shared. */
+/** The layers, lowest first: a file imports only from its own layer and those below. */
 export const LAYERS = ['shared', 'functions', 'infra', 'test']
 
 export const layerOf = (path: string) => LAYERS.indexOf(path.split('/')[0] ?? '')
 export const isCode = ({ path }: Pick<SourceFile, 'path'>) => layerOf(path) < LAYERS.indexOf('test')
 
-/** What merchants copy knows nothing of us; tests alone know of it. */
+/** Merchants copy the examples, so these import none of our code, and only tests import them. */
 const isExample = (path: string) => path.startsWith('docs/examples/')
 
 const importsToward: Rule = ({ path, imports }) =>
@@ -22,12 +22,12 @@ const importsToward: Rule = ({ path, imports }) =>
     return allowed ? [] : [`imports ${used.from}`]
   })
 
-/** The folders of shared in their order, as its README states it. */
+/** The folders of shared in the order of its README. */
 export const SHARED_FOLDERS: readonly string[] = [
   ...projectText('shared/README.md').matchAll(/^\| `([a-z/-]+)\/` \|/gm),
 ].map(([, folder]) => `shared/${folder}`)
 
-/** The two ports that are more than a file. */
+/** The two ports that are in folders. */
 const PORTS_IN_FOLDERS = ['shared/table/table.ts', 'shared/provider/provider.ts']
 
 const foldersKeepTheirOrder: Rule = ({ path, imports }) => {
@@ -41,7 +41,7 @@ const foldersKeepTheirOrder: Rule = ({ path, imports }) => {
   })
 }
 
-/** The simulation's folders: a world, what starts its functions, what is watched in it, what happens in it. */
+/** The simulation's folders in order. A file imports only from its own folder and those before. */
 const SIMULATION_FOLDERS = [
   'world',
   'sometimes',
@@ -56,7 +56,7 @@ const SIMULATION_FOLDERS = [
 
 const SIMULATION = /^test\/simulation\/(?:([a-z-]+)\/)?[^/]+$/
 
-/** -1 outside of the simulation, and in a folder that is not in its order. */
+/** -1 outside the simulation, and in an unknown folder. */
 const simulationPlace = (path: string): number => {
   const [match, folder = ''] = SIMULATION.exec(path) ?? []
   return match === undefined ? -1 : SIMULATION_FOLDERS.indexOf(folder)
@@ -65,7 +65,7 @@ const simulationPlace = (path: string): number => {
 const simulationKeepsItsOrder: Rule = ({ path, imports }) =>
   path.startsWith('test/simulation/')
     ? [
-        ...(simulationPlace(path) < 0 ? ['stands in a folder without a place in the order'] : []),
+        ...(simulationPlace(path) < 0 ? ['is in a folder that SIMULATION_FOLDERS lacks'] : []),
         ...imports.flatMap((used) =>
           simulationPlace(used.path ?? '') > simulationPlace(path) ? [`imports ${used.from}`] : [],
         ),
@@ -88,7 +88,7 @@ const vendorsStayOutside: Rule = (file) =>
           : file.imports.filter(({ from }) => packages.test(from)).map(({ from }) => `imports ${from}`),
       )
 
-/** What alarms and dashboard say is plain data; two constructs beside them make it CloudWatch's. */
+/** Alarms and dashboard are plain data. Two constructs beside them translate it for CloudWatch. */
 const PLAIN_DATA = /^infra\/stack\/monitoring\/(alarms|dashboard)\//
 
 const cdkStaysInTheStack: Rule = ({ path, imports }) =>
@@ -96,7 +96,7 @@ const cdkStaysInTheStack: Rule = ({ path, imports }) =>
     ? []
     : imports.filter(({ from }) => /^(aws-cdk-lib|constructs)(\/|$)/.test(from)).map(({ from }) => `imports ${from}`)
 
-/** A wing of infra imports itself and those before it; what is deployed knows of no other. */
+/** The wings of infra in order. A file imports only from its own wing and those before. */
 export const WINGS = ['stack', 'local', 'operate']
 
 /** -1 outside infra's wings. */
@@ -123,7 +123,7 @@ const storesMakeSteps: Rule = (file) => {
 /** Each provider's own folder. */
 const ADAPTER = /^shared\/provider\/[a-z-]+\//
 
-/** What works with any provider: all of shared but the adapters, and the runtime, which chooses one. */
+/** Code for every provider: all of shared except the adapters and the runtime, which chooses one. */
 export const isOfAnyProvider = (path: string): boolean =>
   path.startsWith('shared/') && !path.startsWith('shared/runtime/') && !ADAPTER.test(path)
 
@@ -135,7 +135,7 @@ const oneFileChoosesTheProvider: Rule = ({ path, imports }) =>
     ? imports.flatMap((used) => (ADAPTER.test(used.path ?? '') ? [`imports ${used.from}`] : []))
     : []
 
-/** Who may import whom, by the sentence that each rule holds. */
+/** Rules about imports. The key is the rule in words. */
 export const IMPORT_RULES = {
   'imports point only from test to infra to functions to shared': importsToward,
   'a folder of shared imports only from those before it': foldersKeepTheirOrder,

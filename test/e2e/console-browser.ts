@@ -8,7 +8,7 @@ import { PROJECT_ROOT } from '../support/source-file.ts'
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The machine's own Chromium, or undefined: a test installs nothing. `CHROMIUM` names another. */
+/** The machine's own Chromium, or the one that `CHROMIUM` names; undefined if there is none. Tests install nothing. */
 export const CHROMIUM = [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => path !== '' && existsSync(path))
 
 type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
@@ -17,7 +17,7 @@ type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
 export const aBrowser = async ({ path }: { readonly path: string | undefined }, { onCleanup }: Fixture) => {
   const browser = await chromium.launch({
     executablePath: path,
-    // Chromium has no sandbox of its own where everything runs as root, as in most containers.
+    // Chromium's sandbox does not work for root, as in most containers.
     args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
   })
   onCleanup(() => browser.close())
@@ -27,7 +27,7 @@ export const aBrowser = async ({ path }: { readonly path: string | undefined }, 
 export const describeInChromium = (tests: () => void) =>
   describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where there is none)', tests)
 
-/** A page with its errors and warnings, and the origins that it asked. It is closed with the test. */
+/** A page, its errors and warnings, and the origins that it called. It is closed after the test. */
 export const openPage = async (browser: Browser, options: BrowserContextOptions = {}) => {
   const context = await browser.newContext({
     viewport: { width: 1_440, height: 900 },
@@ -60,7 +60,7 @@ export const press = (page: Page, name: string) => page.getByRole('button', { na
 export const view = (page: Page, name: (typeof VIEWS)[number]) => page.getByRole('link', { name, exact: true }).click()
 export const told = (page: Page, text: string) => page.getByRole('log').getByText(text).first().waitFor()
 
-/** Creates a payment by the keyboard alone, as a person does who does not see the page. */
+/** Creates a payment with the keyboard alone, as a blind person does. */
 export const createByKeyboard = async (page: Page, channel: string, amount: string) => {
   await page.getByLabel('Paid by').selectOption(channel)
   await page.getByLabel('Amount in IDR').fill(amount)
@@ -70,9 +70,9 @@ export const createByKeyboard = async (page: Page, channel: string, amount: stri
   return page.url().split('/').at(-1) ?? ''
 }
 
-/** What axe finds against WCAG 2.2 AA and good practice: names, roles, labels and contrast among it. */
+/** Violations of WCAG 2.2 AA and good practice that axe finds, such as missing names, roles, labels and contrast. */
 export const accessibilityFaults = async (page: Page): Promise<readonly string[]> => {
-  // The debugger runs it, because the page's own policy forbids such scripts.
+  // Playwright runs it, because the page's content security policy forbids such scripts.
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate<AxeResults>('axe.run()')
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html} ${any[0]?.message ?? ''}`))
@@ -80,7 +80,7 @@ export const accessibilityFaults = async (page: Page): Promise<readonly string[]
 
 const CONTROLS = 'a[href], button:not(:disabled), input, select, summary'
 
-/** The controls that no press of the Tab key leads to. */
+/** The controls that the Tab key does not reach. */
 export const unreachedControls = async (page: Page): Promise<readonly string[]> => {
   const shown = await page.evaluate<number>(`{
     left = [...document.querySelectorAll('${CONTROLS}')].filter((one) => one.checkVisibility())
@@ -89,7 +89,7 @@ export const unreachedControls = async (page: Page): Promise<readonly string[]> 
     left.length
   }`)
   expect(shown).toBeGreaterThan(5)
-  // Scrolled parts are stops as well.
+  // Scrollable parts are Tab stops too.
   for (let presses = 0; presses < shown + 30; presses++) {
     await page.keyboard.press('Tab')
     await page.evaluate('void (left = left.filter((one) => one !== document.activeElement))')
@@ -116,7 +116,7 @@ export const scanned = async (browser: Browser, png: Buffer): Promise<string | u
   return jsQr.default(new Uint8ClampedArray(data), width, height)?.data
 }
 
-/** Keeps a picture for the documents, when asked to: `SCREENSHOTS=write npm test -- test/e2e/console-page.test.ts`. */
+/** With `SCREENSHOTS=write npm test -- test/e2e/console-page.test.ts`, stores a picture for the documents. */
 export const picture = async (page: Page, name: string): Promise<void> => {
   const shot = await page.screenshot({ animations: 'disabled' })
   expect(shot.length).toBeGreaterThan(10_000)

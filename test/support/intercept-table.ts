@@ -4,21 +4,21 @@ import type { Step } from '../../shared/table/step.ts'
 import type { QueryInput, Reads } from '../../shared/table/table.ts'
 import type { TestDeps } from './test-deps.ts'
 
-/** One request on its way to the table, below the retries: each try is one of these. */
+/** One request to the table. Each retry is a request of its own. */
 export type TableCall =
   | { readonly name: 'get'; readonly keys: readonly Key[] }
   | { readonly name: 'batchGet'; readonly keys: readonly Key[]; readonly reads: Reads | undefined }
   | { readonly name: 'query'; readonly query: QueryInput }
-  /** Of a single step its kind. */
+  /** A write of a single step has the name of its kind. */
   | { readonly name: Step['kind']; readonly steps: readonly Step[] }
   | { readonly name: 'transact'; readonly steps: readonly Step[] }
 
 type Hooks = {
-  /** Runs before the request is sent; throwing is a request that never arrived. */
+  /** Runs before the request is sent. If it throws, the request never arrives. */
   readonly before?: (call: TableCall) => unknown
-  /** Runs when something was done but no caller has the answer yet; throwing is an answer that was lost. */
+  /** Runs after an applied request, before its answer. If it throws, the answer is lost. */
   readonly after?: (call: TableCall) => unknown
-  /** What is asked in place of a query. */
+  /** Replaces a query. */
   readonly asQuery?: (query: QueryInput) => QueryInput
 }
 
@@ -42,7 +42,7 @@ const hooked = (real: TableRequests, { before, after, asQuery = (query) => query
   }
 }
 
-/** The same deps on other requests, with retries and a memory of their own above them. */
+/** The same deps on other requests, with their own retries and memory. */
 export const withRequests = (deps: TestDeps, requests: TableRequests): TestDeps => ({
   ...deps,
   requests,
@@ -51,19 +51,19 @@ export const withRequests = (deps: TestDeps, requests: TableRequests): TestDeps 
 })
 
 /**
- * The same table, with something happening between its adapter and it: another writer who comes first, a crash, a slow
- * answer. The deps given keep working without the hooks.
+ * The same table with hooks around each request: for another writer that comes first, a crash or a slow answer. The
+ * given deps keep working without the hooks.
  */
 export const interceptTable = (deps: TestDeps, hooks: Hooks): TestDeps =>
   withRequests(deps, hooked(deps.requests, hooks))
 
-/** The same table, and a list of every request sent to it. */
+/** The same table, and a list of all requests to it. */
 export const recordTable = (deps: TestDeps): { readonly deps: TestDeps; readonly calls: TableCall[] } => {
   const calls: TableCall[] = []
   return { deps: interceptTable(deps, { before: (call) => calls.push(call) }), calls }
 }
 
-/** The query, of calls that are one. */
+/** The queries among the calls. */
 export const queriesIn = (calls: readonly TableCall[]): readonly QueryInput[] =>
   calls.flatMap((call) => ('query' in call ? [call.query] : []))
 
@@ -73,7 +73,7 @@ export const writtenKeys = (calls: readonly TableCall[]): readonly Key[] =>
     'steps' in call ? call.steps.flatMap(({ kind, key }) => (kind === 'check' ? [] : [key])) : [],
   )
 
-/** Lets the other one do its part just before the first write of this kind. */
+/** Runs `other` just before the first request of this kind. */
 export const beforeFirst = (deps: TestDeps, kind: TableCall['name'], other: () => Promise<unknown>): TestDeps => {
   let done = false
   const before = async ({ name }: TableCall) => {
@@ -84,7 +84,7 @@ export const beforeFirst = (deps: TestDeps, kind: TableCall['name'], other: () =
   return interceptTable(deps, { before })
 }
 
-/** Every request of this kind fails: it never arrives, or its answer is lost. */
+/** Every request of this kind fails: it never arrives (`before`), or its answer is lost (`after`). */
 export const failingOn = (deps: TestDeps, kind: TableCall['name'], when: 'before' | 'after'): TestDeps =>
   interceptTable(deps, {
     [when]: ({ name }: TableCall) => {

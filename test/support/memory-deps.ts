@@ -5,11 +5,11 @@ import type { TableChange } from '../../infra/local/emulators/memory-table/table
 import { type Overrides, testDeps } from './test-deps.ts'
 
 /**
- * Test dependencies on a table of their own in memory, with the items given; its indexes follow at once. For thousands of
- * runs, for what is done over all clients, and for seeing that nothing was written.
+ * Test dependencies with their own table in memory, which has the given items. Its indexes follow at once. For
+ * thousands of runs, for work over all clients, and for tests that nothing was written.
  */
 export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] = []) => {
-  /** Every change of an item so far: nothing written is nothing added here. */
+  /** Every change of an item so far. */
   const changes: TableChange[] = []
   const stored = createMemoryTable({ indexes: 'immediate', onChange: (change) => void changes.push(change) })
   for (const item of items) storeRaw(stored, item)
@@ -19,8 +19,8 @@ export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] =
 export type MemoryDeps = ReturnType<typeof memoryDeps>
 
 /**
- * On a table in memory whose indexes learn of changes to some items only when told to, as those of DynamoDB do a moment
- * later; of all others at once.
+ * Test dependencies with a table in memory. Its indexes get changes of keys with `latePkPrefix` only on `catchUp`, as
+ * DynamoDB's indexes are late; all other changes at once.
  */
 export const depsWithLateIndexes = (latePkPrefix: string) => {
   const late: TableChange[] = []
@@ -36,7 +36,7 @@ export const depsWithLateIndexes = (latePkPrefix: string) => {
   return { deps: testDeps({ requests: memoryRequests(table) }), catchUp }
 }
 
-/** An item spelled as the table has it, with its key. */
+/** Stores an item in the table's own form, with its key. */
 const storeRaw = ({ requests }: MemoryTable, item: object) => {
   const { pk, sk } = v.parse(v.object({ pk: v.string(), sk: v.string() }), item)
   requests.write({ kind: 'put', key: { pk, sk }, item: { ...item }, condition: undefined })

@@ -5,10 +5,10 @@ import { less, minor, ZERO } from '../../shared/money.ts'
 import { type AdjustmentInput, adjustLedger } from '../../shared/posting/adjust-ledger.ts'
 import type { TestDeps } from './test-deps.ts'
 
-/** What a provider keeps of a dispute, beside the disputed amount. */
+/** The provider's fee for a dispute, in addition to the disputed amount. */
 export const DISPUTE_FEE = 25_000
 
-/** A refund, by a row that takes as much from our account. */
+/** A refund. Its row takes the same amount from our account. */
 export const aRefund = (
   deps: TestDeps,
   amountMinor: number,
@@ -30,7 +30,7 @@ export const aChargeback = (deps: TestDeps, amountMinor: number, feeMinor = DISP
   providerMinor: minor(-amountMinor - feeMinor),
 })
 
-/** A dispute that is won: the provider gives the amount back. */
+/** A won dispute: the provider returns the amount. */
 export const aWin = (deps: TestDeps, amountMinor: number): MoneyRow => ({
   type: 'dispute_won',
   transactionId: `won_${crypto.randomUUID()}`,
@@ -39,7 +39,7 @@ export const aWin = (deps: TestDeps, amountMinor: number): MoneyRow => ({
   at: deps.now(),
 })
 
-/** A row that is voided: the payment's own, or one that moved it before. */
+/** A voided row: the payment's own row, or an earlier one that moved its money. */
 export const aVoid = (deps: TestDeps, transactionId: string, amountMinor: number, isOwnRow = false): MoneyRow => ({
   type: 'reversal',
   ...(isOwnRow && { isOwnRow: true, kind: 'voided' as const }),
@@ -49,7 +49,7 @@ export const aVoid = (deps: TestDeps, transactionId: string, amountMinor: number
   at: deps.now(),
 })
 
-/** An operator adjusts a client's balance: `recovered` is a transfer of the client, `written_off` what the house gives up. */
+/** An operator adjusts a client's balance. `recovered`: the client paid back. `written_off`: the house bears it. */
 export const adjusted = (
   deps: Deps,
   { clientId }: Pick<Client, 'clientId'>,

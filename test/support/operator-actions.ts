@@ -13,7 +13,7 @@ import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
 
 export const OPERATOR = 'sari@gateway.example'
 
-/** What Lambda tells a function of itself and of one invocation. */
+/** The context that Lambda passes to a handler. */
 export const lambdaContext = (functionName: string, remainingMs = 60_000): Context => ({
   awsRequestId: crypto.randomUUID(),
   functionName,
@@ -29,7 +29,7 @@ export const lambdaContext = (functionName: string, remainingMs = 60_000): Conte
   succeed: () => {},
 })
 
-/** Invokes an operator action as Lambda does. The audit record in its answer is a field of its own. */
+/** Invokes an operator action as Lambda does. Returns its audit record apart from the body. */
 export const invokeWhole = async (handler: AdminHandler, deps: Deps, payload: unknown) => {
   const { status, body } = await handler.withDeps(deps)(payload, lambdaContext('action'))
   const { audit, ...rest } = { audit: undefined, ...body }
@@ -49,7 +49,7 @@ export const withClient = async (overrides: Overrides = {}) => {
   return { deps, clientId }
 }
 
-/** The audit records of a thing, oldest first. */
+/** The audit records of a subject, oldest first. */
 export const auditRecordsOf = async (deps: TestDeps, subject: string) => {
   const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 50 })
   return items.map(({ operator, action, before, after }) => ({ operator, action, before, after }))
@@ -95,7 +95,7 @@ export const refusedWith = (message: string, fields: Readonly<Record<string, unk
   body: { message, code: 'validation', ...fields },
 })
 
-/** The client as a create reads it now. */
+/** Raises a client's parts, and returns the client as creates read it. */
 export const grown = async (deps: TestDeps, { clientId }: Client, parts: number): Promise<Client> => {
   const answer = await invokeAdmin(updateClient, deps, { operator: 'ana', client_id: clientId, ledger_parts: parts })
   if (answer.status !== 200) throw new Error('the client did not grow')

@@ -21,14 +21,14 @@ import type { TestDeps } from './test-deps.ts'
 export type SucceededFields = {
   readonly paymentId?: PaymentId
   readonly notionalMinor?: number
-  /** By default what the tariff says: 4000 of a BCA virtual account. */
+  /** By default the tariff's fee: 4,000 for a BCA virtual account. */
   readonly providerFeeMinor?: number
   readonly externalReference?: string
   /** In the provider's settled row. */
   readonly providerSettledAt?: Timestamp
 }
 
-/** A paid virtual account of BCA that is not posted yet: by default 100,000 gross, 4,000 fee, 100 markup, 95,900 net. */
+/** A paid, open payment by a virtual account of BCA: by default 100,000 gross, 4,000 fee, 100 markup, 95,900 net. */
 export const succeededPayment = (
   client: Client,
   { paidAt, ...fields }: SucceededFields & { readonly paidAt: Timestamp },
@@ -71,7 +71,7 @@ export const succeededPayment = (
   }
 }
 
-/** An id of a payment of this shard of the ledger. */
+/** A payment id that belongs to this shard of the ledger. */
 export const anIdOfShard = (shard: number): PaymentId => {
   for (;;) {
     const id = v.parse(PaymentIdSchema, crypto.randomUUID())
@@ -82,7 +82,7 @@ export const anIdOfShard = (shard: number): PaymentId => {
 /** As many payments as fit one transaction beside their events and their pointers. */
 const PAYMENTS_PER_TRANSACTION = 25
 
-/** Payments that succeeded and are open, each with its event and its credit, exactly as succeed-payment leaves them. */
+/** Stores open payments with their events and credits, exactly as succeed-payment writes them. */
 export const storeOpen = async (deps: TestDeps, payments: readonly Payment[]): Promise<void> => {
   for (const some of chunks(payments, PAYMENTS_PER_TRANSACTION)) {
     const steps = await Promise.all(
@@ -98,7 +98,7 @@ export const storeOpen = async (deps: TestDeps, payments: readonly Payment[]): P
     )
     const { applied } = await deps.table.transact(Object.fromEntries(steps.flat().entries()))
     if (!applied) throw new Error('a payment is there already')
-    // A transaction takes an item once, and there are fewer shards than payments.
+    // Separate writes: several payments share a shard, and a transaction may contain an item once.
     const credits = some.map((payment) =>
       credit({ ...payment, from: undefined }, payment.netMinor, payment.paidAt ?? payment.createdAt),
     )
@@ -108,7 +108,7 @@ export const storeOpen = async (deps: TestDeps, payments: readonly Payment[]): P
 
 type RowFields = { readonly feeMinor?: number; readonly settledAt?: Timestamp }
 
-/** The provider's settled row of a payment: by default it kept what was estimated. */
+/** The provider's settled row of a payment, by default with the estimated fee. */
 export const settledRowFor = (
   payment: Payment,
   { feeMinor = payment.providerFeeMinor, settledAt = payment.paidAt ?? payment.createdAt }: RowFields = {},
@@ -131,14 +131,14 @@ export const post = async (deps: TestDeps, payment: Payment, row: RowFields = {}
   return posted
 }
 
-/** Posts an open payment as if no row of it had come in time. */
+/** Posts an open payment with an assumed fee, as if its row had not come in time. */
 export const postAssumed = async (deps: TestDeps, payment: Payment): Promise<Payment> => {
   const assumed = finding({ subject: payment.paymentId, cause: 'fee_assumed', payment, now: deps.now() })
   const [posted = payment] = await postedAll(deps, [{ payment, by: { assumed } }])
   return posted
 }
 
-/** Payments that succeeded and are posted now, by rows with the fees that they have. */
+/** Stores succeeded payments and posts them now, by rows with the estimated fees. */
 export const storePosted = async (
   deps: TestDeps,
   payments: readonly Payment[],
@@ -151,7 +151,7 @@ export const storePosted = async (
   )
 }
 
-/** One open payment in the table; paid now unless `paidAt` says when. */
+/** One open payment in the table, paid now or at `paidAt`. */
 export const anOpenPayment = async (
   deps: TestDeps,
   client: Client,
@@ -162,7 +162,7 @@ export const anOpenPayment = async (
   return payment
 }
 
-/** One succeeded payment in the table, posted now by its settled row, which shows the fee: by default the tariff's. */
+/** One succeeded payment in the table, posted now by its settled row; by default with the tariff's fee. */
 export const aSucceededPayment = async (
   deps: TestDeps,
   client: Client,
@@ -173,7 +173,7 @@ export const aSucceededPayment = async (
     ...(settledAt && { settledAt }),
   })
 
-/** The provider's transaction for a payment's money: by default settled to us, with the tariff's fee kept. */
+/** The provider's transaction of a payment: by default settled, with the payment's fee. */
 export const aTransaction = (
   payment: Payment,
   fields: { readonly keptMinor?: number; readonly settledAt?: Timestamp } = {},

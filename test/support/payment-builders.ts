@@ -53,7 +53,7 @@ export const aPendingPayment = async (
 
 export const LEASE_MS = 30_000
 
-/** A first attempt that is not known of yet: what changes in `aCreating`. */
+/** Fields for `aCreating`: a first attempt that is not recorded yet. */
 export const FIRST_ATTEMPT = { attempt: 1, leaseUntil: undefined, providerAttempts: [], mayExistUpstream: false }
 
 /** A payment whose second attempt is under way. */
@@ -76,7 +76,7 @@ export const aCreating = async (fields: Partial<CreatingPayment> = {}, deps: Tes
   return { deps, client, creating }
 }
 
-/** The provider makes the next request at once; its answer is on its way until it, or another one, is let through. */
+/** The provider makes the next request at once. Its answer comes when the test resolves the promise, or replaces it. */
 export const lateAnswer = ({ provider }: TestDeps): PromiseWithResolvers<CreateAnswer | void> => {
   const answer = Promise.withResolvers<CreateAnswer | void>()
   provider.script('createRequest', async (input, timeoutMs) => {
@@ -86,13 +86,13 @@ export const lateAnswer = ({ provider }: TestDeps): PromiseWithResolvers<CreateA
   return answer
 }
 
-/** The customer pays the first request the provider ever had of us. */
+/** The customer pays the first request at the provider. */
 const payFirst = ({ provider }: TestDeps) => {
   const [{ paymentRequestId, reference } = provider.requestOf('the first')] = provider.requests.values()
   return { reference, providerPaymentId: provider.pay(paymentRequestId) }
 }
 
-/** A customer paid a request whose answer has not come: the payment is still being created, under a lease. */
+/** A customer pays a request whose answer has not come: the payment is still being created, under a lease. */
 export const paidWhileCreating = async (deps: TestDeps, client: Client, fields: Partial<PaymentRequest> = {}) => {
   const answer = lateAnswer(deps)
   const creating = create(deps, client, aRequest(fields), 'key-1')
@@ -100,8 +100,8 @@ export const paidWhileCreating = async (deps: TestDeps, client: Client, fields: 
   return { creating, answer, ...payFirst(deps) }
 }
 
-/** A customer paid on an unheard first attempt: a second one made the request that is shown. */
-export const paidUnheard = async (deps: TestDeps, client: Client) => {
+/** A customer pays the request of a first attempt whose answer was lost. The payment shows the second request. */
+export const paidLostAttempt = async (deps: TestDeps, client: Client) => {
   deps.provider.script('createRequest', async (input, timeoutMs) => {
     await deps.provider.healthy.createRequest(input, timeoutMs)
     return { kind: 'unknown', reason: 'timeout' }

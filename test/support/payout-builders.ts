@@ -12,7 +12,7 @@ export const sweepADayLater = (deps: TestDeps, client: Client) => {
   return sweep(deps, client)
 }
 
-/** A settlement of one payment of this amount; its net is 4,000 and a thousandth less. */
+/** A settlement of one payment of this amount. Its net is the amount less 4,000 and one thousandth. */
 export const settled = async (deps: TestDeps, client: Client, notionalMinor: number): Promise<Settlement> => {
   await aSucceededPayment(deps, client, { notionalMinor })
   return sweptADayLater(deps, client)

@@ -1,12 +1,12 @@
-/** How many times more than in `npm test`: `.ci/nightly` sets it. */
+/** The nightly run (`.ci/nightly`) sets this factor; `npm test` has 1. */
 const TIMES = Number(process.env['TEST_RUNS'] ?? 1)
 
-/** How often a random test draws. */
+/** The number of draws of a random test. */
 export const runs = (usual: number): number => usual * TIMES
 
-/** Whether tests that walk through every case do so, and not through a sample of them. */
+/** Whether tests take every case instead of a sample: in the nightly run. */
 export const takesEvery = TIMES > 1
 
-/** Of many cases one in so many; all of them by night. */
+/** Every `oneIn`th case; all cases in the nightly run. */
 export const sampleOf = <Case>(cases: readonly Case[], oneIn: number): readonly Case[] =>
   takesEvery ? cases : cases.filter((_, at) => at % oneIn === 0)

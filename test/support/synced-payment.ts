@@ -16,7 +16,7 @@ import { aPendingPayment, aStoredClient } from './payment-builders.ts'
 import { sweptNow } from './settlement-builders.ts'
 import type { TestDeps } from './test-deps.ts'
 
-/** A gateway of its own with a client in it, and the provider's list of transactions. */
+/** A gateway with one client, and the provider's list of transactions. */
 export const aSyncWorld = async (own?: TestDeps) => {
   const deps = own ?? memoryDeps()
   const client = await aStoredClient(deps)
@@ -50,19 +50,19 @@ export const paymentOf = async (deps: TestDeps, { payment }: Pick<PaidUpstream, 
 export const pendingOf = async (deps: TestDeps, clientId: ClientId): Promise<number> =>
   (await ledgerView(deps, clientId)).pendingMinor
 
-/** The provider's row of a payment, now. */
+/** The provider's row of a payment, dated now. */
 export const rowNow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) =>
   settledRow(paid, deps.now(), fields)
 
-/** A row that names another attempt than the one shown: it proves nothing by itself, so the provider is asked. */
+/** A row that names an attempt other than the payment's: it proves nothing, so the sync asks the provider. */
 export const rowOfOtherAttempt = (deps: TestDeps, paid: PaidUpstream) =>
   rowNow(deps, paid, { reference: `${paid.payment.paymentId}-9` })
 
-/** The finding of a cause about a subject, as noted; undefined when there is none. */
+/** The stored finding of a cause about a subject; undefined if there is none. */
 export const findingAbout = (deps: TestDeps, subject: string, cause: string) =>
   findSuspense(deps, `${subject}#${cause}`)
 
-/** A payment that was credited, posted with its actual fee and swept a day later. Moves the wall clock. */
+/** The settlement, a day later, of a payment that was posted with its actual fee. Advances the clock. */
 export const aSettled = async ({ deps, client }: SyncWorld): Promise<Settlement> => {
   const { payment } = await creditedPayment(deps, client)
   await post(deps, payment, { feeMinor: minor(4_440) })

@@ -5,7 +5,7 @@ import type { TestDeps } from './test-deps.ts'
 
 type Raw = Record<string, unknown>
 
-/** One change of one attribute that the gateway did not make. */
+/** An item with one changed attribute, which the gateway did not write. */
 export type Tampering = { readonly name: string; readonly item: Raw }
 
 export const rawItem = async (deps: TestDeps, key: Key): Promise<Raw> => {
@@ -20,7 +20,7 @@ export const putRaw = (deps: TestDeps, item: Raw) =>
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 const UUID = /^[0-9a-f]{8}-/
 
-/** Texts that are one of a few: the change is another of them. */
+/** For texts of a closed set: another text of the set. */
 const OTHER: Readonly<Record<string, string>> = {
   pending: 'expired',
   succeeded: 'failed',
@@ -45,7 +45,7 @@ const FAR_TIMES = ['2001-02-03T04:05:06.789Z', '2099-02-03T04:05:06.789Z']
 
 const millisecondLater = (time: string) => new Date(Date.parse(time) + 1).toISOString()
 
-/** Other values a leaf could be changed to; the smallest change first. */
+/** Other values for a value, the smallest change first. */
 const changesOf = (value: unknown, isImpreciseTime: boolean): readonly unknown[] => {
   if (typeof value === 'number') return [value + 1, value - 1, -value - 1]
   if (typeof value !== 'string') return []
@@ -77,12 +77,10 @@ const leaves = (node: unknown, path: Path = []): readonly (readonly [Path, unkno
   return [[path, node]]
 }
 
-/**
- * Fields without a witness: `loose` ones can be anything; `imprecise` times and their absence are only judged for sense.
- */
+/** Fields that nothing repeats. The audit ignores `loose` ones, and judges `imprecise` times only for plausibility. */
 export type Unwitnessed = { readonly loose: readonly string[]; readonly imprecise: readonly string[] }
 
-/** Every single change of an item: each value, nested ones too, and each attribute taken away. The keys stay. */
+/** Every single change of an item: each value, also nested ones, and each removed attribute. The keys stay. */
 export const tamperingsOf = (item: Raw, { loose, imprecise }: Unwitnessed): readonly Tampering[] => {
   const { pk: _, sk: __, ...attributes } = item
   const isIn = (names: readonly string[], name: string) =>
@@ -96,7 +94,7 @@ export const tamperingsOf = (item: Raw, { loose, imprecise }: Unwitnessed): read
     }))
   })
   const removed = Object.keys(attributes)
-    // A zero and nothing are the same count.
+    // For a count, zero and absent are the same.
     .filter((name) => ![loose, imprecise].some((names) => isIn(names, name)) && attributes[name] !== 0)
     .map((name) => ({ name: `${name} removed`, item: replaced(item, [name], REMOVED) as Raw }))
   return [...changed, ...removed]

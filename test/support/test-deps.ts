@@ -32,8 +32,8 @@ const recordingLog = (lines: LogLine[]): Log => {
 const SEAL_KEY = randomBytes(32)
 
 /**
- * One table for all files of a worker: tests keep apart by making their own clients and payments. In memory its indexes
- * follow at once. `npm test -- --table dynamodb` has it on DynamoDB Local.
+ * One table for all files of a worker. Each test makes its own clients and payments, so tests do not disturb each
+ * other. In memory the indexes follow at once. `npm test -- --table dynamodb` uses DynamoDB Local.
  */
 const SHARED =
   process.env['TEST_TABLE'] === 'dynamodb'
@@ -74,12 +74,12 @@ export const testDeps = (overrides: Overrides = {}) => {
     provider,
     requests,
   })
-  /** What the merchant answers from now on; 200 by default. */
+  /** Sets the merchant's answer from now on; 200 by default. */
   const answerWebhooks = (next: SendWebhook) => {
     answer = next
   }
   const recorded = { sent, published, secretValues, lines, webhooks, answerWebhooks }
-  /** `requests` are single ones, below the table's retries; an interceptor goes in there. */
+  /** `requests` are below the table's retries. `interceptTable` adds hooks there. */
   return { ...deps, ...recorded, requests, provider, clock }
 }
 
@@ -100,11 +100,11 @@ export const manualClock = (start: Timestamp = timestampOf(Date.UTC(2026, 10, 20
       current = time
     },
     advance: (seconds: number) => pass(seconds * SECOND_MS),
-    /** Passes the time at once, and lets other work have its turn as a real wait would. */
+    /** Advances the clock at once. Other work runs first, as in a real wait. */
     sleep: async (ms: number): Promise<void> => {
       const wakeAt = elapsedMs + ms
       await new Promise<void>((resolve) => setImmediate(resolve))
-      // Waits that overlap pass together: the first to wake has moved the clock for the others too.
+      // Overlapping waits take no extra time: the first one to end has advanced the clock for the others too.
       if (elapsedMs < wakeAt) pass(wakeAt - elapsedMs)
     },
   }

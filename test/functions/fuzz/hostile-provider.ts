@@ -10,12 +10,12 @@ export const CALLBACK_TOKEN = 'a-token-of-tests'
 
 type Kind = 'create' | 'request' | 'payment' | 'cancel' | 'transactions'
 
-/** What the network answers to each kind of call, in turns. */
+/** The network's answers to each kind of call, used in turn. */
 export type Outcomes = { readonly [kind in Kind]?: readonly HttpOutcome[] }
 
 const SHOWN = [{ descriptor: 'VIRTUAL_ACCOUNT_NUMBER', value: '381652390000001' }]
 
-/** An open virtual account. Texts with a dollar are replaced by the ids of the payment at hand. */
+/** An open virtual account. Texts that begin with a dollar are replaced by the ids of the tested payment. */
 const REQUEST = {
   payment_request_id: '$request',
   reference_id: '$reference',
@@ -116,7 +116,7 @@ const CODES = [200, 201, 202, 204, 302, 400, 401, 403, 404, 409, 422, 429, 500, 
 const answered = (status: fc.Arbitrary<number>, json: fc.Arbitrary<unknown>): fc.Arbitrary<HttpOutcome> =>
   fc.record({ kind: fc.constant('answered' as const), status, json })
 
-/** What may come back of one call: mostly an answer near the truth, else one of any status and body, or none at all. */
+/** The outcome of one call: mostly an almost valid answer, otherwise any status and body, or no answer. */
 export const anyOutcome = (kind: Kind): fc.Arbitrary<HttpOutcome> =>
   weighted(
     [8, answered(fc.constant(200), BODIES[kind])],
@@ -126,7 +126,7 @@ export const anyOutcome = (kind: Kind): fc.Arbitrary<HttpOutcome> =>
     [1, fc.constant<HttpOutcome>({ kind: 'lost', reason: 'timeout' })],
   )
 
-/** One answer that was given, to what call. */
+/** One answer of the network, and the kind of its call. */
 export type Answered = { readonly kind: Kind; readonly status: number; readonly json: unknown }
 
 const kindOf = ({ method, url }: HttpCall): Kind => {
@@ -136,10 +136,10 @@ const kindOf = ({ method, url }: HttpCall): Kind => {
   return method === 'POST' ? 'create' : 'request'
 }
 
-/** A call takes so long that a run with a budget comes to its end, however much the provider has more. */
+/** So long that a run of the sync reaches its time limit, even if the provider always has more pages. */
 const CALL_SECONDS = 20
 
-/** The real adapter on a network that answers as planned; `said` is what it has answered so far. */
+/** The real adapter on a network with planned answers. `said`: all answers so far. */
 export const hostileNetwork = (
   deps: TestDeps,
   outcomes: Outcomes,

@@ -25,7 +25,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 const number = (value: unknown): number =>
   typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
 
-/** Sum of what a payment's captures say; undefined where the answer proves no money at all. */
+/** The sum of a payment's captures; undefined if the answer proves no money. */
 const capturedBy = ({ kind, status, json }: Answered): number | undefined => {
   const { status: state, captures } = fields(json)
   if (kind !== 'payment' || status !== 200 || state !== 'SUCCEEDED') return undefined
@@ -51,7 +51,7 @@ export const isWrongCapture = (answer: Answered, about: About): boolean =>
   capturedBy(answer) !== undefined &&
   !isFullCapture(answer, about)
 
-/** The provider said that the payment's own request has come to an end without money. */
+/** The provider said that the payment's own request ended without money. */
 export const isFinalEnd = (answer: Answered, { paymentId, paymentRequestId }: About): boolean => {
   const { payment_request_id: id, id: otherName, status } = fields(answer.json)
   return (
@@ -65,7 +65,7 @@ export const isFinalEnd = (answer: Answered, { paymentId, paymentRequestId }: Ab
 
 type Fee = { readonly creditedProviderPaymentId: string; readonly amount: number; readonly kept: number }
 
-/** The provider said in a settled row about this very money that it has kept exactly so much of it. */
+/** The provider said, in a settled row of this payment, that it kept exactly this fee. */
 export const isSettledFee = (
   { kind, status, json }: Answered,
   { creditedProviderPaymentId, amount, kept }: Fee,

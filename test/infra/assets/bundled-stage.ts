@@ -19,9 +19,9 @@ type Lambda = {
 }
 
 export type BundledFunction = {
-  /** Of the module that Lambda would load. */
+  /** The module that Lambda would load. */
   readonly file: string
-  /** As the template gives it; an address is left as the service and the name of what it points to, such as `sqs webhooks`. */
+  /** The template's variables. An address is replaced by service and name, such as `sqs webhooks`. */
   readonly environment: Readonly<Record<string, string>>
 }
 
@@ -32,7 +32,7 @@ export const bundledStage = (stage: DeployedStage, outdir: string): ReadonlyMap<
   return bundlesIn(app.synth(), stage)
 }
 
-/** The stage's key is in another stack, and all else has a name in its address. */
+/** Service and name of an address. The stage's key is in another stack; all other addresses contain a name. */
 const pointedTo = (value: unknown): string => {
   if (typeof value === 'string') return value
   const text = JSON.stringify(value)
@@ -62,8 +62,8 @@ export const bundlesIn = (assembly: CloudAssembly, stage: DeployedStage): Readon
 }
 
 /**
- * The CDK app as a process of its own, bundling included, as `npm run synth` starts it. Answers what it prints. The check
- * against the schemas of CloudFormation is left out: `npm run synth` makes it, and `rule-packs.test.ts` by night.
+ * Runs the CDK app with bundling in its own process, as `npm run synth` does, and returns its output. The check against
+ * CloudFormation's schemas is left out: `npm run synth` makes it, and `rule-packs.test.ts` in the nightly run.
  */
 export const synthesisedByCommand = async (stage: string, outdir: string): Promise<string> => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['infra/app.ts'], {
@@ -79,7 +79,7 @@ export const synthesisedByCommand = async (stage: string, outdir: string): Promi
   return `${stdout}${stderr}`
 }
 
-/** Every file of an assembly that says what is deployed: templates and lists of assets, whose names are hashes. */
+/** The files of an assembly that decide what is deployed: templates and lists of assets, whose names are hashes. */
 export const assemblyFiles = (directory: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     readdirSync(directory)

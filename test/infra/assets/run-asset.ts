@@ -32,7 +32,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'receive-provider-callback': { event: 'of.another.product', data: {} },
 }
 
-/** By the collection in the path. */
+/** The id for a path, by the collection in the path. */
 const IDS: Readonly<Record<string, string>> = {
   payments: '$open',
   settlements: '$settlement',
@@ -40,7 +40,7 @@ const IDS: Readonly<Record<string, string>> = {
   webhook_endpoints: '$endpoint',
 }
 
-/** The status that shows that the function did its work. It is 201 where something is made. */
+/** The status of a success: 201 if the function creates something. */
 const statusOf = (name: string): number => {
   if (name === 'api-not-found') return 404
   return Math.max(200, ...Object.keys(OPERATIONS[name]?.success ?? {}).map(Number))
@@ -68,27 +68,27 @@ const queueInvocation = async (queue: string, { deps, client, names }: World): P
     event: { Records: [{ messageId: 'm1', body: JSON.stringify(body) }] },
     answers: { batchItemFailures: [] },
   })
-  // The other merchant's books have no differences, at which an audit would look again for seconds.
+  // The other merchant's books have no differences, so the audit does not wait for a second look.
   if (queue === 'audits') return message({ client_id: names['$stranger'] })
   if (queue === 'sync') return message({})
   if (queue.startsWith('due-')) return message({ slot: 0, part: 0, parts: 1 })
   const { clientId: client_id } = client
   if (queue !== 'webhooks') return message({ client_id })
-  // An address that is refused before a connection: the attempt fails, is recorded, and the next one is sent.
+  // The sender refuses this address before it connects: the attempt fails, is recorded, and the next message is sent.
   const endpoint = await storedEndpoint(deps, { clientId: client_id, url: 'https://10.0.0.1/hooks' })
   const { deliveryId: delivery_id } = await storedDelivery(deps, endpoint)
   return message({ delivery_id, attempt: 1, client_id, endpoint_id: endpoint.endpointId })
 }
 
 const SCHEDULED: Readonly<Record<string, object>> = {
-  // The two that were not paid in the world's days.
+  // The two unpaid payments of the world.
   'check-due-work': { payment: 2 },
   'sweep-settlements': {},
   'audit-clients': {},
   'sync-provider-transactions': { complete: true },
 }
 
-/** An event that fits a function's trigger, and what its answer must say. */
+/** An event for a function's trigger, and the expected fields of the answer. */
 export const anInvocation = async (spec: FunctionSpec, world: World): Promise<Invocation> => {
   switch (spec.trigger.kind) {
     case 'http':
@@ -112,8 +112,8 @@ const RUN = `
 const DEADLINE_MS = 30_000
 
 /**
- * Loads a bundled handler in a plain Node process with this environment alone, and calls it once. Returns its answer and
- * everything that it wrote.
+ * Loads a bundled handler in a plain Node process with only this environment, and calls it once. Returns its answer and
+ * its output.
  */
 export const runAsset = async (
   file: string,
@@ -129,7 +129,7 @@ export const runAsset = async (
   return { answer, output: stdout + stderr }
 }
 
-/** In one batch. */
+/** DynamoDB's limit of a batch. */
 const MOST_PUTS = 25
 
 /** Makes a table on DynamoDB Local with all rows of the world. */

@@ -21,20 +21,20 @@ export const roleOf = (stage: Stage, name: string) => {
   return role?.properties as Role | undefined
 }
 
-/** Each condition that a role may have, in words for each leading key. Throws at any other condition. */
+/** The words for a condition of a role, for each leading key. Throws for a condition that no role may have. */
 const wordsOf = (condition: Condition): readonly string[] => {
   const textsOf = (operator: string, key: string) => [condition[operator]?.[key] ?? []].flat()
   const kinds = textsOf('ForAllValues:StringLike', 'dynamodb:LeadingKeys')
   const fields = textsOf('ForAllValues:StringEquals', 'dynamodb:Attributes')
   const [service = ''] = textsOf('StringEquals', 'kms:ViaService')
   const [stage = ''] = textsOf('StringEquals', 'kms:EncryptionContext:stage')
-  // Of stated kinds of items only, and never without a key.
+  // Only items of stated kinds, and never a request without a key.
   const ofKinds = {
     'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': kinds },
     Null: { 'dynamodb:LeadingKeys': 'false' },
   }
   if (isDeepStrictEqual(condition, ofKinds)) return kinds.map((kind) => ` of ${kind}`)
-  // Of these also stated attributes only, and never all of them.
+  // Also only stated attributes, and never all of them.
   const some = [{ 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' }, { 'dynamodb:ReturnValues': 'NONE' }].map((answered) => ({
     ...ofKinds,
     'ForAllValues:StringEquals': { 'dynamodb:Attributes': fields },
@@ -42,11 +42,11 @@ const wordsOf = (condition: Condition): readonly string[] => {
     Null: { 'dynamodb:LeadingKeys': 'false', 'dynamodb:Attributes': 'false' },
   }))
   if (some.some((one) => isDeepStrictEqual(condition, one))) return [` of ${kinds.join()}, ${fields.join(' ')} alone`]
-  // By a service that asks in the function's name, never by the function itself.
+  // Used by a service for the function, never by the function itself.
   if (isDeepStrictEqual(condition, { StringEquals: { 'kms:ViaService': service } })) {
     return [` via ${service.replace('.<AWS::Region>.amazonaws.com', '')}`]
   }
-  // By the function itself: under the context of an endpoint of the stage, and no other.
+  // Used by the function itself, only with the encryption context of an endpoint of the stage.
   const ofEndpoint = {
     StringEquals: { 'kms:EncryptionContext:stage': stage },
     'ForAllValues:StringEquals': { 'kms:EncryptionContextKeys': ['stage', 'client', 'endpoint'] },
@@ -56,7 +56,7 @@ const wordsOf = (condition: Condition): readonly string[] => {
   throw new Error(`no role has such a condition: ${JSON.stringify(condition)}`)
 }
 
-/** Every single permission of a function, as `action on resource`, `of` which leading keys, `via` which service. */
+/** Every permission of a function: `action on resource`, with `of` the leading keys and `via` the service. */
 export const permissionsOf = (stage: Stage, name: string): readonly string[] =>
   (roleOf(stage, name)?.Policies ?? [])
     .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)

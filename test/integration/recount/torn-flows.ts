@@ -11,7 +11,7 @@ import { settledRow } from '../../support/fake-provider.ts'
 import type { MemoryDeps } from '../../support/memory-deps.ts'
 import { adjusted } from '../../support/money-rows.ts'
 import { postAssumed, settledRowFor } from '../../support/paid-builders.ts'
-import { aPendingPayment, create, paidUnheard } from '../../support/payment-builders.ts'
+import { aPendingPayment, create, paidLostAttempt } from '../../support/payment-builders.ts'
 import { aDayLater, sweptNow } from '../../support/settlement-builders.ts'
 import { creditedPayment, type PaidUpstream, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { syncRows } from './after-recount.ts'
@@ -153,7 +153,7 @@ export const FLOWS = {
     return { providerPaymentId }
   }),
   'succeeds on another attempt': called(async (deps, client) => {
-    const paid = await paidUnheard(deps, client)
+    const paid = await paidLostAttempt(deps, client)
     deps.provider.transactions.push(rowNow(deps, paid, NOT_KEPT))
     return { providerPaymentId: paid.providerPaymentId }
   }),

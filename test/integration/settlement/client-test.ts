@@ -5,9 +5,9 @@ import { BANK, fail, recredit, sweptADayLater, withoutFloor } from '../../suppor
 import { testDeps } from '../../support/test-deps.ts'
 
 /**
- * The `it` of what happens to one client, for whose settlements there is no floor: `settlement` is of one payment of
- * 95,900 net that was settled a day later, `recredited` the same after it failed and its net went back to available.
- * After each test the full audit of the client's books must find nothing.
+ * The `it` for tests of one client without a settlement floor. `settlement`: one payment of 95,900 net, settled a day
+ * later. `recredited`: the same settlement after it failed and was re-credited. After each test the full audit of the
+ * client's books must find nothing.
  */
 export const clientTest = test
   .extend('deps', () => testDeps())

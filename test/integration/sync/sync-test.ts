@@ -15,8 +15,9 @@ import { creditedPayment, paidUpstream } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 /**
- * The `it` of a gateway of its own, whose client's books are audited after each test: `rows` is the provider's list of
- * transactions, `sync` adds rows to it and runs the sync, `paid` is a payment whose callback was lost, `credited` one that was credited with the estimate of its fee.
+ * The `it` for tests of the sync. Each test has its own gateway; afterwards the client's books are audited. `rows`: the
+ * provider's transactions. `sync`: adds rows and runs the sync. `paid`: a pending payment whose callback was lost.
+ * `credited`: a payment that was credited with its estimated fee.
  */
 export const syncTest = test
   .extend('deps', () => memoryDeps())
@@ -42,7 +43,7 @@ export const foreignRow = (at: Timestamp) =>
 
 type Asked = TransactionFilter & { readonly updatedFrom: Timestamp; readonly updatedTo: Timestamp }
 
-/** Every question for a page of the head, and answers from somewhere else when `answer` has one. */
+/** Records every request for a page of the head. `state.answer` may replace the provider's answer. */
 export const recordQuestions = (deps: TestDeps, rows: Parameters<typeof pageOfRows>[0]) => {
   const asked: Asked[] = []
   type Answer = Unanswered | { readonly kind: 'found'; readonly value: TransactionPage }
@@ -56,7 +57,7 @@ export const recordQuestions = (deps: TestDeps, rows: Parameters<typeof pageOfRo
   return { asked, state }
 }
 
-/** A gateway that has read every row up to now, and so many new rows after that. */
+/** The sync has read every row up to now. After that there are `count` new rows. */
 export const withBacklog = async (deps: TestDeps, rows: ReturnType<typeof foreignRow>[], count: number) => {
   await syncProviderTransactions(deps)
   deps.clock.advance(300)

@@ -2,20 +2,20 @@ import { test } from 'vitest'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 
-/** The `it` of one endpoint of a merchant, of an event, and of its delivery to the endpoint, which is due now. */
+/** The `it` for tests of an endpoint, an event, and the event's delivery to the endpoint, which is due now. */
 export const webhookTest = test
   .extend('deps', () => testDeps())
   .extend('endpoint', ({ deps }) => storedEndpoint(deps))
   .extend('event', ({ deps, endpoint }) => storedEvent(deps, { clientId: endpoint.clientId }))
   .extend('delivery', ({ deps, endpoint, event }) => storedDelivery(deps, endpoint, {}, event))
 
-/** The same gateway while its queues take no message. */
+/** The same gateway with queues that refuse every message. */
 export const withoutQueue = (deps: TestDeps): TestDeps => ({
   ...deps,
   queues: { send: () => Promise.reject(new Error('no queue')) },
 })
 
-/** The same gateway while the operators' topic does not answer. */
+/** The same gateway with an alert topic that cannot be reached. */
 export const withoutTopic = (deps: TestDeps): TestDeps => ({
   ...deps,
   alerts: { publish: () => Promise.reject(new Error('no topic')) },
