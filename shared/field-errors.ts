@@ -3,6 +3,11 @@ import { type FieldErrors, invalid, notFound } from './errors.ts'
 import { ifValid } from './if-valid.ts'
 
 const MAX_FIELDS = 20
+const MAX_FIELD_NAME = 100
+
+/** Errors of a field whose name cannot be shown are filed under `body`. */
+export const shownField = (field: string): string =>
+  field.isWellFormed() && field.length <= MAX_FIELD_NAME ? field : 'body'
 
 /** Valibot's issues as the envelope's `field_errors`; an issue of the whole input is under `body`. */
 const fieldErrorsOf = (issues: readonly v.BaseIssue<unknown>[]): FieldErrors => {

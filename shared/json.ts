@@ -4,8 +4,8 @@ import { isLosslessNumber, type LosslessNumber, parse, splitNumber, stringify } 
 /** Deeper nesting is refused before parsing, because the recursive parser fails at about 5,000 levels. */
 const MAX_DEPTH = 2_000
 
-type JsonRead =
-  | { readonly ok: true; readonly value: unknown; readonly text: string }
+type JsonRead<Value = unknown> =
+  | { readonly ok: true; readonly value: Value; readonly text: string }
   | { readonly ok: false; readonly reason: string }
 
 /** Counts the nesting of a JSON text and the members of its objects, by brackets and colons outside strings. */
@@ -61,6 +61,16 @@ export const readJson = (bytes: Buffer): JsonRead => {
   } catch {
     return { ok: false, reason: 'not well-formed JSON' }
   }
+}
+
+const MAX_BODY_BYTES = 65_536
+
+/** Reads the body of a request: a JSON object of at most 64 KB (design section 5). */
+export const readBody = (rawBody: Buffer): JsonRead<Readonly<Record<string, unknown>>> => {
+  if (rawBody.length > MAX_BODY_BYTES) return { ok: false, reason: 'the body is larger than 64 KB' }
+  const json = readJson(rawBody)
+  if (!json.ok) return json
+  return isJsonObject(json.value) ? { ...json, value: json.value } : { ok: false, reason: 'expected an object' }
 }
 
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/.source

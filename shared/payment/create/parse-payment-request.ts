@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { assertInvariant, type FieldErrors, type GatewayError, invalid } from '../../errors.ts'
-import { describeIssue } from '../../field-errors.ts'
-import { isJsonObject, readJson } from '../../json.ts'
+import { describeIssue, shownField } from '../../field-errors.ts'
+import { readBody } from '../../json.ts'
 import { minor } from '../../money.ts'
 import { isPaymentMethod } from '../../payment-status.ts'
 import type { PaymentRequest } from '../payment.ts'
@@ -15,15 +15,12 @@ import {
   unknownFields,
 } from './payment-body.ts'
 
-const MAX_BODY_BYTES = 65_536
 export const MAX_KEY_LENGTH = 255
 
 /** Parses the body of POST /v1/payments (spec 4.1). A bad one does not throw: its key may have a payment. */
 export const parsePaymentRequest = (rawBody: Buffer, facts: RuleFacts): ParsedRequest => {
-  if (rawBody.length > MAX_BODY_BYTES) return refuseJson('the body is larger than 64 KB')
-  const json = readJson(rawBody)
+  const json = readBody(rawBody)
   if (!json.ok) return refuseJson(json.reason)
-  if (!isJsonObject(json.value)) return refuseJson('expected an object')
   const shape = v.safeParse(PaymentBodySchema, json.value)
   const unknown = unknownFields(json.value)
   if (!shape.success || unknown.length > 0) {
@@ -75,7 +72,6 @@ export type ParsedRequest =
   | { readonly ok: false; readonly error: GatewayError }
 
 const MAX_FIELDS = 20
-const MAX_FIELD_NAME = 100
 
 const refuse = (message: string, errors?: readonly RuleError[]): ParsedRequest => ({
   ok: false,
@@ -103,15 +99,12 @@ type Misshapen = {
 /** Refuses a body with unknown fields or wrong types. Rule errors of its other fields are told too. */
 const refuseShape = ({ unknown, issues, ...read }: Misshapen): ParsedRequest => {
   const misshapen = [
-    ...unknown.map((field) => ({ field: shown(field), message: 'unknown field' })),
+    ...unknown.map((field) => ({ field: shownField(field), message: 'unknown field' })),
     ...issues.map((issue) => ({ field: v.getDotPath(issue) ?? 'body', message: describeIssue(issue) })),
   ].slice(0, MAX_FIELDS)
   const [first] = misshapen
   return refuseJson(`${first?.field}: ${first?.message}`, [...misshapen, ...brokenBeside(misshapen, read)])
 }
-
-/** Errors of a field whose name cannot be shown are filed under `body`. */
-const shown = (field: string) => (field.isWellFormed() && field.length <= MAX_FIELD_NAME ? field : 'body')
 
 /** Rule errors of the other fields. A field with a wrong type gets no second error. */
 const brokenBeside = (

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { ActionRequest } from '../../action-request.ts'
 import { invalid } from '../../errors.ts'
-import { describeIssue } from '../../field-errors.ts'
-import { isJsonObject, readJson } from '../../json.ts'
+import { describeIssue, shownField } from '../../field-errors.ts'
+import { readBody } from '../../json.ts'
 import { AnyTimeSchema, type Timestamp } from '../../time.ts'
 import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery.ts'
 import type { RedeliveredDto } from './own-delivery-dto-schema.ts'
@@ -63,19 +63,14 @@ export const RedeliverBodySchema = v.strictObject({
   cursor: maybe(v.string()),
 })
 
-const MAX_BODY_BYTES = 16_384
-
 /** Throws 422 for any other body. */
 export const parseRedeliverBody = (rawBody: Buffer): SinceRequest => {
-  if (rawBody.length > MAX_BODY_BYTES) throw invalid('invalid JSON body: the body is larger than 16 KB')
-  const json = readJson(rawBody)
+  const json = readBody(rawBody)
   if (!json.ok) throw invalid(`invalid JSON body: ${json.reason}`)
-  if (!isJsonObject(json.value)) throw invalid('invalid JSON body: expected an object')
   const body = v.safeParse(RedeliverBodySchema, json.value, { abortEarly: true })
   if (body.success) return body.output
   const [issue] = body.issues
-  const [name, reason] = [v.getDotPath(issue) ?? 'body', describeIssue(issue)]
-  const field = name in RedeliverBodySchema.entries ? name : 'body'
+  const [field, reason] = [shownField(v.getDotPath(issue) ?? 'body'), describeIssue(issue)]
   throw invalid(`invalid JSON body: ${field}: ${reason}`, { [field]: [reason] })
 }
 

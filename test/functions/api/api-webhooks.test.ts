@@ -201,11 +201,12 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
   const INVALID = 'invalid JSON body:'
   it.each([
     [`${INVALID} the body is empty`, undefined],
-    [`${INVALID} the body is larger than 16 KB`, padded({ since: AT }, 16_385)],
+    [`${INVALID} the body is larger than 64 KB`, padded({ since: AT }, 65_537)],
     [`${INVALID} since: required`, {}],
     [`${INVALID} since: must be an RFC 3339 time`, { since: 'yesterday' }],
     [`${INVALID} status: must be one of succeeded, abandoned, skipped`, { since: AT, status: 'scheduled' }],
-    [`${INVALID} body: unknown field`, { since: AT, colour: 'red' }],
+    [`${INVALID} colour: unknown field`, { since: AT, colour: 'red' }],
+    [`${INVALID} body: unknown field`, { since: AT, ['x'.repeat(101)]: 'red' }],
     ['cursor: must be the `next` of an earlier answer to the same since', { since: AT, cursor: 'x' }],
   ])('refuses with %j', async (message, body) => {
     const { ask, endpoint } = await aMerchant()
