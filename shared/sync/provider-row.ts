@@ -74,14 +74,16 @@ export const recordFinding = (
   cause: FindingCause,
 ) => recordSuspense(deps, syncFinding(deps, transaction, { subject: payment.paymentId, cause, payment }))
 
-/** Records a finding about the row itself, once. */
+/** Records a finding about the row itself, once, and once more when a row that was found before is voided. */
 export const recordFindingOf = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
   about: Pick<Suspense, 'paymentId' | 'clientId'> | undefined,
 ) => {
   const cause = movesMoney(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
-  const found = syncFinding(deps, transaction, { subject: transaction.transactionId, cause, payment: undefined })
+  const { transactionId, type, status } = transaction
+  const subject = type !== 'payment' && status === 'reversed' ? `${transactionId}#reversal` : transactionId
+  const found = syncFinding(deps, transaction, { subject, cause, payment: undefined })
   await recordSuspense(deps, { ...found, paymentId: about?.paymentId, clientId: about?.clientId })
 }
 

@@ -121,6 +121,19 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     },
   )
 
+  it('a refund of other money becomes a second finding when it is voided', async ({ deps, rows, sync, syncAfter }) => {
+    const row = settledRow(foreign, deps.now(), { type: 'return' })
+    await sync(row)
+    deps.published.length = 0
+    deps.clock.advance(600)
+    rows.splice(0, rows.length, { ...row, status: 'reversed', updatedAt: deps.now() })
+
+    await syncAfter(300)
+    await syncAfter(60)
+
+    expect(deps.published).toMatchObject([{ kind: 'suspense.finding' }])
+  })
+
   it('rows of the account itself become no finding, and the log says how many there were', async ({ deps, sync }) => {
     const own = [
       { type: 'account' },
