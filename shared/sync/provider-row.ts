@@ -47,6 +47,10 @@ export const isCreditedWith = (
   stored.status !== 'creating' &&
   stored.creditedProviderPaymentId === transaction.providerPaymentId
 
+/** Whether a reversal row concerns the credited money. The provider does not document which ids it carries. */
+export const isAboutCredit = (known: Payment | undefined, transaction: ProviderTransaction): known is Payment =>
+  known?.status === 'succeeded' && (transaction.providerPaymentId === '' || isCreditedWith(known, transaction))
+
 /** The money in suspense that a row names. */
 export const findHeld = async (
   deps: NewsDeps,
@@ -73,6 +77,10 @@ export const recordFinding = (
   transaction: ProviderTransaction,
   cause: FindingCause,
 ) => recordSuspense(deps, syncFinding(deps, transaction, { subject: payment.paymentId, cause, payment }))
+
+/** The finding of a dispute whose amount an operator must find out. */
+export const unclearDispute = (deps: NewsDeps, transaction: ProviderTransaction, payment: Payment): Suspense =>
+  syncFinding(deps, transaction, { subject: transaction.transactionId, cause: 'disputed_amount_unknown', payment })
 
 /** Records a finding about the row itself, once, and once more when a row that was found before is voided. */
 export const recordFindingOf = async (

@@ -22,6 +22,7 @@ import type { Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import {
   findHeld,
+  isAboutCredit,
   isCreditedWith,
   isYoung,
   moneyRowOf,
@@ -30,6 +31,7 @@ import {
   recordFindingOf,
   syncFinding,
   takesBack,
+  unclearDispute,
   withDisputed,
 } from './provider-row.ts'
 import { reconcileOwnRow } from './reconcile-own-row.ts'
@@ -52,14 +54,16 @@ const reconcileMoved = async (
   moneyRow: MoneyRow,
 ): Promise<Reconciled> => {
   const row = withDisputed(moneyRow, transaction, payment)
-  const about = { subject: transaction.transactionId, cause: 'disputed_amount_unknown', payment } as const
-  const unclear = syncFinding(deps, transaction, about)
+  const unclear = unclearDispute(deps, transaction, payment)
   if (row === undefined) {
     await bookWithFinding(deps, houseRowOf(transaction), unclear)
     return DONE
   }
   // An earlier reading did not show the amount: the house has the row, and an operator decides.
-  if (row.type === 'chargeback' && (await findSuspense(deps, unclear.suspenseId))) return DONE
+  if (row.isOwnRow !== true && (await findSuspense(deps, unclear.suspenseId))) {
+    if (row.type === 'reversal') await recordFindingOf(deps, transaction, payment)
+    return DONE
+  }
   const isEarly = row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
   // The row of a won dispute may arrive before its chargeback: it stays open for two days.
   if (isEarly && isYoung(deps, transaction)) return OPEN
@@ -138,10 +142,6 @@ const askAndReconcile = async (
   // The row names one of our payments, so the provider may still show the money later.
   return stored !== undefined && mayBeLate ? OPEN : DONE
 }
-
-/** Whether a reversal row concerns the credited money. The provider does not document which ids it carries. */
-const isAboutCredit = (known: Payment | undefined, transaction: ProviderTransaction): known is Payment =>
-  known?.status === 'succeeded' && (transaction.providerPaymentId === '' || isCreditedWith(known, transaction))
 
 /** Records a finding, and books the row to the house. */
 const recordUnmatched = async (

@@ -144,24 +144,24 @@ describe('sync: a dispute that is won', () => {
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
   })
 
-  it('stays a person’s when a later reading says the amount', async ({
-    deps,
-    client,
-    rows,
-    credited,
-    sync,
-    syncAfter,
-  }) => {
-    const row = dispute(deps, credited)
-    await sync({ ...row, disputedMinor: undefined })
-    deps.clock.advance(30 * MINUTES)
-    rows.splice(0, rows.length, { ...row, updatedAt: deps.now() })
+  it.for([
+    ['shows the amount', {}, 'disputed_amount_unknown'],
+    ['is void, which is told', { status: 'reversed' }, 'reversal#reversed_upstream'],
+  ] as const)(
+    'stays a person’s when a later reading %s',
+    async ([, fields, cause], { deps, client, rows, credited, sync, syncAfter }) => {
+      const row = dispute(deps, credited)
+      await sync({ ...row, disputedMinor: undefined })
+      deps.clock.advance(30 * MINUTES)
+      rows.splice(0, rows.length, { ...row, ...fields, updatedAt: deps.now() })
 
-    await syncAfter(5 * MINUTES)
+      await syncAfter(5 * MINUTES)
 
-    expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-  })
+      expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
+      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+      expect(deps.published.at(-1)).toMatchObject({ subject: `${row.transactionId}#${cause}` })
+    },
+  )
 })
 
 const under = <Deps extends TestDeps>(deps: Deps, providerFees: ProviderFees): Deps => ({
