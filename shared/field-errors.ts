@@ -27,6 +27,8 @@ const isGenerated = (issue: v.BaseIssue<unknown>) => issue.message.startsWith('I
 export const describeIssue = (issue: v.BaseIssue<unknown>): string => {
   if (issue.kind === 'schema' && issue.expected === 'never') return 'unknown field'
   if (issue.kind === 'schema' && issue.input === undefined) return 'required'
+  // valibot says of an integer only that it is not one.
+  if (issue.type === 'safe_integer') return 'must be an integer'
   if (!isGenerated(issue)) return issue.message
   return issue.expected ? `must be ${issue.expected}` : 'not valid'
 }

@@ -15,7 +15,7 @@ const input = v.strictObject({
     v.nullable(
       v.pipe(
         v.number(),
-        v.safeInteger('must be an integer'),
+        v.safeInteger(),
         v.minValue(1, 'must be at least 1'),
         v.maxValue(TEN_YEARS_SECONDS, 'must be at most ten years'),
       ),

@@ -12,7 +12,7 @@ const input = v.strictObject({
   client_id: v.string(),
   expected: v.pipe(
     v.array(v.strictObject(DifferenceSchema.entries)),
-    v.minLength(1, 'the differences that audit-ledger shows'),
+    v.minLength(1, 'must name the differences that audit-ledger shows'),
     v.maxLength(MAX_DIFFERENCES),
   ),
 })

@@ -35,7 +35,7 @@ export const ClientFields = v.strictObject({
   rate_limit_per_second: v.nullable(
     v.pipe(
       v.number(),
-      v.safeInteger('must be an integer'),
+      v.safeInteger(),
       v.minValue(1, 'must be at least 1'),
       v.maxValue(MAX_RATE_PER_SECOND, `must be at most ${MAX_RATE_PER_SECOND}`),
     ),
@@ -43,7 +43,7 @@ export const ClientFields = v.strictObject({
   payout_hold: v.nullable(text),
   ledger_parts: v.pipe(
     v.number(),
-    v.safeInteger('must be an integer'),
+    v.safeInteger(),
     v.minValue(1, 'must be at least 1'),
     v.maxValue(MOST_LEDGER_PARTS, `must be at most ${MOST_LEDGER_PARTS}`),
   ),

@@ -133,7 +133,7 @@ describe('what an operator confirms', () => {
     const refused = await pay({ confirm: { owed: 1 } })
 
     const field_errors = { confirm: [expect.stringContaining('owed') as unknown] }
-    expect(half).toMatchObject({ status: 422, body: { field_errors: { 'confirm.owed': ['not valid'] } } })
+    expect(half).toMatchObject({ status: 422, body: { field_errors: { 'confirm.owed': ['must be an integer'] } } })
     expect(refused).toMatchObject({ status: 422, body: { field_errors } })
     expect(await status()).toBe('recorded')
     expect(await pay({ confirm: {} })).toMatchObject({ status: 200 })

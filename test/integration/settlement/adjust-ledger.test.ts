@@ -131,7 +131,7 @@ describe('adjust-ledger (design section 10)', () => {
 
   it.for([
     [{ amount_minor: 0 }, 'amount_minor must not be 0'],
-    [{ amount_minor: 1.5 }, 'amount_minor: not valid'],
+    [{ amount_minor: 1.5 }, 'amount_minor: must be an integer'],
     [{ amount_minor: -1_000_000_000_001 }, 'amount_minor: at most 1000000000000 either way'],
     [
       { amount_minor: -1_000_000_000_000, kind: 'written_off' },
