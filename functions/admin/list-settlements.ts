@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { settlementsOfPeriod } from '../../shared/books/settlements-of-period.ts'
 import { periodFields } from '../../shared/books/walk-clients.ts'
 import { requireClient } from '../../shared/client/client-store.ts'
+import { invalid } from '../../shared/errors.ts'
 import { pageFields, pagination } from '../../shared/page.ts'
 import { payoutFile } from '../../shared/payout/payout-file.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
@@ -23,14 +24,17 @@ const isAsked = ({ client_id, status, from, to }: v.InferOutput<typeof fields>) 
   (client_id ?? status ?? from ?? to) !== undefined
 const input = v.pipe(fields, v.check(isAsked, 'give client_id, status, from or to'))
 
+const NO_PAGES = 'this list has no pages: it is whole, or a cursor continues it'
+
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
   const { clientId, status, format, from, to, cursor, ...page } = request
   if (clientId !== undefined) await requireClient(deps, clientId)
   const hasDays = from !== undefined || to !== undefined
   const isPayouts = clientId === undefined && status === 'recorded' && !hasDays
-  if (isPayouts && format === 'csv') return payoutFile(deps, cursor)
-  const isOfClient = status === undefined && !hasDays && format === 'json'
-  if (!isPayouts && !isOfClient) return settlementsOfPeriod(deps, request)
+  const isPaged = format === 'json' && (isPayouts || (status === undefined && !hasDays))
+  if (isPaged && cursor !== undefined) throw invalid('cursor: this list has pages', { cursor: ['this list has pages'] })
+  if (!isPaged && page.page > 1) throw invalid(`page: ${NO_PAGES}`, { page: [NO_PAGES] })
+  if (!isPaged) return isPayouts ? payoutFile(deps, cursor) : settlementsOfPeriod(deps, request)
   const found = clientId === undefined ? await listPayouts(deps, page) : await listSettlements(deps, clientId, page)
   return { data: found.map((one) => toOperatorSettlement(one, deps.now())), pagination: pagination(page) }
 })

@@ -162,6 +162,18 @@ describe('list-settlements by status and days', () => {
     expect(await idsOf(deps, { status: 'manual_paid', from, client_id: second })).toStrictEqual([])
   })
 
+  it.each([
+    [{ status: 'failed', page: 2 }, 'page'],
+    [{ status: 'recorded', format: 'csv', page: 2 }, 'page'],
+    [{ status: 'recorded', cursor: 'e30' }, 'cursor'],
+  ])('refuses the page of a whole list and the cursor of a paged one: %j', async (input, field) => {
+    const reason = expect.stringMatching(/^this list has/) as unknown
+
+    const reply = await asked(memoryDeps(), input)
+
+    expect(reply).toMatchObject({ status: 422, body: { field_errors: { [field]: [reason] } } })
+  })
+
   it('writes a CSV with a line for each', async () => {
     const { deps, first, old, day } = await aMonth()
 
