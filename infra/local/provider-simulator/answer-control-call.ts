@@ -39,7 +39,7 @@ const CONTROLS: Readonly<Record<string, ControlCall>> = {
     run: (core, request, id) => core.reversePayment(id, bodyOf(request)),
   },
   'POST /_simulator/transactions': {
-    body: { type: 'CHARGEBACK_REVERSAL', status: 'SUCCESS', amount: 100_000, reference_id: 'order 17' },
+    body: { type: 'CHARGEBACK_REVERSAL', cashflow: 'MONEY_IN', amount: 100_000, reference_id: 'order 17' },
     does: 'adds a row without a payment, of any type, status and time',
     run: (core, request) => core.bookTransaction(bodyOf(request)),
   },
