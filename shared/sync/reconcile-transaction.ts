@@ -36,9 +36,12 @@ import {
 } from './provider-row.ts'
 import { reconcileOwnRow } from './reconcile-own-row.ts'
 
-/** `open`: not decided, check it again. `passed_over`: concerns no payment, or is not final yet. */
+/**
+ * `booked`: credited, or in suspense; a row that has not settled yet is read again. `open`: not decided, check it again.
+ * `passed_over`: concerns no payment, or is not final yet.
+ */
 export type Reconciled =
-  | { readonly kind: 'credited'; readonly payment: Payment }
+  | { readonly kind: 'booked'; readonly payment?: Payment }
   | { readonly kind: 'done' | 'open' | 'passed_over' }
 
 export type AskAbout = { allowed(): Promise<boolean>; unanswered(reason: Unanswered['reason']): Promise<void> }
@@ -83,7 +86,7 @@ const reconcileCredited = async (
     return DONE
   }
   await reconcileOwnRow(deps, payment, transaction)
-  return { kind: 'credited', payment }
+  return { kind: 'booked', payment }
 }
 
 /** Books the settled row of money in suspense, or a row that takes the money back. Any other row is a finding. */
@@ -103,7 +106,7 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
     return recordUnmatched(deps, transaction, item)
   }
   if (transaction.keptMinor !== undefined) await bookSuspense(deps, item, row)
-  return DONE
+  return { kind: 'booked' }
 }
 
 /**

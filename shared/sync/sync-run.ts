@@ -181,7 +181,7 @@ const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> =>
     await retryOpen(deps, job, againAt(deps.now(), job.tries + 1))
     return
   }
-  if (reconciled.kind === 'credited') {
+  if (reconciled.kind === 'booked') {
     const hours: OpenHours = new Map()
     addOpen(hours, transaction, reconciled.payment, deps.now())
     await registerOpen(deps, hours, run.scheduledHours)

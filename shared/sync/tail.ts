@@ -1,6 +1,6 @@
 import type { StoreDeps } from '../deps.ts'
 import { expectedSettlement } from '../payment/channel/channel-timing.ts'
-import type { Payment } from '../payment/payment.ts'
+import type { ChannelChoice } from '../payment/channel/channels.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, type Timestamp, timestampOf } from '../time.ts'
 import type { Slice } from './job-store.ts'
@@ -20,25 +20,33 @@ export type OpenHours = Map<string, Pick<Slice, 'id' | 'from' | 'to' | 'category
 
 const hourOf = (at: Timestamp): Timestamp => timestampOf(Math.floor(epochMs(at) / HOUR_MS) * HOUR_MS)
 
+/** The channel of money in suspense is unknown. Most channels settle after two business days, as this one does. */
+const USUAL: ChannelChoice = { method: 'qris' }
+
 /** Rounded up to whole hours, so that each transaction of a slice does not reschedule it. */
-const settlesBy = (transaction: ProviderTransaction, payment: Payment, now: Timestamp): Timestamp => {
+const settlesBy = (transaction: ProviderTransaction, channel: ChannelChoice, now: Timestamp): Timestamp => {
   const created = transaction.createdAt ?? transaction.updatedAt
-  const expected = transaction.settlesAt ?? expectedSettlement(payment, created)
+  const expected = transaction.settlesAt ?? expectedSettlement(channel, created)
   const bounded = later(created, earlier(expected, addMs(later(now, created), LONGEST_WAIT_MS)))
   return addMs(hourOf(bounded), HOUR_MS)
 }
 
-/** Whether the provider has not settled the credited money yet. */
+/** Whether the provider has not settled the money yet. */
 const isOpen = ({ keptMinor, settledAt }: ProviderTransaction): boolean =>
   keptMinor === undefined || settledAt === undefined
 
-/** Adds a credited payment's open transaction to its hour, which is read when its latest one has settled. */
-export const addOpen = (hours: OpenHours, transaction: ProviderTransaction, payment: Payment, now: Timestamp): void => {
+/** Adds a booked transaction to its hour if it is open. The hour is read when its latest one has settled. */
+export const addOpen = (
+  hours: OpenHours,
+  transaction: ProviderTransaction,
+  channel: ChannelChoice = USUAL,
+  now: Timestamp,
+): void => {
   if (!isOpen(transaction)) return
   const from = hourOf(transaction.createdAt ?? transaction.updatedAt)
   const { category } = transaction
   const id = `tail#${from}#${category ?? ''}`
-  const by = settlesBy(transaction, payment, now)
+  const by = settlesBy(transaction, channel, now)
   const known = hours.get(id)?.settlesBy ?? by
   hours.set(id, { id, from, to: addMs(from, HOUR_MS - 1), category, settlesBy: later(known, by) })
 }

@@ -5,6 +5,7 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { findingAbout } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -62,6 +63,25 @@ describe('sync: rows that name money in suspense', () => {
       expect(totals).toHaveLength(booked)
       expect(await sumsOf(deps)).toStrictEqual({ providerMinor: 0, suspenseMinor: 0, houseMinor: 0, bankMinor: 0 })
       expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
+    },
+  )
+
+  held.for([{ settlesIn: DAY_MS }, { settlesIn: undefined }])(
+    'its own row is booked when it has settled, although the provider marks no update: %o',
+    async ({ settlesIn }, { deps, rows, hold, sync }) => {
+      const createdAt = deps.now()
+      const settlesAt = settlesIn === undefined ? undefined : addMs(createdAt, settlesIn)
+      const { own, item } = await hold('order 17', { ...NOT_SETTLED, createdAt, settlesAt })
+      // The round that begins two minutes before the last one.
+      await sync()
+      const before = await item()
+      rows.splice(0, 1, settledRow(own, own.updatedAt, { ...own, keptMinor: minor(4_440), settledAt: deps.now() }))
+
+      deps.clock.set(addMs(createdAt, (settlesIn ?? 4 * DAY_MS) + 2 * HOUR_MS))
+      await sync()
+
+      expect(before).not.toHaveProperty('postedMinor')
+      expect(await item()).toMatchObject({ status: 'open', postedMinor: 100_000 })
     },
   )
 
