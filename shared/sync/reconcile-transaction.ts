@@ -111,7 +111,8 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
 
 /**
  * Decides money that no payment is credited with: a lost capture is credited or held. If the provider shows no such
- * payment, the row stays open for two days, because the provider may show it later. Then it becomes a finding.
+ * payment, the row stays open for two days, because the provider may show it later. Then it becomes a finding. Without
+ * an answer it is a finding after two days too, and a row with a reference of ours stays open until there is one.
  */
 const askAndReconcile = async (
   deps: NewsDeps,
@@ -128,14 +129,14 @@ const askAndReconcile = async (
   // Another product of the same provider account: one finding is enough.
   if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return DONE
   const mayBeLate = isYoung(deps, transaction)
-  if (mayBeLate && !(await ask.allowed())) return OPEN
+  const mayWait = mayBeLate || paymentId !== undefined
+  if (mayWait && !(await ask.allowed())) return OPEN
   const outcome = await applyProviderNews(deps, { providerPaymentId, paymentRequestId }, 'sync')
   if (outcome.kind === 'deferred') return OPEN
   if (outcome.kind === 'unanswered' || outcome.kind === 'not_shown') {
     if (outcome.kind === 'unanswered') await ask.unanswered(outcome.reason)
-    if (mayBeLate) return OPEN
-    await recordSuspense(deps, unexplained)
-    return DONE
+    if (!mayBeLate) await recordSuspense(deps, unexplained)
+    return mayWait ? OPEN : DONE
   }
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
   if (isCreditedWith(stored, transaction)) return reconcileCredited(deps, stored, transaction)

@@ -168,7 +168,12 @@ describe('sync: money the provider cannot be asked about', () => {
     expect(deps.published).toStrictEqual([])
   })
 
-  it('is a finding after two days, and no longer holds the next round back', async ({ deps, paid, sync }) => {
+  it('is a finding after two days, and is asked about until the provider answers', async ({
+    deps,
+    paid,
+    sync,
+    syncAfter,
+  }) => {
     hushed(deps)
     await sync(rowOfOtherAttempt(deps, paid))
     const before = await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
@@ -177,14 +182,20 @@ describe('sync: money the provider cannot be asked about', () => {
     const later = await sync()
     const listed = deps.provider.countOf('listTransactions')
     await sync()
+    const readAgain = deps.provider.countOf('listTransactions') - listed
+    deps.provider.heal('getPayment')
+    await syncAfter(3_600)
 
     expect(before).toBeUndefined()
-    expect(later).toMatchObject({ unanswered: 0, complete: true })
+    // Once by the page, which reads the row again, and once by its job.
+    expect(later).toMatchObject({ unanswered: 2, complete: true })
     expect(await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')).toMatchObject({
       status: 'open',
     })
     // The overlap, and nothing older.
-    expect(deps.provider.countOf('listTransactions') - listed).toBe(1)
+    expect(readAgain).toBe(1)
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
   it('is not done by a worker that read an older answer of the provider', async ({ deps, paid }) => {
