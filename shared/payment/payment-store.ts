@@ -81,6 +81,9 @@ const StoredPaymentSchema = v.pipe(
   v.variant('status', [CreatingPaymentSchema, PaymentFields]),
 )
 
+/** Undefined for a row that cannot be read. */
+export const ifStored = (item: Item): StoredPayment | undefined => ifValid(StoredPaymentSchema, item)
+
 export const parseStored = (item: Item | undefined): StoredPayment | undefined =>
   item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
 

@@ -5,7 +5,7 @@ import type { Item } from '../../table/attributes.ts'
 import { addMs, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { closesUpstream, isPastItsTime, nextCheckAt, RETRY_CHECK_MS, usualCheckAt } from '../channel/channel-timing.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
-import { claimCheck, endCheck, parseStored, scheduleCheck } from '../payment-store.ts'
+import { claimCheck, endCheck, ifStored, parseStored, scheduleCheck } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 import { expirePayment, noteNotFoundUpstream } from './cancel-payment.ts'
@@ -124,7 +124,7 @@ const LATE_MS = 2 * MINUTE_MS
 
 /** The check before the expiry when it comes late: expiries need the scarce calls more. */
 export const isLateLook = (read: Item, now: Timestamp): boolean => {
-  const stored = parseStored(read)
+  const stored = ifStored(read)
   if (stored?.status !== 'pending' || stored.dueAt === undefined || isPastItsTime(stored, now)) return false
   return isUsualLook(stored, stored.dueAt) && stored.dueAt < addMs(now, -LATE_MS)
 }
@@ -140,10 +140,11 @@ export const skipCheck = async (deps: StoreDeps, read: Item): Promise<CheckResul
 
 /**
  * The provider calls that checking this payment is expected to make: a cancel when its time is over, and a question
- * when the provider has closed it or when its time is not over. Each remembered capture costs one more.
+ * when the provider has closed it or when its time is not over. Each remembered capture costs one more. The check of an
+ * unreadable row fails, and must not stop the others.
  */
 export const callsOfCheck = (read: Item, now: Timestamp): readonly ProviderOperation[] => {
-  const stored = parseStored(read)
+  const stored = ifStored(read)
   if (stored === undefined || stored.status === 'creating') return ['getPayment']
   if (!isPastItsTime(stored, now)) return ['getRequest']
   const isAsked = stored.cancelRequestedAt !== undefined || closesUpstream(stored)

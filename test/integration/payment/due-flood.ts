@@ -71,6 +71,11 @@ export const messagesTo = (deps: TestDeps, name: QueueName) =>
 
 export const expiredIn = (deps: MemoryDeps, payments: readonly Payment[]): number =>
   payments.filter(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['status'] === 'expired').length
+
+/** Its row is as no release writes it. */
+export const makeUnreadable = (deps: TestDeps, { paymentId }: Payment) =>
+  deps.table.write(update(paymentKey(paymentId), { set: { notionalMinor: 'much' } }))
+
 export const idsCancelled = ({ provider }: TestDeps) =>
   provider.calls.flatMap(({ operation, id }) => (operation === 'cancelRequest' ? [id] : []))
 
