@@ -16,7 +16,7 @@ import {
 } from '../provider/provider.ts'
 import type { CallBudget } from '../provider/quota-store.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
-import { addMs, DAY_MS, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
+import { addMs, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { noteDensity } from './head-store.ts'
 import type { Slice } from './job-store.ts'
 import { finishJob, keepPosition, noteOpen, releaseJob } from './job-store.ts'
@@ -154,8 +154,6 @@ export type SyncRun = {
 /** Rows of a page in parallel. Rows are independent; conditions decide when two concern one item. */
 const CONCURRENCY = 8
 export const ASK_AGAIN_MS = 2 * MINUTE_MS
-/** After this long an internal failure of a row, such as a table timeout, fails the run. */
-const GIVE_UP_MS = 2 * DAY_MS
 
 /** The provider calls that one unbooked transaction may need. */
 const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
@@ -210,7 +208,6 @@ const reconcileAlone = async (deps: NewsDeps, run: SyncRun, { transaction, known
   try {
     return await reconcileTransaction(deps, transaction, known, askAbout(run))
   } catch (cause) {
-    if (addMs(transaction.updatedAt, GIVE_UP_MS) < deps.now()) throw cause
     deps.log.error('sync.row_failed', { transaction_id: transaction.transactionId }, cause)
     run.tally.failed++
     return { kind: 'open' }

@@ -7,6 +7,7 @@ import { addMs, HOUR_MS, msBetween, type Timestamp } from '../time.ts'
 import { isRoundPast, planRound } from './head-store.ts'
 import type { OpenTransaction, Slice, SyncJob } from './job-store.ts'
 import { claimJob, type DueJob, findDueJobs, finishJob, retryOpen } from './job-store.ts'
+import { isYoung, recordFindingOf } from './provider-row.ts'
 import { ASK_AGAIN_MS, askAbout, readSlice, type SliceEnd, type SyncRun } from './read-slice.ts'
 import { reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpen, type OpenHours, registerOpen } from './tail.ts'
@@ -189,13 +190,17 @@ const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> =>
   await finishJob(deps, job)
 }
 
-/** Isolates a failure: the job is due again after its lease has expired, and the other jobs must not wait for it. */
+/**
+ * Isolates a failure: the job is due again after its lease has expired, and the other jobs must not wait for it. A row
+ * that fails again after two days is a finding too.
+ */
 const recheckOpen = async (run: SyncRun, job: OpenTransaction): Promise<true> => {
   try {
     await recheckOnce(run, job)
   } catch (cause) {
     run.deps.log.error('sync.row_failed', { transaction_id: job.transaction.transactionId }, cause)
     run.tally.failed++
+    if (!isYoung(run.deps, job.transaction)) await recordFindingOf(run.deps, job.transaction, undefined)
   }
   return true
 }

@@ -13,9 +13,11 @@ import {
   scheduleReading,
 } from '../../../shared/sync/job-store.ts'
 import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { pageOfRows } from '../../support/fake-provider.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
-import { paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
+import { creditedPayment, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { syncTest as it, withBacklog } from './sync-test.ts'
 
 const EMPTY = { kind: 'found', value: { transactions: [], hasMore: true } } as const
@@ -56,6 +58,30 @@ describe('sync: its positions', () => {
       ])
     },
   )
+
+  it('move past a row whose check fails, however old it is', async ({ deps, client, rows, credited }) => {
+    const other = await creditedPayment(deps, client)
+    const { pk: unlucky } = paymentKey(credited.payment.paymentId)
+    rows.push(...[other, credited].map((paid) => rowNow(deps, paid, { updatedAt: addMs(deps.now(), -3 * DAY_MS - 1) })))
+    const failing = interceptTable(deps, {
+      before: (call) => {
+        if (call.name === 'transact' && call.steps.some(({ key }) => key.pk === unlucky)) throw new Error('no answer')
+      },
+    })
+
+    const summary = await syncProviderTransactions(failing)
+    const found = () => findingAbout(deps, rows.at(-1)?.transactionId ?? '', 'transaction_unexplained')
+    const atFirst = await found()
+    for (const as of [failing, deps]) {
+      deps.clock.advance(310)
+      await shareSync(as, { woken: false })
+    }
+
+    expect(summary).toMatchObject({ unanswered: 1, complete: true })
+    expect(await paymentOf(deps, other)).toMatchObject({ feeStatus: 'actual' })
+    expect([atFirst, (await found())?.status]).toStrictEqual([undefined, 'open'])
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+  })
 
   it('are the taker’s alone: an overtaken worker neither keeps nor ends a slice', async ({ deps, rows, sync }) => {
     const { state } = await withBacklog(deps, rows, 120)
