@@ -83,14 +83,14 @@ export const movePayment = async (deps: MoveDeps, known: Payment, heard: MoneyRo
 
 /**
  * For a voided row the provider takes back everything that the row had booked. If it shows the payment's own row under
- * two ids, only the first void books it.
+ * two ids, only the first void books it. The amount of a void dispute is the disputed one, without the fee in its row.
  */
 export const withProviderLeg = ({ ownRow, isVoid, movements }: Payment, row: MoneyRow): MoneyRow => {
   if (row.type !== 'reversal') return row
   const moved = movements.find(({ transactionId }) => transactionId === row.transactionId)
   const ownMinor = isVoid === true ? ZERO : ownRow?.providerMinor
   const bookedMinor = row.isOwnRow === true ? ownMinor : moved?.providerMinor
-  return { ...row, providerMinor: less(ZERO, bookedMinor ?? ZERO) }
+  return { ...row, amountMinor: moved?.amountMinor ?? row.amountMinor, providerMinor: less(ZERO, bookedMinor ?? ZERO) }
 }
 
 /** The payment after the row, before anything is posted. */

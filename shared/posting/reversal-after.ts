@@ -3,22 +3,25 @@ import { type MoneyRow, type Movement, moveMoney } from '../journal/payment-mone
 import { atLeastZero, less, type Minor, plus, ZERO } from '../money.ts'
 import type { Payment, Reversal } from '../payment/payment.ts'
 
-/** Whether a row returns money to the client: a won dispute, or a voided reversal. */
-const gives = ({ type, isOwnRow }: MoneyRow): boolean =>
-  type === 'dispute_won' || (type === 'reversal' && isOwnRow !== true)
-
-/** The reversed amount: for the payment's own row all of it, whatever the row says. */
-const amountOf = ({ notionalMinor }: Payment, { isOwnRow, amountMinor }: MoneyRow): Minor =>
-  isOwnRow === true ? notionalMinor : amountMinor
+/**
+ * How much a row adds to the reversed amount: of the payment's own row all of it. A won dispute takes its amount off. The
+ * void of another row undoes what that row did.
+ */
+const addedBy = (payment: Payment, row: Movement | MoneyRow): Minor => {
+  if (row.isOwnRow === true) return payment.notionalMinor
+  const { type, transactionId, amountMinor } = row
+  if (type !== 'reversal') return type === 'dispute_won' ? less(ZERO, amountMinor) : amountMinor
+  const voided = payment.movements.find((moved) => moved.transactionId === transactionId && moved.type !== 'reversal')
+  return voided ? less(ZERO, addedBy(payment, voided)) : ZERO
+}
 
 /** The public `reversal` of a payment after one more row (design section 10). */
 export const reversalAfter = (payment: Payment, row: MoneyRow, { takenBackMinor, isVoid }: PaymentMoney): Reversal => {
   const before = payment.reversal
-  const kind = row.kind ?? before?.kind ?? 'refund'
-  const soFar = before?.amountMinor ?? ZERO
-  const { at } = row
-  if (!gives(row)) return { kind, amountMinor: plus(soFar, amountOf(payment, row)), at }
-  const amountMinor = atLeastZero(less(soFar, row.amountMinor))
+  const addedMinor = addedBy(payment, row)
+  const amountMinor = atLeastZero(plus(before?.amountMinor ?? ZERO, addedMinor))
+  const { kind = before?.kind ?? 'refund', at } = row
+  if (addedMinor > 0) return { kind, amountMinor, at }
   const isUndone = takenBackMinor === 0 && !isVoid
   return { kind: before?.kind ?? kind, amountMinor, at: before?.at ?? at, ...(isUndone && { undoneAt: at }) }
 }

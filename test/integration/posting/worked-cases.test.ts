@@ -72,6 +72,46 @@ describe('money of a posted payment', () => {
   })
 })
 
+describe('the public reversal', () => {
+  const disputed = (deps: TestDeps) => {
+    const [lost, won] = [aChargeback(deps, 40_000), aWin(deps, 40_000)]
+    return { lost, won, voidOf: ({ transactionId }: MoneyRow, amount: number) => aVoid(deps, transactionId, amount) }
+  }
+
+  it.for<readonly [string, (deps: TestDeps) => readonly MoneyRow[], amountMinor: number, takenBackMinor: number]>([
+    [
+      'counts a dispute again when its win is void',
+      (deps) => {
+        const { lost, won, voidOf } = disputed(deps)
+        return [lost, won, voidOf(won, 40_000)]
+      },
+      40_000,
+      40_000,
+    ],
+    [
+      'loses what a void dispute took, without the fee in its row',
+      (deps) => {
+        const { lost, voidOf } = disputed(deps)
+        return [lost, aRefund(deps, 30_000), voidOf(lost, 40_000 + DISPUTE_FEE)]
+      },
+      30_000,
+      30_000,
+    ],
+    [
+      'stays as it is when a refund was void from the start',
+      (deps) => [aRefund(deps, 10_000), aVoid(deps, 'r9', 10_000)],
+      10_000,
+      10_000,
+    ],
+  ])('%s', async ([, rows, amountMinor, takenBackMinor], { deps, payment }) => {
+    await heard(deps, payment, ...rows(deps))
+
+    const { reversal, ...after } = await now(deps, payment)
+    expect([reversal?.amountMinor, after.takenBackMinor]).toStrictEqual([amountMinor, takenBackMinor])
+    expect(reversal).not.toHaveProperty('undoneAt')
+  })
+})
+
 describe('money of a payment that was paid out', () => {
   const paidOut = it.extend('paid', async ({ deps, client, payment }) => {
     await payOut(deps, await sweptADayLater(deps, client))

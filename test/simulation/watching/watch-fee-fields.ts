@@ -92,9 +92,12 @@ const rowOf = ({ provider }: World, id: string) =>
 
 type Row = NonNullable<ReturnType<typeof rowOf>>
 
-/** The payment's money that a row moves: the amount of a chargeback includes the provider's fee for it. */
-const amountOf = ({ amount: all, fee }: Row, { type }: Movement): number =>
-  Math.abs(all) - (type === 'chargeback' ? fee.xendit_fee + fee.value_added_tax : 0)
+/** The payment's money that a row moves: a chargeback, and its void, include the provider's fee for it. */
+const amountOf = ({ amount: all, fee }: Row, isDispute: boolean): number =>
+  Math.abs(all) - (isDispute ? fee.xendit_fee + fee.value_added_tax : 0)
+
+const isDisputed = (item: RawItem, id: string): boolean =>
+  movementsOf(item).some(({ type, transactionId }) => type === 'chargeback' && transactionId === id)
 
 /** How much our account at the provider gains by a row. */
 const gainBy = ({ cashflow, net_amount: net }: Row): number => (cashflow === 'MONEY_OUT' ? -1 : 1) * Math.abs(net)
@@ -115,7 +118,8 @@ const ofMovements: Rules = {
   'notes another amount than its row moved': (write) =>
     newMovements(write).some((movement) => {
       const row = rowOf(write.world, movement.transactionId)
-      return row !== undefined && movement.amountMinor !== amountOf(row, movement)
+      const isDispute = isDisputed(write.after, movement.transactionId)
+      return row !== undefined && movement.amountMinor !== amountOf(row, isDispute)
     }),
   'notes another gain at the provider than its rows have': (write) => {
     const gains = newMovements(write).filter(({ type }) => type !== 'reversal')
