@@ -5,8 +5,8 @@ import { bookLateRow, type Posting, postPayments, settledRowOf } from '../postin
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { isCreditedWith, recordFinding } from './provider-row.ts'
 
-/** After a lost race another read shows the winner's result. */
-const MAX_TRIES = 4
+/** Each try books the row or loses a race; the next read shows the result. */
+const MAX_TRIES = 5
 
 /** The fee that a posted payment's row must show. */
 const expectedKept = ({ finalFee, providerFeeMinor }: Payment) => (finalFee?.invoiced === true ? 0 : providerFeeMinor)
@@ -24,17 +24,15 @@ export const reconcileOwnRow = async (
     const row = settledRowOf(deps, payment, transaction)
     if (row === undefined) return recordFinding(deps, payment, transaction, 'fee_changed')
     if (payment.isVoid === true) return
-    if (payment.openAt === undefined && payment.ownRow !== undefined) break
-    const done =
-      payment.openAt === undefined
-        ? await bookLateRow(deps, payment, row)
-        : (await postPayments(deps, [{ payment, by: { row } }]))[0] !== undefined
+    if (payment.openAt !== undefined) await postPayments(deps, [{ payment, by: { row } }])
+    else if (payment.ownRow === undefined) await bookLateRow(deps, payment, row)
+    else if (expectedKept(payment) === keptMinor) return
+    else return recordFinding(deps, payment, transaction, 'fee_changed')
     const stored = await findStoredPayment(deps, payment.paymentId)
     if (!isCreditedWith(stored, transaction)) return
     payment = stored
-    if (done) break
   }
-  if (expectedKept(payment) !== keptMinor) await recordFinding(deps, payment, transaction, 'fee_changed')
+  throw new Error('a payment kept changing while its own row was booked')
 }
 
 export type KnownRow = { readonly transaction: ProviderTransaction; readonly known: Payment | undefined }

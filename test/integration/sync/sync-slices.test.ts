@@ -3,6 +3,7 @@
  * transactions; runs that stop, die, race or are refused; and the state of the jobs afterwards.
  */
 import { describe, expect } from 'vitest'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { TransactionFilter } from '../../../shared/provider/provider.ts'
 import {
   claimJob,
@@ -17,6 +18,7 @@ import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { pageOfRows } from '../../support/fake-provider.ts'
 import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
+import { aRefund } from '../../support/money-rows.ts'
 import { creditedPayment, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { syncTest as it, withBacklog } from './sync-test.ts'
 
@@ -81,6 +83,23 @@ describe('sync: its positions', () => {
     expect(await paymentOf(deps, other)).toMatchObject({ feeStatus: 'actual' })
     expect([atFirst, (await found())?.status]).toStrictEqual([undefined, 'open'])
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+  })
+
+  it('move past a row that loses every race, and it is checked again', async ({ deps, rows, credited, syncAfter }) => {
+    const { pk } = paymentKey(credited.payment.paymentId)
+    const overtaken = interceptTable(deps, {
+      before: async (call) => {
+        if (call.name !== 'transact' || !call.steps.some(({ key }) => key.pk === pk)) return
+        await movePayment(deps, await paymentOf(deps, credited), aRefund(deps, 1_000))
+      },
+    })
+    rows.push(rowNow(deps, credited))
+
+    const lost = await syncProviderTransactions(overtaken)
+    await syncAfter(600)
+
+    expect(lost).toMatchObject({ unanswered: 1, complete: true })
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_440 })
   })
 
   it('are the taker’s alone: an overtaken worker neither keeps nor ends a slice', async ({ deps, rows, sync }) => {
