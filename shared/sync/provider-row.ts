@@ -1,6 +1,8 @@
+import { paymentIdOf } from '../ids.ts'
 import type { MoneyRow } from '../journal/payment-money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
+import { findStoredPayment } from '../payment/payment-store.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import type { FindingCause, Suspense } from '../suspense/suspense.ts'
@@ -51,6 +53,19 @@ export const isCreditedWith = (
 export const isAboutCredit = (known: Payment | undefined, transaction: ProviderTransaction): known is Payment =>
   known?.status === 'succeeded' && (transaction.providerPaymentId === '' || isCreditedWith(known, transaction))
 
+/** The payment that a row names, in any state. */
+export const storedOf = async (
+  deps: NewsDeps,
+  { reference }: ProviderTransaction,
+): Promise<StoredPayment | undefined> => {
+  const paymentId = paymentIdOf(reference)
+  return paymentId && findStoredPayment(deps, paymentId)
+}
+
+/** Whether a payment can still be credited. */
+export const mayBeCredited = (stored: StoredPayment | undefined): boolean =>
+  stored?.status === 'creating' || stored?.status === 'pending'
+
 /** The money in suspense that a row names. */
 export const findHeld = async (
   deps: NewsDeps,
@@ -100,3 +115,13 @@ const OPEN_TIMEOUT_MS = 2 * DAY_MS
 
 export const isYoung = ({ now }: Pick<NewsDeps, 'now'>, { updatedAt }: ProviderTransaction): boolean =>
   addMs(updatedAt, OPEN_TIMEOUT_MS) > now()
+
+/**
+ * Whether a finding left the row to an operator. It is booked to the house then, and the operator may have given it to
+ * its client: another booking would count it twice.
+ */
+export const isLeftToOperator = async (deps: NewsDeps, { transactionId }: ProviderTransaction): Promise<boolean> => {
+  const causes: readonly FindingCause[] = ['disputed_amount_unknown', 'reversed_upstream']
+  const found = await Promise.all(causes.map((cause) => findSuspense(deps, `${transactionId}#${cause}`)))
+  return found.some((item) => item !== undefined)
+}

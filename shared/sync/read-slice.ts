@@ -203,6 +203,8 @@ const noteUnreadable = async (deps: NewsDeps, { unreadableIds = [] }: Transactio
   }
 }
 
+const isPayment = ({ transaction }: Row): boolean => transaction.type === 'payment'
+
 /** Isolates the failure of one row: it is logged and the row is checked again alone. */
 const reconcileAlone = async (deps: NewsDeps, run: SyncRun, { transaction, known }: Row): Promise<Reconciled> => {
   try {
@@ -224,7 +226,7 @@ const reconcilePage = async (run: SyncRun, page: TransactionPage): Promise<OpenH
   await noteUnreadable(deps, page)
   const rows = await withPosted(deps, await knownRows(deps, page.transactions))
   const hours: OpenHours = new Map()
-  await mapInChunks(rows, CONCURRENCY, async (row) => {
+  const reconcile = async (row: Row) => {
     const { transaction } = row
     const reconciled = await reconcileAlone(deps, run, row)
     tally.transactions++
@@ -233,6 +235,13 @@ const reconcilePage = async (run: SyncRun, page: TransactionPage): Promise<OpenH
     if (reconciled.kind !== 'open') return
     tally.unanswered++
     await noteOpen(deps, transaction, addMs(deps.now(), ASK_AGAIN_MS))
-  })
+  }
+  // Money is decided before the rows that take it back.
+  await mapInChunks(rows.filter(isPayment), CONCURRENCY, reconcile)
+  await mapInChunks(
+    rows.filter((row) => !isPayment(row)),
+    CONCURRENCY,
+    reconcile,
+  )
   return hours
 }

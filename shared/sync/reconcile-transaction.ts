@@ -1,10 +1,8 @@
-import { paymentIdOf, referenceOf } from '../ids.ts'
-import type { MoneyRow } from '../journal/payment-money.ts'
+import { paymentIdOf } from '../ids.ts'
+import { hasMoved, type MoneyRow } from '../journal/payment-money.ts'
 import { applyProviderNews } from '../payment/news/apply-news.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
-import { succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
-import { findStoredPayment } from '../payment/payment-store.ts'
 import {
   bookSuspense,
   bookSuspenseRefund,
@@ -16,19 +14,23 @@ import {
 } from '../posting/house-journal.ts'
 import { movePayment } from '../posting/move-payment.ts'
 import { isForAmount } from '../posting/post-payments.ts'
-import type { ProviderPayment, ProviderTransaction, Unanswered } from '../provider/provider.ts'
+import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
+import { creditByRow } from './credit-by-row.ts'
 import {
   findHeld,
   isAboutCredit,
   isCreditedWith,
+  isLeftToOperator,
   isYoung,
+  mayBeCredited,
   moneyRowOf,
   movesMoney,
   recordFinding,
   recordFindingOf,
+  storedOf,
   syncFinding,
   takesBack,
   unclearDispute,
@@ -56,15 +58,14 @@ const reconcileMoved = async (
   transaction: ProviderTransaction,
   moneyRow: MoneyRow,
 ): Promise<Reconciled> => {
-  const row = withDisputed(moneyRow, transaction, payment)
-  const unclear = unclearDispute(deps, transaction, payment)
-  if (row === undefined) {
-    await bookWithFinding(deps, houseRowOf(transaction), unclear)
+  if (hasMoved(payment, moneyRow)) return DONE
+  if (moneyRow.isOwnRow !== true && (await isLeftToOperator(deps, transaction))) {
+    if (moneyRow.type === 'reversal') await recordFindingOf(deps, transaction, payment)
     return DONE
   }
-  // An earlier reading did not show the amount: the house has the row, and an operator decides.
-  if (row.isOwnRow !== true && (await findSuspense(deps, unclear.suspenseId))) {
-    if (row.type === 'reversal') await recordFindingOf(deps, transaction, payment)
+  const row = withDisputed(moneyRow, transaction, payment)
+  if (row === undefined) {
+    await bookWithFinding(deps, houseRowOf(transaction), unclearDispute(deps, transaction, payment))
     return DONE
   }
   const isEarly = row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
@@ -94,6 +95,7 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
   const row = houseRowOf(transaction)
   const moved = moneyRowOf(transaction)
   if (moved && takesBack(moved)) {
+    if (moved.isOwnRow !== true && (await isLeftToOperator(deps, transaction))) return DONE
     const booked = moved.isOwnRow
       ? await bookSuspenseVoid(deps, item, row)
       : await bookSuspenseRefund(deps, item, row, transaction.disputedMinor ?? moved.amountMinor)
@@ -138,23 +140,27 @@ const askAndReconcile = async (
     if (!mayBeLate) await recordSuspense(deps, unexplained)
     return mayWait ? OPEN : DONE
   }
-  const stored = paymentId && (await findStoredPayment(deps, paymentId))
+  const stored = await storedOf(deps, transaction)
   if (isCreditedWith(stored, transaction)) return reconcileCredited(deps, stored, transaction)
   const heldNow = await findHeld(deps, transaction)
   if (heldNow) return reconcileHeld(deps, heldNow, transaction)
-  await recordSuspense(deps, { ...unexplained, paymentId: stored?.paymentId, clientId: stored?.clientId })
   // The row names one of our payments, so the provider may still show the money later.
-  return stored !== undefined && mayBeLate ? OPEN : DONE
+  const isOpen = mayBeLate && stored !== undefined
+  if (transaction.type !== 'payment' && !(isOpen && mayBeCredited(stored))) {
+    return recordUnmatched(deps, transaction, stored)
+  }
+  await recordSuspense(deps, { ...unexplained, paymentId: stored?.paymentId, clientId: stored?.clientId })
+  return isOpen ? OPEN : DONE
 }
 
-/** Records a finding, and books the row to the house. */
+/** Books the row to the house, and records a finding. */
 const recordUnmatched = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
   about: Pick<Suspense, 'paymentId' | 'clientId'> | undefined,
 ): Promise<Reconciled> => {
-  await recordFindingOf(deps, transaction, about)
   if (transaction.status === 'success') await bookUnmatched(deps, houseRowOf(transaction))
+  await recordFindingOf(deps, transaction, about)
   return DONE
 }
 
@@ -180,18 +186,6 @@ const bookAccountRow = (deps: NewsDeps, transaction: ProviderTransaction): Promi
     ? bookWithdrawal(deps, houseRowOf(transaction), transaction.amountMinor)
     : bookUnmatched(deps, houseRowOf(transaction))
 
-/** Whether the payment can still be credited: pending, or still being created. */
-const isUndecided = async (
-  deps: NewsDeps,
-  { reference }: ProviderTransaction,
-  known: Payment | undefined,
-): Promise<boolean> => {
-  if (known !== undefined) return known.status === 'pending'
-  const paymentId = paymentIdOf(reference)
-  const stored = paymentId && (await findStoredPayment(deps, paymentId))
-  return stored !== undefined && (stored.status === 'creating' || stored.status === 'pending')
-}
-
 /** Reconciles one provider transaction with the books. `known` may be stale: every write has a condition. */
 export const reconcileTransaction = async (
   deps: NewsDeps,
@@ -199,14 +193,16 @@ export const reconcileTransaction = async (
   known: Payment | undefined,
   ask: AskAbout,
 ): Promise<Reconciled> => {
-  const { type, status } = transaction
+  const { type, status, providerPaymentId, reference } = transaction
   if (type === 'unknown' || status === 'unknown') return recordOther(deps, transaction, known)
   if (status === 'pending' || status === 'failed') return PASSED_OVER
-  // The payment is decided before its reversal.
-  if (movesMoney(transaction) && (await isUndecided(deps, transaction, known))) {
-    if (transaction.providerPaymentId !== '') return askAndReconcile(deps, transaction, ask)
+  // Money is decided before its reversal.
+  if (movesMoney(transaction)) {
+    const isUndecided = mayBeCredited(known ?? (await storedOf(deps, transaction)))
+    const isOther = type !== 'payment' && paymentIdOf(reference) !== undefined && !isCreditedWith(known, transaction)
+    if (providerPaymentId !== '' && (isUndecided || isOther)) return askAndReconcile(deps, transaction, ask)
     // It names no money that the provider could be asked about.
-    if (isYoung(deps, transaction)) return OPEN
+    if (isUndecided && isYoung(deps, transaction)) return OPEN
   }
   if (type !== 'payment') return recordOther(deps, transaction, known)
   if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)
@@ -220,34 +216,4 @@ export const reconcileTransaction = async (
   // Reversed before it was credited: an operator must check it if the row names one of our payments.
   if (known) await recordFinding(deps, known, transaction, 'reversed_upstream')
   return known ? DONE : PASSED_OVER
-}
-
-const matchesPayment = (transaction: ProviderTransaction, payment: Payment): boolean =>
-  transaction.isCaptured === true &&
-  payment.status === 'pending' &&
-  transaction.reference === referenceOf(payment.paymentId, payment.attempt) &&
-  (transaction.paymentRequestId === undefined || transaction.paymentRequestId === payment.paymentRequestId) &&
-  isForAmount(transaction, payment) &&
-  payment.rememberedProviderPaymentIds === undefined
-
-/**
- * Credits a pending payment by a row that the sync fetched. This needs no further call: one page holds fifty rows.
- * The write has the condition `pending`, so the payment is credited once. Undefined: the row does not match, or the
- * payment is no longer pending; the caller then asks the provider.
- */
-const creditByRow = async (
-  deps: NewsDeps,
-  known: Payment | undefined,
-  transaction: ProviderTransaction,
-): Promise<Payment | undefined> => {
-  if (known === undefined || !matchesPayment(transaction, known)) return undefined
-  const capture: ProviderPayment = {
-    providerPaymentId: transaction.providerPaymentId,
-    paymentRequestId: known.paymentRequestId,
-    reference: transaction.reference,
-    currency: transaction.currency,
-    status: 'captured',
-    capturedMinor: transaction.amountMinor,
-  }
-  return succeedPayment(deps, known, capture, 'sync')
 }

@@ -24,14 +24,20 @@ const sumsOf = async (deps: TestDeps) => {
   }
 }
 
-const held = it.extend('hold', ({ deps, credited, sync }) => async (reference: string, fields = {}) => {
-  const providerPaymentId = deps.provider.pay(credited.payment.paymentRequestId)
-  Object.assign(deps.provider.payments.get(providerPaymentId) ?? {}, { reference })
-  const own = settledRow({ providerPaymentId, reference }, deps.now(), fields)
-  await sync(own)
-  deps.clock.advance(600)
-  return { own, item: () => findSuspense(deps, providerPaymentId) }
-})
+const held = it
+  /** The settled row of money that came after the payment was credited, or that names no payment. */
+  .extend('own', ({ deps, credited }) => (cause: 'second_capture' | 'unknown_reference', fields = {}) => {
+    const reference = cause === 'second_capture' ? credited.reference : 'order 17'
+    const providerPaymentId = deps.provider.pay(credited.payment.paymentRequestId)
+    Object.assign(deps.provider.payments.get(providerPaymentId) ?? {}, { reference })
+    return settledRow({ providerPaymentId, reference }, deps.now(), fields)
+  })
+  .extend('hold', ({ deps, own, sync }) => async (cause: 'second_capture' | 'unknown_reference', fields = {}) => {
+    const row = own(cause, fields)
+    await sync(row)
+    deps.clock.advance(600)
+    return { own: row, item: () => findSuspense(deps, row.providerPaymentId) }
+  })
 
 describe('sync: rows that name money in suspense', () => {
   const back = { type: 'return', transactionId: 'txn_back', providerMinor: minor(-95_560) } as const
@@ -51,13 +57,13 @@ describe('sync: rows that name money in suspense', () => {
     ['a dispute', true, {}, { ...back, returns: 'chargeback' }, 2],
   ])(
     '%s leaves nothing of it, neither in suspense nor in the books',
-    async ([, isSecond, fields, taken, booked], { deps, rows, credited, hold, sync }) => {
-      const { own, item } = await hold(isSecond ? credited.reference : 'order 17', fields)
+    async ([, isSecond, fields, taken, booked], { deps, rows, hold, sync }) => {
+      const cause = isSecond ? 'second_capture' : 'unknown_reference'
+      const { own, item } = await hold(cause, fields)
       rows.splice(0, 1, { ...own, ...taken, updatedAt: deps.now() })
 
       await sync()
 
-      const cause = isSecond ? 'second_capture' : 'unknown_reference'
       expect(await item()).toMatchObject({ cause, status: 'resolved', resolution: 'refunded', refundedMinor: 100_000 })
       const totals = await houseTotals(deps, { fromDay: '2026-11-20', untilDay: '2026-11-20' })
       expect(totals).toHaveLength(booked)
@@ -66,12 +72,44 @@ describe('sync: rows that name money in suspense', () => {
     },
   )
 
+  held.for([
+    ['in one page with it', 'second_capture'],
+    ['in one page with it', 'unknown_reference'],
+    ['before it', 'second_capture'],
+  ] as const)('a refund that is read %s leaves nothing of a %s', async (read, { deps, own, sync, syncAfter }) => {
+    const [when, cause] = read
+    const row = own(cause)
+    const refund = { ...row, ...back }
+
+    if (when === 'before it') await sync(refund)
+    await (when === 'before it' ? sync(row) : sync(row, refund))
+    await syncAfter(180)
+
+    const item = await findSuspense(deps, row.providerPaymentId)
+    expect(item).toMatchObject({ cause, status: 'resolved', resolution: 'refunded' })
+    expect(await sumsOf(deps)).toStrictEqual({ providerMinor: 0, suspenseMinor: 0, houseMinor: 0, bankMinor: 0 })
+    expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
+  })
+
+  held('a refund that was booked to the house is not booked again', async ({ deps, own, sync, syncAfter }) => {
+    const row = own('unknown_reference')
+    const refund = { ...row, ...back }
+    await sync(refund)
+
+    await sync(row)
+    await syncAfter(100)
+
+    expect(await findingAbout(deps, refund.transactionId, 'reversed_upstream')).toMatchObject({ status: 'open' })
+    expect(await findSuspense(deps, row.providerPaymentId)).toMatchObject({ status: 'open', postedMinor: 100_000 })
+    expect(await sumsOf(deps)).toMatchObject({ providerMinor: 0, suspenseMinor: 100_000, houseMinor: -100_000 })
+  })
+
   held.for([{ settlesIn: DAY_MS }, { settlesIn: undefined }])(
     'its own row is booked when it has settled, although the provider marks no update: %o',
     async ({ settlesIn }, { deps, rows, hold, sync }) => {
       const createdAt = deps.now()
       const settlesAt = settlesIn === undefined ? undefined : addMs(createdAt, settlesIn)
-      const { own, item } = await hold('order 17', { ...NOT_SETTLED, createdAt, settlesAt })
+      const { own, item } = await hold('unknown_reference', { ...NOT_SETTLED, createdAt, settlesAt })
       // The round that begins two minutes before the last one.
       await sync()
       const before = await item()
@@ -86,7 +124,7 @@ describe('sync: rows that name money in suspense', () => {
   )
 
   held('a dispute takes the part that it disputes, not the fee in its row', async ({ deps, hold, sync }) => {
-    const { own, item } = await hold('order 17')
+    const { own, item } = await hold('unknown_reference')
     const amounts = { amountMinor: minor(30_000), disputedMinor: minor(25_000), providerMinor: minor(-30_000) }
 
     await sync(settledRow(own, deps.now(), { ...back, ...amounts, returns: 'chargeback' }))
@@ -101,7 +139,7 @@ describe('sync: rows that name money in suspense', () => {
     ['a void refund', { type: 'return', status: 'reversed' }, 'reversal#reversed_upstream', undefined],
     ['a status of tomorrow', { status: 'unknown' }, 'transaction_unexplained', undefined],
   ])('%s is a finding, and the money stays held', async ([, fields, cause, booked], { deps, hold, sync }) => {
-    const { own, item } = await hold('order 17')
+    const { own, item } = await hold('unknown_reference')
     const before = await item()
     const row = settledRow(own, deps.now(), { ...fields, keptMinor: undefined, amountMinor: minor(25_000) })
 
@@ -138,7 +176,7 @@ describe('sync: rows that name money in suspense', () => {
     ['a void', { status: 'reversed' }],
     ['a refund', back],
   ])('%s of money that an operator has paid out is a finding', async ([, taken], { deps, rows, hold, sync }) => {
-    const { own } = await hold('order 17')
+    const { own } = await hold('unknown_reference')
     const { providerPaymentId: suspenseId } = own
     await resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution: 'refunded_by_bank', notes: 'BCA 17' })
     const row = { ...own, ...taken, updatedAt: deps.now() }
