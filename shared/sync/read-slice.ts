@@ -166,7 +166,8 @@ export const askAbout = (run: SyncRun): AskAbout => ({
   },
   unanswered: async (reason) => {
     if (reason === 'rate_limited') await run.budget.refused(QUESTIONS)
-    else run.silent = true
+    // A refusal is about one request, and the provider answers others.
+    else if (reason !== 'refused') run.silent = true
   },
 })
 

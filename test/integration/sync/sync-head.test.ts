@@ -198,6 +198,23 @@ describe('sync: money the provider cannot be asked about', () => {
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
+  it('is asked about in a run in which the provider refused another question', async ({ deps, client, paid, sync }) => {
+    hushed(deps)
+    const other = await paidUpstream(deps, client)
+    await sync(rowOfOtherAttempt(deps, other), rowOfOtherAttempt(deps, paid))
+    deps.provider.script('getPayment', async (id, timeoutMs) =>
+      id === paid.providerPaymentId
+        ? { kind: 'unanswered', reason: 'refused' }
+        : deps.provider.healthy.getPayment(id, timeoutMs),
+    )
+
+    deps.clock.advance(180)
+    await shareSync(deps, { woken: false })
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
+    expect(await paymentOf(deps, other)).toMatchObject({ status: 'succeeded' })
+  })
+
   it('is not done by a worker that read an older answer of the provider', async ({ deps, paid }) => {
     const early = { ...rowNow(deps, paid), ...NOT_SETTLED }
     const dueNow = { id: `open#${early.transactionId}`, dueAt: deps.now() }
