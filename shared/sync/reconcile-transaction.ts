@@ -121,7 +121,7 @@ const askAndReconcile = async (
   transaction: ProviderTransaction,
   ask: AskAbout,
 ): Promise<Reconciled> => {
-  const { providerPaymentId, paymentRequestId, transactionId } = transaction
+  const { type, providerPaymentId, paymentRequestId, transactionId } = transaction
   const paymentId = paymentIdOf(transaction.reference)
   const subject = providerPaymentId || transactionId
   const unexplained = syncFinding(deps, transaction, { subject, cause: 'transaction_unexplained', payment: undefined })
@@ -135,8 +135,10 @@ const askAndReconcile = async (
   if (mayWait && !(await ask.allowed())) return OPEN
   const outcome = await applyProviderNews(deps, { providerPaymentId, paymentRequestId }, 'sync')
   if (outcome.kind === 'deferred') return OPEN
-  if (outcome.kind === 'unanswered' || outcome.kind === 'not_shown') {
-    if (outcome.kind === 'unanswered') await ask.unanswered(outcome.reason)
+  if (outcome.kind === 'unanswered') await ask.unanswered(outcome.reason)
+  // A row that is no payment may have an id of another kind, which the provider refuses to look up.
+  const isOtherId = type !== 'payment' && outcome.kind === 'unanswered' && outcome.reason === 'refused'
+  if (outcome.kind === 'not_shown' || (outcome.kind === 'unanswered' && !isOtherId)) {
     if (!mayBeLate) await recordSuspense(deps, unexplained)
     return mayWait ? OPEN : DONE
   }
@@ -146,7 +148,7 @@ const askAndReconcile = async (
   if (heldNow) return reconcileHeld(deps, heldNow, transaction)
   // The row names one of our payments, so the provider may still show the money later.
   const isOpen = mayBeLate && stored !== undefined
-  if (transaction.type !== 'payment' && !(isOpen && mayBeCredited(stored))) {
+  if (type !== 'payment' && !(isOpen && mayBeCredited(stored))) {
     return recordUnmatched(deps, transaction, stored)
   }
   await recordSuspense(deps, { ...unexplained, paymentId: stored?.paymentId, clientId: stored?.clientId })

@@ -166,6 +166,17 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     },
   )
 
+  it('a refund whose id the provider refuses to look up is booked to the house', async ({ deps, credited, sync }) => {
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'refused' }))
+    const row = rowNow(deps, credited, { type: 'return', providerPaymentId: 'rfd-17' })
+
+    const summary = await sync(row)
+
+    expect(summary).toMatchObject({ unanswered: 0, complete: true })
+    expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject({ type: 'unmatched' })
+    expect(await findingAbout(deps, row.transactionId, 'reversed_upstream')).toMatchObject({ status: 'open' })
+  })
+
   it('a refund that names no money waits until its payment is credited', async ({
     deps,
     client,
