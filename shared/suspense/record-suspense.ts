@@ -80,7 +80,7 @@ const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'u
     case 'too_many_movements':
       return `Payment ${paymentId} has 50 movements, the maximum; a further row of ${amountMinor} IDR is not applied. Check the row, then ${close}.`
     case 'reversed_upstream':
-      return `The provider took back ${amountMinor} IDR for payment ${paymentId}, but the payment was not credited with this money. Check it, then ${close}.`
+      return `A reversal or dispute of ${amountMinor} IDR is about money that no client is credited with (payment ${paymentId}). Ask the provider what it is, then ${close}.`
     case 'event_gone':
       return `The event ${suspenseId} of payment ${paymentId} is missing in the table, so its delivery was skipped. Inform the merchant, then ${close}.`
     default:

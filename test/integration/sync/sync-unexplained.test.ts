@@ -99,6 +99,13 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     },
   )
 
+  it('a won dispute that names no payment is not reported as money taken back', async ({ deps, sync }) => {
+    await sync(settledRow(foreign, deps.now(), { type: 'correction', comesAgain: true, providerPaymentId: '' }))
+
+    const message = expect.stringMatching(/^A reversal or dispute of 100000 IDR is about money/) as unknown
+    expect(deps.published).toMatchObject([{ kind: 'suspense.finding', message }])
+  })
+
   const unmatched = { type: 'unmatched', providerMinor: 95_560, houseMinor: 95_560 } as const
   const fromAccount = { type: 'account', providerMinor: minor(-102_500) } as const
 
