@@ -104,7 +104,7 @@ const waits = (deps: GateDeps, verdict: SettlementVerdict | undefined): GatewayE
 const refusedBy = (differences: readonly Difference[], clientId: string): GatewayError => {
   const named = differences.slice(0, NAMED).map(({ what, id }) => `${what} of ${id}`)
   return invalid(
-    `the books of this client do not balance: ${differences.length} differences`,
+    `the books of this client do not balance (differences: ${differences.length})`,
     { differences: named },
     `audit-ledger {"client_id": "${clientId}"} lists them with their figures. Pay out nothing before they are repaired, or accepted with accept-difference.`,
   )

@@ -9,7 +9,7 @@ const doesNotStand = () =>
   invalid(
     'no such difference stands on this client',
     { id: ['what, id, expected and found must be exactly as the last audit found them'] },
-    'audit-ledger shows what is wrong now; a difference stands once the daily audit or that of a settlement has found it.',
+    'Run audit-ledger and repeat with the figures exactly as it shows them.',
   )
 
 const TRIES = 5

@@ -118,7 +118,7 @@ export const tellStanding = async (
     kind: 'audit.imbalance',
     subject,
     message:
-      `The books of ${subject} do not balance: ${standing.length} differences, the first is ${first.what} of ` +
+      `The books of ${subject} do not balance (differences: ${standing.length}). The first is ${first.what} of ` +
       `${first.id}. Pay out nothing of it; audit-ledger lists them all.`,
   })
   deps.log.error('audit.imbalance', { client_id: subject, differences: standing.length })

@@ -80,7 +80,7 @@ describe('the payout gate (design section 11)', () => {
 
     await auditRecorded(quiet(deps), settlement.settlementId)
 
-    const message: unknown = expect.stringContaining('1 differences, the first is settlement.gross_minor')
+    const message: unknown = expect.stringContaining('(differences: 1). The first is settlement.gross_minor')
     expect(deps.published).toStrictEqual([{ kind: 'audit.imbalance', subject: client.clientId, message }])
     expect(await readSettlementVerdict(deps, settlement.settlementId)).toMatchObject({ state: 'audited' })
   })
@@ -127,7 +127,7 @@ describe('the payout gate (design section 11)', () => {
     const again = await accept()
 
     const body = {
-      message: 'the books of this client do not balance: 1 differences',
+      message: 'the books of this client do not balance (differences: 1)',
       field_errors: { differences: [`window.written_off_minor of ${clientId}`] },
       action_hint: expect.stringContaining('accept-difference') as unknown,
     }
