@@ -17,6 +17,8 @@ export const FEE_WAIT_MS = 7 * DAY_MS
 /** The most payments of one part that one run asks about, and its time for them; the queue has the rest. */
 const MOST_AT_ONCE = 50
 const RUN_MS = MINUTE_MS
+/** After so many payments that could not be posted the others wait for the next day too. */
+const MOST_LEFT = 5
 
 /**
  * Posts a bounded number of a client's payments that have waited long enough. True when more may be left that can be
@@ -29,13 +31,22 @@ export const postOverdue = async (
   const endsAtMs = deps.monotonicMs() + RUN_MS
   const paidBy = addMs(deps.now(), -FEE_WAIT_MS)
   const ids = await openPaymentsPaidBy(deps, client, paidBy)
+  let left = 0
   for (const id of ids) {
     if (deps.monotonicMs() >= endsAtMs) return true
+    if (await postUnlessFailed(deps, id)) continue
     // The provider does not answer now: they stay open, and the settlement continues without them.
-    if (!(await postAfterWait(deps, id))) return false
+    if (++left === MOST_LEFT) return false
   }
   return ids.length >= MOST_AT_ONCE
 }
+
+/** One payment in trouble holds up no other. */
+const postUnlessFailed = (deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> =>
+  postAfterWait(deps, paymentId).catch((cause: unknown) => {
+    deps.log.error('payment.check_failed', { work: 'posting', id: paymentId }, cause)
+    return false
+  })
 
 /** After a lost race one more read finds the payment posted. */
 const MOST_TRIES = 3

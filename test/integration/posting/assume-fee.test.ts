@@ -3,6 +3,7 @@ import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
@@ -20,6 +21,7 @@ import { entriesIn } from '../../support/recount/entries-in.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { inSteps, settle, sweep, sweptNow } from '../../support/settlement-builders.ts'
 import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
@@ -73,6 +75,26 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
 
       expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 95_900 })
       expect(deps.published).toStrictEqual([])
+    },
+  )
+
+  it.for(['has no answer', 'cannot be read'] as const)(
+    'holds up no younger one when it %s',
+    async (trouble, { deps, client, overdue }) => {
+      const younger = succeededPayment(client, { paidAt: addMs(deps.now(), 1_000 - 7 * DAY_MS) })
+      await storeOpen(deps, [younger])
+      deps.clock.advance(2)
+      const row = await rawItem(deps, paymentKey(overdue.paymentId))
+      if (trouble === 'cannot be read') await putRaw(deps, { ...row, transitions: 'none' })
+      deps.provider.script('listTransactions', async ({ providerPaymentId }) =>
+        providerPaymentId === overdue.creditedProviderPaymentId
+          ? { kind: 'unanswered', reason: 'server_error' }
+          : { kind: 'found', value: { transactions: [], hasMore: false } },
+      )
+
+      expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1 })
+      expect(await feeOf(deps, younger)).toStrictEqual([4_000, 95_900, 'assumed'])
+      await putRaw(deps, row)
     },
   )
 
