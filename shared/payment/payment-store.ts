@@ -183,20 +183,27 @@ export const markDueNow = (deps: TableDeps, paymentId: PaymentId, now: Timestamp
 /**
  * Claims one check by moving the due time forward; of two workers with the same due time, one is applied. A payment
  * that leaves `pending` loses its due time, so the claim of a pending payment is refused afterwards. With
- * `beginExpiryAt` the same write records that our expiry has begun (the first time counts). It is then refused if the
- * merchant's cancel was recorded after the read, because the provider must be asked about the cancel first.
+ * `beginExpiryAt` the same write records that our expiry has begun (the first time counts). A claim is refused if the
+ * merchant's cancel was recorded after the read, because the provider must be asked about the cancel, and soon.
  */
 export const claimCheck = (
   deps: TableDeps,
-  { paymentId, dueAt }: { readonly paymentId: PaymentId; readonly dueAt: Timestamp },
+  {
+    paymentId,
+    dueAt,
+    cancelRequestedAt,
+  }: Pick<Payment, 'paymentId' | 'cancelRequestedAt'> & { readonly dueAt: Timestamp },
   { nextDueAt, beginExpiryAt }: { readonly nextDueAt: Timestamp; readonly beginExpiryAt?: Timestamp | undefined },
-) => {
-  const set = { dueAt: nextDueAt }
-  const isDue = equals('dueAt', dueAt)
-  if (beginExpiryAt === undefined) return changePayment(deps, paymentId, { set }, isDue)
-  const mayExpire = all(isDue, absent('cancelRequestedAt'))
-  return changePayment(deps, paymentId, { set, setIfAbsent: { expiryStartedAt: beginExpiryAt } }, mayExpire)
-}
+) =>
+  changePayment(
+    deps,
+    paymentId,
+    {
+      set: { dueAt: nextDueAt },
+      ...(beginExpiryAt !== undefined && { setIfAbsent: { expiryStartedAt: beginExpiryAt } }),
+    },
+    all(equals('dueAt', dueAt), unchanged('cancelRequestedAt', cancelRequestedAt)),
+  )
 
 /** Sets when a pending payment is checked next. Refused when it became due for another reason meanwhile. */
 export const scheduleCheck = (deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp, nextDueAt: Timestamp) =>

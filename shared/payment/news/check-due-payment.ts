@@ -27,7 +27,7 @@ export const checkDuePayment = async (deps: NewsDeps, read: Item | undefined): P
   const due = parseStored(read)
   if (due?.dueAt === undefined || due.dueAt > deps.now()) return 'not_claimed'
   const claim = claimFor(due, due.dueAt, deps.now())
-  const claimed = await claimCheck(deps, { paymentId: due.paymentId, dueAt: due.dueAt }, claim)
+  const claimed = await claimCheck(deps, { ...due, dueAt: due.dueAt }, claim)
   const stored = claimed.applied ? parseStored(claimed.item) : undefined
   if (stored === undefined) return 'not_claimed'
   const result = await (stored.status === 'creating'
@@ -134,7 +134,7 @@ export const skipCheck = async (deps: StoreDeps, read: Item): Promise<CheckResul
   const stored = parseStored(read)
   if (stored?.status !== 'pending' || stored.dueAt === undefined) return 'not_claimed'
   const claim = { nextDueAt: nextCheckAt(stored, deps.now()) }
-  const { applied } = await claimCheck(deps, { paymentId: stored.paymentId, dueAt: stored.dueAt }, claim)
+  const { applied } = await claimCheck(deps, { ...stored, dueAt: stored.dueAt }, claim)
   return applied ? 'checked' : 'not_claimed'
 }
 

@@ -151,6 +151,19 @@ describe('checkDuePayment: claims and refusals', () => {
     expect(await now()).toMatchObject({ dueAt: deps.now() })
   })
 
+  it('leaves a payment due whose cancel was recorded after the read', async () => {
+    const { deps, payment, item, now, cancel } = await aPending(DANA)
+    deps.clock.set(payment.dueAt ?? deps.now())
+    const read = await item()
+    deps.provider.script('cancelRequest', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    await expect(cancel()).rejects.toMatchObject({ code: 'network' })
+
+    expect(await checkDuePayment(deps, read)).toBe('not_claimed')
+
+    const { dueAt = '' } = await now()
+    expect(dueAt <= addMs(deps.now(), MINUTE_MS)).toBe(true)
+  })
+
   it('is late for its usual look after two minutes, and left alone by a skip that comes too late for that', async () => {
     const { deps, payment, item, now } = await aPending(DANA)
     const read = (await item()) ?? {}
