@@ -28,9 +28,8 @@ const treeKey = (): string => {
  * What earlier runs have found, where it still counts: a kill while neither the broken file nor the test file that
  * noticed has changed, anything else while nothing has. Findings are added one by one, so that a run may be ended.
  */
-export const openFindings = (fresh: boolean) => {
+export const openFindings = () => {
   mkdirSync(FOLDER, { recursive: true })
-  if (fresh) writeFileSync(FINDINGS, '')
   const tree = treeKey()
   const keyOf = ({ path }: Mutant, { killer }: Verdict): string =>
     killer?.check.endsWith('.ts') ? hashOf(read(path), read(killer.check)) : tree
@@ -50,15 +49,14 @@ export const openFindings = (fresh: boolean) => {
       appendFileSync(FINDINGS, `${JSON.stringify({ ...finding, key: keyOf(mutant, finding) })}\n`)
     },
     /** The checks of this very tree, recorded once. */
-    checks: async (seeds: number, record: () => Promise<readonly Check[]>): Promise<readonly Check[]> => {
-      const key = hashOf(tree, String(seeds))
+    checks: async (record: () => Promise<readonly Check[]>): Promise<readonly Check[]> => {
       const kept = JSON.parse(readIfPresent(CHECKS) ?? '{}') as {
         readonly key?: string
         readonly checks: readonly Check[]
       }
-      if (kept.key === key) return kept.checks
+      if (kept.key === tree) return kept.checks
       const checks = await record()
-      writeFileSync(CHECKS, JSON.stringify({ key, checks }))
+      writeFileSync(CHECKS, JSON.stringify({ key: tree, checks }))
       return checks
     },
   }

@@ -14,36 +14,27 @@ import { type Finding, openFindings } from './findings.ts'
 import { chosenFrom, MOST, type Mutant, mutantsOf } from './generate-mutants.ts'
 import { type Asked, reportOf, survived } from './report.ts'
 
-const USAGE = `npm run mutants -- [--only TEXT] [--sample N] [--jobs N] [--budget MINUTES] [--seeds N] [--fresh] [--list]
+const USAGE = `npm run mutants -- [--only TEXT] [--sample N] [--list]
 
 Breaks the gateway in at most ${MOST} places, one at a time and in memory alone, and asks unit tests, tests of functions
 and integration tests, the most promising first, and then random histories, up to the first that fails. What was found
-is kept in .mutants, and asked again when the code that it rests on has changed; so a run may be ended and gone on with.
-  --only TEXT       mutants with this text in their id, of all that there are
-  --sample N        every Nth of them
-  --jobs N          how many at once (default 2)
-  --budget MINUTES  begins no further mutant after so long
-  --seeds N         how many random histories a mutant meets at most (default 10)
-  --fresh           forgets what was found
-  --list            says which mutants there are, and asks nothing
-  --help, -h        this text
+is kept in .mutants, and asked again after the code that it rests on has changed. So a run may be ended and continued.
+  --only TEXT  mutants with this text in their id, of all that there are
+  --sample N   every Nth of them
+  --list       says which mutants there are, and asks nothing
+  --help, -h   this text
 Exit code: 0 every mutant was asked about and died, but for those of the list of exceptions; 1 not so; 2 called wrongly.`
 
 const OPTIONS = {
   only: { type: 'string' },
   sample: { type: 'string', default: '1' },
-  jobs: { type: 'string', default: '2' },
-  budget: { type: 'string', default: '100000' },
-  seeds: { type: 'string', default: '10' },
-  fresh: { type: 'boolean', default: false },
   list: { type: 'boolean', default: false },
 } as const
 
-const numberOf = (text: string, name: string): number => {
-  const number = wholeNumber(text)
-  if (number === undefined || number < 1) throw new UsageError(`--${name} takes a whole number above zero`)
-  return number
-}
+/** How many mutants are asked about at once. */
+const JOBS = 2
+/** How many random histories a mutant meets at most. */
+const SEEDS = 10
 
 const textOf = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'utf8')
 
@@ -74,32 +65,24 @@ const stopped = (): AbortSignal => {
 }
 
 const chosenBy = (argv: readonly string[]) => {
-  const { only, sample, jobs, budget, seeds, fresh, list } = readOptions(argv, OPTIONS)
-  const every = numberOf(sample, 'sample')
+  const { only, sample, list } = readOptions(argv, OPTIONS)
+  const every = wholeNumber(sample) ?? 0
+  if (every < 1) throw new UsageError('--sample takes a whole number above zero')
   const files = sourcesIn('shared', 'functions')
   const all = files.flatMap(mutantsOf)
   const named = only === undefined ? chosenFrom(all) : all.filter(({ id }) => id.includes(only))
   if (named.length === 0) throw new UsageError(`no mutant has "${only}" in its id`)
-  return {
-    files,
-    all,
-    mutants: named.filter((_, at) => at % every === 0),
-    jobs: numberOf(jobs, 'jobs'),
-    budgetMs: numberOf(budget, 'budget') * 60_000,
-    seeds: numberOf(seeds, 'seeds'),
-    fresh,
-    list,
-  }
+  return { files, all, mutants: named.filter((_, at) => at % every === 0), list }
 }
 
 type Chosen = ReturnType<typeof chosenBy>
 
 /** Asks about what is not known yet. Exceptions come last, because they meet every check. */
-const askAll = async ({ files, mutants, jobs, budgetMs, seeds, fresh }: Chosen) => {
+const askAll = async ({ files, mutants }: Chosen) => {
   const signal = stopped()
-  const findings = openFindings(fresh)
+  const findings = openFindings()
   const known = new Map(findings.known(mutants))
-  const checks = await findings.checks(seeds, () => recordChecks(seeds))
+  const checks = await findings.checks(() => recordChecks(SEEDS))
   const noticing = (path: string) =>
     new Set(
       [...known.values()].flatMap(({ id, killer }) => (killer && id.startsWith(`${path} `) ? [killer.check] : [])),
@@ -108,10 +91,9 @@ const askAll = async ({ files, mutants, jobs, budgetMs, seeds, fresh }: Chosen) 
   const waiting = mutants
     .filter(({ id }) => !known.has(id))
     .toSorted((a, b) => Number(EXCEPTIONS.has(a.id)) - Number(EXCEPTIONS.has(b.id)))
-  const endMs = performance.now() + budgetMs
   const work = async () => {
     const askers = { tests: openAsker('ask-tests.ts'), histories: openAsker('ask-histories.ts') }
-    while (performance.now() < endMs && !signal.aborted) {
+    while (!signal.aborted) {
       const mutant = waiting.shift()
       if (!mutant) break
       const startedMs = performance.now()
@@ -126,7 +108,7 @@ const askAll = async ({ files, mutants, jobs, budgetMs, seeds, fresh }: Chosen) 
     }
     askers.tests.end()
   }
-  await Promise.all(Array.from({ length: jobs }, work))
+  await Promise.all(Array.from({ length: JOBS }, work))
   return mutants.flatMap((mutant): readonly Asked[] => {
     const finding = known.get(mutant.id)
     return finding ? [{ mutant, finding }] : []
