@@ -30,42 +30,31 @@ const slowSince = async (deps: TestDeps, { clientId, endpointId }: Endpoint) =>
 /** The queues that messages were sent to. */
 const lanesOf = ({ sent }: TestDeps) => sent.map(({ queue }) => queue)
 
-describe('the slow lane: the way in', () => {
+describe('the slow lane', () => {
   it.for([
-    ['nothing in ten seconds enters it', HUNG, true],
-    ['an error after five seconds enters it', { ...FAILED, durationMs: 5_000 }, true],
-    ['200 after nine seconds enters it', { ...DELIVERED, durationMs: 9_000 }, true],
-    ['by closing the connection after six seconds enters it', { ...REFUSED, durationMs: 6_000 }, true],
-    ['an error within five seconds stays out', { ...FAILED, durationMs: 4_999 }, false],
-    ['by refusing the connection at once stays out', REFUSED, false],
-    ['200 at once stays out', DELIVERED, false],
-  ] as const)('an endpoint that answers %s', async ([, answer, isSlow], { deps, endpoint, delivery }) => {
+    ['answers nothing in ten seconds enters it', dueDelivery, HUNG, true],
+    ['answers an error after five seconds enters it', dueDelivery, { ...FAILED, durationMs: 5_000 }, true],
+    ['answers 200 after nine seconds enters it', dueDelivery, { ...DELIVERED, durationMs: 9_000 }, true],
+    ['closes the connection after six seconds enters it', dueDelivery, { ...REFUSED, durationMs: 6_000 }, true],
+    ['answers an error within five seconds stays out', dueDelivery, { ...FAILED, durationMs: 4_999 }, false],
+    ['refuses the connection at once stays out', dueDelivery, REFUSED, false],
+    ['answers 200 at once stays out', dueDelivery, DELIVERED, false],
+    ['is in it and answers 200 soon leaves it', slowDelivery, DELIVERED, false],
+    ['is in it and answers an error soon leaves it', slowDelivery, FAILED, false],
+    ['is in it and refuses connections stays in it', slowDelivery, REFUSED, true],
+  ] as const)('an endpoint that %s', async ([, arrange, answer, isSlow]) => {
+    const { deps, endpoint, delivery } = await arrange()
+    const { slowSince: before } = endpoint
     deps.answerWebhooks(async () => answer)
 
-    await deliverWebhook(deps, messageFor(delivery))
-
-    expect(await slowSince(deps, endpoint)).toBe(isSlow ? deps.now() : undefined)
-    expect(codes(deps).filter((code) => code.startsWith('endpoint.'))).toStrictEqual(isSlow ? ['endpoint.slow'] : [])
-    const next = answer.delivered ? [] : [isSlow ? 'webhooks-slow' : 'webhooks']
-    expect(lanesOf(deps)).toStrictEqual(next)
-  })
-})
-
-describe('the slow lane: the way back', () => {
-  it.for([
-    ['answers 200 soon leaves it', DELIVERED, false],
-    ['answers an error soon leaves it', FAILED, false],
-    ['refuses connections stays', REFUSED, true],
-  ] as const)('an endpoint that %s', async ([, answer, stays]) => {
-    const { deps, endpoint, delivery } = await slowDelivery()
-    deps.answerWebhooks(async () => answer)
-
-    await deliverWebhook(deps, { ...messageFor(delivery), slow: true })
+    await deliverWebhook(deps, { ...messageFor(delivery), slow: before !== undefined })
 
     expect(deps.webhooks).toHaveLength(1)
-    expect(await slowSince(deps, endpoint)).toBe(stays ? endpoint.slowSince : undefined)
-    expect(codes(deps).includes('endpoint.answers_again')).toBe(!stays)
-    expect(lanesOf(deps)).toStrictEqual(answer.delivered ? [] : [stays ? 'webhooks-slow' : 'webhooks'])
+    expect(await slowSince(deps, endpoint)).toBe(isSlow ? (before ?? deps.now()) : undefined)
+    const change = isSlow ? 'endpoint.slow' : 'endpoint.answers_again'
+    const logged = codes(deps).filter((code) => code.startsWith('endpoint.'))
+    expect(logged).toStrictEqual(isSlow === (before !== undefined) ? [] : [change])
+    expect(lanesOf(deps)).toStrictEqual(answer.delivered ? [] : [isSlow ? 'webhooks-slow' : 'webhooks'])
   })
 })
 
