@@ -124,14 +124,6 @@ const assetOf = (spec: FunctionSpec) => {
   return asset
 }
 
-const run = async (spec: FunctionSpec, world: Awaited<ReturnType<typeof aWorld>>) => {
-  const asset = assetOf(spec)
-  const { event, answers } = await anInvocation(spec, world)
-  const table = await copyTable(world.deps, `${TABLE}-${spec.name}`)
-  const { answer, output } = await runAsset(asset.file, event, environmentOf(asset, table))
-  return { answer, answers, output }
-}
-
 describe('the assets of the stack', () => {
   it.runIf(takesEvery)('are the same after a second synthesis of the same code', () => {
     bundledStage(deployedStage(STAGE), again)
@@ -206,7 +198,11 @@ onDynamoDb('the assets of the stack, called once', () => {
   })
 
   it.concurrent.each(CALLED)('$name loads without other files and gives the expected answer', async (spec) => {
-    const { answer, answers, output } = await run(spec, world)
+    const asset = assetOf(spec)
+    const { event, answers } = await anInvocation(spec, world)
+    const table = await copyTable(world.deps, `${TABLE}-${spec.name}`)
+
+    const { answer, output } = await runAsset(asset.file, event, environmentOf(asset, table))
 
     expect(answer).toMatchObject(answers)
     expect(output).not.toContain(world.header)

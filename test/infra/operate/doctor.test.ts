@@ -95,8 +95,6 @@ describe('the doctor', () => {
 
   const subscriptionsAre = (...Subscriptions: { readonly SubscriptionArn: string }[]) =>
     prod.aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions })
-  const accountRuns = (ConcurrentExecutions: number) =>
-    prod.aws.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions } })
   const tableMay = (TableMaxReadCapacityUnits: number, TableMaxWriteCapacityUnits: number) =>
     prod.aws.dynamodb.on(DescribeLimitsCommand).resolves({ TableMaxReadCapacityUnits, TableMaxWriteCapacityUnits })
   const stop = (name: string) =>
@@ -142,7 +140,7 @@ describe('the doctor', () => {
     ['wrong topic PagesTopicArn: is no output of the stack', withoutPages],
     [
       'wrong account concurrency: the account has 500; synth and concurrency-near-limit use 1000',
-      () => accountRuns(500),
+      () => prod.aws.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 500 } }),
     ],
     [`wrong account table units: 10000 reads and 40000 writes ${COUNTED}`, () => tableMay(10_000, 40_000)],
     [`wrong account table units: 40000 reads and 19999 writes ${COUNTED}`, () => tableMay(40_000, 19_999)],
