@@ -17,7 +17,7 @@ export type Environment = {
   stoppedMs: number
   frozenAtMs: number
   process: Process
-  /** A process that was answered early. It continues during the next invocation, under that one's name. */
+  /** A process whose caller was answered early. It continues in the next invocation, under that one's name. */
   unfinished?: Process | undefined
 }
 

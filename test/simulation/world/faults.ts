@@ -14,13 +14,13 @@ const WORST = {
   overtaken: 0.2,
   /** The table is throttled for all retries of the SDK. */
   tableThrottled: 0.01,
-  /** The table did it, and its answers were lost for all retries of the SDK. */
+  /** A write is applied, and its answers are lost for all retries of the SDK. */
   tableAnswerLost: 0.01,
-  /** A transaction meets another one. */
+  /** A transaction conflicts with another one. */
   tableConflict: 0.1,
-  /** The table did it, its answer was lost, and the SDK sent the request again. */
+  /** A write is applied, its answer is lost, and the SDK sends the request again. */
   tableRetried: 0.1,
-  /** A page ends before its limit, as one of a megabyte does. */
+  /** A page ends before its limit, as DynamoDB ends pages at 1 MB. */
   pageCut: 0.3,
   /** A batch read leaves some of its keys unprocessed. */
   batchCut: 0.2,
@@ -32,20 +32,20 @@ const WORST = {
   queueSendFails: 0.05,
   /** For minutes, up to an hour, no queue takes or gives a message. */
   queuesDown: 0.1,
-  /** The provider was never reached. */
+  /** A request does not reach the provider. */
   providerUnreachable: 0.1,
-  /** The provider did it, and its answer was lost. */
+  /** The provider processes a request, and its answer is lost. */
   providerAnswerLost: 0.1,
   providerServerError: 0.1,
   providerRateLimit: 0.05,
   providerSlow: 0.1,
-  /** The provider does not show a payment yet that it has taken and announced. */
+  /** The provider does not show a payment yet that it has captured and announced. */
   providerBehind: 0.3,
   /** The provider shows a request as it was before it changed a moment ago. */
   providerStale: 0.3,
   /** How late the provider lists its transactions: less than the two minutes that the sync leaves out. */
   rowsBehindMs: 100_000,
-  /** Unless zero, the provider counts the calls of each operation, and refuses those beyond its quota. */
+  /** If not zero, the provider has a quota for each operation, and refuses calls above it. */
   providerQuota: 1,
   /** A payment's row is never shown, is shown twice, or its fee comes days late or is zero. */
   rowMissing: 0.1,
@@ -63,13 +63,13 @@ const WORST = {
   /** What customers do. */
   wrongAmount: 0.1,
   paidLate: 0.2,
-  /** Each machine's clock is off by up to so much, either way. */
+  /** The most by which a machine's clock is early or late. */
   clockSkewMs: 10_000,
   /** An environment's monotonic clock stops while it is frozen. */
   monotonicStops: 1,
   /** The platform answers for a function at its time limit; the function continues when it is thawed. */
   answeredEarly: 0.1,
-  /** An operator is at work: endpoints are disabled, deleted and replaced; keys revoked and restricted, clients changed. */
+  /** Operators disable, delete and replace endpoints, revoke and restrict keys, and change clients. */
   endpointChanges: 1,
   clientChanges: 1,
   /** An endpoint hangs for minutes or hours, for all requests. */
@@ -85,7 +85,7 @@ const each = (draw: (worst: number) => number): Faults =>
 
 export const NO_FAULTS = each(() => 0)
 
-/** Swarm testing: each history draws its faults and how bad they are. Many at once would hide each other. */
+/** Swarm testing: each history draws its faults and their rates, because many faults at once hide each other. */
 export const drawFaults = (prng: Prng): Faults => {
   const share = prng.next()
   return each((worst) => (prng.chance(share) ? worst * prng.next() : 0))

@@ -17,36 +17,36 @@ export type ProviderAnswer = {
   readonly outcome: HttpOutcome
 }
 
-/** The listeners of a world: rules, promises, situations and scenes add themselves. */
+/** The listeners of a world, by what they are called with. Rules, promises, situations and scenes add themselves. */
 export const createListeners = () => ({
-  /** Told of every change of an item, at the moment it is made. */
+  /** Every change of an item, when it is made. */
   onChange: [] as ((change: TableChange) => void)[],
-  /** Told of all changes that one write has made, of its items together. */
+  /** All changes of one write together. */
   onWritten: [] as ((changes: readonly TableChange[]) => void)[],
-  /** Told of a condition that refused a write, and of the item that failed it. */
+  /** A step whose condition refused a write, and the item that failed it. */
   onRefused: [] as ((step: Step, was: StoredItem | undefined) => void)[],
-  /** Told when a process begins, and when its handler has come to an end or it was killed. */
+  /** The start of a process, and its end: its handler has returned or thrown, or it was killed. */
   onStarted: [] as ((process: Process, event: unknown) => void)[],
   onEnded: [] as ((process: Process, how: 'done' | 'failed' | 'died') => void)[],
-  /** Told of a process whose write is delayed, and of the keys that it writes. */
+  /** A process whose write is delayed, and the keys that it writes. */
   onOvertaken: [] as ((process: Process, keys: readonly Key[]) => void)[],
-  /** Called when a fault happens. */
+  /** A fault that happens. */
   onFault: [] as ((fault: keyof Faults) => void)[],
-  /** Told of a call to the provider before it leaves, and of its answer once the process has it. */
+  /** A call to the provider before it leaves, and its answer when the process has it. */
   onAsked: [] as ((process: Process, method: string, path: string, body: unknown) => void)[],
   onAnswered: [] as ((process: Process, answer: ProviderAnswer) => void)[],
-  /** Told of each message that is sent, with its content and its sender. */
+  /** A sent message, with its sender. */
   onSent: [] as ((queue: QueueName, message: QueueMessage, process: Process) => void)[],
-  /** Told of messages that a worker is given. */
+  /** Messages that a worker receives. */
   onHandedOut: [] as ((queue: QueueName, messages: readonly ReceivedMessage[]) => void)[],
-  /** Told of an error that a process writes into its log. */
+  /** An error that a process logs. */
   onError: [] as ((process: Process, error: unknown) => void)[],
-  /** Told of a line that a process writes into its log. */
+  /** A line that a process logs. */
   onLine: [] as ((process: Process, code: string, fields: Readonly<Record<string, unknown>>) => void)[],
-  /** Told of a webhook before it leaves. */
+  /** A webhook before it leaves. */
   onPost: [] as ((request: WebhookRequest, process: Process) => void)[],
-  /** Told when the operators were told of something, and by whom. */
+  /** A published alert, and the process that published it. */
   onAlerted: [] as ((alert: Alert, process: Process) => void)[],
-  /** Told of a callback of the provider's, of the token it came with, and of the status that it was answered with. */
+  /** A callback of the provider, its token, and the status of the reply. */
   onCallback: [] as ((body: string, token: string | undefined, status: number) => void)[],
 })

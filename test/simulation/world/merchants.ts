@@ -15,7 +15,7 @@ export type ReceivedWebhook = {
 
 export type Impairment = 'late' | 'refuses' | 'hangs'
 
-/** `arrive` is when the request reaches the server, which is when it is noted. */
+/** `arrive` is called when the request reaches the server, which then records it. */
 type PostPlan = { readonly durationMs: number; readonly arrive: (atMs: number) => WebhookResult }
 
 const TIMEOUT_MS = 10_000
@@ -63,7 +63,7 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
   return {
     received,
     impaired,
-    /** What the merchant's server does with one POST, and how long that takes. */
+    /** What the merchant's server answers to one POST, and how long that takes. */
     plan: (request: WebhookRequest, faults: Faults, nowMs: number): PostPlan => {
       const impairment = impaired.get(request.url)
       if (impairment === 'refuses') {

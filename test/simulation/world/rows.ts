@@ -4,7 +4,7 @@ import type { World } from './world.ts'
 
 type WithTable = Pick<World, 'table'>
 
-/** Items that have a partition of their own, and the name of their kind for a sort key. */
+/** Items with their own partition, whose sort key is their kind. */
 const rowOf =
   (kind: string) =>
   ({ table }: WithTable, id: unknown): StoredItem | undefined =>
@@ -16,15 +16,15 @@ export const suspenseRow = rowOf('SUSPENSE')
 export const verdictRow = rowOf('VERDICT')
 export const clientRow = (world: WithTable, id: unknown): StoredItem => rowOf('CLIENT')(world, id) ?? {}
 
-/** What is settled of a client, and what is paid out. */
+/** The window of a client: what is settled and paid out. */
 export const windowRow = ({ table }: WithTable, clientId: unknown): StoredItem =>
   table.item({ pk: `LEDGER#${String(clientId)}`, sk: 'WINDOW' }) ?? {}
 
-/** The payment of an attempt, by the reference that its request has at the provider. */
+/** The payment of a reference at the provider. */
 export const paymentOfReference = (world: WithTable, reference: string | undefined): StoredItem | undefined =>
   paymentRow(world, reference?.slice(0, 36))
 
-/** All rows of a kind that have these values, without what lies beside them in their partitions. */
+/** All rows of a kind with these values, without the other items of their partitions. */
 export const rowsOf = (
   { table }: WithTable,
   kind: 'PAYMENT' | 'DELIVERY' | 'SETTLEMENT',
@@ -34,7 +34,7 @@ export const rowsOf = (
     .items(`${kind}#`)
     .filter((row) => Object.entries({ sk: kind, ...having }).every(([name, value]) => row[name] === value))
 
-/** A delivery has its status under one name or the other: that decides whether an index lists it. */
+/** A delivery has its status in `status`, which an index lists, or in `state`. */
 export const deliveryStatus = (row: StoredItem = {}): string => text(row, 'status') || text(row, 'state')
 
 /** The journal of a client, in all its parts. */

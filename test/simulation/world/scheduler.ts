@@ -1,13 +1,13 @@
 type Event = { readonly timeMs: number; readonly run: () => void; cancelled: boolean }
 
-/** Lets every promise that can go on do so: a tick comes after all microtasks, always in the same order. */
+/** Runs all promises that can continue: the next tick comes after all microtasks, always in the same order. */
 const settle = () => new Promise<void>((resolve) => process.nextTick(resolve))
 
-/** Simulated time: everything that happens is an event here, and nothing else moves the clock. */
+/** Simulated time. Everything that happens is an event here, and only events advance the clock. */
 export type Scheduler = ReturnType<typeof createScheduler>
 
 export const createScheduler = (startMs: number) => {
-  /** The next event is the last one. Of events of the same time the last one was added first. */
+  /** In reverse order: the last element is the next event. */
   const events: Event[] = []
   let now = startMs
   let steps = 0
@@ -40,12 +40,12 @@ export const createScheduler = (startMs: number) => {
 
   return {
     nowMs: () => now,
-    /** Runs `run` at a time; a past one is now. Events of the same time run in the order they were added. */
+    /** Runs `run` at a time, or now if it has passed. Events of the same time run in the order of their addition. */
     at,
     after: (delayMs: number, run: () => void) => at(now + delayMs, run),
     /** Runs the next event and everything that follows from it without waiting. False when there is none. */
     step: async () => {
-      // What was begun outside of an event makes its first calls before time moves on.
+      // Work that began outside an event makes its first calls before time advances.
       await settle()
       return runNext()
     },

@@ -1,9 +1,9 @@
 import type { QueueName } from '../../../shared/queues.ts'
 
 type SimQueueOptions = {
-  /** How long a received message stays hidden when it is not removed. */
+  /** How long a received message is hidden, unless it is removed. */
   readonly visibilityMs: number
-  /** A message is received this often; then it is set aside. */
+  /** After this many receives, a message goes to the dead-letter queue. */
   readonly maxReceiveCount: number
 }
 
@@ -23,19 +23,19 @@ export type ReceivedMessage = {
   readonly receiveCount: number
 }
 
-/** What a standard queue does now and then, drawn from the world's source of chance. Probabilities are 0 to 1. */
+/** What a standard queue sometimes does. Probabilities are 0 to 1. */
 export type Disorder = {
   readonly random: () => number
-  /** That the messages come in another order than they became visible. */
+  /** The probability that messages come in another order than they became visible. */
   readonly reorder: number
-  /** That another server keeps a copy of a message: it comes once more, even if the first one was deleted. */
+  /** The probability that a message comes a second time, even if the first one was deleted. */
   readonly duplicate: number
-  /** Told when either happens. */
+  /** Called when either happens. */
   readonly onDisorder?: (what: 'reorder' | 'duplicate') => void
 }
 
 type Stored = Pick<ReceivedMessage, 'messageId' | 'body' | 'sentAtMs'> & {
-  /** A copy that a server kept; it has no further copies. */
+  /** A second copy, which has no further copies. */
   readonly isCopy: boolean
   visibleAtMs: number
   receipt: string | undefined
@@ -49,7 +49,7 @@ const RETENTION_MS = 4 * 24 * 60 * 60_000
 const MAX_DELAY_SECONDS = 900
 const MAX_RECEIVED = 10
 
-/** A standard queue of SQS with its dead-letter queue, without a clock of its own. Held to the emulator by a test. */
+/** A standard queue of SQS with its dead-letter queue. A test compares it with the emulator. Callers pass the time. */
 export const createSimQueue = (options: SimQueueOptions) => {
   const stored = new Set<Stored>()
   const dead: Stored[] = []
@@ -92,7 +92,7 @@ export const createSimQueue = (options: SimQueueOptions) => {
       }
       return put({ body, sentAtMs: nowMs, visibleAtMs: nowMs + delaySeconds * 1_000 })
     },
-    /** Up to ten visible messages, which are hidden from then on; those received too often are set aside instead. */
+    /** Returns up to ten visible messages and hides them. Messages received too often go to the dead-letter queue. */
     receive: ({ max, nowMs, disorder }: ReceiveRequest): readonly ReceivedMessage[] => {
       const waiting = visible(nowMs)
       if (disorder && disorder.random() < disorder.reorder) {
@@ -107,17 +107,17 @@ export const createSimQueue = (options: SimQueueOptions) => {
       }
       return received
     },
-    /** Removes the message. False when the receipt is unknown or no longer its newest. */
+    /** Removes the message. False if the receipt is unknown or not the newest. */
     remove: (receipt: string): boolean => {
       for (const message of stored) if (message.receipt === receipt) return stored.delete(message)
       return false
     },
-    /** When the next message is or was visible; undefined when none will be. */
+    /** The earliest time at which a message is visible; undefined if there is no message. */
     nextDueMs: (): number | undefined => {
       const alive = [...stored].filter(({ visibleAtMs, sentAtMs }) => visibleAtMs < sentAtMs + RETENTION_MS)
       return alive.length > 0 ? Math.min(...alive.map(({ visibleAtMs }) => visibleAtMs)) : undefined
     },
-    /** What was set aside, oldest first. */
+    /** The dead-letter queue, oldest message first. */
     dead: (): readonly Readonly<Stored>[] => [...dead],
   }
 }
@@ -130,13 +130,13 @@ const shuffle = (items: Stored[], random: () => number): void => {
   }
 }
 
-/** The event that Lambda makes of received messages, as far as the gateway reads it. */
+/** The fields that the gateway reads of Lambda's event for received messages. */
 export const sqsEvent = (messages: readonly Pick<ReceivedMessage, 'messageId' | 'body'>[]) => ({
   Records: messages.map(({ messageId, body }) => ({ messageId, body })),
 })
 
 const WORKER_OF_DUE_WORK = { visibilityMs: 540_000, maxReceiveCount: 5 }
-/** How long the queues of the stack hide what a worker was given, and how often they give it. */
+/** The visibility timeouts and receive counts of the stack's queues. */
 export const QUEUE_TIMES: Readonly<Record<QueueName, SimQueueOptions>> = {
   webhooks: { visibilityMs: 35_000, maxReceiveCount: 20 },
   'webhooks-slow': { visibilityMs: 35_000, maxReceiveCount: 20 },

@@ -14,7 +14,7 @@ export type Tenant = {
   readonly clientId: ClientId
   apiKey: string
   keyId: string
-  /** Keys that were its, or are no use for what it does. */
+  /** Keys that the tenant no longer uses, and read-only ones. */
   readonly formerKeys: string[]
   isBeingChanged?: boolean
   readonly endpoints: SimEndpoint[]
@@ -23,7 +23,7 @@ export type Tenant = {
   readonly personal: { readonly name: string; readonly email: string; readonly phone: string }
 }
 
-/** Those that no operator has deleted. */
+/** Endpoints that no operator has deleted. */
 export const liveEndpoints = ({ endpoints }: Tenant): readonly SimEndpoint[] =>
   endpoints.filter(({ isGone }) => isGone !== true)
 
@@ -35,7 +35,7 @@ const okBody = (reply: Awaited<ReturnType<typeof operate>>): Record<string, unkn
   return reply.body
 }
 
-/** Each at a URL of its own. Undefined when its registration was not answered. */
+/** Registers an endpoint with a URL of its own. Undefined if the operator got no answer. */
 export const addEndpoint = async (world: World, clientId: string): Promise<SimEndpoint | undefined> => {
   const number = world.registrations.get(clientId) ?? 0
   world.registrations.set(clientId, number + 1)
@@ -47,13 +47,13 @@ export const addEndpoint = async (world: World, clientId: string): Promise<SimEn
   return { endpointId, url, secret: String(registered.body['signing_secret']) }
 }
 
-/** Registers a merchant through the operators' own actions, with so many parts of its books from the beginning. */
+/** Registers a merchant through the operator actions, with this number of endpoints and of parts. */
 export const addTenant = async (world: World, number: number, endpoints: number, parts = 1): Promise<Tenant> => {
   const rateLimit = RATE_LIMITS[number]
   const client = okBody(
     await operate(world, 'create-client', {
       name: `Toko Nomor ${'ABCDEFGH'[number] ?? 'X'}`,
-      // So that there are counters, which expire.
+      // A rate limit makes counters, which expire.
       ...(rateLimit !== undefined && { rate_limit_per_second: rateLimit }),
       ...(parts > 1 && { ledger_parts: parts }),
       settlement_floor_minor: world.prng.pick([0, 10_000, 250_000]),

@@ -96,7 +96,7 @@ const connectExpiry = (world: World) => {
   })
 }
 
-/** Everything that starts a function by itself. */
+/** Connects everything that starts a function without a caller. */
 export const connectSources = (world: World): void => {
   connectIndexes(world)
   connectExpiry(world)
@@ -130,7 +130,7 @@ const firing =
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 5 * MINUTE_MS
 
-/** A run that Lambda has no room for is tried again until it is too old; one that fails is not. */
+/** A throttled run is retried until its event is too old. A failed run is not retried. */
 const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: ScheduleSpec): Promise<void> => {
   const { nowMs } = world.scheduler
   const endsMs = nowMs() + maxEventAgeSeconds * 1_000
@@ -142,7 +142,7 @@ const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: Sched
   count(world.tally, 'schedule dropped: no concurrency left')
 }
 
-/** Answers when the first of some due work falls due. Every change of an item updates that. */
+/** Returns a function that tells when the first of some due work is due. Every change of an item updates it. */
 const trackDue = (
   world: World,
   isMeant: (work: unknown) => boolean,
