@@ -11,7 +11,7 @@ import { keyRequests, metricsOf, runsPerMonth, specOf } from './monthly-activity
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
 import { PRICED, PRICES, type Prices } from './prices.ts'
 
-/** How much is used of what is billed. */
+/** The billed quantities, by the name of their price. */
 type Usage = Readonly<Partial<Prices>>
 
 type CostLine = { readonly component: string; readonly basis: string; readonly usage: Usage }
@@ -31,7 +31,7 @@ const NAMES = Object.keys(PRICES) as (keyof Prices)[]
 const sum = <Thing>(things: readonly Thing[], of: (thing: Thing) => number): number =>
   things.reduce((all, thing) => all + of(thing), 0)
 
-/** A row of what is used under the prices whose names begin so. */
+/** A cost line with the quantities of all prices whose names begin with `prices`. */
 const line = (component: string, basis: string, usage: Usage, prices = ''): CostLine => {
   const names = NAMES.filter((name) => name.startsWith(prices))
   if (names.length === 0) throw new Error(`no price begins with ${prices}`)

@@ -19,7 +19,7 @@ import { aStoredClient } from '../support/payment-builders.ts'
 import type { TestDeps } from '../support/test-deps.ts'
 import { meteredDeps } from './meter-table.ts'
 
-/** What one action costs a client that has made so many payments. */
+/** The units of one action of a client. */
 type Cost = { readonly action: string; readonly reads: number; readonly writes: number }
 
 /** Every size gets the same new day on top of its history. */
@@ -61,7 +61,7 @@ const wholeList = async (deps: Deps, settlement: Settlement, read: () => void) =
   if (net !== settlement.netMinor || count !== settlement.paymentCount) throw new Error('the pages lost a payment')
 }
 
-/** The actions of one client with so many payments in one settled window, and a new day after it. */
+/** Measures the actions of a client with `payments` payments in one settled window, and a new day of payments. */
 const measureGrowth = async (payments: number) => {
   const { deps, meter } = meteredDeps()
   const client = await aStoredClient(deps, { settlementFloorMinor: 0 as never })
@@ -183,7 +183,7 @@ const COMMANDS = [
   ['get-books --from --to', getBooks, {}],
 ] as const
 
-/** A year in which so many clients are settled every week, and every tenth payout of a client fails; then the month end. */
+/** Measures the month end after `weeks` weekly settlements of all clients. Every tenth payout of a client failed. */
 export const measureMonthEnd = async (clients: number, weeks = 52): Promise<readonly Command[]> => {
   const { deps, meter } = meteredDeps()
   const { clock } = deps

@@ -8,7 +8,7 @@ import { ASSUMPTIONS, PAYMENT_BODY } from './assumptions.ts'
 import { storedBytes } from './meter-table.ts'
 import { type Flow, type MeteredWorld, startMeteredWorld } from './metered-world.ts'
 
-/** Runs that serve many payments are measured with so many, and divided. */
+/** Payments in a run that serves many. The run's use is divided by this number. */
 const MANY = 200
 
 /** Walks payments through their life on the real handlers and counts what every step uses. */
@@ -82,7 +82,7 @@ const share = (flow: Flow): Flow => times(flow, 1 / MANY)
 const beyond = (idle: Flow, flow: Flow): Flow =>
   counted(flow, (count, name) => Math.max(0, count - Number(Reflect.get({ ...idle.detail, ...idle }, name) ?? 0)))
 
-/** A payment that is pending after so many minutes' rounds has no end. */
+/** A payment that is still pending after this many runs of due work fails the measurement. */
 const MOST_ROUNDS = 60
 
 /** Many unpaid payments up to their end: the first one's create, all of their ends, and a delivery. */

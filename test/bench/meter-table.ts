@@ -7,7 +7,7 @@ import { testDeps } from '../support/test-deps.ts'
 /** Request units as DynamoDB bills them: table and indexes together. */
 export type Units = { readonly reads: number; readonly writes: number }
 
-/** How much of what: `calls transact`, `writes PAYMENT`, `writes PAYMENT/by-due`, `reads CLIENT`. */
+/** Numbers by name: `calls transact`, `writes PAYMENT`, `writes PAYMENT/by-due`, `reads CLIENT`. */
 export type Detail = Readonly<Record<string, number>>
 
 /** What is billed on top of each item, and of each entry of an index, while it is stored. */
@@ -52,8 +52,8 @@ export const meterTable = (table: MemoryTable) => {
 const silent = () => undefined
 
 /**
- * A gateway on a table of its own in memory, whose requests are counted. It keeps no log. Its clock stands while a run
- * works: no run is cut, on a slow machine either.
+ * A gateway on its own table in memory, whose requests are counted. It keeps no log. Its clock does not advance during
+ * a run, so no run reaches its time limit on a slow machine.
  */
 export const meteredDeps = () => {
   const memory = createMemoryTable({ indexes: 'immediate' })

@@ -12,7 +12,7 @@ export const specOf = (name: string): FunctionSpec => {
   return spec
 }
 
-/** Runs of a schedule in a month; none of what something else starts. */
+/** Runs of a schedule in a month; 0 for a function without a schedule. */
 export const runsPerMonth = ({ trigger }: FunctionSpec): number => {
   if (trigger.kind !== 'schedule') return 0
   return 'everyMinutes' in trigger.schedule ? (hoursPerMonth * 60) / trigger.schedule.everyMinutes : hoursPerMonth / 24

@@ -1,7 +1,8 @@
 /**
- * Goal: the stack has no weakness that public rule packs know, except those with a written reason. Method: three packs of
- * cdk-nag check a stage without options and one with all, by night each option alone too. Each finding must have a reason,
- * and each reason a finding. The packs know neither `TableV2` nor our manifest: other tests of this folder check these.
+ * Goal: the stack has no weakness that public rule packs know, except those with a written reason. Method: three packs
+ * of cdk-nag check a stage without options and one with all; in the nightly run each option too. Each finding must have
+ * a reason, and each reason a finding. The packs know neither `TableV2` nor our manifest: other tests of this folder
+ * check these.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -192,7 +193,7 @@ const findingsIn = (app: App, stack: Stack, stage: string): readonly Finding[] =
 const partOf = ({ stackName }: Stack, stage: DeployedStage) =>
   /-(front|watch)$/.exec(stackName.replace(stackNameOf(stage), ''))?.[1] ?? 'gateway'
 
-/** The stage with the fewest options and the one with all; by night each option alone too. */
+/** The stages without options and with all options; in the nightly run also each option alone. */
 const checkedStages = Object.entries(OPTIONAL_STAGES).filter(
   ([what]) => takesEvery || what === 'dev' || what === 'prod with everything',
 )

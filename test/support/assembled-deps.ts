@@ -8,7 +8,7 @@ const STAGE: Deps['stage'] = {
   defaultDisplayName: 'Gateway Test',
 }
 
-/** What stands outside of a gateway. `requests` is the storage below the table's retries. */
+/** The outside of a gateway. `requests` is the storage below the table's retries. */
 export type Outside = Omit<Deps, 'table' | 'stage' | 'resolveHost' | 'memory'> & {
   readonly requests: TableRequests
   readonly stage?: Partial<Deps['stage']>

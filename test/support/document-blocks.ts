@@ -3,11 +3,11 @@ import { projectText } from './source-file.ts'
 /** A fenced block of a document. */
 export type Block = {
   readonly language: string
-  /** What stands after the language. */
+  /** The text after the language. */
   readonly note: string
   readonly text: string
   readonly line: number
-  /** The heading it stands under. */
+  /** The heading above the block. */
   readonly heading: string
 }
 

@@ -10,8 +10,8 @@ type HeardRow = {
 type Gone = { readonly id: string; readonly kind: string; gone: number; readonly won?: number }
 
 /**
- * Counts by hand what stands of a payment, by what the provider took and gave (design section 10). It shares no code with
- * the gateway.
+ * Recounts the remaining money of a payment from the provider's rows (design section 10). It shares no code with the
+ * gateway.
  */
 export const modelOf = (gross: number, fee: number, markup: number) => {
   const net = gross - fee - markup

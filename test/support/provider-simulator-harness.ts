@@ -37,7 +37,7 @@ const propertiesFor = (channelCode: string): Record<string, string> => {
 
 type CallbackBody = { created: string; event: string; api_version: string; data: Readonly<Record<string, unknown>> }
 
-/** The core on a clock that stands until it is advanced (a Friday morning in Jakarta), with counted ids and recorded callbacks. */
+/** The core on a manual clock (a Friday morning in Jakarta), with counted ids and recorded callbacks. */
 export const aCore = (options: { restored?: readonly Change[]; start?: string } = {}) => {
   const clock = createScheduler(Date.parse(options.start ?? '2026-11-20T04:10:00.000Z'))
   const callbacks: (CallbackBody & Pick<OutgoingCallback, 'headers'>)[] = []

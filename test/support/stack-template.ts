@@ -19,7 +19,7 @@ export type Resource = {
   readonly properties: Properties
   readonly deletionPolicy: string | undefined
   readonly updatePolicy: unknown
-  /** Logical ids of what must be there first. */
+  /** Logical ids of resources that CloudFormation creates first. */
   readonly dependsOn: readonly string[]
 }
 
@@ -96,7 +96,7 @@ type RawTemplate = { readonly Resources: Readonly<Record<string, RawResource>>; 
 /**
  * Synthesises into a directory of its own, which is gone afterwards. Resources and outputs are those of the stacks in the
  * stage's region. CDK's check against the schemas of CloudFormation takes most of a
- * synthesis: `rule-packs.test.ts` makes it by night, for a stage with every option.
+ * synthesis: `rule-packs.test.ts` makes it in the nightly run, for a stage with every option.
  */
 const rawStacks = (addTo: (app: App) => void) => {
   const outdir = mkdtempSync(join(tmpdir(), 'gateway-synth-'))

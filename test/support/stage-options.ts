@@ -38,7 +38,7 @@ export const OTHER_FIGURES: DeployedStage = stageWith({
 
 const prod = deployedStage('prod')
 
-/** Production at so many calls a minute, with everything raised that its API needs to let in as many payments. */
+/** Production with this quota, and with all limits of the API raised to accept as many payments. */
 const atQuota = (providerCallsPerMinute: number, options: Partial<DeployedStage>): DeployedStage =>
   stageWith(
     {

@@ -76,7 +76,7 @@ const measureEndpoints = async (bench: Bench) => {
   return { beside, alone, attemptsHeld }
 }
 
-/** Others' requests while one client sends so many requests a second. */
+/** Latencies of other clients while one client sends `flood` requests a second. */
 const noFigures = (flood: number) => ({ flood, create: noLatencies(), get: noLatencies(), passed: 0, refused: 0 })
 type FloodFigures = ReturnType<typeof noFigures>
 

@@ -109,7 +109,7 @@ describe('what synth counts a payment with', () => {
 /** What one partition takes. */
 const PARTITION_UNITS = 1_000
 
-/** Write units of each partition, for one payment of a client with so many parts, the most first. */
+/** Write units of each partition for one payment of a client with `parts` parts, largest first. */
 const unitsByPartition = async (
   parts: number,
   payments: number,

@@ -50,7 +50,7 @@ const PAYMENTS = 120
 const LIFE_MS = 5 * 24 * HOUR_MS
 const LISTING = 'GET /transactions'
 
-/** A payment's whole life, counted on so many that runs which serve many are shared. */
+/** Counts the whole life of a payment, on many payments, because some runs serve many of them. */
 export const measureUse = async ({ paid, callbacks }: Kind) => {
   const { world, create, pay, pass } = await startWallsWorld(NO_QUOTA)
   if (!callbacks) world.provider.orderFault({ target: 'callback', fault: 'lost', times: PAYMENTS })

@@ -192,7 +192,7 @@ const stationTable = (): string => {
 const speedText = ({ dueItems, pages }: WorkerSpeeds): string =>
   `One worker brings ${shown(dueItems)} unpaid payments a second to their end, and there are ${workersAtEach(dueWorkers)}; one lists ${shown(pages)} pages a second for 220 s of 300, and there are ${workersAtEach(listingWorkers)}.`
 
-/** The highest lasting rates by the model, what it is made of, and single payments held against it. */
+/** The highest lasting rates by the model, the model's parts, and a comparison with single payments. */
 export const wallsReport = async () => {
   const uses: (readonly [string, Use])[] = []
   for (const [name, kind] of KINDS) uses.push([name, await measureUse(kind)])

@@ -34,7 +34,7 @@ const REFERENCE = 'external_reference'
 
 const VALID = JSON.stringify(aPaymentBody())
 
-/** A valid body with one more member, written as it stands. */
+/** A valid body with this text as one more member. */
 const withMember = (member: string) => `{${member},${VALID.slice(1)}`
 const withAmount = (digits: string) => VALID.replace('100000', digits)
 const withMetadata = (json: string) => withMember(`"metadata":${json}`)

@@ -153,7 +153,7 @@ const KEPT = [
 
 const bodyWith = (metadata: string) => `{"metadata":${metadata},${JSON.stringify(aPaymentBody()).slice(1)}`
 
-/** The characters of `metadata` in an answer, found by what stands on either side of it in the DTO. */
+/** The exact text of `metadata` in an answer. */
 const metadataIn = (text: string) => /"metadata":(.*?),"created_at":"/s.exec(text)?.[1]
 
 const createWith = (deps: TestDeps, caller: ApiClient, metadata: string, key: string) =>

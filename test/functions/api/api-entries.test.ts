@@ -48,7 +48,7 @@ const aMerchant = async () => {
   return { deps, caller, entries, entriesOf }
 }
 
-/** With one settlement of so many payments, a second apart, each of another amount. */
+/** A merchant with one settlement of `count` payments, a second apart, each with another amount. */
 const aSettled = async (count: number, fieldsOf: (at: number) => Partial<Payment> = () => ({})) => {
   const merchant = await aMerchant()
   const { deps, caller } = merchant

@@ -72,7 +72,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     const second = await listed({ per_page: '2', page: '2' })
 
     expect(answer.body).toStrictEqual({ data: made, pagination: { ...page, total: 3, total_pages: 1 } })
-    // Key and client, parts, what leads there, and the payments: all of it as it is now.
+    // API key and client, parts, references, and payments. All reads are consistent.
     expect(watched.calls.map(({ name }) => name)).toStrictEqual(['batchGet', 'get', 'query', 'batchGet'])
     expect(watched.calls.at(-1)).toMatchObject({ reads: 'consistent' })
     const pagination = { page: 2, per_page: 2, total: 3, total_pages: 2 }

@@ -27,7 +27,7 @@ const aMerchant = async (deps = testDeps()) => {
   return { ...api, endpoint: await storedEndpoint(deps, { clientId: api.caller.clientId }) }
 }
 
-/** A delivery that was abandoned after so many attempts. */
+/** An abandoned delivery with this number of attempts. */
 const attempted = async (
   deps: TestDeps,
   endpoint: Endpoint,

@@ -32,14 +32,14 @@ const declaredBy = (at: Node): readonly Declared[] =>
     ? at.declarations.map(({ id, init }) => ({ name: String(nameOf(id)), at, value: init ?? undefined }))
     : []
 
-/** An unminified bundle of esbuild: one file in which every module's code stands below a comment with its path. */
+/** An unminified bundle of esbuild: one file. Each module's code follows a comment with its path. */
 export const openBundle = (code: string) => {
   const { program } = parseSource('bundle.js', code)
   const modules = [...code.matchAll(/^\/\/ (\S+\.ts)$/gm)]
   const moduleAt = ({ start }: Node) => modules.findLast(({ index }) => index <= start)?.[1] ?? ''
   const topLevel = new Map(program.body.flatMap(declaredBy).map((declared) => [declared.name, declared]))
   const nodes = descendants(program)
-  // A variable that is assigned again stands for more than its first value.
+  // Only constants: a variable may be assigned again.
   const constants = nodes.flatMap((node) =>
     node.type === 'VariableDeclaration' && node.kind === 'const' ? declaredBy(node) : [],
   )

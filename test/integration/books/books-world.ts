@@ -78,7 +78,7 @@ const threeDays = async () => {
   return { deps, a, b, settlementOfA, settlementOfB }
 }
 
-/** The `it` of what happens after them. `ofA`, `ofB`: the settlement of each. */
+/** The `it` for tests after these days. `ofA`, `ofB`: the settlements of `a` and `b`. */
 export const booksTest = test
   .extend('world', threeDays)
   .extend('deps', ({ world }) => world.deps)

@@ -5,7 +5,7 @@ import { ledgerView } from '../../support/ledger-view.ts'
 import { aRequest, aStoredClient, create } from '../../support/payment-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
-/** A new client's create under a key, as often as it is sent, and what is there of it. */
+/** A new client's create with one idempotency key, which a test may repeat, and its stored items. */
 export const aCreate = async (fields: Partial<PaymentRequest> = {}, deps = testDeps()) => {
   const client = await aStoredClient(deps)
   const paymentId = paymentIdForKey(client.clientId, 'key-1')

@@ -37,13 +37,13 @@ export const unpaid = async (
   return payments
 }
 
-/** A gateway of its own, whose provider takes so many calls a minute. */
+/** A gateway with its own table and this quota of the provider. */
 export const gatewayWith = (providerCallsPerMinute?: number): MemoryDeps => {
   const own = memoryDeps()
   return { ...own, stage: { ...own.stage, ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }) } }
 }
 
-/** So many of one client, due now; `expired`: how many of them have come to their end. */
+/** `count` pending payments of one client, due now. `expired`: how many of them have ended. */
 export const aFlood = async (count: number, callsPerMinute?: number) => {
   const deps = gatewayWith(callsPerMinute)
   const payments = await unpaid(deps, await aStoredClient(deps), count)

@@ -1,4 +1,4 @@
-/** Goal: a difference refuses payouts as long as it stands, however many others stand beside it. */
+/** Goal: a standing difference refuses payouts until it is gone, also when there are many others. */
 import { describe, expect, it } from 'vitest'
 import { changeClientVerdict, noteFound, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'

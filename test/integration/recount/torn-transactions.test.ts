@@ -98,7 +98,7 @@ const MEETINGS: Readonly<Record<string, Meeting>> = {
   'meets callbacks': { when: 'before', meet: hearCallbacks },
 }
 
-/** A recount with something at its nth transaction. Answers whether it made so many. */
+/** A recount during which `meet` runs at the nth transaction. Answers whether there was an nth transaction. */
 const recountMeeting = async (
   deps: MemoryDeps,
   client: Client,

@@ -30,7 +30,7 @@ export type Recorded = {
 
 const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`
 
-/** The provider as it is now: what a torn world asks of it changes no other one. */
+/** A copy of the provider, so that calls of one torn world change no other world. */
 const copyOf = (provider: FakeProvider): FakeProvider => {
   const copy = fakeProvider()
   for (const [id, request] of provider.requests) copy.requests.set(id, request)
@@ -124,7 +124,7 @@ export const tornStates = (recorded: readonly Recorded[]): readonly TornState[] 
   }))
 }
 
-/** A client with so many endpoints, to which both kinds of event go. */
+/** A client with `endpoints` endpoints, which all get both kinds of events. */
 export const toldClient = async (endpoints: number) => {
   const deps = memoryDeps()
   const client = await withoutFloor(deps)

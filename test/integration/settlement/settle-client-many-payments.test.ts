@@ -1,7 +1,7 @@
 /**
  * Goal: a window of any size settles in one pass over the journal, and memory does not grow with it. Method: a table that
- * makes up 60,000 entries page by page, counts what it is asked, and has the heap measured after a garbage collection at
- * every tenth page.
+ * generates 60,000 entries page by page, counts the queries, and measures the heap after a garbage collection at every
+ * tenth page.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

@@ -33,7 +33,7 @@ const entryAt = (number: number, at: Timestamp) =>
     method: 'virtual_account',
   })
 
-/** A settlement of so many entries, a millisecond apart, as they are stored. */
+/** A stored settlement with `count` entries, a millisecond apart. */
 const settledEntries = async (deps: TestDeps, count: number, clientId = aClientId()) => {
   await deps.table.write(newWindow(clientId, { bornAt: deps.now(), parts: 1 }))
   const settlement = await storedSettlement(deps, { clientId, entryCount: count })

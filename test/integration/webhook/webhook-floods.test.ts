@@ -10,14 +10,14 @@ import { failure, PATIENT, send, sendTrusting } from './webhook-sender-probe.ts'
 
 const LIMIT = 65_536
 
-/** An informational answer of so many bytes. */
+/** An informational answer of this length. */
 const hint = (bytes: number) => {
   const [head, tail] = ['HTTP/1.1 103 Early Hints\r\nX: ', '\r\n\r\n']
   return head + 'x'.repeat(bytes - head.length - tail.length) + tail
 }
 const OK = 'HTTP/1.1 200 OK\r\n\r\n'
 
-/** Sends it for as long as the other side takes it. */
+/** Sends the text again and again, as long as the other side reads. */
 const floodWith = (text: string) => (socket: Socket) => {
   const flood = () => {
     while (!socket.destroyed && socket.write(text.repeat(100)));

@@ -29,7 +29,7 @@ export const transact = (...steps: readonly Step[]): Asked => ({ kind: 'transact
 /** A key that no other test has. */
 export const aKey = (): Key => ({ pk: `conformance-${randomUUID()}`, sk: 'ITEM' })
 
-/** What a request answered, or the name of what it threw. */
+/** The answer of a request, or the name of its error. */
 export type Answer =
   | {
       readonly error?: string
@@ -64,7 +64,7 @@ const errorOf = (error: unknown): string => {
   // A request outside the model has no answer to compare.
   if (!(error instanceof Error) || error instanceof OutsideModel) throw error
   const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
-  // For some invalid requests a transaction names the step. They are invalid all the same.
+  // For some invalid requests a transaction names the invalid step. These are invalid too.
   return reasons.some(({ Code }) => Code === 'ValidationError') ? INVALID : error.name
 }
 

@@ -43,7 +43,7 @@ const puts = (name: string, words: string, ...items: readonly object[]): TableCa
 const [TEXT_B, TEXT_C] = [equals('text', 'b'), equals('text', 'c')]
 const MANY = Array.from({ length: 101 }, () => aKey())
 const MOST_BYTES = 400 * 1_024
-/** Fields that make an item with a key of `aKey` have exactly so many bytes. */
+/** Fields that give an item with a key of `aKey` exactly this size. */
 const filling = (bytes: number) => ({ data: 'x'.repeat(bytes - Buffer.byteLength(`pksk${aKey().pk}ITEMdata`)) })
 const indexKeys = (entityBytes: number, idBytes: number) => ({
   owner: 'x'.repeat(2_000),

@@ -9,11 +9,11 @@ import { FLOWS } from './flows.ts'
 import { type Flow } from './payment-flows.ts'
 
 /**
- * Goal: a process may die at any await of any flow, and nothing is lost, doubled or stuck.
- * Method: not random. Each flow runs once to count its awaits; then it is killed at every one of them, before its answer
- * comes back. Its caller tries again as a caller would, the world rests, and everything is checked. A death before the next
- * call leaves shows the world the same, unless calls leave together; so does a death after a call that only reads. Those
- * are killed by night, and the first await also before it. The counts are asserted: a new await is a new crash point.
+ * Goal: a process may die at any await of any flow, and nothing is lost, doubled or stuck. Method: not random. Each
+ * flow runs once to count its awaits; then it is killed at every one of them, before its answer comes back. Its caller
+ * tries again as a caller would, the world rests, and everything is checked. A death before the next call leaves shows
+ * the world the same, unless calls leave together; so does a death after a call that only reads. Those are killed in
+ * the nightly run, and the first await also before it. The counts are asserted, so a new await is noticed.
  */
 
 /** A call that leaves the world as it was. */

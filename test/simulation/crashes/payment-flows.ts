@@ -114,7 +114,7 @@ export const credited = async (play: Play, key?: string): Promise<void> => {
   await drive(play.world, callback(play, id))
 }
 
-/** The first message of due work, which is in so many slots. Its workers are stopped meanwhile. */
+/** The first message of due work, which is in `slots` slots. Its workers are stopped meanwhile. */
 export const handedOut =
   (queue: QueueName, prepare: (play: Play) => Promise<unknown>, slots = 1) =>
   async (play: Play) => {

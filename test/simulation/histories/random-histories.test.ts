@@ -1,5 +1,5 @@
 /**
- * Goal: whatever goes wrong, in whatever order, the invariants hold (issue: deterministic simulation of the gateway).
+ * Goal: the invariants hold for every fault and every order of events (issue: deterministic simulation of the gateway).
  * Method: fixed seeds; each draws its faults and its operations, then the faults stop and everything must come to rest.
  * A failure names its seed: `npm run sim -- --seed N --trace` tells its story.
  */

@@ -24,7 +24,7 @@ export type Write = {
 /** What a write must not do, and whether it does. The words follow the item's name in a report. */
 export type Rules<Changed = Write> = Readonly<Record<string, (write: Changed) => boolean>>
 
-/** Machines' clocks differ by so much at most. */
+/** The largest difference of two machines' clocks. */
 export const APART_MS = 20_000
 export const DAY_MS = 86_400_000
 

@@ -23,7 +23,7 @@ const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
   },
 })
 
-/** As long as what KMS makes of a signing secret, in base64. */
+/** The length of a signing secret that KMS encrypted, in base64. */
 const SEALED_LENGTH = 272
 
 const simSealer = (world: World, process: () => Process): Deps['sealer'] => ({

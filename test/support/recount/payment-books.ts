@@ -11,7 +11,7 @@ import { amount, type Books, isOpen, partIn, partOf, type RawItem, sum, text } f
 const movementsOf = (payment: RawItem): readonly Movement[] =>
   (payment['movements'] as readonly Movement[] | undefined) ?? []
 
-/** What stands of a payment, counted from its price by those rows. */
+/** The remaining money of a payment, counted from its price and those rows. */
 const standing = (payment: RawItem): number => {
   const of = (name: string) => amount(payment, name)
   const model = modelOf(of('notional_minor'), of('provider_fee_minor'), of('markup_minor'))
@@ -19,7 +19,7 @@ const standing = (payment: RawItem): number => {
   return model.stands()[3]
 }
 
-/** What stands of it by its own sums. */
+/** The remaining money of a payment by its stored sums. */
 const stored = (payment: RawItem): number =>
   payment['voided_open'] === true ? 0 : amount(payment, 'net_minor') - amount(payment, 'taken_back_minor')
 
@@ -78,7 +78,7 @@ const ownProblems = (payment: RawItem, entries: readonly RawItem[]): string[] =>
   ]
 }
 
-/** Each payment has the entries that its fields tell, and they add up to what stands of it. No entry is about another. */
+/** Each payment has the entries that follow from its fields. Their sum is its remaining money. No entry is unknown. */
 export const paymentEntryProblems = ({ payments, entries }: Books): string[] => {
   const byPayment = Map.groupBy(entries, (entry) => text(entry, 'payment_id'))
   const known = new Set(payments.map((payment) => text(payment, 'payment_id')))

@@ -14,7 +14,7 @@ const since = at(1)
 const registered = (...after: readonly object[]) =>
   registeredAccounts(after.map((fields, day) => ({ at: at(1_440 * day), number: day + 1, after: fields })) as never)
 
-/** Recorded an hour after the last of so many changes. */
+/** A settlement that is recorded an hour after the last of `changes` changes. */
 const settlement = (changes: number, entered: object, accountNo = '99') =>
   ({
     settlementId: 's',

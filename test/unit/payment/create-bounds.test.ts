@@ -20,7 +20,7 @@ it('startDeadline (design section 4, Create: one deadline per request) counts do
   expect([left, deadline.remainingMs()]).toStrictEqual([10_000, 0])
 })
 
-/** Every question with the time it was given, when so much is left of a request. */
+/** The timeout of each read call when a request has `leftMs` left. */
 const timeoutsWith = async (leftMs: number) => {
   const provider = fakeProvider()
   const timeouts: Record<string, number> = {}
