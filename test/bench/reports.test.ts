@@ -6,7 +6,7 @@ import { projectText } from '../support/source-file.ts'
 import { growthReport, measureMonthEnd } from './growth.ts'
 import { measureRequests, requestsReport } from './requests/requests.ts'
 
-it('docs/reliability.md says what the dearest request of every route costs: `npm run bench -- requests --write`', async () => {
+it('docs/reliability.md has the cost of each route’s most expensive request: `npm run bench -- requests --write`', async () => {
   const document = projectText('docs/reliability.md')
   const costs = await measureRequests()
 
@@ -23,7 +23,7 @@ it('the table of starts in docs/performance.md has every function: `npm run benc
   expect(rows.toSorted()).toStrictEqual(MANIFEST.map(({ name }) => name).toSorted())
 })
 
-it('what must not grow with the payments of a client costs three hundred what it costs a hundred', async () => {
+it('actions that must not grow with payments cost the same for 300 payments as for 100', async () => {
   expect(await growthReport([100, 300])).toMatchObject({ failures: [] })
 })
 

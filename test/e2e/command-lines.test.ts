@@ -50,7 +50,7 @@ describe('the command lines of every script', () => {
     expect(err).not.toMatch(/^\s+at /m)
   })
 
-  it('npm run trace shows what a stack says as text', () => {
+  it('npm run trace escapes control characters of a stack', () => {
     const directory = tempDirectory()
     mkdirSync(join(directory, SOURCE_MAPS), { recursive: true })
     writeFileSync(join(directory, SOURCE_MAPS, 'x.mjs.map'), '{"version":3,"sources":[],"names":[],"mappings":""}')

@@ -35,13 +35,13 @@ it('every error code is explained once, with its status', () => {
   expect(explained).toStrictEqual(Object.entries(HTTP_STATUS).toSorted(([, a], [, b]) => a - b))
 })
 
-it('what may be tried again is what the client tries again', () => {
+it('the codes that may be retried are those that the example client retries', () => {
   const retried = rows(errors, /^\| `([a-z_]+)` \| \d{3} \| yes/gm).flat()
 
   expect(new Set(retried)).toStrictEqual(new Set(RETRIED_CODES))
 })
 
-it('the table of channels is what records and provider say; otherwise: npm run openapi -- --write', () => {
+it('the table of channels is up to date; otherwise: npm run openapi -- --write', () => {
   expect(withWritten(payments, 'openapi', channelTable(timestampOf(Date.now())))).toBe(payments)
 })
 

@@ -211,7 +211,7 @@ const checkedStacks = checkedStages.flatMap(([what, stage]) => {
 const explains = ([rule, [where]]: Reason, finding: Finding) => rule === finding.rule && where.test(finding.path)
 
 describe('the rule packs AwsSolutions, Serverless and PCI', () => {
-  it.each(checkedStacks)('find in $what what a reason is written for, and nothing else', ({ findings, reasons }) => {
+  it.each(checkedStacks)('find in $what exactly the findings that have a written reason', ({ findings, reasons }) => {
     expect(findings.filter((finding) => !reasons.some((reason) => explains(reason, finding)))).toStrictEqual([])
     expect(reasons.filter((reason) => !findings.some((finding) => explains(reason, finding)))).toStrictEqual([])
   })

@@ -37,7 +37,7 @@ const changesIn = (text: string) =>
   )
 
 describe('the operators', () => {
-  it('break each place of a file as expected, and leave what is only logged', () => {
+  it('change each place of a file as expected, except logging', () => {
     expect(changesIn(CODE)).toStrictEqual({
       'condition true': ['item.paid && item.since <= now -> true', 'isOwn -> true'],
       'condition false': ['item.paid && item.since <= now -> false', 'isOwn -> false'],
@@ -90,7 +90,7 @@ describe('the operators', () => {
     })
   })
 
-  it('widen a key by what tells its items apart', () => {
+  it('drop the last part of a key', () => {
     const text = 'export const ownPk = (a: string, b: string) => `OWN#${a}#${b}`'
     const mutants = mutantsOf(parseSource('shared/table/keys.ts', text))
 

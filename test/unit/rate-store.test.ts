@@ -165,7 +165,7 @@ describe('a debt (design section 9)', () => {
     expect(await counter()).toMatchObject({ points: 19 + 1 })
   })
 
-  it('of a request is what DynamoDB reports beyond the points taken before it', async () => {
+  it('of a request is DynamoDB’s reported use less the points taken before', async () => {
     const deps = testDeps()
     const caller = await anApiClient(deps, { rateLimitPerSecond: 2 })
     let used = 0
@@ -183,7 +183,7 @@ describe('a debt (design section 9)', () => {
     expect(await deps.table.get(rateKey(caller.clientId, 'requests'))).toMatchObject({ points: 11 })
   })
 
-  it('of creates stands beside all else where the stage has a limit of its own for them', async () => {
+  it('of creates is separate if the stage has a limit for creates', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
     const staged = { ...deps, stage: { ...deps.stage, clientRateLimit: 10, clientCreateLimit: 2 } }

@@ -16,7 +16,7 @@ beforeAll(async () => {
   flows = await measureUnits()
 })
 
-it('docs/performance.md says what every flow uses; otherwise: npm run bench -- units --write', () => {
+it('docs/performance.md has the units of every flow; otherwise: npm run bench -- units --write', () => {
   const document = projectText('docs/performance.md')
 
   expect(withWritten(document, 'bench', unitsReport(flows), 'units')).toBe(document)
@@ -48,7 +48,7 @@ describe('a payment (design section 9)', () => {
   )
 })
 
-describe('what synth counts a payment with', () => {
+describe('the units of a payment that synth uses', () => {
   const { writes, reads, created, delivery } = PAYMENT_UNITS
   const TABLE = /^writes [A-Z]+$/
   const EVERY = /./

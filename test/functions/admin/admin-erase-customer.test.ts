@@ -118,7 +118,7 @@ describe('erase-customer', () => {
     expect(await erasePending()).toMatchObject(erasedOf(pending, 0))
   })
 
-  it.each(['before', 'after'])('finishes at its repeat what a death %s any request has left', async (side) => {
+  it.each(['before', 'after'])('a repeat finishes an erasure that died %s any request', async (side) => {
     for (let dies = 1; ; dies++) {
       const { deps, client, payment, erase, bodies, stored, records } = await aPaidCustomer()
       const payload = { client_id: client.clientId, external_reference: payment.externalReference }

@@ -136,7 +136,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     expect((await stranger.listed(query)).body).toStrictEqual(NONE)
   })
 
-  it('is listed to the thousandth payment, and refused with one more, saying what to do', async () => {
+  it('is listed with up to 1,000 payments, and refused with more, with a hint', async () => {
     const { deps, caller, listed } = await aMerchant(memoryDeps())
     const payments = Array.from({ length: 1_000 }, (_, at) =>
       succeededPayment(caller, { paidAt: addMs(deps.now(), at), externalReference: REFERENCE }),

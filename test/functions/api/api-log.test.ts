@@ -93,7 +93,7 @@ const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise
 }
 
 describe('the log (design section 4; style guide: ids only)', () => {
-  it('has a line for every request and not a word of what clients sent', async () => {
+  it('has a line for every request, without any text that clients sent', async () => {
     const lines: string[] = []
     const deps = testDeps({ log: jsonLog('test', (line) => void lines.push(line)) })
     const caller = await anApiClient(deps)

@@ -44,7 +44,7 @@ type Shown = { readonly attempts: readonly { readonly number: number }[] }
 const shownIn = ({ body }: { readonly body: Readonly<Record<string, unknown>> }) => body['data'] as readonly Shown[]
 
 describe('GET /v1/webhook_endpoints (design section 8)', () => {
-  it('shows what is not deleted, newest first, and never a secret', async () => {
+  it('shows all endpoints that are not deleted, newest first, without secrets', async () => {
     const { deps, caller, ask, endpoint } = await aMerchant()
     deps.clock.advance(1)
     const { clientId } = caller
@@ -122,7 +122,7 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
 })
 
 describe('GET /v1/webhook_deliveries (design section 8)', () => {
-  it('lists what is asked for, each as fetch shows it', async () => {
+  it('lists the requested deliveries, each as get-webhook-delivery shows it', async () => {
     const { deps, ask, endpoint } = await aMerchant()
     const [endpoint_id, stored] = [endpoint.endpointId, [] as Delivery[]]
     for (let made = 0; made < 3; made++) {
@@ -175,7 +175,7 @@ const padded = (body: object, bytes: number) => JSON.stringify(body).padEnd(byte
 /* What is sent, and what is not: redeliver-endpoint.test.ts. */
 
 describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
-  it('continues until nothing is left, and counts what it passes over', async () => {
+  it('continues at the cursor, and counts the deliveries that it passes over', async () => {
     const { deps, ask, endpoint } = await aMerchant(memoryDeps())
     const [since, deliveries] = [deps.now(), [] as Delivery[]]
     for (let made = 0; made < 200; made++) {

@@ -98,7 +98,7 @@ it('a callback without a valid token answers 401, asks no provider and writes no
 })
 
 describe('a callback with a valid token', () => {
-  it('brings about what the provider says and nothing else; bytes that are no callback do nothing', async () => {
+  it('has only the effect of the provider’s answers; bytes that are no callback have none', async () => {
     const sent = fc.oneof({ weight: 6, arbitrary: anyCallback }, { weight: 1, arbitrary: anyBytes })
     await fc.assert(
       fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 4 }), async (callbacks) => {

@@ -164,7 +164,7 @@ describe('every operator action with any payload', () => {
     expectUnchanged()
   })
 
-  it.each(ACTIONS)('$name takes no unknown field, and is told who asks, and why where it must be', async (spec) => {
+  it.each(ACTIONS)('$name refuses an unknown field and every wrong value, and changes nothing', async (spec) => {
     const { right, ask, expectUnchanged } = await arrange(spec)
     const faults = Object.entries({ ...WRONG, force: [1] })
       .filter(([field]) => field in right || field === 'force')

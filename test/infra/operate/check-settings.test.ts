@@ -27,7 +27,7 @@ describe('checkSettings', () => {
     expect(checkSettings({ ...bare, deletionProtection: false })).toMatchObject([{ state: 'ok' }])
   })
 
-  it('misses the domain of production, and what the origin knows its front by, as it misses the return URL', () => {
+  it('finds the placeholders of production: return URL, domain, certificate and its authority', () => {
     expect(problems(deployedStage('prod'))).toStrictEqual([
       'the return URL is still https://example.com/',
       'no address receives alarms',

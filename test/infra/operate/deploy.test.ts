@@ -73,7 +73,7 @@ Nothing was deployed.`)
     expect((await aDeployment(overrides).run('--stage', 'dev', ...flags)).text).not.toContain('secret')
   })
 
-  it('makes what is missing before it looks, and says at the end what only a person can do', async () => {
+  it('creates missing parts before its checks, and lists the manual steps at the end', async () => {
     const order: string[] = []
     const { code, calls, text } = await aDeployment({
       initStage: async ({ stage, region, runCdk: run }) => {
@@ -102,7 +102,7 @@ Nothing was deployed.`)
     )
   })
 
-  it('says what only a person can do also when something is missing, and deploys nothing', async () => {
+  it('lists the manual steps also when a check fails, and deploys nothing', async () => {
     const findings = [wrong('stage settings', 'the domain is still pay.example.com', 'set domain')]
     const { code, calls, text } = await aDeployment({
       initStage: async () => [],
@@ -192,7 +192,7 @@ describe('finishStage', () => {
     expect(code).toBe(0)
   })
 
-  it('fails when a schedule does, and asks the doctor all the same', async () => {
+  it('fails when a schedule fails, and still runs the doctor', async () => {
     const stage = await examinedStage('dev')
     stage.aws.lambda
       .on(InvokeCommand, { FunctionName: 'gateway-dev-sync-provider-transactions' })

@@ -106,7 +106,7 @@ const imported = (): ImportCertificateCommandInput[] =>
   acm.commandCalls(ImportCertificateCommand).map(({ args: [{ input }] }) => input)
 
 describe('initStage', () => {
-  it('makes the bootstraps and what the origin knows its front by, and finds them there the second time', async () => {
+  it('makes the bootstraps and the origin certificate, and finds them the second time', async () => {
     expect(await init()).toStrictEqual([
       ...QUOTAS_FIT,
       'ok CDK bootstrap in ap-southeast-3: made',
@@ -165,7 +165,7 @@ describe('initStage', () => {
     expect(text.match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
   })
 
-  it('goes on where it was half done: what is there stays, what failed is made', async () => {
+  it('continues after a partial run: keeps existing parts and makes failed ones', async () => {
     bootstrapped = ['ap-southeast-3']
     const first = await init({}, 1)
     expect(first.slice(4)).toStrictEqual([

@@ -94,7 +94,7 @@ describe('a version that cannot work', () => {
     expect(await proved()).toStrictEqual({ problems: [problem], pauses: [10_000, 10_000] })
   })
 
-  it('tells no more than the beginning of a long message, and no stack', async () => {
+  it('reports only the beginning of a long message, and no stack', async () => {
     answering(WORKER, failure('Error', 'x'.repeat(5_000)))
 
     const [problem = ''] = (await proved()).problems
@@ -215,7 +215,7 @@ describe('the proof that CloudFormation asks for', () => {
     expect((await requested('Create', {}, {})).answered).toMatchObject([{ Status: 'FAILED' }])
   })
 
-  it('is told again when CloudFormation does not take it, and not for ever', async () => {
+  it('is sent three times at most when CloudFormation does not accept it', async () => {
     const { failed, requests } = await requested('Create', { took: json(503, {}) })
 
     expect(failed).toContain('CloudFormation did not accept the answer')

@@ -45,7 +45,7 @@ describe.each(STAGES)('the proof of a release of $what', ({ stage, template }) =
   })
 })
 
-it('the proof asks what answers clients by its route, and all else by the probe of any function', () => {
+it('the proof calls functions of clients by their routes, and all others by their probes', () => {
   const routes = asksOf(synthesised('dev')).map(({ Route }) => Route)
 
   expect(routes).toStrictEqual(
@@ -72,7 +72,7 @@ describe('the proof of a release is made anew', () => {
     expect(idOf(changed)).not.toBe(idOf(plain))
   })
 
-  it('never when nothing of what runs changes', () => {
+  it('never when only settings outside the functions change', () => {
     expect(idOf(stageWith({ alarmRecipients: ['oncall@gateway.example.org'] }))).toBe(idOf(deployedStage('dev')))
   })
 })

@@ -181,7 +181,7 @@ describe('a create answered early and thawed later', () => {
   })
 })
 
-it('a commit that fails for good releases its lease: the next request takes over at once, and cancels what no customer will be shown', async () => {
+it('a failed commit releases its lease: the next request takes over at once, and cancels the first one at the provider', async () => {
   const { deps, make, upstream } = await aCreate()
 
   await expect(make(failingOn(deps, COMMIT, 'before'))).rejects.toThrow('cannot be reached')

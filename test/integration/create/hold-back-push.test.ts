@@ -57,7 +57,7 @@ describe('a push key whose pushes are decided (design section 4, Create)', () =>
     expect(await ledger()).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
   })
 
-  it('is paid all the same by a capture that comes between the look at its rows and the take-over', async () => {
+  it('is paid by a capture between the read of its rows and the take-over', async () => {
     const { deps, make, asked, row, tell } = await lostPush()
     const paid = row('success')
     tell(paid, 'captured', 100_000)
@@ -105,7 +105,7 @@ describe('a push that is not decided', () => {
 })
 
 describe('rows found by reference', () => {
-  it('are compared exactly: what happened to -10 says nothing about -1', async () => {
+  it('are compared exactly: a row of attempt 10 is none of attempt 1', async () => {
     const { deps, ledger, reference, row, show, tell, expectSecondPush } = await lostPush()
     const other = row('success', { reference: `${reference}0` })
     tell(other, 'captured', 100_000)

@@ -93,7 +93,7 @@ const SAID_ANYHOW = {
 
 const kept = (item: object | undefined, names: readonly string[]) => names.filter((name) => item && name in item)
 
-it('what the rows of a payment leave out is said by keys and indexes, and audited all the same', async () => {
+it('rows of a payment repeat no field of keys and indexes, and the audit is balanced', async () => {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)
   const paid = await aPendingPayment(deps, client)

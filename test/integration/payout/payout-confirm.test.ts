@@ -60,7 +60,7 @@ describe('what an operator confirms', () => {
   const FRESH = timestampOf(Date.UTC(2026, 10, 20, 3))
   const confirmOf = (reply: { readonly body: object }) => Object(reply.body).confirm
 
-  it('what no settled row proves, to the rupiah', async () => {
+  it('the amount that no settled row proves, to the rupiah', async () => {
     const { deps, settlement, pay } = await anAudited({ bank: BANK }, anAssumedPayment)
 
     const refused = [
@@ -92,7 +92,7 @@ describe('what an operator confirms', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('what the client owes besides, and open findings about its payments', async () => {
+  it('the debt of the client, and open findings about its payments', async () => {
     const { deps, client, payment, pay } = await anAudited()
     await movePayment(deps, payment, aChargeback(deps, 100_000))
     for (const cause of ['amount_differs', 'fee_assumed'] as const) {

@@ -71,7 +71,7 @@ describe('the payout gate (design section 11)', () => {
     expect(deps.changes).toHaveLength(reads)
   })
 
-  it('reports what its audit finds, without another word about what already stands on its client', async () => {
+  it('alerts about the differences of its audit, not about those that stand on its client', async () => {
     const { deps, client, settlement } = await aRecorded()
     const stood = { what: 'ledger.count_pending', id: client.clientId, expected: '5', found: '6' }
     await noteFound(deps, client.clientId, new Map([['counts', [stood]]]), undefined)
@@ -85,7 +85,7 @@ describe('the payout gate (design section 11)', () => {
     expect(await readSettlementVerdict(deps, settlement.settlementId)).toMatchObject({ state: 'audited' })
   })
 
-  it.each([0, 1])('keeps what two audits find at the same time, %i audits after the first', async (earlier) => {
+  it.each([0, 1])('keeps the differences of two concurrent audits, after %i earlier ones', async (earlier) => {
     const deps = memoryDeps()
     const { clientId } = await withoutFloor(deps)
     const note = (by: TestDeps, part: string) =>
@@ -141,7 +141,7 @@ describe('the payout gate (design section 11)', () => {
     expect(await pay()).toMatchObject({ status: 200 })
   })
 
-  it('an acceptance is void once the figures change, and a difference that is gone stands no longer', async () => {
+  it('an acceptance ends when the figures change, and a difference that is gone no longer stands', async () => {
     const { deps, client, pay } = await anAudited()
     await writtenOff(deps, client, 5)
     const asked = { operator: OPERATOR, client_id: client.clientId, notes: 'x', ...differenceOf(client) }
@@ -218,7 +218,7 @@ describe('the payout gate (design section 11)', () => {
     expect(await pay()).toMatchObject({ status: 200 })
   })
 
-  it('refuses what an audit finds just before the record', async () => {
+  it('refuses when an audit finds a difference just before the record', async () => {
     const { deps, client, pay, status } = await anAudited()
     const late = beforeFirst(deps, 'transact', () => writtenOff(deps, client, 5))
 

@@ -120,7 +120,7 @@ describe('recount-ledger', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('refuses a figure without what else is wrong beside it', async ({ deps, client }) => {
+  it('refuses a part of the differences that the audit finds', async ({ deps, client }) => {
     await addCredit(deps, client, 7)
     await addPaidOut(deps, client)
     const found = await differencesOf(deps, client)

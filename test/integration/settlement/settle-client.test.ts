@@ -26,7 +26,7 @@ import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
 describe('settleClient (spec 3.2)', () => {
-  it('records what was posted and paid a day ago: its sums, its window, the current bank details', async ({ deps }) => {
+  it('records payments that were paid a day ago, with sums, window and present bank details', async ({ deps }) => {
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(10_000), bank: BANK })
     deps.clock.advance(60)
     await aSucceededPayment(deps, client)
@@ -76,7 +76,7 @@ describe('settleClient (spec 3.2)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('settles what is 24 hours old to the millisecond, and names the settlement before', async ({ deps, client }) => {
+  it('settles payments after exactly 24 hours, and names the previous settlement', async ({ deps, client }) => {
     const last = addMs(deps.now(), 1_500)
     for (const paidAt of [client.createdAt, client.createdAt, last]) await aSucceededPayment(deps, client, { paidAt })
 

@@ -23,7 +23,7 @@ describe('sync: what the head reads', () => {
     expect(ends.at(-1)).toBe(deps.now())
   })
 
-  it('reads what came since, and two minutes more', async ({ deps, rows, credited, sync, syncAfter }) => {
+  it('reads from two minutes before the last read', async ({ deps, rows, credited, sync, syncAfter }) => {
     await sync()
     const first = deps.now()
     const { asked } = recordQuestions(deps, rows)

@@ -137,7 +137,7 @@ const text = (value: unknown) => JSON.stringify(value, null, 2)
 const part = (more: object = {}) => ({ body: { continuing: true, cursor: 'c1', ...more } })
 const leftOut = (id: string) => ({ left_out: [{ settlement_id: id, reason: 'not audited yet' }] })
 
-describe('npm run admin, of what one run cannot finish', () => {
+describe('npm run admin, for an action with several runs', () => {
   const books = { figures: [{ name: 'fees', amount_minor: 5 }], balanced: true }
   const redeliver = 'redeliver --operator ayu --client_id c --endpoint_id e --since 2026-11-20'.split(' ')
 

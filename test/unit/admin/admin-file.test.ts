@@ -69,7 +69,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
     })
   })
 
-  it('takes what an operator confirms from columns of its own; an empty cell says nothing', async () => {
+  it('reads confirmations from their own columns, and ignores empty cells', async () => {
     const file = fileOf(
       'settlement_id,bank_reference,confirm.unproven,confirm.new_bank,notes',
       's1,TRX-1,95900,,',

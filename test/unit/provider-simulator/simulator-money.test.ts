@@ -93,7 +93,7 @@ describe('the transaction faults of the provider simulator', () => {
   })
 })
 
-describe('money that goes back at the provider simulator (design section 10)', () => {
+describe('reversals at the provider simulator (design section 10)', () => {
   const WON = { kind: 'chargeback_reversal' }
 
   it.for([
@@ -115,7 +115,7 @@ describe('money that goes back at the provider simulator (design section 10)', (
     expect(() => sim.core.reversePayment(id, { kind })).toThrow(expect.objectContaining({ status: 400 }))
   })
 
-  it('has a row of its own that names the payment, and a callback, for what comes after, and refuses what cannot be', async ({
+  it('has a row and a callback for each refund, chargeback and won dispute, and refuses invalid ones', async ({
     sim,
   }) => {
     const id = sim.create()

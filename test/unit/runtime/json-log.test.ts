@@ -76,7 +76,7 @@ describe('the log of a request', () => {
     expect(lines[1]).toMatchObject({ level: 'error', line: { status: 500, outcomes: 'provider.called' } })
   })
 
-  it('is over with its last line: what comes after it is a line of its own', async () => {
+  it('ends with its last line: later entries have a line of their own', async () => {
     const { log, codes } = aLog()
 
     await inOneLine(async () => {
@@ -116,7 +116,7 @@ describe('embeddedMetrics', () => {
     expect(emf('request.completed', { route: 'GET /v1/balance' })).toStrictEqual({})
   })
 
-  it('writes once what it measures by several sets of dimensions, none of them empty, which CloudWatch refuses', () => {
+  it('writes a metric once for several sets of dimensions, without empty values', () => {
     const { channel, _aws } = { channel: '', ...emf('payment.created', { method: 'qris', channel: undefined }) }
 
     const Dimensions = [

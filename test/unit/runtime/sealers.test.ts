@@ -25,7 +25,7 @@ const SEALERS: Readonly<Record<string, (made: Made) => Sealer>> = {
 
 /** The contract of the port, which each sealer keeps. */
 describe.each(Object.entries(SEALERS))('the sealer: %s', (_, sealer) => {
-  it('opens what it sealed for its owner; the text is base64 without the secret, and another each time', async () => {
+  it('opens its own sealed text for the owner; the text is base64, and different each time', async () => {
     const sealed = await sealer({}).seal(SECRET, OWNER)
 
     expect(sealed).not.toBe(await sealer({}).seal(SECRET, OWNER))
