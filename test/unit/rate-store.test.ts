@@ -63,7 +63,7 @@ const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
 }
 
 describe('the counter of a limit', () => {
-  it('is one item of its client, which the creates have beside it, and is kept for an hour', async () => {
+  it('is one item of its client, with another one for creates, and expires after an hour', async () => {
     const { name, count, deps } = aCounter()
     const key = rateKey(name.clientId, name.of)
 

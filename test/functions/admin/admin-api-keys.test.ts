@@ -71,7 +71,7 @@ describe('issue-api-key (design section 7)', () => {
     expect(answer).toMatchObject({ status: 422, body: { field_errors: { [String(name)]: [expect.any(String)] } } })
   })
 
-  it('gives a key the permissions asked for, as long as the stage says where no time is, and for ever where null is', async () => {
+  it('issues a key with the given permissions and expiry; by default the stage’s lifetime, for null no expiry', async () => {
     const { deps, act } = await aMerchant()
     const shortLived = { ...deps, stage: { ...deps.stage, keyLifetimeDays: 2 } }
 

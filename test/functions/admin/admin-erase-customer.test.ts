@@ -53,7 +53,7 @@ const erasedOf = (payment: Payment, events: number, fields = ['name', 'email', '
 const MEMBER = `,"customer":${JSON.stringify(CUSTOMER)}`
 
 describe('erase-customer', () => {
-  it('takes the customer out of the payment and its event, and leaves every other byte', async () => {
+  it('removes the customer from the payment and its event, and changes no other byte', async () => {
     const { deps, client, payment, erase, stored, bodies, records } = await aPaidCustomer()
     const [before = ''] = await bodies()
 
@@ -68,7 +68,7 @@ describe('erase-customer', () => {
     expect((await auditLedger(deps, client.clientId)).differences).toStrictEqual([])
   })
 
-  it('takes it out of payments with a reference, newest first, a hundred at a time, of a thousand', async () => {
+  it('removes the customer from payments with a reference, newest first, a hundred a call', async () => {
     const { deps, client, erase, stored } = await aPaidCustomer()
     const other = await creditedPayment(deps, client, { ...FIELDS, externalReference: 'order-18' })
     const make = async (count: number) => {
@@ -142,7 +142,7 @@ describe('erase-customer', () => {
     }
   })
 
-  it('answers a conflict when money moves meanwhile, and its repeat takes it out of that news too', async () => {
+  it('answers a conflict when money moves meanwhile; a repeat removes the customer from that event too', async () => {
     const { deps, payment, erase, bodies, stored } = await aPaidCustomer()
     const overtaken = beforeFirst(deps, 'transact', () => movePayment(deps, payment, aRefund(deps, 10_000)))
 
@@ -174,7 +174,7 @@ describe('erase-customer', () => {
     expect(await bodies()).toStrictEqual([])
   })
 
-  it('takes it out of the stored request of a create that failed, not while an attempt runs or the next one begins', async () => {
+  it('removes the customer from the request of a failed create, but not during this or the next attempt', async () => {
     const deps = memoryDeps()
     const { creating } = await aCreating({ request: aRequest({ customer: CUSTOMER }) }, deps)
     const erase = (own: TestDeps, { paymentId } = creating) =>

@@ -87,7 +87,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     expect(new Set(Object.keys(others))).toStrictEqual(new Set([...amounts, ...texts, 'created_at', 'expires_at']))
   })
 
-  it('shows nothing of a push, whatever the provider gives', async () => {
+  it('shows an empty destination for a push, also if the provider sends one', async () => {
     const deps = testDeps()
     deps.provider.script('createRequest', (input, timeoutMs) =>
       deps.provider.healthy.createRequest({ ...input, channelCode: 'DANA' }, timeoutMs),

@@ -78,7 +78,7 @@ describe('audit-ledger under live traffic', () => {
     120_000,
   )
 
-  it('never says false when a payment is posted at its estimate, which changes no sum, in every look', async () => {
+  it('is never false while a payment is posted with its estimated fee during every look', async () => {
     const { deps, client } = await aSyncWorld(memoryDeps())
     const open: Payment[] = []
     for (let made = 0; made < 6; made++) open.push((await creditedPayment(deps, client)).payment)

@@ -168,7 +168,7 @@ describe('list-audit (design section 7)', () => {
     expect(await list(deps, { subject: 'x'.repeat(501) })).toMatchObject({ status: 422 })
   })
 
-  it('wants one of the two', async () => {
+  it('needs either subject or client_id', async () => {
     const { deps, clientId } = await aTrail()
 
     for (const payload of [{}, { subject: 'x', client_id: clientId }]) {

@@ -78,7 +78,7 @@ describe('createPayment when the provider fails', () => {
     expect(payment).toMatchObject({ status: 'pending', notionalMinor: 100_000 })
   })
 
-  it('makes no stampede: 200 callers waiting on a failing attempt all get its failure and none asks again', async () => {
+  it('gives 200 waiting callers the failure of the attempt, and calls the provider no second time', async () => {
     let polls = 0
     const sleep = () => {
       polls++
@@ -158,7 +158,7 @@ describe('a create answered early and thawed later', () => {
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
-  it('knows its own commit from before it was frozen, and leaves its request payable', async () => {
+  it('recognises its own commit after a freeze, and leaves its request payable', async () => {
     const { deps, make, ledger, upstream } = await aCreate({ expiresInSeconds: 10 })
 
     const { payment, replayed } = await make(frozenAt(deps, COMMIT, 'after', 15_000, new Error('the answer was lost')))

@@ -164,7 +164,7 @@ describe('checkDuePayment: claims and refusals', () => {
     expect(dueAt <= addMs(deps.now(), MINUTE_MS)).toBe(true)
   })
 
-  it('is late for its usual look after two minutes, and left alone by a skip that comes too late for that', async () => {
+  it('is late after two minutes, and a skip changes nothing when the payment became due meanwhile', async () => {
     const { deps, payment, item, now } = await aPending(DANA)
     const read = (await item()) ?? {}
     const { creating } = await aCreating({ dueAt: payment.dueAt }, deps)

@@ -140,7 +140,7 @@ describe('a worker of a slot', () => {
 })
 
 describe('the provider’s quota', () => {
-  it('bounds how many payments are checked a minute, to the call, and no other kind', async () => {
+  it('limits the payment checks of a minute exactly, and no other kind of work', async () => {
     const { deps, expired, worker } = await aFlood(200, 60)
     const startedMs = deps.monotonicMs()
 
@@ -191,7 +191,7 @@ describe('the provider’s quota', () => {
     },
   )
 
-  it('carries as many unpaid wallets as it lets be created, to their looks and their expiries', async () => {
+  it('handles the checks and expiries of as many unpaid wallets as can be created', async () => {
     const [quota, minutes] = [12, 30]
     const deps = gatewayWith(quota)
     const client = await aStoredClient(deps)

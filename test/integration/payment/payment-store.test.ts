@@ -116,7 +116,7 @@ describe('claimTakeover', () => {
     expect(await stored(deps, creating)).toMatchObject({ attempt: 2, providerAttempts })
   })
 
-  it('is refused when a capture was remembered since it was read, and leaves it due when it knows', async () => {
+  it('is refused when a capture was remembered after the read; with a newer read it leaves the payment due', async () => {
     const { deps, creating } = await aCreating(FREE)
     const taken = { ...creating, ...REMEMBERED, attempt: 3, dueAt: addMs(deps.now(), DAY_MS) }
     await remember(deps, creating)

@@ -21,7 +21,7 @@ const captureUpstream = (deps: TestDeps, reference: string) => {
 }
 
 describe('money that may not be credited (design section 4)', () => {
-  it('is held when a reference is not one of ours, or of no payment', async ({ scene: { deps, hear, held } }) => {
+  it('is held when its reference is not ours, or names no payment', async ({ scene: { deps, hear, held } }) => {
     for (const reference of ['another-merchants-order', `${crypto.randomUUID()}-1`]) {
       const providerPaymentId = captureUpstream(deps, reference)
 

@@ -107,7 +107,7 @@ it('rows of a payment repeat no field of keys and indexes, and the audit is bala
   await expectBalanced(deps, client.clientId)
 })
 
-it('the provider of a payment is the one that takes its channel, from the claim on', async () => {
+it('a payment has the provider of its channel, from the claim on', async () => {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)
   deps.provider.script('nameFor', ({ method }) => (method === 'qris' ? 'another' : 'xendit'))

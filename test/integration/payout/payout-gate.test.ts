@@ -201,7 +201,7 @@ describe('the payout gate (design section 11)', () => {
     expect(await pay()).toMatchObject({ status: 200 })
   })
 
-  it('stays shut while every look finds another difference', async () => {
+  it('stays shut while every audit finds another difference', async () => {
     const { deps, settlement, pay, status } = await anAudited()
     const key = settlementKey(settlement.settlementId)
     const row = await rawItem(deps, key)

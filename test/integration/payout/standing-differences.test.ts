@@ -5,7 +5,7 @@ import { OPERATOR } from '../../support/operator-actions.ts'
 import { anAudited } from './recorded-settlement.ts'
 
 describe('differences that stand on a client', () => {
-  it('keep one beside a hundred others, accepted or not', async () => {
+  it('include one that follows a hundred others, accepted or not', async () => {
     const { deps, client, pay } = await anAudited()
     const { clientId } = client
     const differences = Array.from({ length: 101 }, (_, at) => ({

@@ -98,7 +98,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     },
   )
 
-  it('may be posted by another run meanwhile: this one goes on with the next', async ({ deps, client, overdue }) => {
+  it('may be posted by another run meanwhile; this run continues', async ({ deps, client, overdue }) => {
     const paidLater = (ms: number) => succeededPayment(client, { paidAt: addMs(deps.now(), ms - 7 * DAY_MS) })
     const [second, third] = [paidLater(1_000), paidLater(2_000)]
     await storeOpen(deps, [second, third])
@@ -109,7 +109,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
   })
 
-  it('is one of fifty that a run asks about; the queue has the rest', async ({ deps, client }) => {
+  it('is one of at most fifty in a run; a message continues with the rest', async ({ deps, client }) => {
     const open = Array.from({ length: 51 }, () => succeededPayment(client, { paidAt: deps.now() }))
     await storeOpen(deps, open)
     deps.clock.set(addMs(deps.now(), 7 * DAY_MS))

@@ -154,8 +154,8 @@ describe('adjust-ledger (design section 10)', () => {
   })
 })
 
-describe('adjust-ledger beside others', () => {
-  it('takes a row over once, for one of two corrections', async ({ deps, clientId, adjusted, entries, pending }) => {
+describe('concurrent calls of adjust-ledger', () => {
+  it('take over a row once, for one of two corrections', async ({ deps, clientId, adjusted, entries, pending }) => {
     await anUnclaimedRow(deps)
     const racing = beforeFirst(deps, 'transact', () => adjusted(CORRECTION))
 
@@ -166,7 +166,7 @@ describe('adjust-ledger beside others', () => {
     await expectBalanced(deps, clientId)
   })
 
-  it('asks to try again while the entry of another call is not visible yet', async ({ deps, adjusted }) => {
+  it('are told to try again while the entry of another call is not visible yet', async ({ deps, adjusted }) => {
     await adjusted()
     const isEntry = ({ pk }: Key) => pk.startsWith('JOURNAL#')
     const get: TestDeps['table']['get'] = async (key) => (isEntry(key) ? undefined : deps.table.get(key))

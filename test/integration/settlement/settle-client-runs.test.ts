@@ -47,7 +47,7 @@ describe('settleClient that another run overtakes', () => {
     expect(await settlementsOf(deps, client)).toHaveLength(5)
   })
 
-  it('knows its own record when the answer to it was lost', async ({ deps, client }) => {
+  it('recognises its own record after a lost answer', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     aDayLater(deps)
     let lost = false
@@ -166,7 +166,7 @@ const lateVisible = (deps: TestDeps, client: Client, isLate: () => boolean): Tes
   })
 
 describe('the last minutes of a window', () => {
-  it('that never come to rest are recorded by no run', async ({ deps, client }) => {
+  it('that change in every read are not recorded', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
     aDayLater(deps)

@@ -173,7 +173,7 @@ describe('sweep-settlements (spec 3.2, rule 1)', () => {
 })
 
 describe('settle-client, the worker of the sweep', () => {
-  it('gives back only the message that failed: a broken client holds up no other', async () => {
+  it('returns only the failed messages, so a broken client delays no other', async () => {
     const deps = testDeps({ requests })
     const [healthy, broken, last] = [await withPayment(deps), await withPayment(deps), await withPayment(deps)]
     aDayLater(deps)
@@ -197,7 +197,7 @@ describe('settle-client, the worker of the sweep', () => {
     await expectBalanced(deps, broken.clientId)
   })
 
-  it('lets a slow client wait alone', async () => {
+  it('settles other clients while one client is slow', async () => {
     const deps = testDeps({ requests })
     const [slow, quick] = [await withPayment(deps), await withPayment(deps)]
     aDayLater(deps)

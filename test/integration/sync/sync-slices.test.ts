@@ -102,7 +102,7 @@ describe('sync: its positions', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_440 })
   })
 
-  it('are the taker’s alone: an overtaken worker neither keeps nor ends a slice', async ({ deps, rows, sync }) => {
+  it('belong to the newest worker: the former one neither stores nor ends a slice', async ({ deps, rows, sync }) => {
     const { state } = await withBacklog(deps, rows, 120)
     state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
     await sync()

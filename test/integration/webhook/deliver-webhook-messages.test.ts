@@ -27,7 +27,7 @@ import {
 } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
-describe('deliver-webhook: messages that come twice, late or for nothing', () => {
+describe('deliver-webhook: repeated, late and unneeded messages', () => {
   it.each([
     ['a finished delivery', { status: 'succeeded', nextAttemptAt: undefined, dueAt: undefined }, {}, 'finished'],
     ['an attempt that was made', { attempts: 2 }, { attempt: 2 }, 'attempt_made'],
@@ -41,7 +41,7 @@ describe('deliver-webhook: messages that come twice, late or for nothing', () =>
     expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason } }])
   })
 
-  it('sends a delivery to no other endpoint that a message names', async ({ deps, endpoint, delivery }) => {
+  it('refuses a message that names another endpoint than its delivery', async ({ deps, endpoint, delivery }) => {
     const other = await storedEndpoint(deps, { clientId: endpoint.clientId, enabled: false })
     const { deps: watched, calls } = recordTable(deps)
     const message = messageFor(delivery)

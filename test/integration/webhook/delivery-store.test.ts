@@ -85,7 +85,7 @@ describe('claimAttempt', () => {
     expect(await findDelivery(deps, absent.deliveryId)).toBeUndefined()
   })
 
-  it('knows its own claim again when the answer was lost and the SDK asks twice', async ({ deps, delivery }) => {
+  it('recognises its own claim after a lost answer and a retry of the SDK', async ({ deps, delivery }) => {
     const claim = claimOf(deps)
     await claimAttempt(deps, delivery, claim)
 
@@ -119,7 +119,7 @@ describe('storeAttemptResult', () => {
     expect(await listAttempts(deps, claimed.deliveryId)).toStrictEqual([])
   })
 
-  it('knows the write of its success again when its answer was lost', async () => {
+  it('recognises its own success after a lost answer', async () => {
     const { store } = await claimedDelivery()
 
     expect([await store(), await store()]).toStrictEqual([true, true])

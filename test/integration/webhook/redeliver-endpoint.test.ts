@@ -111,7 +111,7 @@ describe('redeliver to an endpoint since a time', () => {
     expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, ...SENT, abandoned: 'abandoned' })
   })
 
-  it('takes a cursor of its time, and refuses one from before it', async ({ kinds: { again, events } }) => {
+  it('accepts a cursor from `since` on, and refuses an earlier one', async ({ kinds: { again, events } }) => {
     const { eventId, paymentId, name } = events.missing
     const cursorAt = (firedAt: Timestamp) => eventCursorOf({ eventId, paymentId, name, firedAt })
 
