@@ -120,7 +120,7 @@ export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 /** Compares the provider's transactions with the books, one time slice after the other, and books what moved. */
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],
-  BatchGetItem: ['PAYMENT'],
+  BatchGetItem: ['JOURNAL', 'PAYMENT'],
   PutItem: ['SYNC'],
   UpdateItem: ['HOUSE', 'SYNC'],
   indexes: ['by-due'],

@@ -91,6 +91,15 @@ export const findUnclaimedRow = async (deps: StoreDeps, transactionId: string): 
   return undefined
 }
 
+/** Whether a provider row is booked to the house, for an operator to decide about. */
+export const isLeftToOperator = async (
+  deps: TableDeps,
+  row: Pick<HouseEntry, 'transactionId' | 'rowAt'>,
+): Promise<boolean> => {
+  const keys = OPEN_TYPES.map((type) => houseEntryKey(rowDayOf(row), row.transactionId, type))
+  return (await deps.table.getMany(keys)).some((item) => item !== undefined)
+}
+
 export const HouseTotalSchema = v.object({
   type: v.picklist(HOUSE_ENTRY_TYPES),
   day: v.string(),

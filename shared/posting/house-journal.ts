@@ -23,11 +23,12 @@ export const bookUnmatched = async (deps: StoreDeps, row: HouseRow): Promise<voi
   await deps.table.transact(putHouseEntry(newHouseEntry({ type: 'unmatched', ...row, postedAt: deps.now() })))
 }
 
-/** Books a row that no payment can take, together with its finding, once. */
+/** Books a row that no payment can take, together with its finding, once. The finding may be older than the booking. */
 export const bookWithFinding = async (deps: TellDeps, row: HouseRow, noted: Suspense): Promise<void> => {
   const entry = newHouseEntry({ type: 'unmatched', ...row, postedAt: deps.now() })
-  const { applied } = await deps.table.transact({ ...putHouseEntry(entry), suspense: newSuspense(noted) })
-  if (applied) await tellSuspense(deps, noted)
+  const outcome = await deps.table.transact({ ...putHouseEntry(entry), suspense: newSuspense(noted) })
+  if (outcome.applied) await tellSuspense(deps, noted)
+  else if (outcome.refusedBy === 'suspense') await bookUnmatched(deps, row)
 }
 
 /** Books a withdrawal: the amount moves from the provider's account to our bank, and the house pays its fee. */

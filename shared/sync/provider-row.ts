@@ -97,31 +97,22 @@ export const recordFinding = (
 export const unclearDispute = (deps: NewsDeps, transaction: ProviderTransaction, payment: Payment): Suspense =>
   syncFinding(deps, transaction, { subject: transaction.transactionId, cause: 'disputed_amount_unknown', payment })
 
-/** Records a finding about the row itself, once, and once more when a row that was found before is voided. */
-export const recordFindingOf = async (
-  deps: NewsDeps,
-  transaction: ProviderTransaction,
-  about: Pick<Suspense, 'paymentId' | 'clientId'> | undefined,
-) => {
+type About = Pick<Suspense, 'paymentId' | 'clientId'>
+
+/** The finding about the row itself. A row that is voided later gets another one. */
+export const findingOf = (deps: NewsDeps, transaction: ProviderTransaction, about: About | undefined): Suspense => {
   const cause = movesMoney(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
   const { transactionId, type, status } = transaction
   const subject = type !== 'payment' && status === 'reversed' ? `${transactionId}#reversal` : transactionId
   const found = syncFinding(deps, transaction, { subject, cause, payment: undefined })
-  await recordSuspense(deps, { ...found, paymentId: about?.paymentId, clientId: about?.clientId })
+  return { ...found, paymentId: about?.paymentId, clientId: about?.clientId }
 }
+
+export const recordFindingOf = (deps: NewsDeps, transaction: ProviderTransaction, about: About | undefined) =>
+  recordSuspense(deps, findingOf(deps, transaction, about))
 
 /** How long an open transaction is retried before an operator must check it. */
 const OPEN_TIMEOUT_MS = 2 * DAY_MS
 
 export const isYoung = ({ now }: Pick<NewsDeps, 'now'>, { updatedAt }: ProviderTransaction): boolean =>
   addMs(updatedAt, OPEN_TIMEOUT_MS) > now()
-
-/**
- * Whether a finding left the row to an operator. It is booked to the house then, and the operator may have given it to
- * its client: another booking would count it twice.
- */
-export const isLeftToOperator = async (deps: NewsDeps, { transactionId }: ProviderTransaction): Promise<boolean> => {
-  const causes: readonly FindingCause[] = ['disputed_amount_unknown', 'reversed_upstream']
-  const found = await Promise.all(causes.map((cause) => findSuspense(deps, `${transactionId}#${cause}`)))
-  return found.some((item) => item !== undefined)
-}

@@ -1,4 +1,5 @@
 import { paymentIdOf } from '../ids.ts'
+import { isLeftToOperator } from '../journal/house-store.ts'
 import { hasMoved, type MoneyRow } from '../journal/payment-money.ts'
 import { applyProviderNews } from '../payment/news/apply-news.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
@@ -21,9 +22,9 @@ import { findSuspense } from '../suspense/suspense-store.ts'
 import { creditByRow } from './credit-by-row.ts'
 import {
   findHeld,
+  findingOf,
   isAboutCredit,
   isCreditedWith,
-  isLeftToOperator,
   isYoung,
   mayBeCredited,
   moneyRowOf,
@@ -59,7 +60,8 @@ const reconcileMoved = async (
   moneyRow: MoneyRow,
 ): Promise<Reconciled> => {
   if (hasMoved(payment, moneyRow)) return DONE
-  if (moneyRow.isOwnRow !== true && (await isLeftToOperator(deps, transaction))) {
+  // The operator may have given it to its client: another booking would count it twice.
+  if (moneyRow.isOwnRow !== true && (await isLeftToOperator(deps, houseRowOf(transaction)))) {
     if (moneyRow.type === 'reversal') await recordFindingOf(deps, transaction, payment)
     return DONE
   }
@@ -95,7 +97,7 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
   const row = houseRowOf(transaction)
   const moved = moneyRowOf(transaction)
   if (moved && takesBack(moved)) {
-    if (moved.isOwnRow !== true && (await isLeftToOperator(deps, transaction))) return DONE
+    if (moved.isOwnRow !== true && (await isLeftToOperator(deps, row))) return DONE
     const booked = moved.isOwnRow
       ? await bookSuspenseVoid(deps, item, row)
       : await bookSuspenseRefund(deps, item, row, transaction.disputedMinor ?? moved.amountMinor)
@@ -155,14 +157,15 @@ const askAndReconcile = async (
   return isOpen ? OPEN : DONE
 }
 
-/** Books the row to the house, and records a finding. */
+/** Books the row to the house if its money has moved, and records a finding. */
 const recordUnmatched = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
   about: Pick<Suspense, 'paymentId' | 'clientId'> | undefined,
 ): Promise<Reconciled> => {
-  if (transaction.status === 'success') await bookUnmatched(deps, houseRowOf(transaction))
-  await recordFindingOf(deps, transaction, about)
+  const found = findingOf(deps, transaction, about)
+  if (transaction.status === 'success') await bookWithFinding(deps, houseRowOf(transaction), found)
+  else await recordSuspense(deps, found)
   return DONE
 }
 

@@ -3,6 +3,7 @@ import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import type { ProviderFees } from '../../../shared/stage-settings.ts'
+import { recordFindingOf } from '../../../shared/sync/provider-row.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { post } from '../../support/paid-builders.ts'
@@ -67,6 +68,15 @@ describe('sync: what it cannot explain about a credited payment', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_000 })
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
   })
+})
+
+it('a refund that was only reported, because it failed, still moves the money', async ({ deps, credited, sync }) => {
+  const row = rowNow(deps, credited, { type: 'return', amountMinor: minor(40_000) })
+  await recordFindingOf(deps, row, undefined)
+
+  await sync(row)
+
+  expect(await paymentOf(deps, credited)).toMatchObject({ takenBackMinor: 40_000 })
 })
 
 const dispute = (deps: TestDeps, paid: PaidUpstream) =>

@@ -128,6 +128,15 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     },
   )
 
+  it('a deduction is booked although its unknown status was a finding before', async ({ deps, sync }) => {
+    const row = settledRow(foreign, deps.now(), { type: 'correction' })
+
+    await sync({ ...row, status: 'unknown' }, row)
+
+    expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject(unmatched)
+    expect(deps.published).toHaveLength(1)
+  })
+
   it('a refund of other money becomes a second finding when it is voided', async ({ deps, rows, sync, syncAfter }) => {
     const row = settledRow(foreign, deps.now(), { type: 'return' })
     await sync(row)
