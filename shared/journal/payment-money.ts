@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { assertInvariant } from '../errors.ts'
 import { atLeastZero, less, type Minor, MinorSchema, plus, smaller, ZERO } from '../money.ts'
-import { TimestampSchema } from '../time.ts'
+import { type Timestamp, TimestampSchema } from '../time.ts'
 import { type Figures, lessFigures, type PaymentMoney, standingFigures } from './entry.ts'
 
 /** The kinds of provider rows that move the money of a paid payment (design section 10). */
@@ -41,6 +41,8 @@ export const MOST_MOVEMENTS = 50
 export type MoneyRow = Omit<Movement, 'tookMinor' | 'leftMinor' | 'postedAt' | 'clawedMinor'> & {
   /** The kind that merchants see; absent when money comes back to the client. */
   readonly kind?: ReversalKind | undefined
+  /** When the provider made the row. */
+  readonly createdAt?: Timestamp | undefined
 }
 
 export type Moved = {

@@ -12,7 +12,9 @@ type TellDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
 /** The fields of a provider row that the house journal keeps. */
 type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'>
 
-export const houseRowOf = ({ transactionId, createdAt, updatedAt, providerMinor }: ProviderTransaction): HouseRow => ({
+type ProviderRow = Pick<ProviderTransaction, 'transactionId' | 'createdAt' | 'updatedAt' | 'providerMinor'>
+
+export const houseRowOf = ({ transactionId, createdAt, updatedAt, providerMinor }: ProviderRow): HouseRow => ({
   transactionId,
   rowAt: createdAt ?? updatedAt,
   providerMinor,

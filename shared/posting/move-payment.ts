@@ -10,7 +10,7 @@ import { logSuspense, movedMoney, publishSuspenseAlert, tooManyMovements } from 
 import { ensureSuspense } from '../suspense/suspense-store.ts'
 import { type Steps, transactWhileFresh } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
-import { bookWithFinding } from './house-journal.ts'
+import { bookWithFinding, houseRowOf } from './house-journal.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
 import { reversalAfter } from './reversal-after.ts'
@@ -57,8 +57,8 @@ export const movePayment = async (deps: MoveDeps, known: Payment, heard: MoneyRo
     const row = withProviderLeg(payment, heard)
     if (hasMoved(payment, row)) return
     if (payment.movements.length >= MOST_MOVEMENTS) {
-      const { transactionId, providerMinor, at: rowAt } = row
-      return bookWithFinding(deps, { transactionId, providerMinor, rowAt }, tooManyMovements(payment, row, deps.now()))
+      const house = houseRowOf({ ...row, updatedAt: row.at })
+      return bookWithFinding(deps, house, tooManyMovements(payment, row, deps.now()))
     }
     const moved = moveMoney(moneyOf(payment), row)
     if (moved === undefined) return

@@ -11,8 +11,17 @@ import { addMs, DAY_MS } from '../time.ts'
 
 /** The reversal, refund or dispute that a row describes. Undefined: the row paid the payment, or moves no money. */
 export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefined => {
-  const { type, status, transactionId, amountMinor, providerMinor, updatedAt: at, returns: kind } = transaction
-  const row = { transactionId, amountMinor, providerMinor, at }
+  const {
+    type,
+    status,
+    transactionId,
+    amountMinor,
+    providerMinor,
+    createdAt,
+    updatedAt: at,
+    returns: kind,
+  } = transaction
+  const row = { transactionId, amountMinor, providerMinor, createdAt, at }
   if (status === 'reversed') {
     if (type !== 'payment') return { ...row, type: 'reversal' }
     return { ...row, type: 'reversal', isOwnRow: true, kind: kind ?? 'reversed' }

@@ -8,6 +8,7 @@ import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { aChargeback, adjusted, aRefund, aVoid, aWin, DISPUTE_FEE } from '../../support/money-rows.ts'
 import { anOpenPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
@@ -60,14 +61,14 @@ describe('money of a posted payment', () => {
   })
 
   it('that moves the 51st time is a finding and the house’s', async ({ deps, client, payment }) => {
-    const rows = Array.from({ length: 51 }, () => aRefund(deps, 1_000))
+    const createdAt = addMs(deps.now(), -DAY_MS)
+    const rows = Array.from({ length: 51 }, () => ({ ...aRefund(deps, 1_000), createdAt }))
     await heard(deps, payment, ...rows)
 
     expect(await linesIn(deps, client)).toHaveLength(51)
     expect(await trialBalance(deps, client)).toBe('45,560 45,460 100')
     expect(deps.published.at(-1)?.message).toContain('has 50 movements')
-    const last = rows.at(-1)
-    const house = { pk: `JOURNAL#house#${last?.at.slice(0, 10)}`, sk: `${last?.transactionId}#unmatched` }
+    const house = { pk: `JOURNAL#house#${createdAt.slice(0, 10)}`, sk: `${rows.at(-1)?.transactionId}#unmatched` }
     expect(await deps.table.get(house)).toMatchObject({ providerMinor: -1_000, houseMinor: -1_000 })
   })
 })
