@@ -14,7 +14,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/webhook/delivery/tell-abandoned.ts unreportedOf: comparison moved 07f171d0',
   ],
   'Both sides are equal at the border.': [
-    'shared/audit/judged/audit-settlement.ts recount: comparison moved 5a8df2cf',
     'shared/inquiry/read-event-feed.ts inTurn: comparison moved a27e2dee',
     'shared/payment/channel/channel-timing.ts usualCheckAt: comparison moved 7d5106d8',
     'shared/table/list-items.ts orderOf: comparison moved a334e54f',
