@@ -178,6 +178,7 @@ const recordOther = async (
   const { type, status } = transaction
   if (type === 'account' && status !== 'unknown' && known === undefined) {
     if (status === 'success') await bookAccountRow(deps, transaction)
+    else if (await isLeftToOperator(deps, houseRowOf(transaction))) await recordFindingOf(deps, transaction, known)
     return PASSED_OVER
   }
   if (movesMoney(transaction) && isAboutCredit(known, transaction)) return reconcileCredited(deps, known, transaction)

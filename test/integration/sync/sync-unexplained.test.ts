@@ -137,8 +137,10 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     expect(deps.published).toHaveLength(1)
   })
 
-  it('a refund of other money becomes a second finding when it is voided', async ({ deps, rows, sync, syncAfter }) => {
-    const row = settledRow(foreign, deps.now(), { type: 'return' })
+  const booked = ['return', 'account'] as const
+
+  it.for(booked)('a booked %s becomes a finding when it is voided', async (type, { deps, rows, sync, syncAfter }) => {
+    const row = settledRow(foreign, deps.now(), { type })
     await sync(row)
     deps.published.length = 0
     deps.clock.advance(600)
