@@ -167,7 +167,8 @@ export const inOrder = (parts: readonly Part[]): readonly Part[] => parts.toSort
 
 /**
  * Judges parts in their order, and begins no part and no second look after `runMs`. `stoppedAt`: the first part that is
- * left. A part that moves too much to be judged is not in `found`: it keeps its differences until the next audit.
+ * left. A part that moves too much to be judged is not in `found` but in `unclear`: it keeps its differences until the
+ * next audit.
  */
 export const judgeParts = async (
   deps: Pick<Deps, 'sleep' | 'monotonicMs'>,
@@ -177,12 +178,12 @@ export const judgeParts = async (
   const endsAtMs = deps.monotonicMs() + runMs
   const hasTime = () => deps.monotonicMs() < endsAtMs
   const found = new Map<string, readonly Difference[]>()
-  let isInconclusive = false
+  const unclear: string[] = []
   for (const [at, { key, judge }] of parts.entries()) {
-    if (at >= mostParts || (at > 0 && !hasTime())) return { found, stoppedAt: at, isInconclusive: true }
+    if (at >= mostParts || (at > 0 && !hasTime())) return { found, stoppedAt: at, unclear }
     const one = await believed(deps, judge, hasTime)
-    if (!one.isInconclusive) found.set(key, one.differences)
-    isInconclusive ||= one.isInconclusive
+    if (one.isInconclusive) unclear.push(key)
+    else found.set(key, one.differences)
   }
-  return { found, stoppedAt: undefined, isInconclusive }
+  return { found, stoppedAt: undefined, unclear }
 }

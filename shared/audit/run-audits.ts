@@ -42,22 +42,23 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
   const today = dayNumber(deps.now())
   if (verdict.auditedDay === today) return
   const day = verdict.progress?.day ?? today
-  // Standing differences are judged again every day.
-  const standing = new Set(verdict.standing.map(({ part }) => part))
-  const dueParts = await partsOf(deps, client, slicesSince(verdict.auditedDay, day), standing)
+  // Standing differences are judged again every day, and inconclusive parts on the next one.
+  const wanted = new Set([...verdict.standing.map(({ part }) => part), ...verdict.unclear])
+  const dueParts = await partsOf(deps, client, slicesSince(verdict.auditedDay, day), wanted)
   const suspense = suspensePart(deps, clientId)
-  const parts = standing.has(suspense.key) ? inOrder([...dueParts, suspense]) : dueParts
+  const parts = wanted.has(suspense.key) ? inOrder([...dueParts, suspense]) : dueParts
   const done = verdict.progress?.done ?? ''
   const left = parts.filter(({ key }) => key > done)
   const mostParts = deps.stage.historySteps?.pages ?? left.length
-  const { found, stoppedAt } = await judgeParts(deps, left, { runMs: RUN_MS, mostParts })
+  const { found, stoppedAt, ...judged } = await judgeParts(deps, left, { runMs: RUN_MS, mostParts })
+  const unclear = [...new Set([...verdict.unclear, ...judged.unclear])].filter((key) => !found.has(key))
   if (stoppedAt !== undefined) {
-    await noteFound(deps, clientId, found, { progress: { day, done: left[stoppedAt - 1]?.key ?? done } })
+    await noteFound(deps, clientId, found, { unclear, progress: { day, done: left[stoppedAt - 1]?.key ?? done } })
     await deps.queues.send('audits', { body: { client_id: clientId }, delaySeconds: 0, group: clientId })
     return
   }
   const owing = await tellOwing(deps, clientId, verdict)
-  const stands = await noteFound(deps, clientId, found, { auditedDay: day, progress: undefined, ...owing })
+  const stands = await noteFound(deps, clientId, found, { unclear, auditedDay: day, progress: undefined, ...owing })
   deps.log.info('audit.completed', { client_id: clientId, balanced: String(stands.length === 0) })
   await tellStanding(deps, clientId, stands)
 }
@@ -181,9 +182,10 @@ const suspensePart = (deps: StoreDeps, clientId: ClientId): Part => ({
 export const auditLedger = async (deps: AuditDeps, clientId: ClientId): Promise<AuditResult> => {
   const client = await requireClient(deps, clientId)
   const parts = [...(await partsOf(deps, client, ALL_SLICES)), suspensePart(deps, clientId)]
-  const { found, isInconclusive } = await judgeParts(deps, parts, { runMs: WHOLE_RUN_MS, mostParts: parts.length })
+  const { found, stoppedAt, unclear } = await judgeParts(deps, parts, { runMs: WHOLE_RUN_MS, mostParts: parts.length })
   await noteFound(deps, clientId, found, undefined)
   const differences = [...found.values()].flat()
+  const isInconclusive = unclear.length > 0 || stoppedAt !== undefined
   const balanced = differences.length > 0 ? false : isInconclusive ? ('inconclusive' as const) : true
   return { balanced, differences: differences.slice(0, MAX_DIFFERENCES) }
 }

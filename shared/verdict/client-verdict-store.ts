@@ -24,6 +24,8 @@ export const ClientVerdictSchema = v.object({
   version: v.number(),
   standing: v.array(StandingSchema),
   accepted: v.array(AcceptedSchema),
+  /** Parts whose last audit was inconclusive: the next day's audit judges them again. */
+  unclear: v.array(v.string()),
   /** The last day whose slices were audited, in days since 1970. */
   auditedDay: v.optional(v.number()),
   progress: v.optional(v.object({ day: v.number(), done: v.string() })),
@@ -33,7 +35,7 @@ export const ClientVerdictSchema = v.object({
 })
 export type ClientVerdict = v.InferOutput<typeof ClientVerdictSchema>
 
-const NO_VERDICT: ClientVerdict = { version: 0, standing: [], accepted: [] }
+const NO_VERDICT: ClientVerdict = { version: 0, standing: [], accepted: [], unclear: [] }
 
 /** A client's verdict; empty before its first audit. */
 export const readClientVerdict = async (deps: TableDeps, clientId: ClientId): Promise<ClientVerdict> => {

@@ -85,8 +85,27 @@ it('a long audit continues in further runs, each after the last part of the run 
 
   const next = { queue: 'audits', message: { body: { client_id: client.clientId } } }
   expect(deps.sent.slice(sent)).toMatchObject([next, next, next])
-  const audited = { auditedDay: dayNumber(deps.now()), standing: [], accepted: [], version: 4 }
+  const audited = { auditedDay: dayNumber(deps.now()), standing: [], accepted: [], unclear: [], version: 4 }
   expect(await readClientVerdict(deps, client.clientId)).toStrictEqual(audited)
+})
+
+it('a part that was inconclusive is judged again the next day', async () => {
+  const { deps, client } = await aSyncWorld()
+  const { payment } = await creditedPayment(deps, client)
+  const item = await rawItem(deps, paymentKey(payment.paymentId))
+  let markup = 0
+  const tamper = async () => {
+    await putRaw(deps, { ...item, markup_minor: ++markup })
+  }
+  await tamper()
+  const found = async (sleep = deps.sleep) => {
+    await auditClient({ ...deps, sleep }, client.clientId)
+    aDayLater(deps)
+    return (await readClientVerdict(deps, client.clientId)).standing.map(({ what }) => what)
+  }
+
+  expect(await found(tamper)).toStrictEqual([])
+  expect(await found()).toContain('payment.markup_minor')
 })
 
 it('a lost window hides no difference of another part of the ledger', async () => {
