@@ -129,6 +129,8 @@ export const slicesSince =
 
 export const ALL_SLICES: DueSlices = () => true
 
+const TRAILS = 'trails'
+
 /**
  * The parts of an audit of one client: those of every audit, the due slices of settled history and of payments, and
  * further wanted parts. With all slices it is the audit of the whole client.
@@ -146,7 +148,7 @@ export const partsOf = async (
   const isWhole = isDue(slotOf(client.clientId, SLICES))
   const parts: readonly (readonly [isDue: boolean, part: Part])[] = [
     [true, bookPart(deps, books, 'figures', { judge: (read) => auditFigures(deps, read), lag: lagOfCredits })],
-    [true, { key: 'trails', judge: () => auditTrails(deps, client.clientId, { full: isWhole }) }],
+    [true, { key: TRAILS, judge: () => auditTrails(deps, client.clientId, { full: isWhole || wanted.has(TRAILS) }) }],
     // A payment that is listed on no day of its client's life was tampered with.
     [true, paymentsPart(deps, books, { name: 'before', between: ['0', timestampOf(first * DAY_MS - 1)] })],
     [true, paymentsPart(deps, books, { name: 'later', between: [timestampOf((last + 1) * DAY_MS), '9~'] })],

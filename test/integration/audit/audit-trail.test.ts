@@ -5,12 +5,13 @@
 import { describe, expect, it } from 'vitest'
 import { handler as listAudit } from '../../../functions/admin/list-audit.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
-import { auditLedger } from '../../../shared/audit/run-audits.ts'
+import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { auditHeadKey, auditRecordPk, type Key } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { updateEndpoint } from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import { issueKey } from '../../support/client-builders.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
@@ -100,7 +101,7 @@ describe('the audit trail', () => {
   })
 
   it('is also checked for the client’s other objects, however old', async () => {
-    const { deps, endpointId, keysOf, audited } = await aTrail()
+    const { deps, clientId, endpointId, keysOf, audited } = await aTrail()
     const [key] = await keysOf(endpointId)
     await putRaw(deps, { ...(await rawItem(deps, key ?? auditHeadKey(''))), operator: 'other-operator' })
     const broken = { balanced: false, found: [['audit_record', endpointId, 'record 1 was changed']] }
@@ -108,6 +109,11 @@ describe('the audit trail', () => {
     expect(await audited()).toStrictEqual(broken)
     deps.clock.set(addMs(deps.now(), 4 * DAY_MS))
     expect(await audited()).toStrictEqual(broken)
+    for (let day = 0; day < 3; day++) {
+      await auditClient(deps, clientId)
+      expect((await readClientVerdict(deps, clientId)).standing).toMatchObject([{ id: endpointId }])
+      deps.clock.set(addMs(deps.now(), DAY_MS))
+    }
   })
 
   it.each(['its head', 'what it changes'])('refuses a change when other writers move %s at each try', async (what) => {
