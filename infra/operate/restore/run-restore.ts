@@ -1,12 +1,12 @@
 import * as aws from '@aws-sdk/client-dynamodb'
 import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
-import { functionName, isHttp } from '../../../functions/function-spec.ts'
+import { isHttp } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
-import { parseForeignTime } from '../../../shared/time.ts'
+import { parseForeignTime, SECOND_MS } from '../../../shared/time.ts'
 import { readOptions, runCommand, UsageError } from '../../local/terminal/command-line.ts'
 import { printable } from '../../local/terminal/printable.ts'
-import { stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
+import { liveName, stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { encryptsAll } from '../../stack/storage/stage-key.ts'
 import { type AwsClients, awsClients } from '../check/aws-clients.ts'
@@ -63,13 +63,10 @@ export const runRestore = (argv: readonly string[], io: RestoreIo): Promise<numb
         await complete({ client: clients.dynamodb, stage, TableName: tableNameOf(stage) }, io.sleep)
         return 0
       }
-      const refused = await whyNotClosed(clients, stage)
-      if (refused !== undefined) {
-        console.error(printable(refused))
-        return 1
-      }
-      await restore(clients.dynamodb, stage, source, io.sleep)
-      return 0
+      const refused = (await whyNotClosed(clients, stage)) ?? (await restore(clients.dynamodb, stage, source, io.sleep))
+      if (refused === undefined) return 0
+      console.error(printable(refused))
+      return 1
     } catch (error) {
       console.error(printable(`${errorName(error)}: ${remedyFor(error)}. Run the same command again to continue.`))
       return 1
@@ -85,26 +82,38 @@ const timeOf = (at: string | undefined): Source | undefined => {
 
 const CLOSE = 'set "role": "closed" and "deployment": "alias-only" in the stage’s file, and deploy'
 
-/** Reads the deployed functions, because the stage's file says only what should be deployed. */
+/** Reads the function that requests meet: during a deployment, or after a failed one, the alias serves an older version. */
 const whyNotClosed = async ({ lambda }: Pick<AwsClients, 'lambda'>, stage: DeployedStage) => {
   const { name } = stage.settings
   if (stage.role !== 'closed') return `${name} is open: ${CLOSE} first`
-  const [FunctionName] = MANIFEST.filter(isHttp).map((spec) => functionName(name, spec))
+  const [FunctionName] = MANIFEST.filter(isHttp).map((spec) => liveName(spec, stage))
   const { Environment } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }))
   return Environment?.Variables?.[ENV.role] === 'closed' ? undefined : `${name} still takes traffic: deploy it closed`
 }
 
-/** A table that is there already was begun by an earlier call. */
+/** Whether an earlier call restored the table from something else, such as another time. */
+const isFromElsewhere = ({ SourceBackupArn: backup, RestoreDateTime: at }: aws.RestoreSummary, source: Source) =>
+  'at' in source ? secondOf(at) !== secondOf(source.at) : backup !== source.backup
+
+const secondOf = (time: Date | undefined) => Math.floor(Number(time) / SECOND_MS)
+
+/** Goes on with a table that an earlier call began. Answers why not, if that call asked for something else. */
 const restore = async (client: aws.DynamoDBClient, stage: DeployedStage, source: Source, sleep: RestoreIo['sleep']) => {
   const generation = stage.table.generation + 1
   const wanted = { client, stage, TableName: tableNameOf(stage, generation) }
   const ask = client.send(new aws.DescribeTableCommand({ TableName: wanted.TableName }))
   const there = await unlessAbsent(['ResourceNotFoundException'], ask)
+  const summary = there?.Table?.RestoreSummary
+  if (summary && isFromElsewhere(summary, source)) {
+    const from = summary.SourceBackupArn ?? summary.RestoreDateTime?.toISOString() ?? 'elsewhere'
+    return `${wanted.TableName} is there, restored from ${from}: ask for that, or delete the table first`
+  }
   if (there) say(`${wanted.TableName} is there: going on with it`)
   else await begin(wanted, source)
   await complete(wanted, sleep)
   const file = `${stage.settings.name}’s file`
   say(`Next: set "generation": ${generation} in ${file} and deploy (docs/operations.md, section 7)`)
+  return undefined
 }
 
 const begin = async ({ client, stage, TableName: TargetTableName }: Wanted, source: Source) => {

@@ -141,6 +141,19 @@ describe('npm run restore', () => {
     expect([code, sent()]).toStrictEqual([0, []])
   })
 
+  it.each([
+    [{ RestoreDateTime: new Date('2026-11-20T04:00:00.250Z') }, 0],
+    [{ RestoreDateTime: new Date('2026-11-20T03:00:00Z') }, 1],
+    [{ RestoreDateTime: new Date('2026-11-20T04:00:00Z'), SourceBackupArn: 'arn:one' }, 0],
+  ])('does not go on with a table that was restored from another time: %j', async (summary, expected) => {
+    const RestoreSummary = { ...summary, RestoreInProgress: false }
+    dynamodb.on(aws.DescribeTableCommand).resolves({ Table: { ...describedAs('bare'), RestoreSummary } })
+
+    expect((await restore('--at', '2026-11-20T04:00:00Z')).code).toBe(expected)
+    expect((await restore('--backup', 'arn:one')).code).toBe('SourceBackupArn' in summary ? 0 : 1)
+    expect(sent().map(([name]) => name)).not.toContain('RestoreTableToPointInTime')
+  })
+
   it('refuses while the stage’s file says open, or its functions are open still', async () => {
     lambda.on(GetFunctionConfigurationCommand).resolves({ Environment: { Variables: {} } })
     const still = await restore('--at', '2026-11-20T04:00:00Z')
@@ -148,6 +161,10 @@ describe('npm run restore', () => {
     const open = await restore('--at', '2026-11-20T04:00:00Z')
 
     expect([still.code, open.code, sent()]).toStrictEqual([1, 1, []])
+    const asked = lambda
+      .commandCalls(GetFunctionConfigurationCommand)
+      .map(({ args: [{ input }] }) => input.FunctionName)
+    expect(asked).toStrictEqual(['gateway-prod-api-create-payment:live'])
     expect(still.text).toBe('prod still takes traffic: deploy it closed')
     expect(open.text).toContain('"role": "closed"')
   })
