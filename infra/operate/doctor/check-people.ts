@@ -14,9 +14,11 @@ export const checkAlerts = async (sns: SNSClient, stack: Stack, hasAlarms: boole
     return runCheck(what, async () => {
       // One page holds a hundred, more than anyone should wake.
       const { Subscriptions: all = [] } = await sns.send(new ListSubscriptionsByTopicCommand({ TopicArn }))
+      // AWS lists a subscription as `Deleted` for some days.
+      const confirmed = all.filter(({ SubscriptionArn: arn }) => arn?.startsWith('arn:')).length
       const pending = all.filter(({ SubscriptionArn }) => SubscriptionArn === 'PendingConfirmation').length
-      const detail = `${all.length - pending} confirmed, ${pending} waiting for confirmation`
-      if (all.length > pending) return ok(what, detail)
+      const detail = `${confirmed} confirmed, ${pending} waiting for confirmation`
+      if (confirmed > 0) return ok(what, detail)
       if (!hasAlarms) return ok(what, `${detail}; a stage without alarms needs none`)
       return wrong(what, detail, pending > 0 ? 'confirm by the link in the mail AWS sent' : NO_SUBSCRIBER)
     })

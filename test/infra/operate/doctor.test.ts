@@ -135,7 +135,7 @@ describe('the doctor', () => {
     [
       'wrong topic gateway-prod-alerts: 0 confirmed, 1 waiting for confirmation\n' +
         'wrong topic gateway-prod-pages: 0 confirmed, 1 waiting for confirmation',
-      () => subscriptionsAre({ SubscriptionArn: 'PendingConfirmation' }),
+      () => subscriptionsAre({ SubscriptionArn: 'PendingConfirmation' }, { SubscriptionArn: 'Deleted' }),
     ],
     ['wrong topic PagesTopicArn: is no output of the stack', withoutPages],
     [
