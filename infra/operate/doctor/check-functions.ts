@@ -41,6 +41,9 @@ export const checkRoutes = async (apiUrl: string, stage: string): Promise<readon
 const orOk = (findings: readonly Finding[], what: string, detail: string): readonly Finding[] =>
   findings.length > 0 ? findings : [ok(what, detail)]
 
+/** The prover waits up to 23 s for a function that does not answer. Both may have to start first. */
+const PROOF_MS = 40_000
+
 type OfStage = (lambda: aws.LambdaClient, stage: DeployedStage) => Promise<readonly Finding[]>
 
 /** Whether operators' functions can work. The prover asks them: no person may invoke all of them (design section 11). */
@@ -50,7 +53,7 @@ export const checkOperatorFunctions: OfStage = async (lambda, stage) => {
   const names = operated.map((spec) => functionName(stage.settings.name, spec))
   const found = await mapInChunks(chunks(names, AT_ONCE), 1, async (some) => {
     const Payload = Buffer.from(JSON.stringify({ Asks: some.map((Target) => ({ Target })) }))
-    const answer = await lambda.send(new aws.InvokeCommand({ FunctionName, Payload }))
+    const answer = await lambda.send(new aws.InvokeCommand({ FunctionName, Payload }), { requestTimeout: PROOF_MS })
     if (answer.FunctionError !== undefined) return [`${FunctionName} failed, which asks all others`]
     return v.parse(Proof, Buffer.from(answer.Payload ?? []).toString()).problems
   })

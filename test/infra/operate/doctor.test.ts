@@ -206,7 +206,10 @@ describe('the doctor', () => {
   it('asks each operator function once, through prove-release', async () => {
     await prod.examine()
 
-    const inputs = prod.aws.lambda.commandCalls(InvokeCommand).map(({ args: [{ input }] }) => input)
+    const calls = prod.aws.lambda.commandCalls(InvokeCommand)
+    const inputs = calls.map(({ args: [{ input }] }) => input)
+    // More than prove-release takes for a function that does not answer.
+    expect(calls.map(({ args }: { args: readonly unknown[] }) => args[1])).toContainEqual({ requestTimeout: 40_000 })
     expect(new Set(inputs.map(({ FunctionName }) => FunctionName))).toStrictEqual(new Set([PROVER.FunctionName]))
     expect(inputs.flatMap((input) => lambdaEvent(input)['Asks'])).toStrictEqual(
       MANIFEST.flatMap((spec) => (spec.trigger.kind === 'operator' ? [{ Target: functionName('prod', spec) }] : [])),
