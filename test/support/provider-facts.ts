@@ -18,8 +18,6 @@ const Url = v.pipe(v.string(), v.url(), v.regex(/^https?:/))
 export const Country = v.literal('ID')
 export const Currency = v.literal('IDR')
 
-export const BANKS = ['BCA', 'BNI', 'BRI', 'MANDIRI', 'PERMATA'] as const
-
 const VirtualAccount = v.strictObject({
   display_name: text(1, 250),
   expires_at: v.optional(Time),
@@ -51,75 +49,49 @@ export type ChannelFacts = {
 
 const DAY = 86_400
 
-const AMOUNTS_OF_BANKS: Readonly<Record<(typeof BANKS)[number], ChannelFacts['amounts']>> = {
-  BCA: [10_000, 50_000_000],
-  BNI: [1, 50_000_000],
-  BRI: [1, 50_000_000_000],
-  MANDIRI: [1, 50_000_000_000],
-  PERMATA: [1, 9_999_999_999],
+type Terms = readonly [
+  properties: v.GenericSchema,
+  permille: bigint,
+  flat: bigint,
+  lifetimeSeconds: number,
+  amounts: ChannelFacts['amounts'],
+]
+
+const channel = (
+  names: Pick<ChannelFacts, 'method' | 'channelCode' | 'providerCode' | 'transactionCode'>,
+  ...terms: Terms
+): ChannelFacts => {
+  const [properties, permille, flat, lifetimeSeconds, amounts] = terms
+  return { ...names, properties, permille, flat, lifetimeSeconds, amounts }
 }
 
-const bank = (name: (typeof BANKS)[number]): ChannelFacts => ({
-  method: 'virtual_account',
-  channelCode: name,
-  providerCode: `${name}_VIRTUAL_ACCOUNT`,
-  transactionCode: name,
-  properties: VirtualAccount,
-  permille: 0n,
-  flat: 4_000n,
-  lifetimeSeconds: DAY,
-  amounts: AMOUNTS_OF_BANKS[name],
-})
+const bank = (name: string, amounts: ChannelFacts['amounts']) => {
+  const names = { channelCode: name, providerCode: `${name}_VIRTUAL_ACCOUNT`, transactionCode: name }
+  return channel({ method: 'virtual_account', ...names }, VirtualAccount, 0n, 4_000n, DAY, amounts)
+}
 
-type OfWallet = Pick<ChannelFacts, 'properties' | 'permille' | 'flat' | 'lifetimeSeconds' | 'amounts'>
+const wallet = (name: string, ...terms: Terms) =>
+  channel({ method: 'ewallet', channelCode: name, providerCode: name, transactionCode: `ID_${name}` }, ...terms)
 
-const wallet = (name: string, own: OfWallet): ChannelFacts => ({
-  method: 'ewallet',
-  channelCode: name,
-  providerCode: name,
-  transactionCode: `ID_${name}`,
-  ...own,
-})
+const NAMES_OF_QRIS = { method: 'qris', channelCode: undefined, providerCode: 'QRIS', transactionCode: 'QRIS' } as const
 
 /** Every channel by itself, as its latest terms are. */
 export const CHANNEL_FACTS: readonly ChannelFacts[] = [
-  ...BANKS.map(bank),
-  wallet('OVO', { properties: Phone, permille: 20n, flat: 0n, lifetimeSeconds: 55, amounts: [100, 20_000_000] }),
-  wallet('DANA', {
-    properties: ReturnUrls,
-    permille: 15n,
-    flat: 500n,
-    lifetimeSeconds: DAY,
-    amounts: [100, 20_000_000],
-  }),
-  wallet('LINKAJA', {
-    properties: ReturnUrls,
-    permille: 15n,
-    flat: 0n,
-    lifetimeSeconds: 1_800,
-    amounts: [1, 20_000_000],
-  }),
-  wallet('SHOPEEPAY', {
-    properties: ReturnUrls,
-    permille: 20n,
-    flat: 0n,
-    lifetimeSeconds: 1_800,
-    amounts: [1, 20_000_000],
-  }),
-  wallet('GOPAY', { properties: GopayUrls, permille: 20n, flat: 0n, lifetimeSeconds: 1_800, amounts: [1, 50_000_000] }),
-  {
-    method: 'qris',
-    channelCode: undefined,
-    providerCode: 'QRIS',
-    transactionCode: 'QRIS',
-    properties: Qris,
-    permille: 7n,
-    flat: 0n,
-    lifetimeSeconds: 2 * DAY,
-    amounts: [1, 20_000_000],
-  },
+  bank('BCA', [10_000, 50_000_000]),
+  bank('BNI', [1, 50_000_000]),
+  bank('BRI', [1, 50_000_000_000]),
+  bank('MANDIRI', [1, 50_000_000_000]),
+  bank('PERMATA', [1, 9_999_999_999]),
+  wallet('OVO', Phone, 20n, 0n, 55, [100, 20_000_000]),
+  wallet('DANA', ReturnUrls, 15n, 500n, DAY, [100, 20_000_000]),
+  wallet('LINKAJA', ReturnUrls, 15n, 0n, 1_800, [1, 20_000_000]),
+  wallet('SHOPEEPAY', ReturnUrls, 20n, 0n, 1_800, [1, 20_000_000]),
+  wallet('GOPAY', GopayUrls, 20n, 0n, 1_800, [1, 50_000_000]),
+  channel(NAMES_OF_QRIS, Qris, 7n, 0n, 2 * DAY, [1, 20_000_000]),
 ]
 
+const ofBanks = CHANNEL_FACTS.filter(({ method }) => method === 'virtual_account')
+export const BANKS = ofBanks.map(({ transactionCode }) => transactionCode)
 export const CHANNELS = CHANNEL_FACTS.map(({ providerCode }) => providerCode)
 
 type OfChannel = { readonly channel_code: string; readonly channel_properties: unknown }
@@ -174,35 +146,26 @@ const BASIC = /^Basic [A-Za-z0-9+/]+=*$/
 const Headers = { authorization: v.pipe(v.string(), v.regex(BASIC)), accept: v.literal('application/json') }
 const V3 = { ...Headers, 'api-version': v.literal('2024-11-11') }
 
-type RequestFacts = {
-  readonly method: 'GET' | 'POST'
-  readonly path: RegExp
-  readonly headers: v.GenericSchema
-  readonly query: v.GenericSchema
-  /** Of the body as JSON; of no body, the empty text. */
-  readonly body: v.GenericSchema
-}
-
 /** A call that says everything in its path. */
 const BARE = { headers: v.object(V3), query: NoQuery, body: Nothing }
 
 /** By call: what is to be sent. */
 export const REQUESTS = {
   create: {
+    ...BARE,
     method: 'POST',
     path: /^\/v3\/payment_requests$/,
     headers: v.object({ ...V3, 'content-type': v.literal('application/json') }),
-    query: NoQuery,
     body: CreateBody,
   },
   getRequest: { ...BARE, method: 'GET', path: new RegExp(`^/v3/payment_requests/pr-${UUID}$`) },
   getPayment: { ...BARE, method: 'GET', path: new RegExp(`^/v3/payments/py-${UUID}$`) },
   cancel: { ...BARE, method: 'POST', path: new RegExp(`^/v3/payment_requests/pr-${UUID}/cancel$`) },
   transactions: {
+    ...BARE,
     method: 'GET',
     path: /^\/transactions$/,
     headers: v.object(Headers),
     query: TransactionQuery,
-    body: Nothing,
   },
-} as const satisfies Readonly<Record<string, RequestFacts>>
+} as const
