@@ -117,15 +117,10 @@ const CreateBody = v.pipe(
   v.check((one) => fitsChannel(one), 'channel_properties do not fit the channel'),
 )
 
-export const words = (...lines: readonly string[]) => lines.flatMap((line) => line.split(' '))
-
-export const TYPES = words(
-  'ADJUSTMENT_ADD ADJUSTMENT_DEDUCT BNPL_PARTNER_SETTLEMENT_CREDIT BNPL_PARTNER_SETTLEMENT_DEBIT CASHBACK_FEE CASHBACK_VAT',
-  'CHARGEBACK CONVERSION DISBURSEMENT FOREX_DEDUCTION FOREX_DEPOSIT IN_PERSON_PAYMENT',
-  'LOAN_REPAYMENT OTHER PAYMENT REFUND REMITTANCE REMITTANCE_COLLECTION_PAYMENT',
-  'REMITTANCE_PAYOUT RESERVES_HOLD RESERVES_RELEASE TOPUP TRANSFER_IN TRANSFER_OUT',
-  'WITHDRAWAL',
-)
+export const TYPES = `ADJUSTMENT_ADD ADJUSTMENT_DEDUCT BNPL_PARTNER_SETTLEMENT_CREDIT BNPL_PARTNER_SETTLEMENT_DEBIT
+  CASHBACK_FEE CASHBACK_VAT CHARGEBACK CONVERSION DISBURSEMENT FOREX_DEDUCTION FOREX_DEPOSIT IN_PERSON_PAYMENT
+  LOAN_REPAYMENT OTHER PAYMENT REFUND REMITTANCE REMITTANCE_COLLECTION_PAYMENT REMITTANCE_PAYOUT RESERVES_HOLD
+  RESERVES_RELEASE TOPUP TRANSFER_IN TRANSFER_OUT WITHDRAWAL`.split(/\s+/)
 
 const TransactionQuery = v.strictObject({
   types: v.optional(v.picklist(TYPES)),
@@ -140,14 +135,16 @@ const TransactionQuery = v.strictObject({
   after_id: v.optional(v.string()),
 })
 
-const Nothing = v.literal('')
-const NoQuery = v.strictObject({})
 const BASIC = /^Basic [A-Za-z0-9+/]+=*$/
 const Headers = { authorization: v.pipe(v.string(), v.regex(BASIC)), accept: v.literal('application/json') }
 const V3 = { ...Headers, 'api-version': v.literal('2024-11-11') }
 
 /** A call that says everything in its path. */
-const BARE = { headers: v.object(V3), query: NoQuery, body: Nothing }
+const BARE = {
+  headers: v.object({ ...V3, 'content-type': v.optional(v.never()) }),
+  query: v.strictObject({}),
+  body: v.literal(''),
+}
 
 /** By call: what is to be sent. */
 export const REQUESTS = {
@@ -161,6 +158,7 @@ export const REQUESTS = {
   getRequest: { ...BARE, method: 'GET', path: new RegExp(`^/v3/payment_requests/pr-${UUID}$`) },
   getPayment: { ...BARE, method: 'GET', path: new RegExp(`^/v3/payments/py-${UUID}$`) },
   cancel: { ...BARE, method: 'POST', path: new RegExp(`^/v3/payment_requests/pr-${UUID}/cancel$`) },
+  balance: { ...BARE, method: 'GET', path: /^\/balance$/, query: v.strictObject({ account_type: v.literal('CASH') }) },
   transactions: {
     ...BARE,
     method: 'GET',

@@ -11,7 +11,6 @@ import {
   Time,
   TYPES,
   text,
-  words,
 } from '../../support/provider-facts.ts'
 
 /** What the provider's documents say of its answers and callbacks, field by field, as of November 2026. */
@@ -119,20 +118,6 @@ export const ANSWERS = {
   getPayment: { status: 200, body: Payment },
   transactions: { status: 200, body: TransactionPage },
 } as const
-
-/** By status: the error codes that are documented for the calls we make. */
-export const ERROR_CODES: Readonly<Record<number, readonly string[]>> = {
-  400: words(
-    'API_VALIDATION_ERROR INVALID_VALUE_ERROR INACTIVE_PAYMENT_REQUEST INELIGIBLE_TRANSACTION_STATUS',
-    'TEMPORARILY_UNAVAILABLE PAYMENT_REQUEST_RATE_LIMITED FEATURE_NOT_AVAILABLE',
-  ),
-  401: ['INVALID_API_KEY'],
-  403: ['REQUEST_FORBIDDEN_ERROR', 'INVALID_MERCHANT_SETTINGS', 'ACCOUNT_ACCESS_BLOCKED', 'CHANNEL_NOT_ACTIVATED'],
-  404: ['DATA_NOT_FOUND'],
-  429: ['RATE_LIMIT_EXCEEDED'],
-  500: ['SERVER_ERROR'],
-  503: ['CHANNEL_UNAVAILABLE', 'ISSUER_UNAVAILABLE'],
-}
 
 export const ErrorBody = v.strictObject({
   error_code: v.pipe(v.string(), v.regex(/^[A-Z0-9_]+$/)),
