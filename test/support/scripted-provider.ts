@@ -6,6 +6,7 @@ import { createInput } from '../../shared/payment/create/run-attempt.ts'
 import type { PaymentRequest } from '../../shared/payment/payment.ts'
 import type { CreateRequestInput, Provider } from '../../shared/provider/provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit/xendit-provider.ts'
+import type { Secrets } from '../../shared/secrets.ts'
 import { aRequest } from './payment-builders.ts'
 import { type aSimulator } from './provider-simulator-harness.ts'
 import { json, type Script, startScriptedServer } from './scripted-server.ts'
@@ -35,10 +36,13 @@ export const aCreateInput = (
 }
 
 /** The adapter, talking to a server that behaves as scripted. */
-export const scriptedProvider = async (script: Script, nowMs = Date.now) => {
+export const scriptedProvider = async (
+  script: Script,
+  nowMs = Date.now,
+  get: Secrets['get'] = async () => PROVIDER_SECRET,
+) => {
   const server = await startScriptedServer(script)
-  const secrets = { get: async () => PROVIDER_SECRET }
-  return { provider: xenditProvider({ baseUrl: server.url, stage: 'test', secrets, nowMs }), server }
+  return { provider: xenditProvider({ baseUrl: server.url, stage: 'test', secrets: { get }, nowMs }), server }
 }
 
 export const VA_NUMBER = { type: 'PRESENT_TO_CUSTOMER', descriptor: 'VIRTUAL_ACCOUNT_NUMBER', value: '381652390000001' }

@@ -1,14 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Answer, CancelAnswer, Provider, ProviderOperation } from '../../../shared/provider/provider.ts'
-import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
-import {
-  CAPTURED_PAYMENT,
-  PAID_REQUEST,
-  PROVIDER_KEY,
-  PROVIDER_SECRET,
-  scriptedProvider,
-} from '../../support/scripted-provider.ts'
-import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
+import { CAPTURED_PAYMENT, PAID_REQUEST, PROVIDER_SECRET, scriptedProvider } from '../../support/scripted-provider.ts'
+import { cut, json, type Script, silence } from '../../support/scripted-server.ts'
 
 const TIMEOUT_MS = 5_000
 
@@ -65,28 +58,17 @@ describe.each(QUESTIONS)('xendit %s: what goes wrong', (name, ask) => {
   })
 
   it('is misconfigured without a usable key, and sends nothing', async () => {
-    const { url: baseUrl, requests } = await startScriptedServer(json(200, {}))
-    const provider = xenditProvider({
-      baseUrl,
-      stage: 'test',
-      secrets: { get: async () => undefined },
-      nowMs: Date.now,
-    })
+    const { provider, server } = await scriptedProvider(json(200, {}), Date.now, async () => undefined)
 
     expect(await ask(provider, TIMEOUT_MS)).toStrictEqual(unanswered('misconfigured'))
-    expect(requests).toStrictEqual([])
+    expect(server.requests).toStrictEqual([])
   })
 
-  it('shows key and version and no type of a body; a list can be empty, anything else can be missing', async () => {
-    const { provider, server } = await scriptedProvider(json(404, { error_code: 'DATA_NOT_FOUND', message: 'x' }))
-
-    const answer = await ask(provider, TIMEOUT_MS)
+  it('a list can be empty, anything else can be missing', async () => {
+    const answer = await answerTo(json(404, { error_code: 'DATA_NOT_FOUND', message: 'x' }))
 
     const wrongPlace = unanswered('refused', 'NOT_FOUND')
     expect(answer).toStrictEqual(name === 'listTransactions' ? wrongPlace : { kind: 'not_found' })
-    const [{ headers } = { headers: {} }] = server.requests
-    expect(headers).toMatchObject({ authorization: `Basic ${btoa(`${PROVIDER_KEY}:`)}`, 'api-version': '2024-11-11' })
-    expect(headers).not.toHaveProperty('content-type')
   })
 })
 
@@ -161,7 +143,7 @@ describe('the provider’s Rate-Limit headers', () => {
 
   it('are over when an answer says that there is room', async () => {
     const answers = [limited(200, '0', '60'), limited(200, '5', '60')]
-    const { provider } = await scriptedProvider((response, request) => answers.shift()?.(response, request))
+    const { provider } = await scriptedProvider((...call) => answers.shift()?.(...call))
 
     await list(provider)
     await list(provider)
@@ -172,13 +154,8 @@ describe('the provider’s Rate-Limit headers', () => {
 
 it('a call after a 401 asks for a fresh key, one after another answer does not', async () => {
   const get = vi.fn(async (_name: string, _fresh?: 'fresh') => PROVIDER_SECRET)
-  const statuses = [401, 404, 404]
-  const provider = xenditProvider({
-    stage: 'test',
-    secrets: { get },
-    nowMs: Date.now,
-    call: async () => ({ kind: 'answered', status: statuses.shift() ?? 500, json: {} }),
-  })
+  const answers = [401, 404, 404].map((status) => json(status, {}))
+  const { provider } = await scriptedProvider((...call) => answers.shift()?.(...call), Date.now, get)
 
   for (let calls = 0; calls < 3; calls++) await provider.getPayment('py-1', TIMEOUT_MS)
 
