@@ -4,20 +4,14 @@ import { auditSettlement } from '../audit/judged/audit-settlement.ts'
 import { readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
 import { mayBePaidOut, requireClient } from '../client/client-store.ts'
-import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
-import { PaymentIdSchema } from '../ids.ts'
-import { ifValid } from '../if-valid.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
 import { payOutOfWindow } from '../ledger/window-store.ts'
 import { ZERO } from '../money.ts'
-import { findStoredPayment } from '../payment/payment-store.ts'
-import { entriesOf } from '../posting/payment-entries.ts'
 import { type Close, type CloseDeps, closeSettlement, wrongState } from '../settlement/close-settlement.ts'
 import { bankIsNewUntil, type Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
-import { openSuspensePages } from '../suspense/list-suspense.ts'
-import type { Suspense } from '../suspense/suspense.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
 import {
   type ClientVerdict,
@@ -32,6 +26,7 @@ import {
   type SettlementVerdict,
   settlementVerdictStands,
 } from '../verdict/settlement-verdict-store.ts'
+import { openFindings } from './open-findings.ts'
 
 const usedReference = (reference: string): GatewayError =>
   new GatewayError('conflict', `bank_reference ${reference} has paid out another settlement`, {
@@ -171,26 +166,6 @@ export const ConfirmField = v.strictObject({
   findings: figure,
 })
 type Confirm = v.InferOutput<typeof ConfirmField>
-
-/** A payment without a settled row is counted as unproven already. */
-const ASSUMED = 'fee_assumed'
-
-const isInSettlement = async (deps: TableDeps, { clientId, sweptFrom, sweptUntil }: Settlement, item: Suspense) => {
-  const id = ifValid(PaymentIdSchema, item.paymentId)
-  if (item.kind !== 'finding' || item.cause === ASSUMED || item.clientId !== clientId || !id) return false
-  const payment = await findStoredPayment(deps, id)
-  if (payment === undefined || payment.status === 'creating') return false
-  return entriesOf(payment).some(({ eligibleAt }) => eligibleAt >= sweptFrom && eligibleAt < sweptUntil)
-}
-
-const openFindings = async (deps: TableDeps, settlement: Settlement): Promise<number> => {
-  let count = 0
-  for await (const items of openSuspensePages(deps)) {
-    const named = await Promise.all(items.map((item) => isInSettlement(deps, settlement, item)))
-    count += named.filter(Boolean).length
-  }
-  return count
-}
 
 /** The present figures of this settlement that must be confirmed. */
 export const toConfirm = async (deps: StoreDeps, settlement: Settlement): Promise<Confirm> => {

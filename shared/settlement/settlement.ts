@@ -54,6 +54,10 @@ export const periodOf = ({ sweptFrom, sweptUntil }: Settlement) => ({
   end: addMs(sweptUntil, -ELIGIBLE_AGE_MS),
 })
 
+/** Whether a settlement swept what became eligible at this time. */
+export const hasSwept = ({ sweptFrom, sweptUntil }: Settlement, eligibleAt: Timestamp): boolean =>
+  eligibleAt >= sweptFrom && eligibleAt < sweptUntil
+
 /** How long bank details count as new: time for the merchant to notice and object. */
 export const NEW_BANK_MS = 3 * DAY_MS
 

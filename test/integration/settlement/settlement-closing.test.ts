@@ -11,6 +11,8 @@ import { toConfirm } from '../../../shared/payout/mark-settlement-paid.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { finding } from '../../../shared/suspense/record-suspense.ts'
+import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
@@ -28,7 +30,6 @@ import {
   payOut,
   recredit,
   settlementsOf,
-  sweep,
   sweptADayLater,
   sweptNow,
   trigger,
@@ -174,14 +175,19 @@ describe('a re-credit', () => {
     expect(await toConfirm(deps, recredited)).toStrictEqual({ owed: 100_000 - 95_900 })
   })
 
-  it('carries the unproven money of the failed settlement', async ({ deps, client }) => {
-    await aSucceededPayment(deps, client)
+  it('carries the unproven money of failed settlements, and the findings', async ({ deps, client }) => {
+    const payment = await aSucceededPayment(deps, client)
+    await putSuspense(deps, finding({ cause: 'amount_differs', subject: 'txn', payment, now: deps.now() }))
     await postAssumed(deps, await anOpenPayment(deps, client, { notionalMinor: 50_000 }))
     const failed = await sweptADayLater(deps, client)
     await recreditedNow(deps, failed)
 
     const sums = { netMinor: 141_850, unprovenMinor: 45_950 }
-    expect([failed, await sweep(deps, client)]).toMatchObject([sums, sums])
+    const again = await sweptNow(deps, client)
+    await recreditedNow(deps, again)
+    const last = await sweptNow(deps, client)
+    expect([failed, again, last]).toMatchObject([sums, sums, sums])
+    expect(await toConfirm(deps, last)).toStrictEqual({ unproven: 45_950, findings: 1 })
   })
 
   it('adds the next settlement to the timeline of a payment that it carries', async ({ deps, client }) => {
