@@ -53,12 +53,16 @@ export const xenditProvider = (options: XenditOptions): Provider => {
   const limits = rateLimits(nowMs)
   let keyRefused = false
   const send: Send = async ({ operation, path, query, headers, ...call }) => {
+    const startedMs = nowMs()
     const key = await readProviderKey(secrets, stage, keyRefused ? 'fresh' : undefined).catch(() => undefined)
-    if (key === undefined) return { kind: 'no_key' }
+    // A slow read of the key takes its time from the call, which may not outlive its caller's deadline.
+    const timeoutMs = call.timeoutMs - (nowMs() - startedMs)
+    if (key === undefined || timeoutMs <= 0) return { kind: 'no_key' }
     const url = new URL(path, baseUrl)
     url.search = query?.toString() ?? ''
     const authorization = `Basic ${Buffer.from(`${key}:`).toString('base64')}`
-    const outcome = await make({ ...call, url, headers: { authorization, 'api-version': API_VERSION, ...headers } })
+    const all = { authorization, 'api-version': API_VERSION, ...headers }
+    const outcome = await make({ ...call, timeoutMs, url, headers: all })
     limits.note(operation, outcome)
     keyRefused = outcome.kind === 'answered' && outcome.status === 401
     return outcome

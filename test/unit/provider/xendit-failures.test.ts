@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Answer, CancelAnswer, Provider, ProviderOperation } from '../../../shared/provider/provider.ts'
+import { type XenditOptions, xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import { CAPTURED_PAYMENT, PAID_REQUEST, PROVIDER_SECRET, scriptedProvider } from '../../support/scripted-provider.ts'
 import { cut, json, type Script, silence } from '../../support/scripted-server.ts'
 
@@ -160,4 +161,16 @@ it('a call after a 401 asks for a fresh key, one after another answer does not',
   for (let calls = 0; calls < 3; calls++) await provider.getPayment('py-1', TIMEOUT_MS)
 
   expect(get.mock.calls.map(([, fresh]) => fresh)).toStrictEqual([undefined, 'fresh', undefined])
+})
+
+it.each([
+  [3_000, [1_000]],
+  [4_000, []],
+])('a key that is read in %d ms of 4,000 leaves the call the rest', async (readMs, timeouts) => {
+  let nowMs = 0
+  const get = async () => ((nowMs += readMs), PROVIDER_SECRET)
+  const call = vi.fn<NonNullable<XenditOptions['call']>>(async () => ({ kind: 'answered', status: 404, json: {} }))
+  await xenditProvider({ stage: 'test', secrets: { get }, nowMs: () => nowMs, call }).getPayment('py-1', 4_000)
+
+  expect(call.mock.calls.map(([{ timeoutMs }]) => timeoutMs)).toStrictEqual(timeouts)
 })
