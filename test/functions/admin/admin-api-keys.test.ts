@@ -103,18 +103,6 @@ describe('issue-api-key (design section 7)', () => {
 })
 
 describe('revoke-api-key (design section 7)', () => {
-  it("ends one key and leaves the client's others working", async () => {
-    const { deps, client, act } = await aMerchant()
-    const [ended, kept] = [await issueKey(deps, client.clientId), await issueKey(deps, client.clientId)]
-    deps.clock.advance(60)
-
-    const answer = await act(revokeApiKey, { key_id: ended.key.keyId })
-
-    expect(answer).toMatchObject({ status: 200, body: { key_id: ended.key.keyId, revoked_at: deps.now() } })
-    await expect(authenticate(deps, ended.header)).rejects.toMatchObject({ code: 'auth' })
-    expect(await authenticate(deps, kept.header)).toStrictEqual(client)
-  })
-
   it('answers a second and a simultaneous revocation with the time of the first, and records one', async () => {
     const { deps, clientId, act } = await aMerchant()
     const { key } = await issueKey(deps, clientId)

@@ -22,32 +22,6 @@ const aLog = () => {
 }
 
 describe('the log of a request', () => {
-  it('is one line with the fields and the metrics of all its ordinary lines', async () => {
-    const { log, lines, metrics } = aLog()
-
-    await inOneLine(async () => {
-      log.info('provider.called', { operation: 'create_request', call_ms: 90 })
-      await Promise.resolve()
-      log.info('payment.created', { payment_id: 'p', ...METHOD })
-      log.info('request.completed', { request_id: 'r', status: 201, duration_ms: 120 })
-    })
-
-    expect(lines).toHaveLength(1)
-    expect(lines[0]).toMatchObject({
-      level: 'info',
-      code: 'request.completed',
-      line: {
-        status: 201,
-        duration_ms: 120,
-        outcomes: 'provider.called payment.created',
-        call_ms: 90,
-        payment_id: 'p',
-        outcome: 'created',
-      },
-    })
-    expect(metrics()).toStrictEqual(['ProviderLatency 90', 'ProviderErrors 0', 'Payments 1', 'Payments 1'])
-  })
-
   it('keeps a line apart that says otherwise of the same field, or that is there twice', async () => {
     const { log, lines, codes, metrics } = aLog()
 
