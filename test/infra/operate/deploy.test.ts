@@ -29,18 +29,19 @@ const aDeployment = (overrides: Partial<DeployIo> & { readonly cdkAnswers?: numb
 }
 
 describe('npm run deploy', () => {
-  it('starts nothing when something is missing, and says what to do', async () => {
+  it('starts nothing when something is missing, and says what to do; with --init, also by hand', async () => {
     const findings = [ok('packages', 'fine'), wrong('region', 'none is set', 'set AWS_REGION')]
-    const { code, calls, text } = await aDeployment({ preflight: async () => ({ findings, first: true }) }).run(
-      '--stage=dev',
-    )
+    const preflight = async () => ({ findings, first: true })
+    const { code, calls, text } = await aDeployment({ preflight }).run('--stage=dev')
+    const initial = await aDeployment({ preflight, initStage: async () => [] }).run('--stage', 'dev', '--init')
 
-    expect([code, calls]).toStrictEqual([1, []])
+    expect([code, calls, initial.code, initial.calls]).toStrictEqual([1, [], 1, []])
     expect(text).toBe(`ok              packages: fine
 missing         region: none is set
                   -> set AWS_REGION
 
 Nothing was deployed.`)
+    expect(initial.text).toContain(`${text}\n\nWhat only a person can do`)
   })
 
   const unlooked = async () => ({ findings: [unclear('domain', 'AccessDenied', 'ask someone')], first: false })
@@ -100,17 +101,6 @@ Nothing was deployed.`)
     expect(text).toContain(
       '  1. name the servers of zone Z00000000000000000000 at the registrar of example.com\n  2. in',
     )
-  })
-
-  it('lists the manual steps also when a check fails, and deploys nothing', async () => {
-    const findings = [wrong('stage settings', 'the domain is still pay.example.com', 'set domain')]
-    const { code, calls, text } = await aDeployment({
-      initStage: async () => [],
-      preflight: async () => ({ findings, first: true }),
-    }).run('--stage', 'prod', '--init')
-
-    expect([code, calls]).toStrictEqual([1, []])
-    expect(text).toMatch(/Nothing was deployed\.\n\nWhat only a person can do/)
   })
 
   it.each([0, 3])(

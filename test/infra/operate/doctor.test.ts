@@ -2,7 +2,6 @@ import { DescribeLimitsCommand } from '@aws-sdk/client-dynamodb'
 import { ListEntitiesForPolicyCommand } from '@aws-sdk/client-iam'
 import {
   type EventSourceMappingConfiguration,
-  GetAccountSettingsCommand,
   GetFunctionConcurrencyCommand,
   InvokeCommand,
   ListEventSourceMappingsCommand,
@@ -138,10 +137,6 @@ describe('the doctor', () => {
       () => subscriptionsAre({ SubscriptionArn: 'PendingConfirmation' }, { SubscriptionArn: 'Deleted' }),
     ],
     ['wrong topic PagesTopicArn: is no output of the stack', withoutPages],
-    [
-      'wrong account concurrency: the account has 500; synth and concurrency-near-limit use 1000',
-      () => prod.aws.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 500 } }),
-    ],
     [`wrong account table units: 10000 reads and 40000 writes ${COUNTED}`, () => tableMay(10_000, 40_000)],
     [`wrong account table units: 40000 reads and 19999 writes ${COUNTED}`, () => tableMay(40_000, 19_999)],
     // With and without reserved concurrency in the stage's settings.
@@ -176,10 +171,6 @@ describe('the doctor', () => {
     [
       'wrong provider secret: gateway/prod/provider: it is not JSON with the field secret_key',
       () => secretIs('provider').resolves({ SecretString: 'x(7Generated' }),
-    ],
-    [
-      'wrong callback secret: gateway/prod/provider-callback: callback_tokens must be a list of one or two texts of 16 to 1,024 printable ASCII characters without spaces',
-      () => secretIs('provider-callback').resolves({ SecretString: '{"callback_tokens":[]}' }),
     ],
     [
       'wrong origin secret: gateway/prod/origin: is malformed: every request is refused',

@@ -27,11 +27,8 @@ import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 import { awsRefusal } from './aws-refusal.ts'
 
-const [acm, cloudFormation, dynamodb] = [
-  mockClient(ACMClient),
-  mockClient(CloudFormationClient),
-  mockClient(DynamoDBClient),
-]
+const [acm, cloudFormation] = [mockClient(ACMClient), mockClient(CloudFormationClient)]
+const dynamodb = mockClient(DynamoDBClient)
 const [lambda, quotas, sts] = [mockClient(LambdaClient), mockClient(ServiceQuotasClient), mockClient(STSClient)]
 const mocks = [acm, cloudFormation, dynamodb, lambda, quotas, sts]
 afterAll(() => {
@@ -205,7 +202,6 @@ describe('initStage', () => {
     vi.stubEnv('PATH', tempDirectory())
 
     expect((await init()).at(-1)).toBe('wrong origin certificate: ENOENT -> install openssl')
-    vi.unstubAllEnvs()
   })
 
   it('lists the quotas to request by the stage’s own numbers, with the command, and makes the rest', async () => {
