@@ -2,7 +2,6 @@
  * Goal: the console shows the current state, despite late answers and lost ones. Method: the machine's own Chromium on a
  * scripted gateway; each test times its answers.
  */
-import type { Browser } from 'playwright-core'
 import { it as base, expect, onTestFinished, vi } from 'vitest'
 import type { ActivityLine } from '../../infra/local/console/activity/activity-line.ts'
 import { answerConsole } from '../../infra/local/console/answer-console.ts'
@@ -80,14 +79,6 @@ const startScriptedConsole = async ({ port = 0, clientId = 'client-1', answer }:
   }
 }
 
-/** The page of such a console. */
-const scripted = async (browser: Browser, answer: Script['answer']) => {
-  const gateway = await startScriptedConsole({ answer })
-  const { page } = await openPage(browser)
-  await page.goto(`${gateway.url}/console`)
-  return { gateway, page }
-}
-
 describeInChromium(() => {
   it('shows the gateway that a restart brings, and nothing of the one before', async ({ browser }) => {
     const of = (clientId: string, amount: number, port = 0) =>
@@ -122,10 +113,10 @@ describeInChromium(() => {
     browser,
   }) => {
     const { promise: mayAnswer, resolve: answerNow } = Promise.withResolvers<void>()
-    const { gateway, page } = await scripted(browser, async ({ path }) => {
-      await mayAnswer
-      return path === '/v1/payments' ? listOf() : NOW
-    })
+    const answer: Script['answer'] = ({ path }) => mayAnswer.then(() => (path === '/v1/payments' ? listOf() : NOW))
+    const gateway = await startScriptedConsole({ answer })
+    const { page } = await openPage(browser)
+    await page.goto(`${gateway.url}/console`)
     const payments = page.getByRole('region', { name: 'Payments' })
     const states = ['Loading…', 'None yet.', 'The gateway does not answer.']
     const shown = () => Promise.all(states.map((text) => payments.getByText(text).count()))

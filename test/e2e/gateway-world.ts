@@ -107,20 +107,15 @@ export const worldAt = (urls: LocalCloud['urls']) => {
   }
 }
 
-const startWorld = async (port: number) => {
-  const cloud = await startLocalCloud({ port })
-  return { cloud, ...worldAt(cloud.urls) }
-}
-
-export type World = Awaited<ReturnType<typeof startWorld>>
-
 type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
 
 const aWorld = async ({ port }: { readonly port: number }, { onCleanup }: Fixture) => {
-  const world = await startWorld(port)
-  onCleanup(() => world.cloud.close())
-  return world
+  const cloud = await startLocalCloud({ port })
+  onCleanup(() => cloud.close())
+  return { cloud, ...worldAt(cloud.urls) }
 }
+
+export type World = Awaited<ReturnType<typeof aWorld>>
 
 /** Tests that share one world with other files, on free ports. */
 export const worldIt = it.extend('port', { scope: 'worker' }, 0).extend('world', { scope: 'worker' }, aWorld)

@@ -30,31 +30,21 @@ const it = worldIt.extend('shop', async ({ world }) => {
 const ORDER_NUMBER = 'order 7/ä&b=1'
 const ORDER: CreatePayment = { method: 'virtual_account', channel_code: 'BCA', amount: 150_000, currency: 'IDR' }
 
-const allOf = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
-  const found: Item[] = []
-  for await (const item of items) found.push(item)
-  return found
-}
-
-const payOf = async (world: World, client: ReturnType<typeof clientOf>, id: string) => {
-  await world.pay(id)
-  await eventually(async () => expect(await client.getPayment(id)).toMatchObject({ status: 'succeeded' }))
-}
-
 describe('the client of docs/examples', () => {
   it('takes a payment from its creation to its payout', async ({ world, shop: { client, clientId } }) => {
     const created = await client.createPayment({ ...ORDER, external_reference: 'order-1', metadata: { cart: [1] } })
-    await payOf(world, client, created.id)
+    await world.pay(created.id)
+    await eventually(async () => expect(await client.getPayment(created.id)).toMatchObject({ status: 'succeeded' }))
     await world.advance(5 * 86_400)
     await world.invoke('sync-provider-transactions')
     // Workers read the slices that the sync hands out.
     await eventually(async () => expect(await client.getPayment(created.id)).toMatchObject({ fee_status: 'actual' }))
     await world.admin('trigger-settlement', { operator: 'test', client_id: clientId })
 
-    const [settlement] = await allOf(client.listSettlements())
+    const [settlement] = await Array.fromAsync(client.listSettlements())
     expect(settlement).toMatchObject({ status: 'recorded', net_minor: 145_410, payment_count: 1 })
     expect(await client.getSettlement(settlement?.id ?? '')).toStrictEqual(settlement)
-    expect(await allOf(client.listSettlementEntries(settlement?.id ?? ''))).toMatchObject([
+    expect(await Array.fromAsync(client.listSettlementEntries(settlement?.id ?? ''))).toMatchObject([
       { payment_id: created.id, external_reference: 'order-1', client_net_minor: settlement?.net_minor },
     ])
     expect(await client.getBalance()).toMatchObject({ pending_minor: 0, in_settlement_minor: 145_410 })
@@ -77,7 +67,7 @@ describe('the client of docs/examples', () => {
     expect([again.id, again.notional_minor]).toStrictEqual([first.id, 150_000])
     expect(await client.findPaymentOfKey(idempotencyKey)).toStrictEqual(again)
     expect(await client.findPaymentOfKey('order-2')).toBeUndefined()
-    expect(await allOf(client.listPayments({ external_reference: ORDER_NUMBER }))).toStrictEqual([again])
+    expect(await Array.fromAsync(client.listPayments({ external_reference: ORDER_NUMBER }))).toStrictEqual([again])
   })
 
   it('sees a webhook that was sent, and has it sent again', async ({ world }) => {
@@ -86,7 +76,7 @@ describe('the client of docs/examples', () => {
     const { id } = await client.createPayment(ORDER)
     await world.pay(id)
     const delivery = await eventually(async () => {
-      const [found] = await allOf(client.listWebhookDeliveries({ status: 'succeeded' }))
+      const [found] = await Array.fromAsync(client.listWebhookDeliveries({ status: 'succeeded' }))
       expect(found).toMatchObject({ payment_id: id, attempts: [{ number: 1, http_status: 200 }] })
       return found
     })
