@@ -5,7 +5,8 @@ import type { Alerts } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import { assertDelay, type QueueMessage, type QueueName, type Queues } from '../../queues.ts'
 
-const SUBJECT_LIMIT = 100
+/** SNS refuses a longer subject, and the alert would stay due for ever. */
+const SUBJECT_LIMIT = 99
 
 /** Timeout of all tries of one publish. Due work publishes a failed alert again, so none is lost. */
 const PUBLISH_DEADLINE_MS = 2_000

@@ -169,10 +169,12 @@ describe('alerts', () => {
     await alerts.publish(ALERT)
 
     expect(timeout).toHaveBeenCalledExactlyOnceWith(2_000)
-
     expect(published()).toStrictEqual([
       { TopicArn: TOPIC, Subject: 'suspense.money: py-1', Message: JSON.stringify(ALERT) },
     ])
+    // A subject of SNS has fewer than a hundred characters.
+    await alerts.publish({ ...ALERT, subject: 'x'.repeat(200) })
+    expect(published()[1]?.Subject).toBe(`suspense.money: ${'x'.repeat(83)}`)
   })
 
   it('are tried each by itself when the topic answers with a refusal, which costs no time', async () => {
