@@ -29,10 +29,7 @@ const mocked = () => {
   onTestFinished(() => client.restore())
   const NAME = 'gateway-test'
   const requests = dynamoDbRequests({ client: new DynamoDBClient({}), name: NAME })
-  /** The longest ones that chance allows. */
-  const waits: number[] = []
-  const deps = testDeps({ requests, random: () => 1, sleep: async (ms) => void waits.push(ms) })
-  return { client, deps, NAME, waits }
+  return { client, deps: testDeps({ requests, sleep: async () => undefined }), NAME }
 }
 
 describe('reads that decide (style guide: consistent and on the table)', () => {
@@ -80,7 +77,7 @@ describe('a batch that DynamoDB leaves incomplete', () => {
   })
 
   it('fails after eight tries, instead of reporting its items as missing', async () => {
-    const { client, deps, NAME, waits } = mocked()
+    const { client, deps, NAME } = mocked()
     const key = aKey()
     client.on(BatchGetItemCommand).callsFake(() => {
       if (client.commandCalls(BatchGetItemCommand).length > 20) throw new Error('asked for ever')
@@ -90,7 +87,6 @@ describe('a batch that DynamoDB leaves incomplete', () => {
     await expect(deps.table.getMany([key])).rejects.toThrow('a batch read is incomplete after 8 tries')
 
     expect(client.commandCalls(BatchGetItemCommand)).toHaveLength(8)
-    expect(waits).toStrictEqual([50, 100, 200, 400, 800, 1_600, 3_200])
   })
 })
 
@@ -149,6 +145,7 @@ describe('joinedReads', () => {
   })
 })
 
+// How long it waits between its tries: `jitter.test.ts`.
 describe('a write that conflicts', () => {
   const aStep = () => update(aKey(), { set: { name: 'x' } }, exists)
   const twoSteps = () => ({ one: aStep(), two: aStep() })
@@ -179,13 +176,12 @@ describe('a write that conflicts', () => {
   })
 
   it('logs that its retries are exhausted', async () => {
-    const { client, deps, waits } = mocked()
+    const { client, deps } = mocked()
     client.on(TransactWriteItemsCommand).rejects(cancelled('TransactionConflict', 'None'))
 
     await expect(deps.table.transact(twoSteps())).rejects.toThrow('cancelled')
 
     expect(client.commandCalls(TransactWriteItemsCommand)).toHaveLength(12)
-    expect(waits).toStrictEqual([20, 40, 80, 160, 320, ...Array<number>(6).fill(400)])
     expect(deps.lines).toStrictEqual([{ level: 'warn', code: 'write.contended', fields: { retries: 11, gave_up: 1 } }])
   })
 
