@@ -19,20 +19,13 @@ vi.setConfig({ testTimeout: 60_000 })
 
 const it = base.extend('path', { scope: 'file' }, CHROMIUM).extend('browser', { scope: 'file' }, aBrowser)
 
-const aPayment = (amount: number) => ({
-  id: `payment-of-${amount}`,
-  status: 'succeeded',
-  method: 'qris',
-  notional_minor: amount,
-  created_at: '2026-11-23T10:00:00.000Z',
-})
+const NOW = { now: '2026-11-23T10:00:00.000Z' }
+const ANY = { status: 'succeeded', method: 'qris', created_at: NOW.now }
 
 const listOf = (...amounts: readonly number[]) => ({
-  data: amounts.map(aPayment),
+  data: amounts.map((amount) => ({ ...ANY, id: `payment-of-${amount}`, notional_minor: amount })),
   pagination: { page: 1, per_page: 12, total: amounts.length, total_pages: 1 },
 })
-
-const NOW = { now: '2026-11-23T10:00:00.000Z' }
 
 type Script = {
   readonly port?: number

@@ -157,8 +157,6 @@ describe('the pages for merchants', () => {
   })
 })
 
-const rowsOf = (page: string, pattern: RegExp) => [...projectText(page).matchAll(pattern)].map(([, ...cells]) => cells)
-
 describe('docs/merchants/payments.md', () => {
   it('shows the figures of a payment as they become, in its table and in its picture', async ({ world }) => {
     const merchant = await world.merchant([])
@@ -203,10 +201,8 @@ describe('docs/merchants/payments.md', () => {
     )
     stages.push(await figures())
 
-    const said = rowsOf(
-      'docs/merchants/payments.md',
-      /^\| `([a-z_]+)` \| (\w+) \| (\w+) \| (\w+) \| (\w+) \| (\w+) \|$/gm,
-    )
+    const row = /^\| `([a-z_]+)` \| (\w+) \| (\w+) \| (\w+) \| (\w+) \| (\w+) \|$/gm
+    const said = [...projectText('docs/merchants/payments.md').matchAll(row)].map(([, ...cells]) => cells)
     expect(said).toHaveLength(7)
     expect(said).toStrictEqual(said.map(([name = '']) => [name, ...stages.map((stage) => String(stage[name]))]))
     const picture = projectText('docs/merchants/figures.svg')

@@ -126,9 +126,6 @@ describe('find-payments by destination', () => {
   )
 })
 
-/** 01:00 in Jakarta on the 22nd. */
-const MORNING = timestampOf(Date.parse('2026-11-21T18:00:00Z'))
-
 describe('find-payments by amount and day', () => {
   it('finds a merchant’s payments of a day in Jakarta, newest first, by status and method', async () => {
     const deps = testDeps()
@@ -158,7 +155,8 @@ describe('find-payments by amount and day', () => {
   it('ends an answer after a hundred payments, and shows each payment once', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
-    deps.clock.set(MORNING)
+    // 01:00 in Jakarta on the 22nd.
+    deps.clock.set(timestampOf(Date.parse('2026-11-21T18:00:00Z')))
     const made = new Set<string>()
     for (let at = 0; at < 229; at++) made.add((await aPendingPayment(deps, client)).paymentId)
     deps.clock.advance(1)

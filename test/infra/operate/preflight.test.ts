@@ -12,8 +12,6 @@ import { READY_PRODUCTION } from '../../support/stage-options.ts'
 import { awsRefusal } from './aws-refusal.ts'
 import { notOk } from './examined-stage.ts'
 
-const PROD = synthesised('prod')
-
 const cloudFormation = mockClient(CloudFormationClient)
 const lambda = mockClient(LambdaClient)
 const route53 = mockClient(Route53Client)
@@ -125,10 +123,9 @@ describe('preflight', () => {
 
 describe('preflight of a first deployment', () => {
   it('wants so much concurrency that a hundred executions are left to share', async () => {
-    const reserved = PROD.ofType('AWS::Lambda::Function').reduce(
-      (sum, { properties: { ReservedConcurrentExecutions: runs = 0 } }) => sum + Number(runs),
-      0,
-    )
+    const reserved = synthesised('prod')
+      .all('AWS::Lambda::Function')
+      .reduce((sum, { ReservedConcurrentExecutions: runs = 0 }) => sum + Number(runs), 0)
 
     unreserved(100 + reserved)
     expect(await found()).toStrictEqual([])

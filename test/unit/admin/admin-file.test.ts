@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseCsv } from '../../../infra/operate/admin/parse-csv.ts'
 import { cli } from '../../support/admin-command.ts'
-import { json, type ReceivedRequest, type Script } from '../../support/scripted-server.ts'
+import { json, type Script } from '../../support/scripted-server.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
 const PAID = { status: 200, body: { id: 's', status: 'manual_paid', bank_account_no: '0012345678' } }
@@ -14,13 +14,11 @@ const fileOf = (...lines: readonly string[]) => {
   return path
 }
 
-const idIn = ({ body }: ReceivedRequest) => (JSON.parse(body) as { settlement_id: string }).settlement_id
-
 /** Pays every settlement but those that are named, which are answered so. */
 const bank =
   (others: Readonly<Record<string, Script>> = {}): Script =>
   (response, request) =>
-    (others[idIn(request)] ?? json(200, PAID))(response, request)
+    (others[JSON.parse(request.body).settlement_id] ?? json(200, PAID))(response, request)
 
 const run = async (script: Script, ...argv: readonly string[]) => {
   const tool = await cli(script, { GATEWAY_OPERATOR: 'sari' })

@@ -8,7 +8,7 @@ import { testDeps } from '../../support/test-deps.ts'
 const NAME = 'gateway-local-echo'
 const ARN = `arn:aws:lambda:ap-southeast-3:000000000000:function:${NAME}`
 
-const aSpec = (changes: Partial<FunctionSpec> = {}): FunctionSpec => ({
+const SPEC: FunctionSpec = {
   name: 'echo',
   entry: 'functions/admin/echo.ts',
   trigger: { kind: 'operator', duty: 'support' },
@@ -18,13 +18,12 @@ const aSpec = (changes: Partial<FunctionSpec> = {}): FunctionSpec => ({
   secrets: [],
   timeoutSeconds: 10,
   memoryMb: 512,
-  ...changes,
-})
+}
 
 const hosted = (run: (event: unknown) => Promise<unknown>, changes: Partial<FunctionSpec> = {}) => {
   const deps = testDeps()
   const options = { stage: 'local', depsFor: () => deps, log: deps.log }
-  const host = hostFunctions([{ spec: aSpec(changes), withDeps: () => run }], options)
+  const host = hostFunctions([{ spec: { ...SPEC, ...changes }, withDeps: () => run }], options)
   const invoke = async (event: unknown, { maxAgeMs }: { maxAgeMs?: number } = {}) =>
     host.byName(NAME)?.invoke(event, maxAgeMs === undefined ? {} : { maxAgeMs })
   return { host, invoke, codes: () => deps.lines.map(({ code }) => code) }

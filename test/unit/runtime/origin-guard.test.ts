@@ -100,11 +100,10 @@ describe('the environment of a deployed function', () => {
     readConfig({ [ENV.stage]: 'prod', [ENV.table]: 'gateway-prod', ...environment }).stage
 
   it.each([
-    [{}, { behindFront: false, isClosed: false, hasDomain: false, providerFees: 'deducted' }],
+    [{}, { behindFront: false, isClosed: false, hasDomain: false, providerFees: 'deducted', httpsPortOnly: false }],
     [{ [ENV.role]: 'closed' }, { isClosed: true }],
     [{ [ENV.front]: 'none' }, { behindFront: false }],
     [{ [ENV.front]: 'cloudfront' }, { behindFront: true }],
-    [{}, { httpsPortOnly: false }],
     [{ [ENV.webhookEgress]: 'nat' }, { httpsPortOnly: true }],
     [{ [ENV.domain]: 'api.pay.example' }, { hasDomain: true }],
     [{ [ENV.providerFees]: 'invoiced' }, { providerFees: 'invoiced' }],
