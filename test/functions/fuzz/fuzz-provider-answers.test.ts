@@ -9,7 +9,6 @@ import { handler as refreshPayment } from '../../../functions/admin/refresh-paym
 import { handler as checkDuePayments } from '../../../functions/queue/check-due-payments.ts'
 import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
-import type { Client } from '../../../shared/client/client.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { API, CALLBACK, call, SEND_AGAIN } from '../../support/api-event.ts'
@@ -26,32 +25,39 @@ import { isFinalEnd, isFullCapture, isSettledFee, isWrongCapture, SEEN_NOTHING }
 
 const RUNS = { numRuns: runs(50) }
 
-const anyOutcomes: fc.Arbitrary<Outcomes> = fc.record({
-  request: fc.array(anyOutcome('request'), { minLength: 1, maxLength: 3 }),
-  payment: fc.array(anyOutcome('payment'), { minLength: 1, maxLength: 3 }),
-  cancel: fc.array(anyOutcome('cancel'), { minLength: 1, maxLength: 2 }),
-  transactions: fc.array(anyOutcome('transactions'), { minLength: 1, maxLength: 3 }),
-})
+const some = (kind: keyof Outcomes) => fc.array(anyOutcome(kind), { minLength: 1, maxLength: 3 })
+const kinds = ['request', 'payment', 'cancel', 'transactions'] as const
+const anyOutcomes = fc.record(Object.fromEntries(kinds.map((kind) => [kind, some(kind)])))
 
-const arrange = async () => {
+/** A payment at a network that answers with these outcomes, about this payment by its ids. */
+const arrange = async (make: typeof aPendingPayment, outcomes: Outcomes) => {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)
-  const payment = await aPendingPayment(deps, client)
-  return { deps, client, payment }
+  const payment = await make(deps, client)
+  const { paymentId, paymentRequestId: $request, creditedProviderPaymentId: $payment = 'py-1' } = payment
+  const network = hostileNetwork(
+    deps,
+    filledIn(outcomes, { $request, $reference: `${paymentId}-1`, $payment }) as Outcomes,
+  )
+  const provider = network.provider as MemoryDeps['provider']
+  const stored = () => findStoredPayment(deps, paymentId)
+  return { deps: { ...deps, provider }, client, payment, said: network.said, stored }
 }
 
-type Scene = { readonly deps: MemoryDeps; readonly client: Client; readonly payment: Payment }
+type Scene = Pick<Awaited<ReturnType<typeof arrange>>, 'deps' | 'client' | 'payment'>
 
-/** Runs check-due-work and the payment checks that it sends. None may fail. */
-const doDueWork = async (deps: MemoryDeps): Promise<void> => {
-  await checkDueWork.withDeps(deps)({}, {} as never)
-  const messages = deps.sent.splice(0).filter(({ queue }) => queue === 'due-payments')
-  const Records = messages.map(({ message }) => ({ messageId: 'm', body: JSON.stringify(message.body) }))
-  expect(await checkDuePayments.withDeps(deps)({ Records } as never, {} as never)).toStrictEqual({
-    batchItemFailures: [],
-  })
-  expect(deps.lines.filter(({ level, code }) => level === 'error' && code === 'payment.check_failed')).toStrictEqual([])
-}
+/** Runs check-due-work after this time, and the payment checks that it sends. None may fail. */
+const dueWorkAfter =
+  (seconds: number) =>
+  async ({ deps }: Scene) => {
+    deps.clock.advance(seconds)
+    await checkDueWork.withDeps(deps)({}, {} as never)
+    const messages = deps.sent.splice(0).filter(({ queue }) => queue === 'due-payments')
+    const Records = messages.map(({ message }) => ({ messageId: 'm', body: JSON.stringify(message.body) }))
+    const { batchItemFailures } = await checkDuePayments.withDeps(deps)({ Records } as never, {} as never)
+    const failed = deps.lines.filter(({ level, code }) => level === 'error' && code === 'payment.check_failed')
+    expect([batchItemFailures, failed]).toStrictEqual([[], []])
+  }
 
 /** Everything that makes the gateway ask the provider. Each checks its own reply. */
 const TRIGGERS = {
@@ -74,14 +80,8 @@ const TRIGGERS = {
     const { status } = await invokeAdmin(refreshPayment, deps, { operator: 'ayu', payment_id: payment.paymentId })
     expect([200, 502]).toContain(status)
   },
-  'due work': async ({ deps }: Scene) => {
-    deps.clock.advance(300)
-    await doDueWork(deps)
-  },
-  'due work after the expiry': async ({ deps }: Scene) => {
-    deps.clock.advance(86_401)
-    await doDueWork(deps)
-  },
+  'due work': dueWorkAfter(300),
+  'due work after the expiry': dueWorkAfter(86_401),
   sync: async ({ deps }: Scene) => {
     expect(await syncProviderTransactions.withDeps(deps)({}, {} as never)).toHaveProperty('complete')
   },
@@ -104,15 +104,13 @@ describe('a pending payment and a provider that answers anything', () => {
   it.each(Object.keys(TRIGGERS) as Trigger[])('%s ends the payment only as the answers allow', async (trigger) => {
     await fc.assert(
       fc.asyncProperty(anyOutcomes, async (outcomes) => {
-        const { deps, client, payment } = await arrange()
-        const names = { $request: payment.paymentRequestId, $reference: `${payment.paymentId}-1`, $payment: 'py-1' }
-        const network = hostileNetwork(deps, filledIn(outcomes, names) as Outcomes)
-        const scene = { deps: { ...deps, provider: network.provider as MemoryDeps['provider'] }, client, payment }
+        const scene = await arrange(aPendingPayment, outcomes)
+        const { deps, payment, said, stored } = scene
 
         await TRIGGERS[trigger](scene)
 
-        const after = await findStoredPayment(deps, payment.paymentId)
-        const { captured, ended, wrong } = wasSaid(network.said, payment, trigger)
+        const after = await stored()
+        const { captured, ended, wrong } = wasSaid(said, payment, trigger)
         if (after?.status === 'succeeded') expect(captured).toBe(true)
         else if (after?.status === 'failed') expect(ended || wrong).toBe(true)
         else if (after?.status !== 'pending') expect(ended).toBe(true)
@@ -128,24 +126,16 @@ describe('a succeeded payment and transactions of anything', () => {
   it('gets a final fee only from a settled row about its own money, and the books still add up', async () => {
     await fc.assert(
       fc.asyncProperty(anyOutcomes, async (outcomes) => {
-        const deps = memoryDeps()
-        const client = await aStoredClient(deps)
-        const payment = await anOpenPayment(deps, client)
-        const { creditedProviderPaymentId = '', paymentId } = payment
-        const names = {
-          $request: payment.paymentRequestId,
-          $reference: `${paymentId}-1`,
-          $payment: creditedProviderPaymentId,
-        }
-        const network = hostileNetwork(deps, filledIn(outcomes, names) as Outcomes)
+        const { deps, payment, said, stored } = await arrange(anOpenPayment, outcomes)
 
-        await syncProviderTransactions.withDeps({ ...deps, provider: network.provider })({}, {} as never)
+        await syncProviderTransactions.withDeps(deps)({}, {} as never)
 
-        const after = await findStoredPayment(deps, paymentId)
+        const after = await stored()
         if (after?.status !== 'succeeded') throw new Error('the payment is no longer succeeded')
         if (after.feeStatus !== 'estimated') {
+          const { creditedProviderPaymentId = '' } = payment
           const about = { creditedProviderPaymentId, amount: 100_000, kept: after.providerFeeMinor }
-          expect(network.said.some((answer) => isSettledFee(answer, about))).toBe(true)
+          expect(said.some((answer) => isSettledFee(answer, about))).toBe(true)
         }
         expect(problemsOf(deps.stored.items(), SEEN_NOTHING)).toStrictEqual([])
       }),

@@ -1,17 +1,11 @@
 import * as fc from 'fast-check'
 import type { HttpCall, HttpOutcome } from '../../../shared/provider/call-json.ts'
-import type { Provider } from '../../../shared/provider/provider.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { hostileJson, nearly, weighted } from '../../support/hostile-values.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 export const CALLBACK_TOKEN = 'a-token-of-tests'
-
-type Kind = 'create' | 'request' | 'payment' | 'cancel' | 'transactions'
-
-/** The network's answers to each kind of call, used in turn. */
-export type Outcomes = { readonly [kind in Kind]?: readonly HttpOutcome[] }
 
 const SHOWN = [{ descriptor: 'VIRTUAL_ACCOUNT_NUMBER', value: '381652390000001' }]
 
@@ -103,13 +97,11 @@ const error = nearly(
   { error_code: ['INELIGIBLE_TRANSACTION_STATUS', 'DUPLICATE_ERROR', 'DATA_NOT_FOUND', 'TEMPORARILY_UNAVAILABLE'] },
 )
 
-const BODIES: Readonly<Record<Kind, fc.Arbitrary<unknown>>> = {
-  create: request,
-  request,
-  payment,
-  cancel: request,
-  transactions,
-}
+const BODIES = { create: request, request, payment, cancel: request, transactions }
+type Kind = keyof typeof BODIES
+
+/** The network's answers to each kind of call, used in turn. */
+export type Outcomes = { readonly [kind in Kind]?: readonly HttpOutcome[] }
 
 const CODES = [200, 201, 202, 204, 302, 400, 401, 403, 404, 409, 422, 429, 500, 502, 503]
 
@@ -140,10 +132,7 @@ const kindOf = ({ method, url }: HttpCall): Kind => {
 const CALL_SECONDS = 20
 
 /** The real adapter on a network with planned answers. `said`: all answers so far. */
-export const hostileNetwork = (
-  deps: TestDeps,
-  outcomes: Outcomes,
-): { readonly provider: Provider; readonly said: readonly Answered[] } => {
+export const hostileNetwork = (deps: TestDeps, outcomes: Outcomes) => {
   const said: Answered[] = []
   const calls = new Map<Kind, number>()
   deps.secretValues.set(providerSecretName('test'), JSON.stringify({ secret_key: 'xnd_test' }))
