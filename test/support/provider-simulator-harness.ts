@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { it, onTestFinished, vi } from 'vitest'
-import { type LocalClock, startLocalClock } from '../../infra/local/process/local-clock.ts'
+import { startLocalClock } from '../../infra/local/process/local-clock.ts'
 import { type LocalRequest, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 import type { OutgoingCallback } from '../../infra/local/provider-simulator/callbacks.ts'
 import { startProviderSimulator } from '../../infra/local/provider-simulator/provider-simulator.ts'
@@ -28,12 +28,11 @@ export const aRequestBody = (channelCode = 'BNI_VIRTUAL_ACCOUNT', overrides: Rec
   ...overrides,
 })
 
-const propertiesFor = (channelCode: string): Record<string, string> => {
-  if (channelCode.endsWith('_VIRTUAL_ACCOUNT')) return { display_name: 'Toko Maju' }
-  const candidates: readonly Record<string, string>[] = [{ account_mobile_number: '+6281234567890' }, {}]
-  const fitting = candidates.find((one) => fitsChannel({ channel_code: channelCode, channel_properties: one }))
-  return fitting ?? { success_return_url: 'https://merchant.example/done' }
-}
+const PROPERTIES = [{ display_name: 'Toko Maju' }, { account_mobile_number: '+6281234567890' }, {}] as const
+const propertiesFor = (code: string) =>
+  PROPERTIES.find((one) => fitsChannel({ channel_code: code, channel_properties: one })) ?? {
+    success_return_url: 'https://merchant.example/done',
+  }
 
 type CallbackBody = { created: string; event: string; api_version: string; data: Readonly<Record<string, unknown>> }
 
@@ -122,8 +121,8 @@ type PaymentRequest = { payment_request_id: string; reference_id: string; status
 const REQUESTS = '/v3/payment_requests'
 
 /** The simulator as it is started locally, with a receiver for its callbacks. `await using` closes all of it. */
-export const aSimulator = async (options: { stateFile?: string; clock?: LocalClock } = {}) => {
-  const clock = options.clock ?? startLocalClock()
+export const aSimulator = async (options: { stateFile?: string } = {}) => {
+  const clock = startLocalClock()
   const receiver = await startReceiver()
   const simulator = await startProviderSimulator({
     clock,
@@ -131,7 +130,7 @@ export const aSimulator = async (options: { stateFile?: string; clock?: LocalClo
     secretKey: PROVIDER_KEY,
     callbackUrl: () => receiver.url,
     callbackToken: CALLBACK_TOKEN,
-    ...(options.stateFile !== undefined && { stateFile: options.stateFile }),
+    ...options,
   })
 
   /** One HTTP call; `T` is what the test expects the JSON body to look like. */
@@ -142,12 +141,8 @@ export const aSimulator = async (options: { stateFile?: string; clock?: LocalClo
     headers: object = API_HEADERS,
   ): Promise<Answer<T>> => {
     const sent = typeof body === 'string' ? body : JSON.stringify(body)
-    const response = await fetch(simulator.url + path, {
-      method,
-      headers: { ...headers },
-      redirect: 'manual',
-      body: sent ?? null,
-    })
+    const init = { method, headers: { ...headers }, redirect: 'manual', body: sent ?? null } as const
+    const response = await fetch(simulator.url + path, init)
     const text = await response.text()
     const isJson = response.headers.get('content-type') === 'application/json'
     return { status: response.status, headers: response.headers, body: JSON.parse(isJson ? text : '{}'), text }
@@ -171,9 +166,6 @@ export const aSimulator = async (options: { stateFile?: string; clock?: LocalClo
     create,
     order: (target: string, fault: string, value?: unknown, times?: number) =>
       call<Json[]>('POST', '/_simulator/faults', { target, fault, value, times }),
-    /** The requests whose reference begins so. */
-    created: async (prefix = '') =>
-      (await call<PaymentRequest[]>('GET', `/_simulator/payment_requests?reference_id=${prefix}`)).body,
     close,
     [Symbol.asyncDispose]: close,
   }
