@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { LogFields } from '../../../shared/log.ts'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import type { CreateAnswer, Unanswered } from '../../../shared/provider/provider.ts'
 import { providerFailure } from '../../../shared/provider/provider-failure.ts'
@@ -8,11 +7,8 @@ import { aCreateInput } from '../../support/scripted-provider.ts'
 
 /** A provider whose calls are logged, and the lines. */
 const logged = () => {
-  const lines: unknown[] = []
-  const note = (code: string, fields?: LogFields) => void lines.push({ code, fields })
-  const { provider } = memoryDeps()
-  const log = { info: note, warn: note, error: note }
-  return { provider, calls: loggedProvider(provider, { ...memoryDeps(), log }), lines }
+  const deps = memoryDeps()
+  return { ...deps, calls: loggedProvider(deps.provider, deps) }
 }
 
 describe('the log line of a call of the provider', () => {

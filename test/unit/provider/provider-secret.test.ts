@@ -22,8 +22,6 @@ const stored = (secrets: Readonly<Record<string, string>>): TestDeps => {
 
 const tokens = (...list: readonly unknown[]) => JSON.stringify({ callback_tokens: list })
 
-const thrownBy = (read: Promise<unknown>) => read.then(() => undefined).catch((thrown: unknown) => thrown)
-
 describe('the secrets of a stage', () => {
   it('are its own: one key of the provider', async () => {
     const { secrets } = stored({ [KEY]: PROVIDER_SECRET })
@@ -66,7 +64,9 @@ it.each([
   ...MALFORMED.provider.map((text) => ['provider', text, readProviderKey, providerSecretProblems] as const),
   ...MALFORMED.callback.map((text) => ['callback', text, readCallbackTokens, callbackSecretProblems] as const),
 ])('the %s secret is refused without quoting it: %j', async (which, text, read, problemsOf) => {
-  const error = await thrownBy(read(stored({ [KEY]: text, [TOKENS]: text }).secrets, 'test'))
+  const { secrets } = stored({ [KEY]: text, [TOKENS]: text })
+
+  const error = await read(secrets, 'test').catch((thrown: unknown) => thrown)
 
   expect(error).toStrictEqual(new Error(`the ${which} secret is malformed`))
   expect(error).not.toHaveProperty('cause')
