@@ -156,16 +156,6 @@ describe('a capture on a pending payment (spec 3.1)', () => {
   })
 })
 
-it('a request of another attempt that ends without money changes nothing', async ({ scene }) => {
-  const { deps, payment, request, hear, stored } = scene
-  const orphan = { ...request(), paymentRequestId: 'pr-orphan', status: 'expired' } as const
-  deps.provider.requests.set('pr-orphan', orphan)
-
-  await hear({ paymentRequestId: 'pr-orphan' })
-
-  expect(await stored()).toEqual(payment)
-})
-
 /** So many tries of a transaction conflict with other writers, and the environment is frozen for so long at each. */
 const frozenAmong = (deps: TestDeps, times: number, seconds: number): TestDeps => {
   let conflicts = 0
