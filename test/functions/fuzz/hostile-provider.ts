@@ -3,21 +3,22 @@ import type { HttpCall, HttpOutcome } from '../../../shared/provider/call-json.t
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { hostileJson, nearly, weighted } from '../../support/hostile-values.ts'
+import {
+  CAPTURED_PAYMENT,
+  PAID_REQUEST,
+  PROVIDER_SECRET,
+  SETTLED_TRANSACTION,
+  VA_NUMBER,
+} from '../../support/scripted-provider.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 export const CALLBACK_TOKEN = 'a-token-of-tests'
 
-const SHOWN = [{ descriptor: 'VIRTUAL_ACCOUNT_NUMBER', value: '381652390000001' }]
-
-/** An open virtual account. Texts that begin with a dollar are replaced by the ids of the tested payment. */
-const REQUEST = {
-  payment_request_id: '$request',
-  reference_id: '$reference',
-  status: 'REQUIRES_ACTION',
-  channel_code: 'BCA_VIRTUAL_ACCOUNT',
-  request_amount: 100_000,
-  actions: SHOWN,
-}
+/** A virtual account and its money. Texts that begin with a dollar are replaced by the ids of the tested payment. */
+const IDS = { payment_request_id: '$request', reference_id: '$reference' }
+const SHOWN = [VA_NUMBER]
+const OPEN = { status: 'REQUIRES_ACTION', latest_payment_id: null, request_amount: 100_000, actions: SHOWN }
+const REQUEST = { ...PAID_REQUEST, ...IDS, ...OPEN }
 
 const requestOthers = {
   payment_request_id: ['pr-other'],
@@ -35,14 +36,7 @@ const request = fc
 
 const captured = (...amounts: readonly unknown[]) => amounts.map((capture_amount) => ({ capture_amount }))
 
-const CAPTURED = {
-  payment_id: '$payment',
-  payment_request_id: '$request',
-  reference_id: '$reference',
-  currency: 'IDR',
-  status: 'SUCCEEDED',
-  captures: captured(100_000),
-}
+const CAPTURED = { ...CAPTURED_PAYMENT, ...IDS, payment_id: '$payment', captures: captured(100_000) }
 
 const payment = nearly(CAPTURED, {
   payment_id: ['py-other'],
@@ -53,24 +47,15 @@ const payment = nearly(CAPTURED, {
   captures: [[], [50_000, 50_000], [50_000], ['100000'], [99_999.5, 0.5], [100_000, -1]].map((of) => captured(...of)),
 })
 
-const TIMES = ['2026-11-20T03:00:00.123456', '9999-12-31T23:59:59-23:59', 'yesterday']
+const TIMES = ['2026-11-20T03:00:00Z', '2026-11-20T03:00:00.123456', '9999-12-31T23:59:59-23:59', 'yesterday']
 
-const SETTLED = {
-  id: 'txn-1',
-  product_id: '$payment',
-  reference_id: '$reference',
-  status: 'SUCCESS',
-  currency: 'IDR',
-  amount: 100_000,
-  net_amount: 95_560,
-  settlement_status: 'SETTLED',
-  estimated_settlement_time: '2026-11-20T03:00:00Z',
-  updated: '2026-11-20T03:00:00Z',
-  fee: { status: 'COMPLETED' },
-  product_data: { payment_request_id: '$request' },
-}
+const ABOUT = { product_id: '$payment', reference_id: '$reference', product_data: { payment_request_id: '$request' } }
+const AMOUNTS = { amount: 100_000, net_amount: 95_560 }
+const [PAST] = TIMES
+const SETTLED = { ...SETTLED_TRANSACTION, ...ABOUT, ...AMOUNTS, estimated_settlement_time: PAST, updated: PAST }
 
 const transaction = nearly(SETTLED, {
+  type: ['REFUND', 'CHARGEBACK_REVERSAL', 'TYPE_OF_TOMORROW'],
   id: ['txn-2', 'x'.repeat(3_000)],
   product_id: ['py-other', '', 'p'.repeat(3_000)],
   reference_id: ['not-ours', ''],
@@ -135,7 +120,7 @@ const CALL_SECONDS = 20
 export const hostileNetwork = (deps: TestDeps, outcomes: Outcomes) => {
   const said: Answered[] = []
   const calls = new Map<Kind, number>()
-  deps.secretValues.set(providerSecretName('test'), JSON.stringify({ secret_key: 'xnd_test' }))
+  deps.secretValues.set(providerSecretName('test'), PROVIDER_SECRET)
   deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] }))
   const respond = async (made: HttpCall): Promise<HttpOutcome> => {
     const kind = kindOf(made)

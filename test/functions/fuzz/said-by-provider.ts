@@ -38,11 +38,24 @@ type About = { readonly paymentId: string; readonly paymentRequestId: string; re
 const names = ({ json }: Answered, paymentId: string): boolean =>
   text(fields(json)['reference_id']).startsWith(`${paymentId}-`)
 
-/** The provider said that exactly the amount was received for the payment, in rupiah. */
+/** The rows of a page that say that exactly the amount was received, in rupiah. */
+const rowsOfCaptures = ({ kind, status, json }: Answered, amount: number): readonly Fields[] => {
+  const { data } = fields(json)
+  if (kind !== 'transactions' || status !== 200 || !Array.isArray(data)) return []
+  return data
+    .map(fields)
+    .filter((row) => row['type'] === 'PAYMENT' && row['status'] === 'SUCCESS' && row['currency'] === 'IDR')
+    .filter((row) => Math.floor(number(row['amount'])) === amount)
+}
+
+/** The provider said, in the payment or in its row, that exactly the amount was received for it, in rupiah. */
 export const isFullCapture = (answer: Answered, { paymentId, amount }: About): boolean =>
-  names(answer, paymentId) &&
-  fields(answer.json)['currency'] === 'IDR' &&
-  Math.floor(capturedBy(answer) ?? Number.NaN) === amount
+  (names(answer, paymentId) &&
+    fields(answer.json)['currency'] === 'IDR' &&
+    Math.floor(capturedBy(answer) ?? Number.NaN) === amount) ||
+  rowsOfCaptures(answer, amount).some(
+    ({ product_id, reference_id }) => text(product_id).startsWith('py-') && reference_id === `${paymentId}-1`,
+  )
 
 /** The provider said that something else was received on the payment's own request. */
 export const isWrongCapture = (answer: Answered, about: About): boolean =>
@@ -66,22 +79,13 @@ export const isFinalEnd = (answer: Answered, { paymentId, paymentRequestId }: Ab
 type Fee = { readonly creditedProviderPaymentId: string; readonly amount: number; readonly kept: number }
 
 /** The provider said, in a settled row of this payment, that it kept exactly this fee. */
-export const isSettledFee = (
-  { kind, status, json }: Answered,
-  { creditedProviderPaymentId, amount, kept }: Fee,
-): boolean => {
-  const { data } = fields(json)
-  if (kind !== 'transactions' || status !== 200 || !Array.isArray(data)) return false
-  return data.map(fields).some((row) => {
+export const isSettledFee = (answer: Answered, { creditedProviderPaymentId, amount, kept }: Fee): boolean =>
+  rowsOfCaptures(answer, amount).some((row) => {
     const state = text(fields(row['fee'])['status'])
     return (
       row['product_id'] === creditedProviderPaymentId &&
-      row['status'] === 'SUCCESS' &&
-      row['currency'] === 'IDR' &&
-      Math.floor(number(row['amount'])) === amount &&
       ['SETTLED', 'EARLY_SETTLED'].includes(text(row['settlement_status'])) &&
       !['', 'PENDING'].includes(state) &&
       Math.ceil(number(row['amount']) - number(row['net_amount'])) === kept
     )
   })
-}
