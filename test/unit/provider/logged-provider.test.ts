@@ -5,12 +5,6 @@ import { providerFailure } from '../../../shared/provider/provider-failure.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aCreateInput } from '../../support/scripted-provider.ts'
 
-/** A provider whose calls are logged, and the lines. */
-const logged = () => {
-  const deps = memoryDeps()
-  return { ...deps, calls: loggedProvider(deps.provider, deps) }
-}
-
 describe('the log line of a call of the provider', () => {
   it.each<[string, CreateAnswer, 0 | 1]>([
     ['a refusal of the one payment', { kind: 'refused', code: 'INVALID_VALUE_ERROR' }, 0],
@@ -18,12 +12,12 @@ describe('the log line of a call of the provider', () => {
     ['a call that was not carried out', { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' }, 1],
     ['a call without an answer', { kind: 'unknown', reason: 'timeout' }, 1],
   ])('says whether the provider is in trouble: %s', async (_case, answer, trouble) => {
-    const { provider, calls, lines } = logged()
-    provider.script('createRequest', async () => answer)
+    const deps = memoryDeps()
+    deps.provider.script('createRequest', async () => answer)
 
-    await calls.createRequest(aCreateInput(), 1_000)
+    await loggedProvider(deps.provider, deps).createRequest(aCreateInput(), 1_000)
 
-    expect(lines).toMatchObject([
+    expect(deps.lines).toMatchObject([
       { code: 'provider.call_failed', fields: { operation: 'create_request', result: answer.kind, trouble } },
     ])
   })
@@ -36,12 +30,12 @@ describe('the log line of a call of the provider', () => {
     ['server_error', undefined, 'provider.call_failed'],
     ['rate_limited', undefined, 'provider.call_failed'],
   ])('calls a 4xx to a read of ours our mistake, with its code: %s %s', async (reason, code, line) => {
-    const { provider, calls, lines } = logged()
-    provider.script('listTransactions', async () => ({ kind: 'unanswered', reason, ...(code && { code }) }))
+    const deps = memoryDeps()
+    deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason, ...(code && { code }) }))
 
-    await calls.listTransactions({ limit: 1 }, 1_000)
+    await loggedProvider(deps.provider, deps).listTransactions({ limit: 1 }, 1_000)
 
-    expect(lines).toMatchObject([
+    expect(deps.lines).toMatchObject([
       { code: line, fields: { operation: 'list_transactions', result: 'unanswered', reason, code, trouble: 1 } },
     ])
   })

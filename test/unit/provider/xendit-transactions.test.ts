@@ -53,27 +53,12 @@ describe('xendit listTransactions', () => {
   })
 
   it('reads a settled row: what the provider kept is the amount less the net', async () => {
-    expect(await rows({})).toStrictEqual([
-      {
-        type: 'payment',
-        transactionId: 'txn_1',
-        providerMinor: 145_560,
-        providerPaymentId: 'py-1',
-        isCaptured: true,
-        paymentRequestId: 'pr-1',
-        reference: 'ref-1',
-        status: 'success',
-        currency: 'IDR',
-        amountMinor: 150_000,
-        keptMinor: 4_440,
-        settledAt: '2026-11-20T04:05:00.000Z',
-        createdAt: undefined,
-        updatedAt: '2026-11-20T04:06:00.000Z',
-        returns: undefined,
-        settlesAt: '2026-11-20T04:05:00.000Z',
-        category: undefined,
-      },
-    ])
+    const ids = { transactionId: 'txn_1', providerPaymentId: 'py-1', paymentRequestId: 'pr-1', reference: 'ref-1' }
+    const amounts = { currency: 'IDR', amountMinor: 150_000, keptMinor: 4_440, providerMinor: 145_560 }
+    const settled = { settledAt: '2026-11-20T04:05:00.000Z', settlesAt: '2026-11-20T04:05:00.000Z' }
+    const times = { ...settled, createdAt: undefined, updatedAt: '2026-11-20T04:06:00.000Z' }
+    const kind = { type: 'payment', isCaptured: true, status: 'success', returns: undefined, category: undefined }
+    expect(await rows({})).toStrictEqual([{ ...kind, ...ids, ...amounts, ...times }])
   })
 
   it.each([
@@ -183,14 +168,8 @@ describe('xendit listTransactions', () => {
 
     const answer = await provider.listTransactions({ limit: 10 }, TIMEOUT_MS)
 
-    expect(answer).toMatchObject({
-      kind: 'found',
-      value: {
-        transactions: [{ transactionId: 'txn_1' }],
-        unreadableIds: ['txn_2', 'txn_3', 'without an id', 'txn_4'],
-        hasMore: true,
-        afterId: 'txn_4',
-      },
-    })
+    const unreadableIds = ['txn_2', 'txn_3', 'without an id', 'txn_4']
+    const value = { transactions: [{ transactionId: 'txn_1' }], unreadableIds, hasMore: true, afterId: 'txn_4' }
+    expect(answer).toMatchObject({ kind: 'found', value })
   })
 })
