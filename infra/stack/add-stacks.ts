@@ -7,8 +7,8 @@ import { OperatorsStack } from './operators-stack.ts'
 import type { DeployedStage } from './stage.ts'
 
 /**
- * The stacks of a stage, in the order of a first deployment. Later each deploys by itself: a stack reads parameters that
- * an earlier one wrote, and no export locks the earlier one.
+ * The stacks of a stage, in the order of a first deployment. Later each deploys by itself: a stack reads outputs of
+ * an earlier one, and no export locks the earlier one.
  */
 export const addStacks = (app: App, stage: DeployedStage): void => {
   const data = new DataStack(app, stage)

@@ -9,7 +9,7 @@ import { CALLBACK_PATHS, createsWithoutKey, exactly, not, RATE_RULE_NAMES, rateR
 
 /**
  * Rules of AWS's common set that are only counted. Descriptions, metadata and return URLs may hold any text (spec 4.1)
- * and bodies 256 KB, of which the firewall reads the first 16: what is dangerous to a web page is an order's note here,
+ * and bodies 64 KB, of which the firewall reads the first 16: what is dangerous to a web page is an order's note here,
  * and nothing here is put into a page, a shell or a query. Programs need not name themselves in a `User-Agent`. A lookup
  * by a key of 255 characters outside ASCII has a query of 3,060 bytes; longer ones are refused by the lookup itself.
  */
