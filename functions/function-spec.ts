@@ -62,6 +62,9 @@ export type ScheduleSpec =
   /** Once a day, at the stage's time of this name. */
   | { readonly dailyAt: keyof DailyTimes; readonly maxEventAgeSeconds: number }
 
+/** How often a failed run is started again. A daily one must not wait for the next day; it is safe to repeat. */
+export const retriesOf = (schedule: ScheduleSpec): number => ('dailyAt' in schedule ? 2 : 0)
+
 export type SecretAccess =
   /** The API key with which the gateway calls the provider. */
   | 'read-provider'

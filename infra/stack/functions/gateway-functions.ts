@@ -1,7 +1,7 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
-import { type FunctionSpec, functionName as nameOf, type Trigger } from '../../../functions/function-spec.ts'
+import { type FunctionSpec, functionName as nameOf, retriesOf, type Trigger } from '../../../functions/function-spec.ts'
 import { hasAlias, LIVE_ALIAS } from '../stack-name-of.ts'
 import { assetsOf } from './assets-of.ts'
 import { environmentOf } from './environment.ts'
@@ -9,11 +9,11 @@ import { type GrantedResources, grantsOf } from './grants.ts'
 import { nodeRuntime } from './node-runtime.ts'
 import { reservedConcurrency } from './reserved-concurrency.ts'
 
-/** The next run repeats a failed one, with the state of that time. */
+/** The next run repeats a failed one, with the state of that time; a daily one is tried again within minutes. */
 const asyncRuns = ({ trigger }: FunctionSpec, { data }: GrantedResources): lambda.EventInvokeConfigOptions =>
   trigger.kind === 'schedule'
     ? {
-        retryAttempts: 0,
+        retryAttempts: retriesOf(trigger.schedule),
         maxEventAge: Duration.seconds(trigger.schedule.maxEventAgeSeconds),
         onFailure: { bind: () => ({ destination: data.queues.deadRuns.queueArn }) },
       }

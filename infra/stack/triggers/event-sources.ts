@@ -3,7 +3,13 @@ import { Rule, Schedule } from 'aws-cdk-lib/aws-events'
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
-import { type DailyTimes, functionName, queuesOf, type ScheduleSpec } from '../../../functions/function-spec.ts'
+import {
+  type DailyTimes,
+  functionName,
+  queuesOf,
+  retriesOf,
+  type ScheduleSpec,
+} from '../../../functions/function-spec.ts'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
 import { type DeployedStage, loadOf } from '../stage.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
@@ -46,7 +52,7 @@ export class Schedules extends Construct {
         enabled: stage.role === 'open',
         targets: [
           new LambdaFunction(live, {
-            retryAttempts: 0,
+            retryAttempts: retriesOf(trigger.schedule),
             maxEventAge: Duration.seconds(trigger.schedule.maxEventAgeSeconds),
             deadLetterQueue: queues.deadRuns,
           }),
