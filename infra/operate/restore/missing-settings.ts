@@ -30,6 +30,10 @@ export const missingSettings = async (wanted: Wanted): Promise<readonly MissingS
   const limits = { MaxReadRequestUnits: stage.table.maxReadUnits, MaxWriteRequestUnits: stage.table.maxWriteUnits }
   const hasLimits = ({ OnDemandThroughput: now }: { readonly OnDemandThroughput?: aws.OnDemandThroughput }): boolean =>
     now?.MaxReadRequestUnits === limits.MaxReadRequestUnits && now.MaxWriteRequestUnits === limits.MaxWriteRequestUnits
+  const { warm } = stage.table
+  const WarmThroughput = warm && { ReadUnitsPerSecond: warm.readUnits, WriteUnitsPerSecond: warm.writeUnits }
+  const isWarm = ({ WarmThroughput: now }: { readonly WarmThroughput?: aws.TableWarmThroughputDescription }): boolean =>
+    !warm || ((now?.ReadUnitsPerSecond ?? 0) >= warm.readUnits && (now?.WriteUnitsPerSecond ?? 0) >= warm.writeUnits)
   const expires = expiry?.TimeToLiveStatus?.startsWith('ENABL') === true && expiry.AttributeName === TABLE_SCHEMA.ttl
   const TimeToLiveSpecification = { Enabled: true, AttributeName: TABLE_SCHEMA.ttl }
   const recovers = recovery?.PointInTimeRecoveryStatus === 'ENABLED' && recovery.RecoveryPeriodInDays === RECOVERY_DAYS
@@ -44,11 +48,15 @@ export const missingSettings = async (wanted: Wanted): Promise<readonly MissingS
       update({ DeletionProtectionEnabled: true }),
     ],
     ['most units of the table', hasLimits(table), update({ OnDemandThroughput: limits })],
+    ['warm units of the table', isWarm(table), update({ WarmThroughput })],
     // Of the table and of each index: DynamoDB changes one of them at a time.
-    ...(table.GlobalSecondaryIndexes ?? []).map((index) => {
-      const Update = { IndexName: index.IndexName, OnDemandThroughput: limits }
-      const put = update({ GlobalSecondaryIndexUpdates: [{ Update }] })
-      return [`most units of ${index.IndexName ?? '?'}`, hasLimits(index), put] as const
+    ...(table.GlobalSecondaryIndexes ?? []).flatMap((index) => {
+      const { IndexName = '?' } = index
+      const change = (Update: object) => update({ GlobalSecondaryIndexUpdates: [{ Update: { IndexName, ...Update } }] })
+      return [
+        [`most units of ${IndexName}`, hasLimits(index), change({ OnDemandThroughput: limits })],
+        [`warm units of ${IndexName}`, isWarm(index), change({ WarmThroughput })],
+      ] as const
     }),
     [
       'expiry of items',

@@ -124,6 +124,12 @@ describe('npm run restore', () => {
     expect(text).toContain('set "generation": 2')
   })
 
+  it('warms the table and its indexes as the stage says', async () => {
+    stage = { ...stage, table: { ...stage.table, warm: { readUnits: 20_000, writeUnits: 8_000 } } }
+    await restore('--at', '2026-11-20T04:00:00Z')
+    expect(JSON.stringify(sent()).match(/"WriteUnitsPerSecond":8000/g)).toHaveLength(1 + INDEXES.length)
+  })
+
   it('restores a backup in the same way', async () => {
     const BackupArn = 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/gateway-prod/backup/1'
     await restore('--backup', BackupArn)
