@@ -123,7 +123,7 @@ describe('a pending payment and a provider that answers anything', () => {
 })
 
 describe('a succeeded payment and transactions of anything', () => {
-  it('gets a final fee only from a settled row about its own money, and the books still add up', async () => {
+  it('gets an actual fee only from a settled row about its own money, and the books still add up', async () => {
     await fc.assert(
       fc.asyncProperty(anyOutcomes, async (outcomes) => {
         const { deps, payment, said, stored } = await arrange(anOpenPayment, outcomes)
@@ -132,7 +132,9 @@ describe('a succeeded payment and transactions of anything', () => {
 
         const after = await stored()
         if (after?.status !== 'succeeded') throw new Error('the payment is no longer succeeded')
-        if (after.feeStatus !== 'estimated') {
+        // Its own reversed row ends an open payment with the fee of the estimate.
+        if (after.feeStatus === 'assumed') expect(['voided', 'reversed']).toContain(after.reversal?.kind)
+        if (after.feeStatus === 'actual') {
           const { creditedProviderPaymentId = '' } = payment
           const about = { creditedProviderPaymentId, amount: 100_000, kept: after.providerFeeMinor }
           expect(said.some((answer) => isSettledFee(answer, about))).toBe(true)

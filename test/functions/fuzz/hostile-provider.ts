@@ -66,7 +66,7 @@ const transaction = nearly(SETTLED, {
   settlement_status: ['PENDING', 'EARLY_SETTLED'],
   estimated_settlement_time: TIMES,
   updated: TIMES,
-  fee: [{ status: 'PENDING' }, { status: '' }, {}],
+  fee: [{ status: 'PENDING' }, { status: 'CANCELED' }, { status: '' }, {}],
   product_data: [{}, null],
 })
 

@@ -85,7 +85,7 @@ export const isSettledFee = (answer: Answered, { creditedProviderPaymentId, amou
     return (
       row['product_id'] === creditedProviderPaymentId &&
       ['SETTLED', 'EARLY_SETTLED'].includes(text(row['settlement_status'])) &&
-      !['', 'PENDING'].includes(state) &&
+      !['', 'PENDING', 'CANCELED', 'REVERSED'].includes(state) &&
       Math.ceil(number(row['amount']) - number(row['net_amount'])) === kept
     )
   })
