@@ -63,7 +63,7 @@ type AlertKind =
 export type Alert = {
   readonly kind: AlertKind
   readonly subject: string
-  /** Names who is affected and which ids to check; no personal data, no secrets. */
+  /** Names who is affected and which ids to check; no customer's data, no secrets. */
   readonly message: string
 }
 

@@ -246,7 +246,7 @@ export type Balance = {
   readonly available_minor: number
   /** Net of succeeded payments that are not in a settlement yet. */
   readonly pending_minor: number
-  /** Net of settlements that are not paid out yet. Only with `include=settlements`. */
+  /** Net of settlements that are not paid out yet, failed ones included. Only with `include=settlements`. */
   readonly in_settlement_minor?: number
   /** Net of settlements that were paid out. Only with `include=settlements`. */
   readonly paid_out_minor?: number

@@ -77,7 +77,7 @@ const TableSettings = v.strictObject({
 export const StageFileSchema = v.strictObject({
   /** `closed`: every route answers 500, and no queue or schedule starts anything. Operators' functions run. */
   role: v.picklist(['open', 'closed']),
-  /** Spec 3.2, rule 1: 02:00 unless the stage says otherwise. */
+  /** Spec 3.2, rule 1. */
   sweepAtUtc: TimeOfDay,
   auditAtUtc: TimeOfDay,
   /** For clients without a return URL of their own, and what a payer is shown where there is no name. */

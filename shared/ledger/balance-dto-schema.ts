@@ -9,7 +9,7 @@ export const BalanceDtoSchema = v.object({
   available_minor: amount('Net of failed settlements that were credited again, until a new settlement records them.'),
   pending_minor: amount('Net of succeeded payments that are not in a settlement yet.'),
   in_settlement_minor: v.optional(
-    amount('Net of settlements that are not paid out yet. Only with `include=settlements`.'),
+    amount('Net of settlements that are not paid out yet, failed ones included. Only with `include=settlements`.'),
   ),
   paid_out_minor: v.optional(amount('Net of settlements that were paid out. Only with `include=settlements`.')),
   updated_at: v.pipe(

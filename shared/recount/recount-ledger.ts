@@ -46,7 +46,7 @@ const incomplete = refusal(
 
 const notRepaired = refusal(
   'recount-ledger does not repair these differences; nothing was written',
-  'The runbook explains each. Accept those that finance has explained with accept-difference; then repeat with the others.',
+  'Accept those that finance has explained with accept-difference; then repeat with the others.',
 )
 
 const isIn = (list: readonly Difference[]) => (one: Difference) => list.some((other) => isSame(one, other))

@@ -121,7 +121,7 @@ export const tellStanding = async (
     subject,
     message:
       `The books of ${subject} do not balance (differences: ${standing.length}). The first is ${first.what} of ` +
-      `${first.id}. Pay out nothing of it; audit-ledger lists them all.`,
+      `${first.id}. Pay out nothing of it. audit-ledger lists those of a client.`,
   })
   deps.log.error('audit.imbalance', { client_id: subject, differences: standing.length })
 }
