@@ -199,7 +199,6 @@ describe('the doctor', () => {
 
     const calls = prod.aws.lambda.commandCalls(InvokeCommand)
     const inputs = calls.map(({ args: [{ input }] }) => input)
-    // More than prove-release takes for a function that does not answer.
     expect(calls.map(({ args }: { args: readonly unknown[] }) => args[1])).toContainEqual({ requestTimeout: 40_000 })
     expect(new Set(inputs.map(({ FunctionName }) => FunctionName))).toStrictEqual(new Set([PROVER.FunctionName]))
     expect(inputs.flatMap((input) => lambdaEvent(input)['Asks'])).toStrictEqual(

@@ -168,7 +168,6 @@ describe('alerts', () => {
     expect(published()).toStrictEqual([
       { TopicArn: TOPIC, Subject: 'suspense.money: py-1', Message: JSON.stringify(ALERT) },
     ])
-    // A subject of SNS has fewer than a hundred characters.
     await alerts.publish({ ...ALERT, subject: 'x'.repeat(200) })
     expect(published()[1]?.Subject).toBe(`suspense.money: ${'x'.repeat(83)}`)
   })
