@@ -36,29 +36,19 @@ describe('the log of a request', () => {
     expect(metrics().filter((metric) => metric === 'ProviderLatency 5')).toHaveLength(2)
   })
 
-  it('writes a warning and an error at once, and joins nothing to them', async () => {
+  it('writes a warning and what follows its last line at once, and joins nothing to them', async () => {
     const { log, lines, codes } = aLog()
 
     await inOneLine(async () => {
       log.info('provider.called', { operation: 'get_payment', call_ms: 5 })
       log.warn('callback.deferred', { payment_id: 'p' })
       log.error('request.failed', { status: 500 })
-    })
-
-    expect(codes()).toStrictEqual(['callback.deferred', 'request.failed'])
-    expect(lines[0]?.line).not.toHaveProperty('outcomes')
-    expect(lines[1]).toMatchObject({ level: 'error', line: { status: 500, outcomes: 'provider.called' } })
-  })
-
-  it('ends with its last line: later entries have a line of their own', async () => {
-    const { log, codes } = aLog()
-
-    await inOneLine(async () => {
-      log.error('request.failed', { status: 500 })
       log.info('payment.created', METHOD)
     })
 
-    expect(codes()).toStrictEqual(['request.failed', 'payment.created'])
+    expect(codes()).toStrictEqual(['callback.deferred', 'request.failed', 'payment.created'])
+    expect(lines[0]?.line).not.toHaveProperty('outcomes')
+    expect(lines[1]).toMatchObject({ level: 'error', line: { status: 500, outcomes: 'provider.called' } })
   })
 
   it('has no lines of a concurrent request, nor of other invocations', async () => {
