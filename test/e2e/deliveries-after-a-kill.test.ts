@@ -30,16 +30,6 @@ const startGateway = async (directory: string) => {
   return { gateway, world: worldAt(await gateway.ready()) }
 }
 
-/** A server that notes the deliveries it gets. It answers with the status, or never while the status is undefined. */
-const startMerchantServer = async () => {
-  const merchant: { got: string[]; status?: number | undefined } = { got: [], status: 500 }
-  const { url } = await startScriptedServer((response, { headers }) => {
-    merchant.got.push(String(headers['x-gateway-delivery-id']))
-    if (merchant.status !== undefined) response.writeHead(merchant.status).end()
-  })
-  return Object.assign(merchant, { url: `${url}/hooks` })
-}
-
 /** How many deliveries have which attempts and state. */
 const outcomes = async ({ admin }: ReturnType<typeof worldAt>, clientId: string): Promise<Record<string, number>> => {
   const pages = [1, 2].map((page) => admin('list-deliveries', { client_id: clientId, per_page: 100, page }))
@@ -57,11 +47,14 @@ const onDynamoDb = await describeOnDynamoDb()
 onDynamoDb('a SIGKILL with 120 deliveries in flight (design section 4)', () => {
   it('loses none, makes each again within 30 s of the gateway’s clock, and sends only those in flight twice', async () => {
     const directory = tempDirectory()
-    const server = await startMerchantServer()
+    /** The deliveries that the merchant's server got, and how it answers: never while the status is undefined. */
+    const server: { got: string[]; status?: number | undefined } = { got: [], status: 500 }
+    const { url } = await startScriptedServer((response, { headers }) => {
+      server.got.push(String(headers['x-gateway-delivery-id']))
+      if (server.status !== undefined) response.writeHead(server.status).end()
+    })
     const { gateway, world: before } = await startGateway(directory)
-    const { clientId, create } = await before.merchant(
-      Array.from({ length: ENDPOINTS }, (_, n) => `${server.url}/${n}`),
-    )
+    const { clientId, create } = await before.merchant(Array.from({ length: ENDPOINTS }, (_, n) => `${url}/hooks/${n}`))
     // One after the other, so that each payment's messages are sent within their second, on a slow machine too.
     for (let paid = 1; paid <= PAYMENTS; paid++) {
       await before.pay(String((await create(VA)).body['id']))

@@ -59,13 +59,10 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>'],
   [/\bv1,\S+|[A-Za-z0-9_-]{40,}/g, '<text>'],
   [/https?:\/\/[^\s"]+/g, '<url>'],
+  [/\d{9,}/g, '<digits>'],
 ]
 
-const masked = (text: string) =>
-  [...VOLATILE, [/\d{9,}/g, '<digits>'] as const].reduce(
-    (result, [pattern, name]) => result.replaceAll(pattern, name),
-    text,
-  )
+const masked = (text: string) => VOLATILE.reduce((result, [pattern, name]) => result.replaceAll(pattern, name), text)
 
 const shapeOf = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (name, inner: unknown) => {
@@ -127,93 +124,82 @@ const shellSession = (env: Readonly<Record<string, string>>) => {
   }
 }
 
-const pageSession = async (world: World, page: string) => {
-  const places = withPlacesOf(world, { shop: `${tempDirectory()}/shop`, shopPort: await freePort() })
-  const session = shellSession({ PORT: String(Number(new URL(world.urls.lambda).port) - 1) })
-  const runBlock = async (block: Block) => {
-    try {
-      return await session.run(places(block.text))
-    } catch (error) {
-      throw new Error(`${page}, line ${block.line}`, { cause: error })
-    }
-  }
-  return { ...session, runBlock }
-}
-
 describe('the pages for merchants', () => {
   it.for(PAGES)('%s says what happens', async (page, { world, onTestFinished }) => {
-    const session = await pageSession(world, page)
+    const places = withPlacesOf(world, { shop: `${tempDirectory()}/shop`, shopPort: await freePort() })
+    const session = shellSession({ PORT: String(Number(new URL(world.urls.lambda).port) - 1) })
     onTestFinished(session.close)
     if (page !== QUICKSTART) await session.run(await afterQuickstart(world))
 
     let printed = ''
     for (const block of blocksOf(page).filter((one) => !isElsewhere(one))) {
       const at = `${page}, line ${block.line}`
-      if (block.language === 'sh') printed = await session.runBlock(block)
-      else if (block.language === 'json') {
+      if (block.language === 'sh') {
+        printed = await session
+          .run(places(block.text))
+          .catch((cause: unknown) => Promise.reject(new Error(at, { cause })))
+      } else if (block.language === 'json') {
         expect({ at, json: shapeOf(lastJsonIn(printed)) }).toStrictEqual({ at, json: shapeOf(JSON.parse(block.text)) })
       } else await eventually(() => expect(masked(session.output())).toContain(masked(block.text.trimEnd())))
     }
   })
 })
 
-describe('docs/merchants/payments.md', () => {
-  it('shows the figures of a payment as they become, in its table and in its picture', async ({ world }) => {
-    const merchant = await world.merchant([])
-    const { body: created } = await merchant.create({ ...VA, amount: 150_000 })
-    const id = String(created['id'])
-    const figures = async () => {
-      const balance = (await merchant.get('/v1/balance?include=settlements')).body
-      return { ...(await merchant.payment(id)), ...balance } as Record<string, unknown>
-    }
-    const byOperator = { operator: 'test', client_id: merchant.clientId }
-    const setFloor = (settlement_floor_minor: number) =>
-      world.admin('update-client', { ...byOperator, settlement_floor_minor })
-    // The days have started a sweep. The operator is refused while it runs.
-    const settled = async () => {
-      await world.admin('trigger-settlement', byOperator)
-      const { body } = await merchant.get('/v1/settlements')
-      const [first] = body['data'] as { readonly id: string }[]
-      if (!first) throw new Error('there is no settlement yet')
-      return first.id
-    }
+it('docs/merchants/payments.md shows the figures of a payment as they become, in its table and in its picture', async ({
+  world,
+}) => {
+  const merchant = await world.merchant([])
+  const { body: created } = await merchant.create({ ...VA, amount: 150_000 })
+  const id = String(created['id'])
+  const figures = async () => {
+    const balance = (await merchant.get('/v1/balance?include=settlements')).body
+    return { ...(await merchant.payment(id)), ...balance } as Record<string, unknown>
+  }
+  const byOperator = { operator: 'test', client_id: merchant.clientId }
+  const setFloor = (settlement_floor_minor: number) =>
+    world.admin('update-client', { ...byOperator, settlement_floor_minor })
+  // The days have started a sweep. The operator is refused while it runs.
+  const settled = async () => {
+    await world.admin('trigger-settlement', byOperator)
+    const { body } = await merchant.get('/v1/settlements')
+    const [first] = body['data'] as { readonly id: string }[]
+    if (!first) throw new Error('there is no settlement yet')
+    return first.id
+  }
 
-    // Above the balance, so that the sweep settles nothing until the figures before it have been read.
-    await setFloor(1_000_000)
-    const stages = [await figures()]
-    await world.pay(id)
-    await eventually(async () => expect(await figures()).toMatchObject({ status: 'succeeded' }))
-    stages.push(await figures())
-    await world.advance(5 * 86_400)
-    await world.invoke('sync-provider-transactions')
-    // Workers read the slices that the sync hands out.
-    await eventually(async () => expect(await figures()).toMatchObject({ fee_status: 'actual' }))
-    stages.push(await figures())
-    await setFloor(10_000)
-    const settlementId = await eventually(settled)
-    stages.push(await figures())
-    // The audit of a settlement is due a minute after its record.
-    await world.advance(120)
-    await world.invoke('check-due-work')
-    const payOut = { operator: 'test', settlement_id: settlementId, bank_reference: 'transfer 18' }
-    await eventually(async () =>
-      expect(await world.admin('mark-settlement-paid', payOut)).toMatchObject({ status: 200 }),
-    )
-    stages.push(await figures())
+  // Above the balance, so that the sweep settles nothing until the figures before it have been read.
+  await setFloor(1_000_000)
+  const stages = [await figures()]
+  await world.pay(id)
+  await eventually(async () => expect(await figures()).toMatchObject({ status: 'succeeded' }))
+  stages.push(await figures())
+  await world.advance(5 * 86_400)
+  await world.invoke('sync-provider-transactions')
+  // Workers read the slices that the sync hands out.
+  await eventually(async () => expect(await figures()).toMatchObject({ fee_status: 'actual' }))
+  stages.push(await figures())
+  await setFloor(10_000)
+  const settlementId = await eventually(settled)
+  stages.push(await figures())
+  // The audit of a settlement is due a minute after its record.
+  await world.advance(120)
+  await world.invoke('check-due-work')
+  const payOut = { operator: 'test', settlement_id: settlementId, bank_reference: 'transfer 18' }
+  await eventually(async () => expect(await world.admin('mark-settlement-paid', payOut)).toMatchObject({ status: 200 }))
+  stages.push(await figures())
 
-    const row = /^\| `([a-z_]+)` \| (\w+) \| (\w+) \| (\w+) \| (\w+) \| (\w+) \|$/gm
-    const said = [...projectText('docs/merchants/payments.md').matchAll(row)].map(([, ...cells]) => cells)
-    expect(said).toHaveLength(7)
-    expect(said).toStrictEqual(said.map(([name = '']) => [name, ...stages.map((stage) => String(stage[name]))]))
-    const picture = projectText('docs/merchants/figures.svg')
-    const drawn = [...picture.matchAll(/>([\d,]+)[^<]*<\/text>/g)].map(([, figure = '']) =>
-      Number(figure.replace(',', '')),
-    )
-    const told = stages.flatMap((stage) =>
-      ['notional_minor', 'hexolus_markup_minor', ...said.flat()].map((name) => stage[name]),
-    )
-    expect(new Set(drawn)).toStrictEqual(new Set(told.filter((figure) => typeof figure === 'number' && figure > 0)))
-  })
+  const row = /^\| `([a-z_]+)` \| (\w+) \| (\w+) \| (\w+) \| (\w+) \| (\w+) \|$/gm
+  const said = [...projectText('docs/merchants/payments.md').matchAll(row)].map(([, ...cells]) => cells)
+  expect(said).toHaveLength(7)
+  expect(said).toStrictEqual(said.map(([name = '']) => [name, ...stages.map((stage) => String(stage[name]))]))
+  const picture = projectText('docs/merchants/figures.svg')
+  const drawn = [...picture.matchAll(/>([\d,]+)[^<]*<\/text>/g)].map(([, figure = '']) =>
+    Number(figure.replace(',', '')),
+  )
+  const told = stages.flatMap((stage) =>
+    ['notional_minor', 'hexolus_markup_minor', ...said.flat()].map((name) => stage[name]),
+  )
+  expect(new Set(drawn)).toStrictEqual(new Set(told.filter((figure) => typeof figure === 'number' && figure > 0)))
 })
 
 it('docs/merchants/webhooks.md shows the body that comes', async ({ world }) => {
