@@ -126,16 +126,14 @@ describe('a gateway with impossible options (design section 6)', () => {
   })
 })
 
-describe('the table of the gateway (design section 6)', () => {
-  it('is in memory on a machine with neither Java nor Docker, and the banner says so', async () => {
-    machineWith({})
-    const gateway = spawnGateway()
+it('the table of the gateway (design section 6) is in memory on a machine with neither Java nor Docker, and the banner says so', async () => {
+  machineWith({})
+  const gateway = spawnGateway()
 
-    const banner = await gateway.ready()
+  const banner = await gateway.ready()
 
-    expect(gateway.output()).toContain('in the memory of this process: neither Java 17 nor Docker on this machine')
-    expect((await createPayment(banner, 'in-memory')).status).toBe(201)
-  })
+  expect(gateway.output()).toContain('in the memory of this process: neither Java 17 nor Docker on this machine')
+  expect((await createPayment(banner, 'in-memory')).status).toBe(201)
 })
 
 const onDynamoDb = await describeOnDynamoDb()

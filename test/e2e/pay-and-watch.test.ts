@@ -93,13 +93,13 @@ describe('npm run pay and npm run watch', () => {
   })
 })
 
-describe('the banner of npm start', () => {
-  it('pays with the command that a person uses, at the port of this gateway', ({ world: { cloud } }) => {
-    const at = (api: string) => banner({ ...cloud, urls: { ...cloud.urls, api } }, { startedInMs: 1 })
+it('the banner of npm start pays with the command that a person uses, at the port of this gateway', ({
+  world: { cloud },
+}) => {
+  const at = (api: string) => banner({ ...cloud, urls: { ...cloud.urls, api } }, { startedInMs: 1 })
 
-    expect(at('http://127.0.0.1:3000')).toContain('\n  npm run pay -- $ID\n')
-    expect(at('http://127.0.0.1:4000')).toContain('\n  PORT=4000 npm run pay -- $ID\n')
-  })
+  expect(at('http://127.0.0.1:3000')).toContain('\n  npm run pay -- $ID\n')
+  expect(at('http://127.0.0.1:4000')).toContain('\n  PORT=4000 npm run pay -- $ID\n')
 })
 
 describe('npm run watch', () => {

@@ -21,9 +21,7 @@ describe('the spelling rule between code and table', () => {
 })
 
 // That they undo each other and leave out what is undefined: `dynamodb-table.test.ts`, and every store.
-describe('toItem and fromItem', () => {
-  it('spell the top level alone', () => {
-    expect(toItem({ bankDetails: { bankName: 'BCA' } })).toStrictEqual({ bank_details: { bankName: 'BCA' } })
-    expect(fromItem({ bank_details: { bank_name: 'BCA' } })).toStrictEqual({ bankDetails: { bank_name: 'BCA' } })
-  })
+it('toItem and fromItem spell the top level alone', () => {
+  expect(toItem({ bankDetails: { bankName: 'BCA' } })).toStrictEqual({ bank_details: { bankName: 'BCA' } })
+  expect(fromItem({ bank_details: { bank_name: 'BCA' } })).toStrictEqual({ bankDetails: { bank_name: 'BCA' } })
 })

@@ -36,33 +36,31 @@ const found = async (deps: TestDeps, payload: object) => {
 const ONE_OF =
   'give one of external_reference, payment_destination, provider_payment_id, payment_request_id, amount_minor'
 
-describe('find-payments by the provider’s ids', () => {
-  it('shows a failed payment with its suspense, and other payments without', async () => {
-    const { deps, destination } = depsAt()
-    const client = await aStoredClient(deps)
-    const other = await aPendingPayment(deps, client)
-    const payment = await aPendingPayment(deps, client)
-    const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 1)
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+it('find-payments by the provider’s ids shows a failed payment with its suspense, and other payments without', async () => {
+  const { deps, destination } = depsAt()
+  const client = await aStoredClient(deps)
+  const other = await aPendingPayment(deps, client)
+  const payment = await aPendingPayment(deps, client)
+  const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 1)
+  await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
-    const suspense = [{ suspense_id: providerPaymentId, cause: 'wrong_amount', amount_minor: 1 }]
-    const shown = { id: payment.paymentId, status: 'failed', failure_reason: 'wrong_amount', suspense }
-    const asks = [{ provider_payment_id: providerPaymentId }, { payment_request_id: payment.paymentRequestId }]
-    for (const asked of asks) {
-      expect(await invokeAdmin(findPayments, deps, asked)).toMatchObject({ status: 200, body: { data: [shown] } })
-      const stranger = await aStoredClient(deps)
-      expect((await found(deps, { ...asked, client_id: stranger.clientId })).ids).toStrictEqual([])
-    }
-    const watched = recordTable(deps)
-    expect((await found(watched.deps, { provider_payment_id: 'py-unknown' })).ids).toStrictEqual([])
-    expect(watched.calls).toStrictEqual([])
-    const { body } = await invokeAdmin(findPayments, deps, { payment_destination: destination })
-    const [withSuspense, without] = [payment, other].map(({ paymentId }) =>
-      Object(body).data.find((one: { readonly id: string }) => one.id === paymentId),
-    )
-    expect([withSuspense, without]).toMatchObject([shown, { id: other.paymentId }])
-    expect(without).not.toHaveProperty('suspense')
-  })
+  const suspense = [{ suspense_id: providerPaymentId, cause: 'wrong_amount', amount_minor: 1 }]
+  const shown = { id: payment.paymentId, status: 'failed', failure_reason: 'wrong_amount', suspense }
+  const asks = [{ provider_payment_id: providerPaymentId }, { payment_request_id: payment.paymentRequestId }]
+  for (const asked of asks) {
+    expect(await invokeAdmin(findPayments, deps, asked)).toMatchObject({ status: 200, body: { data: [shown] } })
+    const stranger = await aStoredClient(deps)
+    expect((await found(deps, { ...asked, client_id: stranger.clientId })).ids).toStrictEqual([])
+  }
+  const watched = recordTable(deps)
+  expect((await found(watched.deps, { provider_payment_id: 'py-unknown' })).ids).toStrictEqual([])
+  expect(watched.calls).toStrictEqual([])
+  const { body } = await invokeAdmin(findPayments, deps, { payment_destination: destination })
+  const [withSuspense, without] = [payment, other].map(({ paymentId }) =>
+    Object(body).data.find((one: { readonly id: string }) => one.id === paymentId),
+  )
+  expect([withSuspense, without]).toMatchObject([shown, { id: other.paymentId }])
+  expect(without).not.toHaveProperty('suspense')
 })
 
 describe('find-payments by destination', () => {

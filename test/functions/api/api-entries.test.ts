@@ -216,30 +216,28 @@ describe('GET /v1/balance/entries (design section 8)', () => {
   })
 })
 
-describe('GET /v1/settlements/{id}/payments (design section 8)', () => {
-  it('names the failed settlement of a re-credit, and shows no row with zeros for the merchant', async () => {
-    const { deps, caller, settlement: failed } = await aSettled(1)
-    await recredit(deps, await fail(deps, failed))
-    const assumed = await anOpenPayment(deps, caller)
-    expect(await postAssumed(deps, assumed)).toMatchObject({ finalFee: { status: 'assumed' } })
-    const { settlementId: id, entryCount } = await sweptADayLater(deps, caller)
-    const { deps: recorded, calls } = recordTable(deps)
+it('GET /v1/settlements/{id}/payments (design section 8) names the failed settlement of a re-credit, and shows no row with zeros for the merchant', async () => {
+  const { deps, caller, settlement: failed } = await aSettled(1)
+  await recredit(deps, await fail(deps, failed))
+  const assumed = await anOpenPayment(deps, caller)
+  expect(await postAssumed(deps, assumed)).toMatchObject({ finalFee: { status: 'assumed' } })
+  const { settlementId: id, entryCount } = await sweptADayLater(deps, caller)
+  const { deps: recorded, calls } = recordTable(deps)
 
-    const page = (query: Query) => call(recorded, API.listSettlementPayments, { caller, id, query })
+  const page = (query: Query) => call(recorded, API.listSettlementPayments, { caller, id, query })
 
-    const first = await page({ limit: '1' })
-    const second = await page({ limit: '1', after: String(first.body['next']) })
+  const first = await page({ limit: '1' })
+  const second = await page({ limit: '1', after: String(first.body['next']) })
 
-    const rows = [...rowsIn(first), ...rowsIn(second)]
+  const rows = [...rowsIn(first), ...rowsIn(second)]
 
-    expect(entryCount).toBe(2)
-    expect(rows).toMatchObject([
-      { type: 'recredit', recredited_settlement_id: failed.settlementId, client_net_minor: failed.netMinor },
-      { type: 'payment', payment_id: assumed.paymentId },
-    ])
-    expect(Object.keys(rows[0] ?? {})).toHaveLength(9)
-    // Key and client once; of each page the settlement, its parts, and its own entries. No payment is read.
-    const costs = ['get', 'get', 'query']
-    expect(calls.map(({ name }) => name)).toStrictEqual(['batchGet', ...costs, ...costs])
-  })
+  expect(entryCount).toBe(2)
+  expect(rows).toMatchObject([
+    { type: 'recredit', recredited_settlement_id: failed.settlementId, client_net_minor: failed.netMinor },
+    { type: 'payment', payment_id: assumed.paymentId },
+  ])
+  expect(Object.keys(rows[0] ?? {})).toHaveLength(9)
+  // Key and client once; of each page the settlement, its parts, and its own entries. No payment is read.
+  const costs = ['get', 'get', 'query']
+  expect(calls.map(({ name }) => name)).toStrictEqual(['batchGet', ...costs, ...costs])
 })

@@ -17,19 +17,17 @@ const pending = async () => {
 
 const ENDED = ['failed', 'expired', 'cancelled'] as const
 
-describe('GET /v1/payments/{id} (spec 4.3)', () => {
-  it('answers what create answered, and paid_at once it has succeeded, with the estimate of its fee', async () => {
-    const { deps, ask, id, body, requestId } = await pending()
-    const fetched = await ask('getPayment', { id })
-    deps.clock.advance(90)
-    deps.provider.pay(requestId)
-    await applyProviderNews(deps, { paymentRequestId: requestId }, 'callback')
+it('GET /v1/payments/{id} (spec 4.3) answers what create answered, and paid_at once it has succeeded, with the estimate of its fee', async () => {
+  const { deps, ask, id, body, requestId } = await pending()
+  const fetched = await ask('getPayment', { id })
+  deps.clock.advance(90)
+  deps.provider.pay(requestId)
+  await applyProviderNews(deps, { paymentRequestId: requestId }, 'callback')
 
-    const paid = await ask('getPayment', { id })
+  const paid = await ask('getPayment', { id })
 
-    expect([fetched.status, fetched.body]).toStrictEqual([200, body])
-    expect(paid.body).toStrictEqual({ ...body, status: 'succeeded', paid_at: '2026-11-20T04:01:30.000Z' })
-  })
+  expect([fetched.status, fetched.body]).toStrictEqual([200, body])
+  expect(paid.body).toStrictEqual({ ...body, status: 'succeeded', paid_at: '2026-11-20T04:01:30.000Z' })
 })
 
 describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {

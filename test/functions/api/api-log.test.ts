@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import { joiningLog, jsonLog } from '../../../shared/runtime/json-log.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
@@ -92,23 +92,21 @@ const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise
   return answers
 }
 
-describe('the log (design section 4; style guide: ids only)', () => {
-  it('has a line for every request, without any text that clients sent', async () => {
-    const lines: string[] = []
-    const deps = testDeps({ log: jsonLog('test', (line) => void lines.push(line)) })
-    const caller = await anApiClient(deps)
+it('the log (design section 4; style guide: ids only) has a line for every request, without any text that clients sent', async () => {
+  const lines: string[] = []
+  const deps = testDeps({ log: jsonLog('test', (line) => void lines.push(line)) })
+  const caller = await anApiClient(deps)
 
-    const answers = await liveThroughEverything(deps, caller)
+  const answers = await liveThroughEverything(deps, caller)
 
-    const output = lines.join('\n')
-    const requests = lines.filter((line) => /"request\.(completed|failed)"/.test(line))
-    expect(new Set(answers.map(({ status }) => status))).toStrictEqual(new Set([422, 500, 201, 200, 401, 404]))
-    expect(requests).toHaveLength(answers.length)
-    expect(answers.filter(({ requestId }, at) => !requests[at]?.includes(requestId))).toStrictEqual([])
-    expect(output).toContain('"error_stack"')
-    const forbidden = [...Object.values(SECRETS), caller.authorization, caller.authorization.slice(-43)]
-    expect(forbidden.filter((secret) => output.includes(secret))).toStrictEqual([])
-  })
+  const output = lines.join('\n')
+  const requests = lines.filter((line) => /"request\.(completed|failed)"/.test(line))
+  expect(new Set(answers.map(({ status }) => status))).toStrictEqual(new Set([422, 500, 201, 200, 401, 404]))
+  expect(requests).toHaveLength(answers.length)
+  expect(answers.filter(({ requestId }, at) => !requests[at]?.includes(requestId))).toStrictEqual([])
+  expect(output).toContain('"error_stack"')
+  const forbidden = [...Object.values(SECRETS), caller.authorization, caller.authorization.slice(-43)]
+  expect(forbidden.filter((secret) => output.includes(secret))).toStrictEqual([])
 })
 
 const TOKEN = 'a-token-of-tests'

@@ -59,25 +59,23 @@ describe('GET /v1/settlements/{id} (spec 4.7, 2.3)', () => {
   })
 })
 
-describe('GET /v1/settlements (spec 4.6)', () => {
-  it('lists each as fetch shows it, by period_end and not by created_at, newest first, and by id where they are equal', async () => {
-    const { deps, caller, ask } = await anApi()
-    const stored = []
-    const fetched = async ({ settlementId }: Settlement) => (await ask('getSettlement', { id: settlementId })).body
-    for (const [at, day] of [3, 1, 2, 2, 2].entries()) {
-      const period = { sweptFrom: october(0), sweptUntil: october(day), createdAt: october(9 - at) }
-      stored.push(await storedSettlement(deps, { clientId: caller.clientId, ...period }))
-    }
+it('GET /v1/settlements (spec 4.6) lists each as fetch shows it, by period_end and not by created_at, newest first, and by id where they are equal', async () => {
+  const { deps, caller, ask } = await anApi()
+  const stored = []
+  const fetched = async ({ settlementId }: Settlement) => (await ask('getSettlement', { id: settlementId })).body
+  for (const [at, day] of [3, 1, 2, 2, 2].entries()) {
+    const period = { sweptFrom: october(0), sweptUntil: october(day), createdAt: october(9 - at) }
+    stored.push(await storedSettlement(deps, { clientId: caller.clientId, ...period }))
+  }
 
-    const pages = []
-    for (const page of ['1', '2', '3', '4']) {
-      pages.push((await ask('listSettlements', { query: { page, per_page: '2' } })).body)
-    }
+  const pages = []
+  for (const page of ['1', '2', '3', '4']) {
+    pages.push((await ask('listSettlements', { query: { page, per_page: '2' } })).body)
+  }
 
-    const [third, first, ...second] = stored.map(({ settlementId }) => settlementId)
-    const expected = [third, ...second.toSorted().toReversed(), first]
-    expect(pages[0]?.['data']).toContainEqual(stored[0] && (await fetched(stored[0])))
-    expect(pages.map(idsIn)).toStrictEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4), []])
-    expect(pages.map((body) => body['pagination'])).toStrictEqual([1, 2, 3, 4].map((page) => ({ page, per_page: 2 })))
-  })
+  const [third, first, ...second] = stored.map(({ settlementId }) => settlementId)
+  const expected = [third, ...second.toSorted().toReversed(), first]
+  expect(pages[0]?.['data']).toContainEqual(stored[0] && (await fetched(stored[0])))
+  expect(pages.map(idsIn)).toStrictEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4), []])
+  expect(pages.map((body) => body['pagination'])).toStrictEqual([1, 2, 3, 4].map((page) => ({ page, per_page: 2 })))
 })

@@ -43,27 +43,25 @@ const attempted = async (
 type Shown = { readonly attempts: readonly { readonly number: number }[] }
 const shownIn = ({ body }: { readonly body: Readonly<Record<string, unknown>> }) => body['data'] as readonly Shown[]
 
-describe('GET /v1/webhook_endpoints (design section 8)', () => {
-  it('shows all endpoints that are not deleted, newest first, without secrets', async () => {
-    const { deps, caller, ask, endpoint } = await aMerchant()
-    deps.clock.advance(1)
-    const { clientId } = caller
-    const disabled = await storedEndpoint(deps, { clientId, enabled: false, eventTypes: ['payment.succeeded'] })
-    await deps.table.transact(moveToGone(await storedEndpoint(deps, { clientId }), deps.now()))
-    await storedEndpoint(deps)
+it('GET /v1/webhook_endpoints (design section 8) shows all endpoints that are not deleted, newest first, without secrets', async () => {
+  const { deps, caller, ask, endpoint } = await aMerchant()
+  deps.clock.advance(1)
+  const { clientId } = caller
+  const disabled = await storedEndpoint(deps, { clientId, enabled: false, eventTypes: ['payment.succeeded'] })
+  await deps.table.transact(moveToGone(await storedEndpoint(deps, { clientId }), deps.now()))
+  await storedEndpoint(deps)
 
-    const answer = await ask('listWebhookEndpoints')
+  const answer = await ask('listWebhookEndpoints')
 
-    const shown = [disabled, endpoint].map(({ endpointId, url, eventTypes, enabled, createdAt }) => ({
-      id: endpointId,
-      url,
-      event_types: eventTypes,
-      enabled,
-      created_at: createdAt,
-    }))
-    expect([answer.status, answer.body]).toStrictEqual([200, { data: shown }])
-    expect(answer.text).not.toMatch(/secret|whsec/)
-  })
+  const shown = [disabled, endpoint].map(({ endpointId, url, eventTypes, enabled, createdAt }) => ({
+    id: endpointId,
+    url,
+    event_types: eventTypes,
+    enabled,
+    created_at: createdAt,
+  }))
+  expect([answer.status, answer.body]).toStrictEqual([200, { data: shown }])
+  expect(answer.text).not.toMatch(/secret|whsec/)
 })
 
 describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {

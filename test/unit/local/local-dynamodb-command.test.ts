@@ -9,16 +9,14 @@ import { describeOnDynamoDb, dynamoDb } from '../../support/dynamodb.ts'
 import { machineWith } from '../../support/machine-with.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
-describe('DynamoDB Local in Docker, for a machine without Java', () => {
-  it('runs on a loopback port, on our files, and is removed by name when its client ends', () => {
-    const { program, args, alsoOnEnd } = dockerCommand({ port: 8123, dataDirectory: '/data/table' })
-    const name = args.find((arg) => arg.startsWith('--name='))?.slice('--name='.length)
+it('DynamoDB Local in Docker, for a machine without Java, runs on a loopback port, on our files, and is removed by name when its client ends', () => {
+  const { program, args, alsoOnEnd } = dockerCommand({ port: 8123, dataDirectory: '/data/table' })
+  const name = args.find((arg) => arg.startsWith('--name='))?.slice('--name='.length)
 
-    const started = [program, ...args].join(' ')
-    expect(started).toMatch(/^docker run --rm .* -jar DynamoDBLocal.jar -disableTelemetry -port 8123 -dbPath \/data$/)
-    for (const place of ['--publish=127.0.0.1:8123:8123', '--volume=/data/table:/data']) expect(args).toContain(place)
-    expect(alsoOnEnd).toBe(`docker stop --time 5 ${name}; docker rm --force ${name}`)
-  })
+  const started = [program, ...args].join(' ')
+  expect(started).toMatch(/^docker run --rm .* -jar DynamoDBLocal.jar -disableTelemetry -port 8123 -dbPath \/data$/)
+  for (const place of ['--publish=127.0.0.1:8123:8123', '--volume=/data/table:/data']) expect(args).toContain(place)
+  expect(alsoOnEnd).toBe(`docker stop --time 5 ${name}; docker rm --force ${name}`)
 })
 
 const NO_DAEMON = 'echo "Cannot connect to the Docker daemon" >&2; exit 1'

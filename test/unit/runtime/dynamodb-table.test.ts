@@ -32,27 +32,25 @@ const mocked = () => {
   return { client, deps: testDeps({ requests, sleep: async () => undefined }), NAME }
 }
 
-describe('reads that decide (style guide: consistent and on the table)', () => {
-  it('ask for consistency: one item, many items and ranges of the table, but no index', async () => {
-    const { client, deps, NAME } = mocked()
-    client.resolves({})
+it('reads that decide (style guide: consistent and on the table) ask for consistency: one item, many items and ranges of the table, but no index', async () => {
+  const { client, deps, NAME } = mocked()
+  client.resolves({})
 
-    await deps.table.get(aKey())
-    await deps.table.getFields(aKey(), ['body'])
-    await deps.table.getMany([aKey()])
-    await deps.table.getMany([aKey()], 'eventual')
-    await deps.table.query({ partition: ['x'], limit: 1 })
-    await deps.table.query({ index: 'by-owner', partition: ['x', 'payment'], limit: 1 })
+  await deps.table.get(aKey())
+  await deps.table.getFields(aKey(), ['body'])
+  await deps.table.getMany([aKey()])
+  await deps.table.getMany([aKey()], 'eventual')
+  await deps.table.query({ partition: ['x'], limit: 1 })
+  await deps.table.query({ index: 'by-owner', partition: ['x', 'payment'], limit: 1 })
 
-    const consistent = { ConsistentRead: true }
-    const gets = client.commandCalls(GetItemCommand).map(({ args: [{ input }] }) => input.ConsistentRead)
-    // Fields that never change are read for certain where they seem to be missing.
-    expect(gets).toStrictEqual([true, false, true])
-    const batches = client.commandCalls(BatchGetItemCommand).map(({ args: [{ input }] }) => input.RequestItems?.[NAME])
-    expect(batches).toMatchObject([consistent, { ConsistentRead: false }])
-    const queries = client.commandCalls(QueryCommand).map(({ args: [{ input }] }) => input.ConsistentRead)
-    expect(queries).toStrictEqual([true, false])
-  })
+  const consistent = { ConsistentRead: true }
+  const gets = client.commandCalls(GetItemCommand).map(({ args: [{ input }] }) => input.ConsistentRead)
+  // Fields that never change are read for certain where they seem to be missing.
+  expect(gets).toStrictEqual([true, false, true])
+  const batches = client.commandCalls(BatchGetItemCommand).map(({ args: [{ input }] }) => input.RequestItems?.[NAME])
+  expect(batches).toMatchObject([consistent, { ConsistentRead: false }])
+  const queries = client.commandCalls(QueryCommand).map(({ args: [{ input }] }) => input.ConsistentRead)
+  expect(queries).toStrictEqual([true, false])
 })
 
 describe('a batch that DynamoDB leaves incomplete', () => {

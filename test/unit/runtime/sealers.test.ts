@@ -111,15 +111,13 @@ describe('the sealer of KMS', () => {
   })
 })
 
-describe('the local key', () => {
-  it('is kept in a file for its owner alone, so that secrets open after a restart', async () => {
-    const file = join(tempDirectory(), 'seal-key.json')
-    const sealed = await localSealer({ stage: 'local', key: localSealKey(file) }).seal(SECRET, OWNER)
+it('the local key is kept in a file for its owner alone, so that secrets open after a restart', async () => {
+  const file = join(tempDirectory(), 'seal-key.json')
+  const sealed = await localSealer({ stage: 'local', key: localSealKey(file) }).seal(SECRET, OWNER)
 
-    const after = localSealer({ stage: 'local', key: localSealKey(file) })
+  const after = localSealer({ stage: 'local', key: localSealKey(file) })
 
-    expect(await after.unseal(sealed, OWNER)).toBe(SECRET)
-    expect(statSync(file).mode & 0o777).toBe(0o600)
-    expect(Buffer.from(JSON.parse(readFileSync(file, 'utf8')).key, 'base64')).toHaveLength(32)
-  })
+  expect(await after.unseal(sealed, OWNER)).toBe(SECRET)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(Buffer.from(JSON.parse(readFileSync(file, 'utf8')).key, 'base64')).toHaveLength(32)
 })
