@@ -99,14 +99,16 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
   )
 
   it('may be posted by another run meanwhile; this run continues', async ({ deps, client, overdue }) => {
-    const paidLater = (ms: number) => succeededPayment(client, { paidAt: addMs(deps.now(), ms - 7 * DAY_MS) })
-    const [second, third] = [paidLater(1_000), paidLater(2_000)]
-    await storeOpen(deps, [second, third])
+    const paidLater = (_: unknown, at: number) =>
+      succeededPayment(client, { paidAt: addMs(deps.now(), at * 100 - 7 * DAY_MS) })
+    const [last, ...others] = Array.from({ length: 6 }, paidLater).toReversed()
+    await storeOpen(deps, [...others, last as Payment])
     deps.clock.advance(2)
-    const raced = beforeFirst(deps, 'transact', () => post(deps, second))
+    const raced = beforeFirst(deps, 'transact', () => Promise.all(others.map((payment) => post(deps, payment))))
 
-    expect(await sweep(raced, client)).toMatchObject({ paymentCount: 3 })
-    expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
+    expect(await sweep(raced, client)).toMatchObject({ paymentCount: 7 })
+    for (const payment of [overdue, last as Payment])
+      expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
   })
 
   it('is one of at most fifty in a run; a message continues with the rest', async ({ deps, client }) => {
