@@ -46,9 +46,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/settlement/sum-progress-store.ts keepSum: change dropped 286e319e',
     'shared/settlement/sum-progress-store.ts keepSum: sum changed 21bf577b',
   ],
-  'The head of the audit trail, in the same transaction, refuses the second of two operators.': [
-    'shared/settlement/settlement-store.ts markRecredited: step unguarded 719b1111',
-  ],
   'A longer span only reads more; what it adds is read within thirty days anyway.': [
     'shared/audit/judged/client-books.ts LATELY_MS: bound moved 7ecc7f03',
   ],
