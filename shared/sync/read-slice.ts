@@ -232,7 +232,7 @@ const reconcilePage = async (run: SyncRun, page: TransactionPage): Promise<OpenH
     const reconciled = await reconcileAlone(deps, run, row)
     tally.transactions++
     if (reconciled.kind === 'passed_over') tally.passedOver++
-    if (reconciled.kind === 'booked') addOpen(hours, transaction, reconciled.payment, deps.now())
+    if (reconciled.kind === 'booked') addOpen(hours, transaction, deps.now(), reconciled.payment)
     if (reconciled.kind !== 'open') return
     tally.unanswered++
     await noteOpen(deps, transaction, addMs(deps.now(), ASK_AGAIN_MS))

@@ -184,7 +184,7 @@ const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> =>
   }
   if (reconciled.kind === 'booked') {
     const hours: OpenHours = new Map()
-    addOpen(hours, transaction, reconciled.payment, deps.now())
+    addOpen(hours, transaction, deps.now(), reconciled.payment)
     await registerOpen(deps, hours, run.scheduledHours)
   }
   await finishJob(deps, job)

@@ -39,8 +39,8 @@ const isOpen = ({ keptMinor, settledAt }: ProviderTransaction): boolean =>
 export const addOpen = (
   hours: OpenHours,
   transaction: ProviderTransaction,
-  channel: ChannelChoice = USUAL,
   now: Timestamp,
+  channel: ChannelChoice = USUAL,
 ): void => {
   if (!isOpen(transaction)) return
   const from = hourOf(transaction.createdAt ?? transaction.updatedAt)
