@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { runTool } from '../support/run-tool.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
 import { type Rehearsal, startRehearsal } from './rehearsal.ts'
+import { BREAKS } from './steps/update-stage.ts'
 
 const never = new Promise<never>(() => undefined)
 const fails = async (): Promise<{ readonly id: string }> => {
@@ -44,4 +48,10 @@ it('a program that takes too long ends with all that it started, though these ho
 
   expect(code).not.toBe(0)
   expect(errors).toContain('ended after 0.3 s')
+})
+
+it.for(BREAKS)('a release $what is made of the present code', ({ file, change }) => {
+  const text = readFileSync(join(PROJECT_ROOT, file), 'utf8')
+
+  expect(change(text)).not.toBe(text)
 })
