@@ -13,6 +13,7 @@ export const WEBHOOK_ERRORS = [
   'dns',
   'address_refused',
   'secret_missing',
+  'event_gone',
   'unknown',
 ] as const
 

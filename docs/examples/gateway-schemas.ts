@@ -334,7 +334,7 @@ export type WebhookDelivery = {
   readonly payment_id?: string
   readonly endpoint_id: string
   readonly url: string
-  /** `abandoned` after eight attempts of a round; `skipped` if the endpoint was disabled or deleted. */
+  /** `abandoned` after eight attempts of a round; `skipped` if the endpoint was disabled or deleted, or the event was lost (`event_gone`). */
   readonly status: 'scheduled' | 'succeeded' | 'abandoned' | 'skipped'
   /** Null if the delivery is not `scheduled`. */
   readonly next_attempt_at: string | null
@@ -347,7 +347,7 @@ export type WebhookDelivery = {
     /** Null if there was no answer. */
     readonly http_status: number | null
     /** Null if the attempt succeeded. */
-    readonly error: 'http_status' | 'timeout' | 'connection' | 'tls' | 'dns' | 'address_refused' | 'secret_missing' | 'unknown' | null
+    readonly error: 'http_status' | 'timeout' | 'connection' | 'tls' | 'dns' | 'address_refused' | 'secret_missing' | 'event_gone' | 'unknown' | null
     /** The first 1 KB of the answer of your server. */
     readonly response_body: string | null
   })[]

@@ -19,7 +19,9 @@ export const OwnDeliveryDtoSchema = v.object({
   url: v.string(),
   status: v.pipe(
     v.picklist(DELIVERY_STATUSES),
-    v.description('`abandoned` after eight attempts of a round; `skipped` if the endpoint was disabled or deleted.'),
+    v.description(
+      '`abandoned` after eight attempts of a round; `skipped` if the endpoint was disabled or deleted, or the event was lost (`event_gone`).',
+    ),
   ),
   next_attempt_at: v.pipe(v.nullable(time), v.description('Null if the delivery is not `scheduled`.')),
   created_at: time,

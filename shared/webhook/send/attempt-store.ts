@@ -52,7 +52,7 @@ export const skipDelivery = async (deps: StoreDeps, delivery: Delivery): Promise
 }
 
 export type AfterAttempt =
-  | { readonly status: 'succeeded' }
+  | { readonly status: 'succeeded' | 'skipped' }
   | { readonly status: 'scheduled'; readonly nextAttemptAt: Timestamp }
   | { readonly status: 'abandoned'; readonly alertDueAt: Timestamp }
 
@@ -62,7 +62,11 @@ const keptSince = ({ at }: DeliveryAttempt) => ({ ttl: expiresAfter(at, RETENTIO
 const changesAfter = (delivery: Delivery, attempt: DeliveryAttempt, after: AfterAttempt) => {
   switch (after.status) {
     case 'succeeded':
-      return { set: { status: after.status, ...keptSince(attempt) }, remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS] }
+    case 'skipped':
+      return {
+        set: { status: after.status, ...keptSince(attempt) },
+        remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS, UNLISTED_FIELD],
+      }
     case 'scheduled': {
       const isLost = attempt.error === 'unknown'
       return {

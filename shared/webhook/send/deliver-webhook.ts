@@ -44,7 +44,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
   assertInvariant(delivery.nextAttemptAt !== undefined, 'a scheduled delivery has a next attempt')
   const waitMs = msBetween(deps.now(), delivery.nextAttemptAt)
   if (waitMs > 0) return requeue(deps, delivery, lane, hopSeconds(waitMs))
-  if (!endpoint?.enabled) return skip(deps, delivery, 'endpoint_off')
+  if (!endpoint?.enabled) return skip(deps, delivery)
   if (lane === 'slow' && message.slow !== true) return requeue(deps, delivery, lane, 0)
   return attemptDelivery(deps, delivery, endpoint, beganMs)
 }
@@ -85,33 +85,44 @@ const requeue = async (deps: DeliverDeps, delivery: Delivery, lane: Lane, delayS
   deps.log.info('delivery.requeued', { delivery_id: delivery.deliveryId, lane, delay_seconds: delaySeconds })
 }
 
-type SkipReason = 'endpoint_off' | 'event_gone'
-
-const skip = async (deps: DeliverDeps, delivery: Delivery, reason: SkipReason): Promise<void> => {
+const skip = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
   if (!(await skipDelivery(deps, delivery))) return drop(deps, idsOf(delivery), 'claimed')
   deps.log.warn('delivery.skipped', {
     delivery_id: delivery.deliveryId,
     endpoint_id: delivery.endpointId,
     client_id: delivery.clientId,
-    reason,
+    reason: 'endpoint_off',
   })
 }
 
 /** An event outlives all its deliveries. If it is gone, it was lost: due work alerts the operators. */
-const skipEventGone = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
+const reportEventGone = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
   const { eventId: subject, clientId, paymentId } = delivery
   const payment = paymentId && { paymentId, clientId }
   const found = finding({ subject, cause: 'event_gone', payment, now: deps.now() })
   if ((await putSuspense(deps, found)).applied) logSuspense(deps, found)
-  await skip(deps, delivery, 'event_gone')
 }
 
-const SECRET_MISSING: WebhookResult = {
+const withoutPost = (error: 'event_gone' | 'secret_missing'): WebhookResult => ({
   delivered: false,
   httpStatus: undefined,
-  error: 'secret_missing',
+  error,
   responseBody: undefined,
   durationMs: 0,
+})
+
+/** Makes the claimed attempt. Without the event's bytes or the secret there is no POST, and the attempt has failed. */
+const makeAttempt = async (
+  deps: DeliverDeps,
+  claimed: Delivery,
+  { body, signingSecret }: { readonly body: string | undefined; readonly signingSecret: string | undefined },
+): Promise<WebhookResult> => {
+  if (body === undefined) {
+    await reportEventGone(deps, claimed)
+    return withoutPost('event_gone')
+  }
+  if (signingSecret === undefined) return withoutPost('secret_missing')
+  return deps.sendWebhook(webhookRequest(deps, claimed, body, signingSecret))
 }
 
 const attemptDelivery = async (
@@ -122,17 +133,13 @@ const attemptDelivery = async (
 ): Promise<void> => {
   // Read before the claim: a failed read throws, and our own failure counts no attempt.
   const [signingSecret, body] = await Promise.all([secretOf(deps, endpoint), bodyOf(deps, delivery)])
-  if (body === undefined) return skipEventGone(deps, delivery)
   if (deps.monotonicMs() - beganMs > LATEST_CLAIM_MS) throw new Error('too late to claim an attempt')
   const at = deps.now()
   const claimed = await claimAttempt(deps, delivery, { token: deps.newId(), until: addMs(at, CLAIM_MS) })
   if (!claimed) return drop(deps, idsOf(delivery), 'claimed')
   // A claim that was answered after its expiry posts nothing, and the attempt is recorded as lost.
   if (deps.now() >= addMs(at, CLAIM_MS)) return handleClaimed(deps, claimed, endpoint)
-  const result =
-    signingSecret === undefined
-      ? SECRET_MISSING
-      : await deps.sendWebhook(webhookRequest(deps, claimed, body, signingSecret))
+  const result = await makeAttempt(deps, claimed, { body, signingSecret })
   const attempt: DeliveryAttempt = {
     number: claimed.attempts + 1,
     at,

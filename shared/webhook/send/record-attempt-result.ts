@@ -14,7 +14,8 @@ export type AttemptResultDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
 type Follow = { readonly lane: Lane; readonly endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined }
 
 /**
- * Records a claimed attempt and does what follows: nothing after a success, the next message after a failure. After the
+ * Records a claimed attempt and does what follows: nothing after a success or a lost event, the next message after
+ * another failure. After the
  * last failure of a round an alert is due (spec 6.4). False when the claim had expired and another worker recorded the
  * attempt as lost; then nothing is changed. An attempt that was lost with its worker is repeated at once; after a
  * second loss in a row the usual wait counts from the attempt. Throws when the next message cannot be sent. The attempt
@@ -51,6 +52,9 @@ export const recordAttemptResult = async (
     case 'abandoned':
       deps.log.error('delivery.abandoned', fields)
       break
+    case 'skipped':
+      deps.log.warn('delivery.skipped', fields)
+      break
   }
   return true
 }
@@ -78,6 +82,8 @@ const afterAttempt = (
   endpoint: Follow['endpoint'],
 ): AfterAttempt => {
   if (attempt.error === undefined) return { status: 'succeeded' }
+  // No later attempt would find the bytes.
+  if (attempt.error === 'event_gone') return { status: 'skipped' }
   const waitMs = waitAfterFailureMs(attempt.number - claimed.roundStart)
   if (waitMs === undefined) return { status: 'abandoned', alertDueAt: alertDueAt(endpoint, deps.now()) }
   return { status: 'scheduled', nextAttemptAt: nextAttemptAt(deps, claimed, attempt, waitMs) }

@@ -102,10 +102,14 @@ describe('deliver-webhook: what is not there', () => {
 
     await deliverWebhook(watched, messageFor(orphan))
 
-    expect(await rowOf(deps, orphan)).toMatchObject({ status: 'skipped' })
+    expect(await rowOf(deps, orphan)).toMatchObject({ status: 'skipped', attempts: 1 })
+    expect(await listAttempts(deps, orphan.deliveryId)).toStrictEqual([
+      { number: 1, at: deps.now(), durationMs: 0, error: 'event_gone' },
+    ])
+    expect(await dueAtOf(deps, 'delivery', orphan.deliveryId)).toBeUndefined()
     expect(deps.webhooks).toStrictEqual([])
-    // Delivery with endpoint, the body twice (cheaply, and then for certain), the finding, and the delivery.
-    expect(calls.map(({ name }) => name).join()).toBe('batchGet,get,get,put,update')
+    // Delivery with endpoint, the body twice (cheaply, and then for certain), the claim, the finding, and the attempt.
+    expect(calls.map(({ name }) => name).join()).toBe('batchGet,get,get,update,put,transact')
     const found = await findSuspense(deps, `${orphan.eventId}#event_gone`)
     expect(found).toMatchObject({ kind: 'finding', cause: 'event_gone', paymentId: orphan.paymentId, status: 'open' })
   })

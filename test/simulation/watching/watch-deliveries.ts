@@ -147,7 +147,6 @@ const whenMade: Rules<Write> = {
   'records an attempt and begins a round': ({ before, after }) => before['round_start'] !== after['round_start'],
   'is abandoned before its eighth attempt': ({ is, after }) =>
     is === 'abandoned' && amount(after, 'attempts') - amount(after, 'round_start') !== ATTEMPTS_A_ROUND,
-  'is skipped by an attempt': ({ is }) => is === 'skipped',
 }
 
 const inNewRound: Rules<Write> = {
@@ -163,7 +162,7 @@ const rulesFor = ({ isNew, was, is, made }: Write): Rules<Write> => {
 }
 
 /** Rules that need its event: the bytes must be there until they are sent. */
-const byteProblems = ({ world, was, is, isNew, after, nowMs, endpoints }: Write) => {
+const byteProblems = ({ world, was, is, isNew, made, after, nowMs, endpoints }: Write) => {
   const event = world.table.item({
     pk: `PAYMENT#${text(after, 'payment_id')}`,
     sk: `EVENT#${text(after, 'event_name')}`,
@@ -174,6 +173,7 @@ const byteProblems = ({ world, was, is, isNew, after, nowMs, endpoints }: Write)
   return brokenOf({
     'is skipped although its endpoint is enabled':
       was !== is && is === 'skipped' && endpoints.every(isOn) && hasBytesFor(0),
+    'is skipped by an attempt that has its bytes': made !== 0 && is === 'skipped' && hasBytesFor(0),
     'begins a round, and its bytes expire before its end': begins && !hasBytesFor(90 * DAY_MS),
   })
 }
