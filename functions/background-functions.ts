@@ -119,7 +119,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   }),
   background('queue/audit-client', {
     trigger: { kind: 'queue', queue: 'audits', batchSize: 1, maxConcurrency: 5 },
-    table: allAccess(AUDITING, { UpdateItem: ['VERDICT'] }),
+    table: AUDITING,
     sends: ['audits'],
     alerts: true,
     timeoutSeconds: 300,

@@ -154,7 +154,11 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
 })
 
 /** The audit of a client's books and of the house's books. */
-export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, { BatchGetItem: ['SUSPENSE'], Query: ['HOUSE'] })
+export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
+  BatchGetItem: ['SUSPENSE'],
+  Query: ['HOUSE'],
+  UpdateItem: ['VERDICT'],
+})
 
 /** After a restore: audits again, and repairs the differences. */
 export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDED, {

@@ -2,11 +2,24 @@
 export const PROVIDER_FEES = ['deducted', 'invoiced'] as const
 export type ProviderFees = (typeof PROVIDER_FEES)[number]
 
-/** Rows of a page, and pages of a run. `block`: entries in one block of a digest; it must never change. */
-export type HistorySteps = { readonly rows: number; readonly pages: number; readonly block: number }
+/**
+ * Rows of a page, and pages of a run. `block`: entries in one block of a digest; it must never change. `atOnce`: a
+ * settlement with more entries is audited in several runs.
+ */
+export type HistorySteps = {
+  readonly rows: number
+  readonly pages: number
+  readonly block: number
+  readonly atOnce: number
+}
 
 /** Limits the parsed rows of a page; DynamoDB itself ends a page at 1 MB. Only time ends a run. */
-export const HISTORY_STEPS: HistorySteps = { rows: 2_000, pages: Number.POSITIVE_INFINITY, block: 1_000 }
+export const HISTORY_STEPS: HistorySteps = {
+  rows: 2_000,
+  pages: Number.POSITIVE_INFINITY,
+  block: 1_000,
+  atOnce: 200_000,
+}
 
 /** Settings of a stage. Set by the stack, or by the local gateway for stage `local`. */
 export type StageSettings = {

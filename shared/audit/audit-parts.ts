@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
-import { slotOf } from '../ids.ts'
+import { type SettlementId, slotOf } from '../ids.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import { HISTORY_STEPS } from '../stage-settings.ts'
 import { addMs, DAY_MS, epochMs, later, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
+import { readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { believed, type Difference, type Look, MAX_DIFFERENCES } from '../verdict/difference.ts'
+import { auditAgain, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import { auditStrayEvents } from './judged/audit-event.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { judgeById, judgePayments } from './judged/audit-payments.ts'
@@ -72,7 +76,7 @@ export const bookPart = (
   },
 })
 
-const storedIn = ({ settlements }: ClientBooks, settlementId: string) =>
+export const storedIn = ({ settlements }: ClientBooks, settlementId: string) =>
   settlements.find(({ settlement }) => settlement.settlementId === settlementId)
 
 export const settlementPart = (deps: AuditDeps, read: ClientBooks, settlementId: string): Part =>
@@ -84,6 +88,30 @@ export const settlementPart = (deps: AuditDeps, read: ClientBooks, settlementId:
     },
     stand: (books) => storedIn(books, settlementId)?.item,
   })
+
+/** Whether a settlement has more entries than one run can audit. It is audited in several, by its own verdict alone. */
+export const isLong = ({ stage }: Pick<AuditDeps, 'stage'>, { entryCount }: Settlement): boolean =>
+  entryCount > (stage.historySteps ?? HISTORY_STEPS).atOnce
+
+/**
+ * The part of a client's audit for a long settlement: what the settlement's last own audit found, and another one
+ * becomes due. Inconclusive until the first one has ended.
+ */
+const longPart = (
+  deps: AuditDeps,
+  { clientId }: Pick<ClientBooks, 'clientId'>,
+  key: string,
+  settlementId: SettlementId,
+): Part => ({
+  key,
+  judge: async () => {
+    const verdict = await readSettlementVerdict(deps, settlementId)
+    if (verdict?.state !== 'audited') return 'moving'
+    await deps.table.write(auditAgain(settlementId, deps.now()))
+    const { standing } = await readClientVerdict(deps, clientId)
+    return standing.filter(({ part }) => part === key).map(({ part: _part, ...difference }) => difference)
+  },
+})
 
 /**
  * Payments that were created in a span. Those with differences are judged once more at once: a transaction may just have
@@ -153,10 +181,12 @@ export const partsOf = async (
     [true, paymentsPart(deps, books, { name: 'before', between: ['0', timestampOf(first * DAY_MS - 1)] })],
     [true, paymentsPart(deps, books, { name: 'later', between: [timestampOf((last + 1) * DAY_MS), '9~'] })],
     [isWhole, bookPart(deps, books, 'counts', { judge: (read) => auditCounts(deps, read), lag: lagOfCounts })],
-    ...books.settlements.map(
-      ({ settlement: { settlementId } }) =>
-        [isDue(slotOf(settlementId, SLICES)), settlementPart(deps, books, settlementId)] as const,
-    ),
+    ...books.settlements.map(({ settlement }) => {
+      const { settlementId } = settlement
+      const part = settlementPart(deps, books, settlementId)
+      const own = isLong(deps, settlement) ? longPart(deps, books, part.key, settlementId) : part
+      return [isDue(slotOf(settlementId, SLICES)), own] as const
+    }),
     ...Array.from({ length: last - first + 1 }, (_, at) => first + at).flatMap((day) =>
       dayParts(deps, books, day).map((part) => [isDue(day % SLICES), part] as const),
     ),

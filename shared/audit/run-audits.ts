@@ -7,18 +7,21 @@ import { sendForEachClient } from '../settlement/sweep-settlements.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween } from '../time.ts'
 import { type ClientVerdict, noteFound, readClientVerdict, tellStanding } from '../verdict/client-verdict-store.ts'
 import { believed, type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
-import { claimAudit, noteAudited, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
+import { moveAudit, noteAudited, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import {
   ALL_SLICES,
   type AuditDeps,
   dayNumber,
   inOrder,
+  isLong,
   judgeParts,
   type Part,
   partsOf,
   settlementPart,
   slicesSince,
+  storedIn,
 } from './audit-parts.ts'
+import { judgeLong } from './judge-long.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { readableLedger, readClientBooks } from './judged/client-books.ts'
 
@@ -105,16 +108,28 @@ const AGAIN_MS = MINUTE_MS
 
 /**
  * Audits a settlement a minute after it was recorded; only then it may be paid out (design sections 4 and 11).
- * Differences stand on its client. Safe to repeat: the claim moves the due time forward.
+ * Differences stand on its client. A long one takes several runs, each of which sends the next message. Safe to repeat:
+ * the claim moves the due time forward.
  */
 export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): Promise<void> => {
   const verdict = await readSettlementVerdict(deps, settlementId)
   if (verdict?.dueAt === undefined || verdict.dueAt > deps.now()) return
-  if (!(await claimAudit(deps, verdict, addMs(deps.now(), CLAIM_MS)))) return
+  const claimed = { settlementId, dueAt: addMs(deps.now(), CLAIM_MS) }
+  if (!(await moveAudit(deps, verdict, { dueAt: claimed.dueAt }))) return
   const client = await findClient(deps, verdict.clientId)
   if (client === undefined) return
-  const { key, judge } = settlementPart(deps, await readClientBooks(deps, client), settlementId)
-  const { differences, isInconclusive } = await believed(deps, judge)
+  const books = await readClientBooks(deps, client)
+  const { key, judge } = settlementPart(deps, books, settlementId)
+  const stored = storedIn(books, settlementId)
+  const judged =
+    stored && isLong(deps, stored.settlement)
+      ? await judgeLong(deps, books, stored, { verdict, claimed })
+      : { ...(await believed(deps, judge)), seen: [] }
+  if (judged === undefined) {
+    await deps.queues.send('audits', { body: { settlement_id: settlementId }, delaySeconds: 0, group: client.clientId })
+    return
+  }
+  const { differences, isInconclusive, seen } = judged
   const at = deps.now()
   if (!isInconclusive) {
     const standing = await noteFound(deps, verdict.clientId, new Map([[key, differences]]), undefined)
@@ -123,7 +138,7 @@ export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): 
     await tellStanding(deps, verdict.clientId, ofSettlement)
   }
   const state = isInconclusive ? 'inconclusive' : 'audited'
-  await deps.table.write(noteAudited(settlementId, { state, auditedAt: at, dueAt: addMs(at, AGAIN_MS) }))
+  await deps.table.write(noteAudited(settlementId, { state, auditedAt: at, dueAt: addMs(at, AGAIN_MS), seen }))
   deps.log.info('audit.completed', { client_id: verdict.clientId, balanced: String(differences.length === 0) })
 }
 

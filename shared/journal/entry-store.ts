@@ -29,4 +29,5 @@ export const findEntry = async (deps: TableDeps, owner: Owner, position: EntryPo
 }
 
 /** A position in a client's journal, in any part. */
-export type EntryPosition = Pick<Entry, 'eligibleAt' | 'entryId'>
+export const PositionSchema = v.pick(EntrySchema, ['eligibleAt', 'entryId'])
+export type EntryPosition = v.InferOutput<typeof PositionSchema>

@@ -16,11 +16,10 @@ import { addMs, MINUTE_MS } from '../time.ts'
 import {
   type ClientVerdict,
   clientVerdictStands,
-  isExactly,
   notAccepted,
   readClientVerdict,
 } from '../verdict/client-verdict-store.ts'
-import { believed, type Difference, differs } from '../verdict/difference.ts'
+import { believed, type Difference, differs, isExactly } from '../verdict/difference.ts'
 import {
   readSettlementVerdict,
   type SettlementVerdict,

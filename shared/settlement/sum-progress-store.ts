@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
-import { type ClientId, UuidSchema } from '../ids.ts'
+import type { ClientId } from '../ids.ts'
+import { PositionSchema } from '../journal/entry-store.ts'
 import { type Window } from '../ledger/window-store.ts'
 import { windowKey } from '../table/keys.ts'
 import { all, equals, unchanged, update } from '../table/step.ts'
@@ -13,7 +14,7 @@ const KeptSumSchema = v.object({
   /** The end of the window, as it was closed. */
   end: TimestampSchema,
   sums: EntrySumsSchema,
-  position: v.optional(v.object({ eligibleAt: TimestampSchema, entryId: UuidSchema })),
+  position: v.optional(PositionSchema),
 })
 type KeptSum = Omit<v.InferOutput<typeof KeptSumSchema>, 'start'>
 

@@ -2,8 +2,8 @@ import { requireClient } from '../client/client-store.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { type Accepted, changeClientVerdict, isExactly, readClientVerdict } from './client-verdict-store.ts'
-import type { Difference } from './difference.ts'
+import { type Accepted, changeClientVerdict, readClientVerdict } from './client-verdict-store.ts'
+import { type Difference, isExactly } from './difference.ts'
 
 const doesNotStand = () =>
   invalid(

@@ -5,7 +5,7 @@ import type { ClientId } from '../ids.ts'
 import { verdictKey } from '../table/keys.ts'
 import { equals, guard, isNew, put, type Step } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
-import { type Difference, DifferenceSchema } from './difference.ts'
+import { type Difference, DifferenceSchema, isExactly } from './difference.ts'
 
 /** A difference that stands on a client, and the part of its books in which it was found. */
 const StandingSchema = v.object({ ...DifferenceSchema.entries, part: v.string() })
@@ -55,9 +55,6 @@ export const clientVerdictStands = (clientId: ClientId, read: ClientVerdict): St
 
 /** The most differences that one item keeps, besides accepted ones. */
 const MOST_KEPT = 100
-
-export const isExactly = (a: Difference, b: Difference): boolean =>
-  a.what === b.what && a.id === b.id && a.expected === b.expected && a.found === b.found
 
 /** Standing differences that are not accepted. An acceptance ends when the figures change. */
 export const notAccepted = ({

@@ -52,6 +52,9 @@ export const isSame = (a: Difference, b: Difference): boolean => {
   return gapOfA === undefined ? a.expected === b.expected && a.found === b.found : gapOfA === gap(b)
 }
 
+export const isExactly = (a: Difference, b: Difference): boolean =>
+  a.what === b.what && a.id === b.id && a.expected === b.expected && a.found === b.found
+
 /** What is made of stored values; undefined when altered values make nothing valid. */
 export const madeOf = <Made>(make: () => Made): Made | undefined => {
   try {
@@ -69,7 +72,7 @@ const LOOKS = 3
 /** The result of one look; `moving`: something was found, and its data has changed during the read. */
 export type Look = readonly Difference[] | 'moving'
 
-type Believed = {
+export type Believed = {
   /** Seen twice alike. */
   readonly differences: readonly Difference[]
   /** Differences were seen, but none of them twice alike. */

@@ -3,10 +3,12 @@ import type { TableDeps } from '../deps.ts'
 import { ClientIdSchema, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import { verdictKey } from '../table/keys.ts'
 import {
+  absent,
   all,
   DUE_WORK_FIELDS,
   dueWork,
   equals,
+  exists,
   guard,
   isNew,
   put,
@@ -15,17 +17,19 @@ import {
   update,
 } from '../table/step.ts'
 import { addMs, MINUTE_MS, type Timestamp, TimestampSchema } from '../time.ts'
-
-const SETTLEMENT_VERDICTS = ['waiting', 'audited', 'inconclusive'] as const
+import { DifferenceSchema } from './difference.ts'
 
 /** Whether a settlement was audited since it was recorded. Its differences stand on its client. */
 export const SettlementVerdictSchema = v.object({
   clientId: ClientIdSchema,
   settlementId: SettlementIdSchema,
-  state: v.picklist(SETTLEMENT_VERDICTS),
+  state: v.picklist(['waiting', 'audited', 'inconclusive']),
   /** When the audit is due, until it is done. */
   dueAt: v.optional(TimestampSchema),
   auditedAt: v.optional(TimestampSchema),
+  /** Of a long settlement: the progress of its audit, and what the last whole pass found without being believed. */
+  progress: v.optional(v.unknown()),
+  seen: v.optional(v.array(DifferenceSchema), []),
 })
 export type SettlementVerdict = v.InferOutput<typeof SettlementVerdictSchema>
 
@@ -47,24 +51,29 @@ export const readSettlementVerdict = async (deps: TableDeps, settlementId: Settl
   return item && v.parse(SettlementVerdictSchema, item)
 }
 
-/** Moves the audit's due time forward. False: another worker has claimed or finished it. */
-export const claimAudit = async (
+/** Moves the due time of an audit and stores its progress. False: another worker has claimed or finished it. */
+export const moveAudit = async (
   deps: TableDeps,
   { settlementId, dueAt }: Pick<SettlementVerdict, 'settlementId' | 'dueAt'>,
-  until: Timestamp,
+  set: { readonly dueAt: Timestamp; readonly progress?: object },
 ): Promise<boolean> => {
   const isDue = all(equals('work', 'audit'), unchanged('dueAt', dueAt))
-  return (await deps.table.write(update(verdictKey(settlementId), { set: { dueAt: until } }, isDue))).applied
+  return (await deps.table.write(update(verdictKey(settlementId), { set }, isDue))).applied
 }
 
+/** Makes an audited settlement due for another audit. Refused while one is due. */
+export const auditAgain = (settlementId: SettlementId, now: Timestamp): Step =>
+  update(verdictKey(settlementId), { set: dueWork('audit', settlementId, now) }, all(exists, absent('work')))
+
+type Noted = Required<Pick<SettlementVerdict, 'state' | 'dueAt' | 'auditedAt' | 'seen'>>
+
 /** Records the result of an audit. An inconclusive one is due again. */
-export const noteAudited = (
-  settlementId: SettlementId,
-  result: { readonly state: 'audited' | 'inconclusive'; readonly auditedAt: Timestamp; readonly dueAt: Timestamp },
-): Step =>
+export const noteAudited = (settlementId: SettlementId, { dueAt, ...result }: Noted): Step =>
   update(
     verdictKey(settlementId),
-    result.state === 'audited' ? { set: { ...result, dueAt: undefined }, remove: DUE_WORK_FIELDS } : { set: result },
+    result.state === 'audited'
+      ? { set: result, remove: [...DUE_WORK_FIELDS, 'progress'] }
+      : { set: { ...result, dueAt }, remove: ['progress'] },
     equals('work', 'audit'),
   )
 

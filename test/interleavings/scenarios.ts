@@ -26,12 +26,12 @@ export type Scenario = {
 }
 
 /** One page of two entries a run: the busy client's window takes several runs. */
-const SMALL_STEPS: HistorySteps = { rows: 2, pages: 1, block: 1 }
+const SMALL_STEPS: HistorySteps = { rows: 2, pages: 1, block: 1, atOnce: 100 }
 
 const FROZEN_MS = 2_000
 
 /** The same blocks of a digest, and every page in one run. */
-const LARGE_STEPS: HistorySteps = { rows: 100, pages: 100, block: 1 }
+const LARGE_STEPS: HistorySteps = { rows: 100, pages: 100, block: 1, atOnce: 100 }
 
 /** Every action by its name, on the busy client. */
 const actionsOn = (busy: BusyClient) => {

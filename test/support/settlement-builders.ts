@@ -7,6 +7,7 @@ import { markSettlementFailed, recreditSettlement } from '../../shared/settlemen
 import { settleClient, triggerSettlement } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { findAnySettlement, listSettlements } from '../../shared/settlement/settlement-store.ts'
+import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { addMs, DAY_MS, later, TimestampSchema } from '../../shared/time.ts'
 import { readSettlementVerdict } from '../../shared/verdict/settlement-verdict-store.ts'
 import { aSucceededPayment, type SucceededFields } from './paid-builders.ts'
@@ -28,9 +29,9 @@ export const withoutFloor = (deps: TestDeps, fields: Partial<Client> = {}): Prom
   aStoredClient(deps, { settlementFloorMinor: ZERO, ...fields })
 
 /** The same gateway with smaller steps for reading histories. */
-export const inSteps = (deps: TestDeps, rows = 1, pages = 1, block = 1): TestDeps => ({
+export const inSteps = (deps: TestDeps, rows = 1, pages = 1, block = 1, atOnce = HISTORY_STEPS.atOnce): TestDeps => ({
   ...deps,
-  stage: { ...deps.stage, historySteps: { rows, pages, block } },
+  stage: { ...deps.stage, historySteps: { rows, pages, block, atOnce } },
 })
 
 /** The daily sweep of one client. */

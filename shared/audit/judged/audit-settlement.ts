@@ -4,50 +4,70 @@ import type { StoreDeps } from '../../deps.ts'
 import { timeOfUuid } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { fieldsText } from '../../journal/entry.ts'
+import { PositionSchema } from '../../journal/entry-store.ts'
 import { entryPages } from '../../journal/read-entries.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { isLeftOut, periodOf, type Settlement } from '../../settlement/settlement.ts'
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
-import {
-  addBlock,
-  addPage,
-  blocksOf,
-  type EntrySums,
-  EntrySumsSchema,
-  noSums,
-  type Sum,
-} from '../../settlement/sum-entries.ts'
+import { addBlock, addPage, blocksOf, EntrySumsSchema, noSums, type Sum } from '../../settlement/sum-entries.ts'
 import type { StageSettings } from '../../stage-settings.ts'
 import { attributeName, FromItem } from '../../table/attributes.ts'
 import { addMs, MINUTE_MS, type Timestamp, timestampOf } from '../../time.ts'
-import { compared, type Difference, differs, shown, when } from '../../verdict/difference.ts'
+import {
+  compared,
+  type Difference,
+  DifferenceSchema,
+  differs,
+  MAX_DIFFERENCES,
+  shown,
+  when,
+} from '../../verdict/difference.ts'
 import { readSettlementVerdict } from '../../verdict/settlement-verdict-store.ts'
 import { auditEntries, auditLeftOut } from './audit-entries.ts'
 import { type ClientBooks, readTrail, type StoredSettlement } from './client-books.ts'
 
 type SettlementDeps = StoreDeps & { readonly stage: Pick<StageSettings, 'historySteps'> }
 
-/** Sums every entry of the window again, in the same blocks, and compares each entry with its payment. */
-const recount = async (
+/** How far a recount is: the sums of whole blocks, the last entry in them, and what was found so far. */
+export const RecountSchema = v.object({
+  sums: EntrySumsSchema,
+  position: v.optional(PositionSchema),
+  differences: v.array(DifferenceSchema),
+})
+export type Recount = v.InferOutput<typeof RecountSchema>
+
+const predecessor = ({ settlements }: ClientBooks, { previousId }: Settlement): Settlement | undefined =>
+  settlements.find(({ settlement }) => settlement.settlementId === previousId)?.settlement
+
+/**
+ * Sums the entries of the window again, in the same blocks, and compares each entry with its payment. `isOver` ends it
+ * after a page; then the sums hold whole blocks alone, and another run continues after them.
+ */
+export const recountSettlement = async (
   deps: SettlementDeps,
   books: ClientBooks,
-  { settlement, digestBefore }: { readonly settlement: Settlement; readonly digestBefore: string },
-): Promise<{ readonly sums: EntrySums; readonly differences: readonly Difference[] }> => {
+  { settlement }: Pick<StoredSettlement, 'settlement'>,
+  from: Recount = { sums: noSums(predecessor(books, settlement)?.digest ?? ''), differences: [] },
+  isOver = () => false,
+): Promise<Recount & { readonly isWhole: boolean }> => {
   const { clientId, parts } = books
   const span = sweptSpan(settlement)
   const isOutside = isLeftOut(settlement)
-  let sum: Sum = { sums: noSums(digestBefore), carried: [] }
-  const differences: Difference[] = []
-  for await (const { entries } of entryPages(deps, { clientId, parts, span })) {
-    differences.push(...(await auditEntries(deps, books, entries)))
-    differences.push(...(await auditLeftOut(deps, settlement, entries)))
+  let sum: Sum = { ...from, carried: [] }
+  const differences = [...from.differences]
+  for await (const { entries, more } of entryPages(deps, { clientId, parts, span, after: from.position })) {
+    const found = [...(await auditEntries(deps, books, entries)), ...(await auditLeftOut(deps, settlement, entries))]
+    differences.push(...found.slice(0, MAX_DIFFERENCES - differences.length))
     sum = addPage(
       sum,
       entries.filter((entry) => !isOutside(entry)),
       blocksOf(deps, span),
     )
+    if (more && isOver() && sum.position !== from.position) {
+      return { sums: sum.sums, position: sum.position, differences, isWhole: false }
+    }
   }
-  return { sums: addBlock(sum.sums, sum.carried, span.start), differences }
+  return { sums: addBlock(sum.sums, sum.carried, span.start), differences, isWhole: true }
 }
 
 const SUMS = v.keyof(EntrySumsSchema).options
@@ -60,7 +80,7 @@ export const isOfSums = ({ what }: Difference): boolean => SUMS.map(sumName).inc
 /** The table keeps no order of a total's members. */
 const totalsText = (totals: Settlement['totals']): string => totals.map(fieldsText).join()
 
-const compareSums = (settlement: Settlement, sums: EntrySums): readonly Difference[] =>
+const compareSums = (settlement: Settlement, sums: Recount['sums']): readonly Difference[] =>
   SUMS.flatMap((field) => {
     const about = [sumName(field), settlement.settlementId] as const
     if (field !== 'totals') return differs(...about, sums[field], settlement[field])
@@ -118,17 +138,26 @@ const auditPlace = ({ settlement, item }: StoredSettlement): readonly Difference
  * with its payment. Its bank details are in its client's trail, and its state in the records of operators' actions. Its
  * window follows the one before.
  */
-export const auditSettlement = async (deps: SettlementDeps, books: ClientBooks, stored: StoredSettlement) => {
+export const auditSettlement = async (
+  deps: SettlementDeps,
+  books: ClientBooks,
+  stored: StoredSettlement,
+  recounted?: Recount,
+) => {
   const { settlement } = stored
-  const { settlementId: id, previousId, sweptFrom } = settlement
-  const previous = books.settlements.find((one) => one.settlement.settlementId === previousId)?.settlement
+  const { settlementId: id, sweptFrom } = settlement
   const [trail, verdict, { sums, differences }] = await Promise.all([
     readTrail(deps, id),
     readSettlementVerdict(deps, id),
-    recount(deps, books, { settlement, digestBefore: previous?.digest ?? '' }),
+    recounted ?? recountSettlement(deps, books, stored),
   ])
   return [
-    ...differs('settlement.swept_from', id, previous?.sweptUntil ?? books.client.createdAt, sweptFrom),
+    ...differs(
+      'settlement.swept_from',
+      id,
+      predecessor(books, settlement)?.sweptUntil ?? books.client.createdAt,
+      sweptFrom,
+    ),
     ...auditPlace(stored),
     // Without a verdict the settlement is never audited, and the payout waits for the audit.
     ...when(

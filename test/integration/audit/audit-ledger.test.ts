@@ -23,6 +23,7 @@ import {
   aDayLater,
   BANK,
   fail,
+  inSteps,
   payOut,
   recredit,
   sweptADayLater,
@@ -78,7 +79,7 @@ describe('the answer of audit-ledger', () => {
 
 it('a long audit continues in further runs, each after the last part of the run before', async () => {
   const { deps, client } = await auditedHistory()
-  const small = { ...deps, stage: { ...deps.stage, historySteps: { rows: 100, pages: 10, block: 1_000 } } }
+  const small = inSteps(deps, 100, 10, 1_000)
   const { length: sent } = deps.sent
 
   for (let run = 0; run < 4; run++) await auditClient(small, client.clientId)

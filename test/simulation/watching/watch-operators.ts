@@ -59,9 +59,9 @@ const ofVerdicts: Rules = {
   'overwrites what another worker found': ({ before, after }) =>
     after['version'] !== undefined && amount(after, 'version') !== amount(before, 'version') + 1,
   'has an audit that is neither due nor done': ({ after }) =>
-    after['state'] !== undefined && (after['state'] === 'audited') !== (after['work'] === undefined),
-  'is audited a second time': ({ before, after }) =>
-    before['state'] === 'audited' && before['audited_at'] !== after['audited_at'],
+    after['state'] !== undefined && after['state'] !== 'audited' && after['work'] === undefined,
+  'is audited although no audit is due': ({ before, after }) =>
+    before['state'] !== undefined && before['work'] === undefined && before['audited_at'] !== after['audited_at'],
 }
 
 /** The head of a chain of audit records, and each record of it. */

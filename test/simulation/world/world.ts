@@ -46,7 +46,7 @@ export const createWorld = ({
   functions,
   tracing = false,
   providerFees = 'deducted',
-  historySteps = { rows: 2, pages: 2, block: 3 },
+  historySteps = { rows: 2, pages: 2, block: 3, atOnce: 6 },
   rowsAPage = seed % 4 < 2 && seed % 3 !== 0 ? 4 : MOST_ROWS_A_PAGE,
 }: WorldOptions) => {
   const prng = createPrng(seed)

@@ -1,0 +1,45 @@
+import * as v from 'valibot'
+import { HISTORY_STEPS } from '../stage-settings.ts'
+import { MINUTE_MS } from '../time.ts'
+import { type Believed, isExactly, isSame } from '../verdict/difference.ts'
+import { moveAudit, type SettlementVerdict } from '../verdict/settlement-verdict-store.ts'
+import type { AuditDeps } from './audit-parts.ts'
+import { auditSettlement, RecountSchema, recountSettlement } from './judged/audit-settlement.ts'
+import type { ClientBooks, StoredSettlement } from './judged/client-books.ts'
+
+/** How long one run recounts. */
+const RUN_MS = 2 * MINUTE_MS
+/** The most differences that the verdict keeps between runs. */
+const MOST_KEPT = 50
+
+/**
+ * One run of the audit of a long settlement. Undefined: its progress is stored, and the next run continues. A pass over
+ * all entries may take many runs, so a difference counts when the next pass finds it again. `seen`: what that pass must
+ * find.
+ */
+export const judgeLong = async (
+  deps: AuditDeps,
+  books: ClientBooks,
+  stored: StoredSettlement,
+  {
+    verdict,
+    claimed,
+  }: { readonly verdict: SettlementVerdict; readonly claimed: Pick<SettlementVerdict, 'settlementId' | 'dueAt'> },
+): Promise<(Believed & Pick<SettlementVerdict, 'seen'>) | undefined> => {
+  const endsAtMs = deps.monotonicMs() + RUN_MS
+  let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
+  const isOver = () => --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs
+  const from = verdict.progress === undefined ? undefined : v.parse(RecountSchema, verdict.progress)
+  const { isWhole, differences, ...recounted } = await recountSettlement(deps, books, stored, from, isOver)
+  // Entries after the last whole block are read again by the next run.
+  const kept = differences.filter((one, at) => differences.findIndex((other) => isExactly(one, other)) === at)
+  if (!isWhole) {
+    const progress = { ...recounted, differences: kept.slice(0, MOST_KEPT) }
+    await moveAudit(deps, claimed, { dueAt: deps.now(), progress })
+    return undefined
+  }
+  const found = await auditSettlement(deps, books, stored, { ...recounted, differences: kept })
+  const lasting = found.filter((difference) => verdict.seen.some((before) => isSame(before, difference)))
+  if (found.length === 0 || lasting.length > 0) return { differences: lasting, isInconclusive: false, seen: [] }
+  return { differences: [], isInconclusive: true, seen: found.slice(0, MOST_KEPT) }
+}

@@ -1,0 +1,132 @@
+/** Goal: a settlement of any size is audited in runs of bounded time, and no difference of it lets a payout pass. */
+import { describe, expect, it } from 'vitest'
+import { auditClient, auditLedger, auditRecorded } from '../../../shared/audit/run-audits.ts'
+import { entryPages } from '../../../shared/journal/read-entries.ts'
+import { entryKey, verdictKey } from '../../../shared/table/keys.ts'
+import { addMs, MINUTE_MS } from '../../../shared/time.ts'
+import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { auditAgain, moveAudit, readSettlementVerdict } from '../../../shared/verdict/settlement-verdict-store.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { aDayLater, aSettledClient, auditedNow, inSteps, payOut } from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+
+/** A recorded settlement of seven payments. One run reads two entries, and three are a block. */
+const aLong = async () => {
+  const deps = inSteps(memoryDeps(), 2, 1, 3, 6)
+  const { client, settlement } = await aSettledClient(
+    deps,
+    Array.from({ length: 7 }, () => ({})),
+  )
+  const { settlementId, clientId, sweptFrom: start, sweptUntil: end } = settlement
+  const pages = entryPages(deps, { clientId, parts: 1, span: { start, end }, limit: 7 })
+  const [first] = (await pages.next()).value?.entries ?? []
+  if (!first) throw new Error('a settlement has entries')
+  return { deps, client, settlement, settlementId, firstKey: entryKey(client, first) }
+}
+type Long = Awaited<ReturnType<typeof aLong>>
+
+/** The runs of one pass, from the due time on: how many there were. */
+const pass = async ({ deps, settlementId }: Pick<Long, 'deps' | 'settlementId'>): Promise<number> => {
+  const before = deps.sent.length
+  await auditedNow(deps, { settlementId })
+  for (let sent = before; deps.sent.length > sent; sent++) await auditRecorded(deps, settlementId)
+  return deps.sent.length - before + 1
+}
+
+const stateOf = async ({ deps, settlementId }: Long) => (await readSettlementVerdict(deps, settlementId))?.state
+
+const standingOf = async ({ deps, client }: Long) =>
+  (await readClientVerdict(deps, client.clientId)).standing.map(({ what }) => what)
+
+const tamper = async (deps: TestDeps, key: Long['firstKey'], fields: object) =>
+  putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
+
+describe('the audit of a long settlement', () => {
+  it('takes several runs, each of which sends the next message, and then opens the payout', async () => {
+    const long = await aLong()
+    const { deps, settlement, settlementId, client } = long
+
+    await auditedNow(deps, { settlementId })
+
+    const next = { queue: 'audits', message: { body: { settlement_id: settlementId }, group: client.clientId } }
+    expect(deps.sent.at(-1)).toMatchObject(next)
+    expect(await stateOf(long)).toBe('waiting')
+    expect(await pass(long)).toBe(2)
+    expect(await stateOf(long)).toBe('audited')
+    expect(await standingOf(long)).toStrictEqual([])
+    expect(await payOut(deps, settlement)).toMatchObject({ status: 'manual_paid' })
+  })
+
+  it('reads on from its progress after a message that was lost', async () => {
+    const long = await aLong()
+    await auditedNow(long.deps, long)
+
+    expect(await pass(long)).toBe(2)
+    expect(await stateOf(long)).toBe('audited')
+  })
+
+  it('believes a difference of an earlier run only if the next pass finds it again', async () => {
+    const long = await aLong()
+    const { deps, firstKey, client } = long
+    await tamper(deps, firstKey, { markup_minor: 101 })
+
+    await pass(long)
+    expect(await stateOf(long)).toBe('inconclusive')
+    expect(await standingOf(long)).toStrictEqual([])
+    await pass(long)
+
+    expect(await stateOf(long)).toBe('audited')
+    expect(await standingOf(long)).toContain('entry.markup_minor')
+    expect(deps.published).toMatchObject([{ kind: 'audit.imbalance', subject: client.clientId }])
+  })
+
+  it('forgets a difference that the next pass does not find', async () => {
+    const long = await aLong()
+    const { deps, firstKey } = long
+    await tamper(deps, firstKey, { markup_minor: 101 })
+    await pass(long)
+    await tamper(deps, firstKey, { markup_minor: 100 })
+
+    await pass(long)
+
+    expect(await stateOf(long)).toBe('audited')
+    expect(await standingOf(long)).toStrictEqual([])
+  })
+
+  it('is started again by the audit of its client, which keeps what the last one found', async () => {
+    const long = await aLong()
+    const { deps, firstKey, client, settlementId } = long
+    expect(await auditLedger(deps, client.clientId)).toStrictEqual({ balanced: 'inconclusive', differences: [] })
+    await pass(long)
+    await tamper(deps, firstKey, { markup_minor: 101 })
+    aDayLater(deps)
+
+    await auditLedger(deps, client.clientId)
+    await pass(long)
+    await pass(long)
+    aDayLater(deps)
+    const { balanced, differences } = await auditLedger(deps, client.clientId)
+
+    expect(balanced).toBe(false)
+    expect(differences.map(({ what }) => what)).toContain('entry.markup_minor')
+    expect(await readSettlementVerdict(deps, settlementId)).toMatchObject({
+      state: 'audited',
+      dueAt: expect.any(String),
+    })
+    await auditClient(deps, client.clientId)
+    expect(await standingOf(long)).toContain('entry.markup_minor')
+  })
+
+  it('keeps progress on its own claim alone, and is started again only when no audit is due', async () => {
+    const { deps, settlementId } = await aLong()
+    const { dueAt } = (await readSettlementVerdict(deps, settlementId)) ?? {}
+    const claimed = { settlementId, dueAt: addMs(deps.now(), 10 * MINUTE_MS) }
+
+    const kept = await moveAudit(deps, claimed, { dueAt: deps.now(), progress: {} })
+    const again = await deps.table.write(auditAgain(settlementId, deps.now()))
+
+    expect([kept, again.applied]).toStrictEqual([false, false])
+    expect(await deps.table.get(verdictKey(settlementId))).toMatchObject({ dueAt })
+  })
+})
