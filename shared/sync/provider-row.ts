@@ -108,11 +108,12 @@ export const unclearDispute = (deps: NewsDeps, transaction: ProviderTransaction,
 
 type About = Pick<Suspense, 'paymentId' | 'clientId'>
 
-/** The finding about the row itself. A row that is voided later gets another one. */
+/** The finding about the row itself. A row that is voided, or fails, after it was booked gets another one. */
 export const findingOf = (deps: NewsDeps, transaction: ProviderTransaction, about: About | undefined): Suspense => {
   const cause = movesMoney(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
   const { transactionId, type, status } = transaction
-  const subject = type !== 'payment' && status === 'reversed' ? `${transactionId}#reversal` : transactionId
+  const isUndone = type !== 'payment' && (status === 'reversed' || status === 'failed')
+  const subject = isUndone ? `${transactionId}#${status === 'failed' ? 'failure' : 'reversal'}` : transactionId
   const found = syncFinding(deps, transaction, { subject, cause, payment: undefined })
   return { ...found, paymentId: about?.paymentId, clientId: about?.clientId }
 }

@@ -186,6 +186,20 @@ const recordOther = async (
   return held ? reconcileHeld(deps, held, transaction) : recordUnmatched(deps, transaction, known)
 }
 
+/** A row that failed moves nothing. If it was booked before, its money has not moved after all: a finding. */
+const passOverFailed = async (
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+  known: Payment | undefined,
+): Promise<Reconciled> => {
+  if (transaction.type === 'payment') return PASSED_OVER
+  const hasMovedIt = known?.movements.some(({ transactionId }) => transactionId === transaction.transactionId)
+  if (hasMovedIt || (await isLeftToOperator(deps, houseRowOf(transaction)))) {
+    await recordFindingOf(deps, transaction, known)
+  }
+  return PASSED_OVER
+}
+
 /** Books a withdrawal to our bank, or any other row of the account itself. */
 const bookAccountRow = (deps: NewsDeps, transaction: ProviderTransaction): Promise<void> =>
   transaction.isWithdrawal === true
@@ -201,7 +215,8 @@ export const reconcileTransaction = async (
 ): Promise<Reconciled> => {
   const { type, status, providerPaymentId, reference } = transaction
   if (type === 'unknown' || status === 'unknown') return recordOther(deps, transaction, known)
-  if (status === 'pending' || status === 'failed') return PASSED_OVER
+  if (status === 'pending') return PASSED_OVER
+  if (status === 'failed') return passOverFailed(deps, transaction, known)
   // Money is decided before its reversal.
   if (movesMoney(transaction)) {
     const isUndecided = mayBeCredited(known ?? (await storedOf(deps, transaction)))

@@ -137,19 +137,39 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     expect(deps.published).toHaveLength(1)
   })
 
-  const booked = ['return', 'account'] as const
+  const undone = (['return', 'account', 'correction'] as const).flatMap((type) => [
+    [type, 'reversed'] as const,
+    [type, 'failed'] as const,
+  ])
 
-  it.for(booked)('a booked %s becomes a finding when it is voided', async (type, { deps, rows, sync, syncAfter }) => {
-    const row = settledRow(foreign, deps.now(), { type })
-    await sync(row)
-    deps.published.length = 0
-    deps.clock.advance(600)
-    rows.splice(0, rows.length, { ...row, status: 'reversed', updatedAt: deps.now() })
+  it.for(undone)(
+    'a booked %s becomes a finding when it is %s',
+    async ([type, status], { deps, rows, sync, syncAfter }) => {
+      const row = settledRow(foreign, deps.now(), { type })
+      await sync(row)
+      deps.published.length = 0
+      deps.clock.advance(600)
+      rows.splice(0, rows.length, { ...row, status, updatedAt: deps.now() })
+
+      await syncAfter(300)
+      await syncAfter(60)
+
+      expect(deps.published).toMatchObject([{ kind: 'suspense.finding' }])
+    },
+  )
+
+  it('a refund that fails after it was deducted becomes a finding', async ({ deps, credited, rows, syncAfter }) => {
+    const row = rowNow(deps, credited, { type: 'return', providerPaymentId: '' })
+    await syncAfter(300, row)
+    const moved = await paymentOf(deps, credited)
+    rows.splice(rows.indexOf(row), 1, { ...row, status: 'failed', updatedAt: deps.now() })
 
     await syncAfter(300)
-    await syncAfter(60)
 
-    expect(deps.published).toMatchObject([{ kind: 'suspense.finding' }])
+    expect(moved.movements).toHaveLength(1)
+    expect(await paymentOf(deps, credited)).toStrictEqual(moved)
+    const found = await findingAbout(deps, `${row.transactionId}#failure`, 'transaction_unexplained')
+    expect(found).toMatchObject({ status: 'open', paymentId: credited.payment.paymentId })
   })
 
   it('rows of the account itself become no finding, and the log says how many there were', async ({ deps, sync }) => {
