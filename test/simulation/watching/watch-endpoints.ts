@@ -4,7 +4,7 @@ import { meet } from '../sometimes/situations.ts'
 import { namesOf, type Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { broken, ms, onGoodEnd, onWorkersWrite, type Rules, rewrites, type WorkersWrite, watchStarts } from './rules.ts'
+import { broken, ms, onWorkersWrite, type Rules, rewrites, type WorkersWrite, watchStarts } from './rules.ts'
 
 export const isOn = (endpoint: RawItem): boolean => endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
 
@@ -91,43 +91,39 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
   })
 }
 
-type Abandoned = { readonly id: string; readonly atMs: number }
-type AlertSent = {
-  readonly message: string
-  readonly process: Process
-  readonly atMs: number
-  readonly startedMs: number
-}
+type AtTime = { readonly id: string; readonly atMs: number }
+type AlertSent = { readonly message: string; readonly atMs: number; readonly startedMs: number }
 
-/** At rest one alert names each abandonment. Two may name it if a worker ended before it could record the first. */
+/**
+ * At rest one alert names each abandonment. Two may name it if the first could not be noted on its row, as after a
+ * crash, and if they went out at the same time.
+ */
 export const watchAlerts = (world: World): (() => readonly string[]) => {
-  const abandoned: Abandoned[] = []
+  const abandoned: AtTime[] = []
+  const noted: AtTime[] = []
   const told: AlertSent[] = []
-  const endedMs = new WeakMap<Process, number>()
   const startedMs = watchStarts(world)
-  const now = () => world.scheduler.nowMs()
+  const atMs = () => world.scheduler.nowMs()
   world.onChange.push(({ key, before, after }) => {
-    const isNew = after?.['status'] === 'abandoned' && before?.['attempts'] !== after['attempts']
-    if (key.sk === 'DELIVERY' && isNew) abandoned.push({ id: text(after, 'delivery_id'), atMs: now() })
+    if (key.sk !== 'DELIVERY' || after?.['status'] !== 'abandoned') return
+    const id = text(after, 'delivery_id')
+    if (before?.['attempts'] !== after['attempts']) abandoned.push({ id, atMs: atMs() })
+    else if (before?.['work'] === 'alert' && after['work'] === undefined) noted.push({ id, atMs: atMs() })
   })
   world.onAlerted.push(({ kind, message }, process) => {
-    if (kind === 'delivery.abandoned') told.push({ message, process, atMs: now(), startedMs: startedMs(process) })
-  })
-  onGoodEnd(world, (process) => {
-    // Unfinished work of an earlier invocation may have sent alerts under this one's name.
-    if (!world.sharing.has(process)) endedMs.set(process, now())
+    if (kind === 'delivery.abandoned') told.push({ message, atMs: atMs(), startedMs: startedMs(process) })
   })
 
   return () =>
-    abandoned.flatMap(({ id, atMs }, at) => {
+    abandoned.flatMap(({ id, atMs: fromMs }, at) => {
       const untilMs = abandoned.find((other, index) => index > at && other.id === id)?.atMs ?? Number.POSITIVE_INFINITY
-      const naming = told.filter((one) => one.message.includes(id) && one.atMs >= atMs && one.atMs < untilMs)
-      const isNoted = (one: AlertSent, sinceMs: number) =>
-        one.startedMs >= atMs && (endedMs.get(one.process) ?? Number.POSITIVE_INFINITY) < sinceMs
+      const isOfIt = (one: AtTime | AlertSent) => one.atMs >= fromMs && one.atMs < untilMs
+      const naming = told.filter((one) => one.message.includes(id) && isOfIt(one))
       if (naming.length === 0) return [`delivery ${id} was abandoned, and no alert names it`]
       if (naming.length > 1) meet(world, 'an alert is repeated after a crash')
-      return naming.some(({ startedMs: begunMs }) => naming.some((one) => isNoted(one, begunMs)))
-        ? [`delivery ${id} was abandoned once, and a second alert names it although the first was recorded`]
+      const note = noted.find((one) => one.id === id && isOfIt(one))
+      return naming.some(({ startedMs: begunMs }) => note !== undefined && note.atMs < begunMs)
+        ? [`delivery ${id} was abandoned once, and an alert names it although it was noted before`]
         : []
     })
 }
