@@ -38,7 +38,8 @@ export const proveRelease =
     const request = v.safeParse(RequestSchema, event)
     if (!request.success) {
       const { Asks: asks } = v.parse(ProofSchema, event)
-      return { problems: await proveVersions(means, { asks, rounds: 1 }) }
+      // Never a route: the doctor asks operators' functions, and a scheduled one would run on any other event.
+      return { problems: await proveVersions(means, { asks: asks.map(({ target }) => ({ target })), rounds: 1 }) }
     }
     const problems = await problemsOf(means, request.output)
     await answer(means, request.output, problems)

@@ -234,6 +234,12 @@ describe('the proof that the doctor asks for', () => {
     expect([asked().length, pauses]).toStrictEqual([1, []])
   })
 
+  it('sends the fixed probe, whatever route the caller names', async () => {
+    await aRelease().prove({ Asks: [{ Target: WORKER.target, Route: 'GET /v1/balance' }] })
+
+    expect(asked().map(lambdaEvent)).toStrictEqual([PROBE])
+  })
+
   it('refuses any other event', async () => {
     await expect(aRelease().prove({ Records: [] })).rejects.toThrow('Asks')
   })
