@@ -8,10 +8,8 @@ import { addLog, bareArn } from '../stage-stack.ts'
 import { CALLBACK_PATHS, createsWithoutKey, exactly, not, RATE_RULE_NAMES, rateRules, visible } from './rate-rules.ts'
 
 /**
- * Rules of AWS's common set that are only counted. Descriptions, metadata and return URLs may hold any text (spec 4.1)
- * and bodies 64 KB, of which the firewall reads the first 16: what is dangerous to a web page is an order's note here,
- * and nothing here is put into a page, a shell or a query. Programs need not name themselves in a `User-Agent`. A lookup
- * by a key of 255 characters outside ASCII has a query of 3,060 bytes; longer ones are refused by the lookup itself.
+ * Descriptions and metadata may hold any text, in bodies of 64 KB (spec 4.1): nothing here puts it into a page, a shell
+ * or a query. Programs need no `User-Agent`. A lookup by a key of 255 characters has a query of up to 3,060 bytes.
  */
 const ONLY_COUNTED = [
   'SizeRestrictions_QUERYSTRING',
@@ -22,10 +20,11 @@ const ONLY_COUNTED = [
   'EC2MetaDataSSRF_BODY',
   'NoUserAgent_HEADER',
 ]
+const BODIES_COUNTED = ['JavaDeserializationRCE_BODY', 'Log4JRCE_BODY', 'ReactJSRCE_BODY']
 
 const MANAGED: readonly { readonly name: string; readonly counted: readonly string[] }[] = [
   { name: 'AWSManagedRulesAmazonIpReputationList', counted: [] },
-  { name: 'AWSManagedRulesKnownBadInputsRuleSet', counted: [] },
+  { name: 'AWSManagedRulesKnownBadInputsRuleSet', counted: BODIES_COUNTED },
   { name: 'AWSManagedRulesCommonRuleSet', counted: ONLY_COUNTED },
 ]
 
