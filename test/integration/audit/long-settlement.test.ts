@@ -1,28 +1,36 @@
 /** Goal: a settlement of any size is audited in runs of bounded time, and no difference of it lets a payout pass. */
+import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { auditClient, auditLedger, auditRecorded } from '../../../shared/audit/run-audits.ts'
+import { SettlementIdSchema } from '../../../shared/ids.ts'
 import { entryPages } from '../../../shared/journal/read-entries.ts'
 import { entryKey, verdictKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
-import { auditAgain, moveAudit, readSettlementVerdict } from '../../../shared/verdict/settlement-verdict-store.ts'
+import {
+  auditAgain,
+  moveAudit,
+  noteAudited,
+  readSettlementVerdict,
+} from '../../../shared/verdict/settlement-verdict-store.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aDayLater, aSettledClient, auditedNow, inSteps, payOut } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
-/** A recorded settlement of seven payments. One run reads two entries, and three are a block. */
-const aLong = async () => {
-  const deps = inSteps(memoryDeps(), 2, 1, 3, 6)
+/** A recorded settlement of seven payments. One run reads two entries, and by default three are a block. */
+const aLong = async (block = 3, pages = 1) => {
+  const deps = inSteps(memoryDeps(), 2, pages, block, 6)
   const { client, settlement } = await aSettledClient(
     deps,
     Array.from({ length: 7 }, () => ({})),
   )
   const { settlementId, clientId, sweptFrom: start, sweptUntil: end } = settlement
-  const pages = entryPages(deps, { clientId, parts: 1, span: { start, end }, limit: 7 })
-  const [first] = (await pages.next()).value?.entries ?? []
-  if (!first) throw new Error('a settlement has entries')
-  return { deps, client, settlement, settlementId, firstKey: entryKey(client, first) }
+  const read = await Array.fromAsync(entryPages(deps, { clientId, parts: 1, span: { start, end }, limit: 7 }))
+  const [firstKey, , , fourthKey] = read.flatMap(({ entries }) => entries).map((entry) => entryKey(client, entry))
+  if (!firstKey || !fourthKey) throw new Error('a settlement has its entries')
+  return { deps, client, settlement, settlementId, firstKey, fourthKey }
 }
 type Long = Awaited<ReturnType<typeof aLong>>
 
@@ -53,7 +61,12 @@ describe('the audit of a long settlement', () => {
     expect(deps.sent.at(-1)).toMatchObject(next)
     expect(await stateOf(long)).toBe('waiting')
     expect(await pass(long)).toBe(2)
-    expect(await stateOf(long)).toBe('audited')
+    const audited = { clientId: client.clientId, settlementId, state: 'audited', auditedAt: deps.now(), seen: [] }
+    expect(await deps.table.get(verdictKey(settlementId))).toStrictEqual({
+      ...verdictKey(settlementId),
+      ...audited,
+      id: settlementId,
+    })
     expect(await standingOf(long)).toStrictEqual([])
     expect(await payOut(deps, settlement)).toMatchObject({ status: 'manual_paid' })
   })
@@ -72,7 +85,8 @@ describe('the audit of a long settlement', () => {
     await tamper(deps, firstKey, { markup_minor: 101 })
 
     await pass(long)
-    expect(await stateOf(long)).toBe('inconclusive')
+    const { state, dueAt, progress } = (await readSettlementVerdict(deps, long.settlementId)) ?? {}
+    expect([state, dueAt, progress]).toStrictEqual(['inconclusive', addMs(deps.now(), MINUTE_MS), undefined])
     expect(await standingOf(long)).toStrictEqual([])
     await pass(long)
 
@@ -92,6 +106,32 @@ describe('the audit of a long settlement', () => {
 
     expect(await stateOf(long)).toBe('audited')
     expect(await standingOf(long)).toStrictEqual([])
+  })
+
+  it('finds a difference once, although two runs read its entry', async () => {
+    const long = await aLong()
+    await tamper(long.deps, long.fourthKey, { external_reference: 'tampered' })
+
+    await pass(long)
+    await pass(long)
+
+    expect((await standingOf(long)).filter((what) => what === 'entry')).toHaveLength(1)
+  })
+
+  it.for([
+    ['one page, where that is its limit', 1, 60, 2],
+    ['two minutes of pages', 100, 60, 4],
+  ] as const)('reads %s in a run', async ([, pages, seconds, entryCount]) => {
+    const { deps, settlementId } = await aLong(1, pages)
+    const slow = interceptTable(deps, {
+      before: (call) => {
+        if (call.name === 'query' && String(call.query.partition[0]).startsWith('JOURNAL#')) deps.clock.advance(seconds)
+      },
+    })
+
+    await auditedNow(slow, { settlementId })
+
+    expect(await readSettlementVerdict(deps, settlementId)).toMatchObject({ progress: { sums: { entryCount } } })
   })
 
   it('is started again by the audit of its client, which keeps what the last one found', async () => {
@@ -126,7 +166,21 @@ describe('the audit of a long settlement', () => {
     const kept = await moveAudit(deps, claimed, { dueAt: deps.now(), progress: {} })
     const again = await deps.table.write(auditAgain(settlementId, deps.now()))
 
-    expect([kept, again.applied]).toStrictEqual([false, false])
+    const unknown = await deps.table.write(auditAgain(v.parse(SettlementIdSchema, deps.newId()), deps.now()))
+
+    expect([kept, again.applied, unknown.applied]).toStrictEqual([false, false, false])
     expect(await deps.table.get(verdictKey(settlementId))).toMatchObject({ dueAt })
+  })
+
+  it('is noted once', async () => {
+    const long = await aLong()
+    const { deps, settlementId } = long
+    await pass(long)
+    const result = { state: 'inconclusive' as const, auditedAt: deps.now(), dueAt: deps.now(), seen: [] }
+
+    const again = await deps.table.write(noteAudited(settlementId, result))
+
+    expect(again.applied).toBe(false)
+    expect(await stateOf(long)).toBe('audited')
   })
 })

@@ -10,7 +10,7 @@ import { settlementKey, verdictKey, windowKey } from '../../../shared/table/keys
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { noteFound, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { newSettlementVerdict, readSettlementVerdict } from '../../../shared/verdict/settlement-verdict-store.ts'
-import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
+import { beforeFirst, interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -109,6 +109,21 @@ describe('the payout gate (design section 11)', () => {
 
     const body = { message: expect.stringContaining('inconclusive') as unknown, retry_at: dueAt }
     expect(await pay()).toMatchObject({ status: 422, body })
+  })
+
+  it.for([
+    ['is inconclusive', { state: 'inconclusive' }, 422, 1],
+    ['is newer', { audited_at: '2031-01-01T00:00:00.000Z' }, 200, 2],
+  ] as const)('is passed again when the audit %s at the write', async ([, change, status, transactions]) => {
+    const { deps, settlement, pay } = await anAudited()
+    const row = await rawItem(deps, verdictKey(settlement.settlementId))
+    const overtaken = beforeFirst(deps, 'transact', () => putRaw(deps, { ...row, ...change }))
+    const { deps: watched, calls } = recordTable(overtaken)
+
+    const answer = await pay({}, watched)
+
+    expect(answer.status).toBe(status)
+    expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(transactions)
   })
 
   it('stays shut while a difference stands on the client, names it, and opens when finance accepts it', async () => {
