@@ -119,19 +119,24 @@ describe('the audit of a long settlement', () => {
   })
 
   it.for([
-    ['one page, where that is its limit', 1, 60, 2],
-    ['two minutes of pages', 100, 60, 4],
-  ] as const)('reads %s in a run', async ([, pages, seconds, entryCount]) => {
+    ['one page, where that is its limit', 1, 2, 4],
+    ['two minutes of pages', 100, 4, 2],
+  ] as const)('reads %s in a run, and each page once', async ([, pages, entryCount, runs]) => {
     const { deps, settlementId } = await aLong(1, pages)
+    let queries = 0
     const slow = interceptTable(deps, {
       before: (call) => {
-        if (call.name === 'query' && String(call.query.partition[0]).startsWith('JOURNAL#')) deps.clock.advance(seconds)
+        if (call.name !== 'query' || !String(call.query.partition[0]).startsWith('JOURNAL#')) return
+        queries += 1
+        deps.clock.advance(60)
       },
     })
 
     await auditedNow(slow, { settlementId })
 
     expect(await readSettlementVerdict(deps, settlementId)).toMatchObject({ progress: { sums: { entryCount } } })
+    expect(await pass({ deps: slow, settlementId })).toBe(runs - 1)
+    expect(queries).toBe(4)
   })
 
   it('is started again by the audit of its client, which keeps what the last one found', async () => {
