@@ -144,7 +144,7 @@ const UNHEARD_MS = 10 * MINUTE_MS
 const lateWork = ({ world }: WallsWorld): number => {
   const before = new Date(world.scheduler.nowMs() - LATE_MS).toISOString()
   const isLate = (due: unknown, work: unknown) =>
-    typeof due === 'string' && due < before && (work === 'payment' || work === 'event')
+    typeof due === 'string' && due < before && (work === 'payment' || work === 'delivery')
   return world.table.items().filter(({ due_at, work }) => isLate(due_at, work)).length
 }
 
