@@ -231,7 +231,7 @@ const MONEY_FLOWS: readonly Flow[] = [
   flow('audit, of a settlement', 17, later(settled, 61_000), auditRecorded),
   flow('sync', 9, synced(later(credited, 3_600_000)), sync),
   flow('sync, posting', 24, synced(unposted), sync),
-  flow('sync, finding a lost capture', 15, synced(paid), sync),
+  flow('sync, finding a lost capture', 17, synced(paid), sync),
   flow('sync, of money that went back', 15, synced(later(voided, 3_600_000)), sync),
   flow('sync, of a dispute that was won', 16, synced(later(disputeWon, 3_600_000)), sync),
   flow('sync, by a worker that is woken', 15, synced(later(paid, 300_000)), woken),

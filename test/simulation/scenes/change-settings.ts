@@ -3,7 +3,7 @@ import { type HttpReply, operate, requestAs } from '../world/lambda.ts'
 import type { Impairment } from '../world/merchants.ts'
 import type { Prng } from '../world/prng.ts'
 import { addEndpoint, liveEndpoints, type SimEndpoint, type Tenant } from '../world/tenants.ts'
-import { count, hasNewFault, passed, type World } from '../world/world.ts'
+import { count, hasFault, passed, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 /** A revocation acts within fifteen seconds, by clocks that differ by twenty at most. */
@@ -70,7 +70,7 @@ const changeClient = async ({ world, seen }: Scene, tenant: Tenant): Promise<voi
 /** Keys are rotated and restricted, clients changed and disabled, during all other work. */
 export const changeKeys = async (play: Scene): Promise<void> => {
   const { world, tenants } = play
-  if (!hasNewFault(world, 'clientChanges')) return
+  if (!hasFault(world, 'clientChanges')) return
   await world.prng.pick([rotate, rotate, restrict, changeClient])(play, world.prng.pick(tenants))
 }
 
@@ -145,7 +145,7 @@ export const changeEndpoint: Change = (play, tenant, endpoint) => play.world.prn
 /** One operator, or several at the same moment, change an endpoint during all other work. */
 export const changeEndpoints = async (play: Scene): Promise<void> => {
   const { world, tenants, prng } = play
-  if (!hasNewFault(world, 'endpointChanges')) return
+  if (!hasFault(world, 'endpointChanges')) return
   const tenant = prng.pick(tenants)
   const live = liveEndpoints(tenant)
   if (live.length === 0) return

@@ -5,7 +5,7 @@ import { grantedDeps } from '../../../infra/local/functions/granted-deps.ts'
 import type { Deps } from '../../../shared/deps.ts'
 import { namesOf, type Process } from './process.ts'
 import { simDeps } from './sim-deps.ts'
-import { count, hasFault, hasNewFault, SIM_STAGE, type World } from './world.ts'
+import { count, hasFault, SIM_STAGE, type World } from './world.ts'
 
 /** A Lambda environment: it keeps a handler and its caches between invocations. */
 export type Environment = {
@@ -33,7 +33,7 @@ const start = (world: World, loaded: LoadedFunction, process: Process): Environm
     loaded,
     timeoutMs: spec.timeoutSeconds * 1_000,
     handle: (event, context) => handler(event, context),
-    clockStops: hasNewFault(world, 'monotonicStops'),
+    clockStops: hasFault(world, 'monotonicStops'),
     stoppedMs: 0,
     frozenAtMs: 0,
     process,

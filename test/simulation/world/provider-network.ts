@@ -1,7 +1,7 @@
 import { answerProviderCall } from '../../../infra/local/provider-simulator/answer-provider-call.ts'
 import { type HttpCall, type HttpOutcome, type RateLimit, rateLimitOf } from '../../../shared/provider/call-json.ts'
 import { actingAs, type Process } from './process.ts'
-import { count, hasFault, hasNewFault, inStretch, lag, noteFault, PROVIDER_KEY, type World } from './world.ts'
+import { count, hasFault, inStretch, lag, noteFault, PROVIDER_KEY, type World } from './world.ts'
 
 const MINUTE_MS = 60_000
 const REQUESTS = '/v3/payment_requests'
@@ -51,7 +51,7 @@ const perhapsStale = (world: World, { method, url }: HttpCall, fresh: Answered):
   const updated = textIn(fresh.json, 'updated')
   const former = world.formerRequests.get(url.pathname)
   const isYoung = world.scheduler.nowMs() - Date.parse(updated) < MINUTE_MS
-  if (isYoung && former !== undefined && textIn(former, 'updated') !== updated && hasNewFault(world, 'providerStale')) {
+  if (isYoung && former !== undefined && textIn(former, 'updated') !== updated && hasFault(world, 'providerStale')) {
     return { ...fresh, json: former }
   }
   world.formerRequests.set(url.pathname, fresh.json)

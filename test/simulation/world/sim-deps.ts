@@ -7,7 +7,7 @@ import type { Prng } from './prng.ts'
 import type { Process } from './process.ts'
 import { providerNetwork } from './provider-network.ts'
 import { faultyRequests } from './table-faults.ts'
-import { count, hasFault, hasNewFault, noteFault, queuesDownUntilMs, SIM_STAGE, trace, type World } from './world.ts'
+import { count, hasFault, noteFault, queuesDownUntilMs, SIM_STAGE, trace, type World } from './world.ts'
 
 const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
   send: async (queue, ...messages) => {
@@ -35,7 +35,7 @@ const simSealer = (world: World, process: () => Process): Deps['sealer'] => ({
     }),
   unseal: (sealed, owner) =>
     process().call('unseal', () => {
-      if (hasNewFault(world, 'unsealFails')) throw new Error('the key cannot be used')
+      if (hasFault(world, 'unsealFails')) throw new Error('the key cannot be used')
       const seal = world.seals.get(sealed)
       return seal?.clientId === owner.clientId && seal.endpointId === owner.endpointId ? seal.secret : undefined
     }),

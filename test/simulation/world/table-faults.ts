@@ -7,7 +7,7 @@ import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { actingAs, type Process } from './process.ts'
-import { count, hasFault, hasNewFault, inStretch, noteFault, type World } from './world.ts'
+import { count, hasFault, inStretch, noteFault, type World } from './world.ts'
 
 /** DynamoDB recognises a repeated transaction by its token for this time. */
 const TOKEN_MS = 10 * 60_000
@@ -68,7 +68,7 @@ type BatchAnswer = Awaited<ReturnType<TableRequests['batchGet']>>
 
 /** A batch read that leaves some keys unprocessed. */
 const batch = (world: World, ...[keys, reads]: Parameters<TableRequests['batchGet']>): BatchAnswer => {
-  if (keys.length < 2 || !hasNewFault(world, 'batchCut')) return world.table.requests.batchGet(keys, reads)
+  if (keys.length < 2 || !hasFault(world, 'batchCut')) return world.table.requests.batchGet(keys, reads)
   const taken = world.prng.int(1, keys.length - 1)
   return { ...world.table.requests.batchGet(keys.slice(0, taken), reads), unprocessed: keys.slice(taken) }
 }
@@ -133,7 +133,7 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
       return delay(world.prng.pick(CONTESTED_MS))
     }
     const times = isEverywhere(own.name) ? 1 : RARE_TIMES
-    if (world.onOvertaken.length === 0 || !Array.from({ length: times }).some(() => hasNewFault(world, 'overtaken')))
+    if (world.onOvertaken.length === 0 || !Array.from({ length: times }).some(() => hasFault(world, 'overtaken')))
       return
     for (const listen of world.onOvertaken) listen(own, keys)
     await delay(world.prng.pick(DELAYS_MS))
@@ -148,7 +148,7 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
     await overtaken(steps)
     const sentMs = world.scheduler.nowMs()
     const first = await send(name, () => written(world, steps, run))
-    if (!first.applied || !hasNewFault(world, 'tableRetried')) return first
+    if (!first.applied || !hasFault(world, 'tableRetried')) return first
     const second = await send(`${name}, again`, () => again(first, sentMs))
     if (!second.applied) count(world.tally, 'a retried write had been applied')
     return second

@@ -171,14 +171,10 @@ export const noteFault = (world: World, fault: keyof Faults): void => {
 
 /** Draws whether a fault happens now, and counts it if so. */
 export const hasFault = (world: World, fault: keyof Faults): boolean => {
-  if (!world.prng.chance(world.faults[fault])) return false
+  if (world.faults[fault] === 0 || !world.prng.chance(world.faults[fault])) return false
   noteFault(world, fault)
   return true
 }
-
-/** `hasFault` for faults added later: it draws nothing in a history without the fault, so older seeds stay the same. */
-export const hasNewFault = (world: World, fault: keyof Faults): boolean =>
-  world.faults[fault] > 0 && hasFault(world, fault)
 
 /** A random delay up to the worst one; a millisecond if there is none. */
 export const lag = ({ prng }: World, worstMs: number): number => (worstMs > 0 ? prng.int(0, Math.floor(worstMs)) : 1)
