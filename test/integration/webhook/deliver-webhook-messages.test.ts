@@ -110,6 +110,7 @@ describe('deliver-webhook: what is not there', () => {
     expect(deps.webhooks).toStrictEqual([])
     // Delivery with endpoint, the body twice (cheaply, and then for certain), the claim, the finding, and the attempt.
     expect(calls.map(({ name }) => name).join()).toBe('batchGet,get,get,update,put,transact')
+    expect(codes(deps)).toStrictEqual(['suspense.recorded', 'delivery.skipped'])
     const found = await findSuspense(deps, `${orphan.eventId}#event_gone`)
     expect(found).toMatchObject({ kind: 'finding', cause: 'event_gone', paymentId: orphan.paymentId, status: 'open' })
   })
