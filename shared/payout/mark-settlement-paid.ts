@@ -111,8 +111,8 @@ const auditNow = (deps: GateDeps, client: Client, { settlementId }: Settlement) 
     const books = await readClientBooks(deps, client)
     const stored = books.settlements.find(({ settlement }) => settlement.settlementId === settlementId)
     if (stored === undefined) return differs('settlement', settlementId, 'readable', 'unreadable')
-    const isOwn = ({ id }: Difference) => id === settlementId || id === client.clientId
-    const own = [...books.differences, ...auditChain(books)].filter(isOwn)
+    const read = [...books.differences, ...auditChain(books)]
+    const own = read.filter(({ id }) => id === settlementId || id === client.clientId)
     if (stored.settlement.entryCount > MOST_ENTRIES) return own
     return [...own, ...(await auditSettlement(deps, books, stored))]
   })
@@ -152,6 +152,7 @@ const passGate = async (deps: GateDeps, client: Client, settlement: Settlement) 
 }
 
 const figure = v.optional(v.pipe(v.number(), v.safeInteger()))
+
 /** The figures that an operator must confirm before a payout, as the 422 shows them. Zero figures are absent. */
 export const ConfirmField = v.strictObject({
   /** Nets that no settled row of the provider proves, in IDR. */

@@ -11,15 +11,12 @@ import type { Suspense } from '../suspense/suspense.ts'
 const recreditsIn = ({ totals }: Settlement): number =>
   totals.reduce((sum, { type, count }) => sum + (type === 'recredit' ? count : 0), 0)
 
-/** Some years of daily settlements. A failed one is re-credited long before. */
-const MOST_READ = 1_000
-
 /** A settlement with the failed ones that its re-credits carry, and those that they carry. Reads back to the oldest. */
 const withCarried = async (deps: TableDeps, settlement: Settlement): Promise<readonly Settlement[]> => {
   const carried = [settlement]
   let left = recreditsIn(settlement)
   let { previousId } = settlement
-  for (let read = 0; left > 0 && previousId !== undefined && read < MOST_READ; read++) {
+  while (left > 0 && previousId !== undefined) {
     const [older]: readonly Settlement[] = await findSettlements(deps, [previousId])
     const at = older?.recreditedAt
     if (older && at && carried.some((one) => hasSwept(one, at))) {
