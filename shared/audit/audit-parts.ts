@@ -24,6 +24,8 @@ export type Part = {
   readonly key: string
   /** `isAgain`: everything that the first look read is read again. */
   readonly judge: (isAgain: boolean) => Promise<Look>
+  /** Another audit writes what stands of it; this one only reports that. */
+  readonly isElsewhere?: true
 }
 
 /** All of a client's history is read in this many days, a slice each day. */
@@ -104,6 +106,7 @@ const longPart = (
   settlementId: SettlementId,
 ): Part => ({
   key,
+  isElsewhere: true,
   judge: async () => {
     const verdict = await readSettlementVerdict(deps, settlementId)
     if (verdict?.state !== 'audited') return 'moving'
@@ -210,12 +213,13 @@ export const judgeParts = async (
   const endsAtMs = deps.monotonicMs() + runMs
   const hasTime = () => deps.monotonicMs() < endsAtMs
   const found = new Map<string, readonly Difference[]>()
+  const elsewhere = new Map<string, readonly Difference[]>()
   const unclear: string[] = []
-  for (const [at, { key, judge }] of parts.entries()) {
-    if (at >= mostParts || (at > 0 && !hasTime())) return { found, stoppedAt: at, unclear }
+  for (const [at, { key, judge, isElsewhere }] of parts.entries()) {
+    if (at >= mostParts || (at > 0 && !hasTime())) return { found, elsewhere, stoppedAt: at, unclear }
     const one = await believed(deps, judge, hasTime)
     if (one.isInconclusive) unclear.push(key)
-    else found.set(key, one.differences)
+    else (isElsewhere ? elsewhere : found).set(key, one.differences)
   }
-  return { found, stoppedAt: undefined, unclear }
+  return { found, elsewhere, stoppedAt: undefined, unclear }
 }

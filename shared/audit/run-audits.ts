@@ -53,8 +53,10 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
   const done = verdict.progress?.done ?? ''
   const left = parts.filter(({ key }) => key > done)
   const mostParts = deps.stage.historySteps?.pages ?? left.length
-  const { found, stoppedAt, ...judged } = await judgeParts(deps, left, { runMs: RUN_MS, mostParts })
-  const unclear = [...new Set([...verdict.unclear, ...judged.unclear])].filter((key) => !found.has(key))
+  const { found, elsewhere, stoppedAt, ...judged } = await judgeParts(deps, left, { runMs: RUN_MS, mostParts })
+  const unclear = [...new Set([...verdict.unclear, ...judged.unclear])].filter(
+    (key) => !found.has(key) && !elsewhere.has(key),
+  )
   if (stoppedAt !== undefined) {
     await noteFound(deps, clientId, found, { unclear, progress: { day, done: left[stoppedAt - 1]?.key ?? done } })
     await deps.queues.send('audits', { body: { client_id: clientId }, delaySeconds: 0, group: clientId })
@@ -197,9 +199,10 @@ const suspensePart = (deps: StoreDeps, clientId: ClientId): Part => ({
 export const auditLedger = async (deps: AuditDeps, clientId: ClientId): Promise<AuditResult> => {
   const client = await requireClient(deps, clientId)
   const parts = [...(await partsOf(deps, client, ALL_SLICES)), suspensePart(deps, clientId)]
-  const { found, stoppedAt, unclear } = await judgeParts(deps, parts, { runMs: WHOLE_RUN_MS, mostParts: parts.length })
+  const bounds = { runMs: WHOLE_RUN_MS, mostParts: parts.length }
+  const { found, elsewhere, stoppedAt, unclear } = await judgeParts(deps, parts, bounds)
   await noteFound(deps, clientId, found, undefined)
-  const differences = [...found.values()].flat()
+  const differences = [...found.values(), ...elsewhere.values()].flat()
   const isInconclusive = unclear.length > 0 || stoppedAt !== undefined
   const balanced = differences.length > 0 ? false : isInconclusive ? ('inconclusive' as const) : true
   return { balanced, differences: differences.slice(0, MAX_DIFFERENCES) }

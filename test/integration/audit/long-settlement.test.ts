@@ -6,14 +6,14 @@ import { SettlementIdSchema } from '../../../shared/ids.ts'
 import { entryPages } from '../../../shared/journal/read-entries.ts'
 import { entryKey, verdictKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { noteFound, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import {
   auditAgain,
   moveAudit,
   noteAudited,
   readSettlementVerdict,
 } from '../../../shared/verdict/settlement-verdict-store.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
+import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aDayLater, aSettledClient, auditedNow, inSteps, payOut } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
@@ -161,6 +161,19 @@ describe('the audit of a long settlement', () => {
     })
     await auditClient(deps, client.clientId)
     expect(await standingOf(long)).toContain('entry.markup_minor')
+  })
+
+  it('keeps what it finds while the audit of its client runs', async () => {
+    const long = await aLong()
+    const { deps, client, settlementId } = long
+    await pass(long)
+    const difference = { what: 'entry', id: settlementId, expected: 1, found: 2 }
+    const found = new Map([[`settlement ${settlementId}`, [difference]]])
+    const overtaken = beforeFirst(deps, 'put', () => noteFound(deps, client.clientId, found, undefined))
+
+    await auditClient(overtaken, client.clientId)
+
+    expect(await standingOf(long)).toStrictEqual(['entry'])
   })
 
   it('keeps progress on its own claim alone, and is started again only when no audit is due', async () => {
