@@ -164,7 +164,7 @@ describe('the audit of a long settlement', () => {
   })
 
   it('keeps what it finds while the audit of its client runs', async () => {
-    const long = await aLong()
+    const long = await aLong(3, 100)
     const { deps, client, settlementId } = long
     await pass(long)
     const difference = { what: 'entry', id: settlementId, expected: 1, found: 2 }
