@@ -1,4 +1,4 @@
-import * as v from 'valibot'
+import { ifValid } from '../if-valid.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { MINUTE_MS } from '../time.ts'
 import { type Believed, isExactly, isSame } from '../verdict/difference.ts'
@@ -29,7 +29,8 @@ export const judgeLong = async (
   const endsAtMs = deps.monotonicMs() + RUN_MS
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
   const isOver = () => --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs
-  const from = verdict.progress === undefined ? undefined : v.parse(RecountSchema, verdict.progress)
+  // Progress that cannot be read is lost: the pass begins again.
+  const from = ifValid(RecountSchema, verdict.progress)
   const { isWhole, differences, ...recounted } = await recountSettlement(deps, books, stored, from, isOver)
   // Entries after the last whole block are read again by the next run.
   const kept = differences.filter((one, at) => differences.findIndex((other) => isExactly(one, other)) === at)

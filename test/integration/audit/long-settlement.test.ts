@@ -79,6 +79,16 @@ describe('the audit of a long settlement', () => {
     expect(await stateOf(long)).toBe('audited')
   })
 
+  it('begins again when its progress cannot be read', async () => {
+    const long = await aLong()
+    const { deps, settlementId } = long
+    await auditedNow(deps, { settlementId })
+    await tamper(deps, verdictKey(settlementId), { progress: { sums: 'altered' } })
+
+    expect(await pass(long)).toBe(3)
+    expect(await stateOf(long)).toBe('audited')
+  })
+
   it('believes a difference of an earlier run only if the next pass finds it again', async () => {
     const long = await aLong()
     const { deps, firstKey, client } = long
@@ -183,7 +193,6 @@ describe('the audit of a long settlement', () => {
 
     const kept = await moveAudit(deps, claimed, { dueAt: deps.now(), progress: {} })
     const again = await deps.table.write(auditAgain(settlementId, deps.now()))
-
     const unknown = await deps.table.write(auditAgain(v.parse(SettlementIdSchema, deps.newId()), deps.now()))
 
     expect([kept, again.applied, unknown.applied]).toStrictEqual([false, false, false])
