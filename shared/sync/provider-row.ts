@@ -108,7 +108,7 @@ export const unclearDispute = (deps: NewsDeps, transaction: ProviderTransaction,
 
 type About = Pick<Suspense, 'paymentId' | 'clientId'>
 
-/** The finding about the row itself. A row that is voided, or fails, after it was booked gets another one. */
+/** The finding about the row itself. A row that is voided or fails later gets another one. */
 export const findingOf = (deps: NewsDeps, transaction: ProviderTransaction, about: About | undefined): Suspense => {
   const cause = movesMoney(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
   const { transactionId, type, status } = transaction

@@ -111,7 +111,7 @@ const withoutPost = (error: 'event_gone' | 'secret_missing'): WebhookResult => (
   durationMs: 0,
 })
 
-/** Makes the claimed attempt. Without the event's bytes or the secret there is no POST, and the attempt has failed. */
+/** Makes the claimed attempt. Without the event's bytes or the secret there is no POST. */
 const makeAttempt = async (
   deps: DeliverDeps,
   claimed: Delivery,

@@ -15,12 +15,11 @@ type Follow = { readonly lane: Lane; readonly endpoint: Pick<Endpoint, 'lastAler
 
 /**
  * Records a claimed attempt and does what follows: nothing after a success or a lost event, the next message after
- * another failure. After the
- * last failure of a round an alert is due (spec 6.4). False when the claim had expired and another worker recorded the
- * attempt as lost; then nothing is changed. An attempt that was lost with its worker is repeated at once; after a
- * second loss in a row the usual wait counts from the attempt. Throws when the next message cannot be sent. The attempt
- * is recorded anyway, so the queue's retry of this message finds it old and drops it. Due work sends the next message a
- * minute after it was due.
+ * another failure. After the last failure of a round an alert is due (spec 6.4). False when the claim had expired and
+ * another worker recorded the attempt as lost; then nothing is changed. An attempt that was lost with its worker is
+ * repeated at once; after a second loss in a row the usual wait counts from the attempt. Throws when the next message
+ * cannot be sent. The attempt is recorded anyway, so the queue's retry of this message finds it old and drops it. Due
+ * work sends the next message a minute after it was due.
  */
 export const recordAttemptResult = async (
   deps: AttemptResultDeps,
