@@ -94,7 +94,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   look('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),
   finance('adjust-ledger', ADJUSTING),
-  finance('audit-ledger', AUDITING, { timeoutSeconds: 300 }),
+  finance('audit-ledger', AUDITING, { timeoutSeconds: 300, alerts: true }),
   finance('recount-ledger', RECOUNTING, { secrets: ['read-provider'], timeoutSeconds: 300 }),
   look(
     'get-books',

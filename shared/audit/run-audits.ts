@@ -194,14 +194,17 @@ const suspensePart = (deps: StoreDeps, clientId: ClientId): Part => ({
 /**
  * Audits a whole client now and lists every difference (design section 4, "Audit"). Inconclusive: its books moved
  * during the read, or are more than one run can read; the daily audit reads those in slices. Differences stand on the
- * client until they are gone. Changes no money. Throws 404 for an unknown client.
+ * client until they are gone, and are reported. Changes no money. Throws 404 for an unknown client.
  */
-export const auditLedger = async (deps: AuditDeps, clientId: ClientId): Promise<AuditResult> => {
+export const auditLedger = async (
+  deps: AuditDeps & Pick<Deps, 'alerts' | 'log'>,
+  clientId: ClientId,
+): Promise<AuditResult> => {
   const client = await requireClient(deps, clientId)
   const parts = [...(await partsOf(deps, client, ALL_SLICES)), suspensePart(deps, clientId)]
   const bounds = { runMs: WHOLE_RUN_MS, mostParts: parts.length }
   const { found, elsewhere, stoppedAt, unclear } = await judgeParts(deps, parts, bounds)
-  await noteFound(deps, clientId, found, undefined)
+  await tellStanding(deps, clientId, await noteFound(deps, clientId, found, undefined))
   const differences = [...found.values(), ...elsewhere.values()].flat()
   const isInconclusive = unclear.length > 0 || stoppedAt !== undefined
   const balanced = differences.length > 0 ? false : isInconclusive ? ('inconclusive' as const) : true

@@ -60,6 +60,7 @@ describe('the answer of audit-ledger', () => {
 
     const difference = { what: 'ledger.credited_minor', id: client.clientId, expected: 95_900, found: 95_901 }
     expect(result).toStrictEqual({ balanced: false, differences: [difference] })
+    expect(deps.published).toMatchObject([{ kind: 'audit.imbalance', subject: client.clientId }])
     expect(msBetween(began, deps.now())).toBe(waitedMs)
   })
 
