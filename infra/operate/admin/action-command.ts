@@ -10,10 +10,10 @@ export type Payload = Readonly<Record<string, unknown>>
 export type Asked = {
   readonly stage: string
   readonly json: boolean
-  /** Goes on until nothing is left. */
+  /** Repeats the action until nothing is left. */
   readonly all?: boolean
   readonly payload: Payload
-  /** A CSV file with a line for each call; the payload is what all of them say. */
+  /** A CSV file with a line for each call. The payload has the fields that all calls share. */
   readonly file?: string
 }
 
@@ -53,7 +53,7 @@ const inDigits = (value: unknown): unknown => {
   return entries ? Object.fromEntries(entries.map(([name, inner]) => [name, inDigits(inner)])) : value
 }
 
-/** Held to the rules of the fields: numbers in digits alone, nothing twice. */
+/** JSON has the same rules as fields: numbers in plain digits, no field twice. */
 const payloadFrom = (text: string, before: unknown): Payload => {
   const read = readJson(Buffer.from(once(text, before)))
   if (!read.ok) throw new InvalidArgumentError(`${read.reason}.`)
@@ -68,7 +68,7 @@ export const putMember = (tree: Payload, [first = '', ...rest]: readonly string[
   return { ...tree, [first]: rest.length === 0 ? value : putMember(isJsonObject(inner) ? inner : {}, rest, value) }
 }
 
-/** The field that an id without a name means: the first id the action requires, else the only one it takes. */
+/** The field of an id without a name: the first id that the action requires, else its only id. */
 const positionalField = (fields: readonly Field[]): Field | undefined => {
   const ids = fields.filter(({ name }) => name.endsWith('_id'))
   return ids.find(({ required }) => required) ?? (ids.length === 1 ? ids[0] : undefined)
@@ -82,8 +82,8 @@ const optionOf = ({ name, kind, notes }: Field, take: (text: string) => string, 
 }
 
 /**
- * Makes a command of an action, from its own schema: its fields are options, and its id may come without a name.
- * `operator` asks where the action wants to know and the command does not say.
+ * Makes a command of an action, from the action's schema: its fields are options, and its id needs no name. `operator`
+ * is the default for an action that requires an operator.
  */
 export const defineAction = (
   command: Command,
@@ -107,10 +107,10 @@ export const defineAction = (
   command
     .optionsGroup('Options:')
     .option('--stage <name>', 'local (the default) on this machine, else one on AWS, with your credentials', once)
-    .option('--json', 'prints the answer as JSON, with all that a table leaves out')
+    .option('--json', 'prints the answer as JSON, with the fields that a table leaves out')
   if (input) command.option('--payload <json>', 'the whole input at once, instead of fields', payloadFrom)
   if (takesFile) command.option('--file <file>', 'a CSV file with a line for each call, columns named as fields', once)
-  if (isPaged) command.option('--all', 'goes on until nothing is left, and prints the sums')
+  if (isPaged) command.option('--all', 'repeats until nothing is left, and prints the sums')
   const rules = input ? rulesOf(input).map((rule) => `\nTogether: ${rule}.`) : []
   command.addHelpText('after', rules.join('')).action(() => {
     const { stage = LOCAL_STAGE, json = false, all = false, payload, file } = command.opts<Partial<Asked>>()

@@ -9,23 +9,23 @@ export const ACTIONS: readonly FunctionSpec[] = (['operator', 'schedule'] as con
 
 const isSchema = (value: unknown): boolean => v.is(v.object({ kind: v.literal('schema') }), value)
 
-/** What a handler says of itself; its input schema is the very one it parses with, undefined for what takes no fields. */
+/** A handler's description of itself. `input` is the schema that the handler parses with; undefined without fields. */
 const Described = v.object({ summary: v.string(), input: v.optional(v.custom<v.GenericSchema>(isSchema)) })
 export type Described = v.InferOutput<typeof Described> & {
-  /** A file can ask for it line by line: the bank's answer to a payout run. */
+  /** Takes `--file`, with one call for each line: the bank's answer to a payout run. */
   readonly takesFile?: boolean
-  /** It ends at a `next`: `--all` goes on from there. */
+  /** Its answer has `next` if something is left; `--all` continues from there. */
   readonly isPaged?: boolean
 }
 
-// A handler is a function; its properties are looked at.
+// A handler is a function with properties.
 const Handler = v.pipe(
   v.function(),
   v.transform((handler): object => Object.assign({}, handler)),
   Described,
 )
 
-/** Reads an action's own words and fields from its handler. */
+/** Reads an action's description and fields from its handler. */
 export const describedAction = async ({ name, entry }: FunctionSpec): Promise<Described> => {
   const module: unknown = await import(new URL(`../../../${entry}`, import.meta.url).href)
   const { handler } = v.parse(v.object({ handler: Handler }), { ...Object(module) })

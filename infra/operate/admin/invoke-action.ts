@@ -7,15 +7,15 @@ import { UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
 import { regionNamed } from '../check/stage-named.ts'
 import { type Asked, LOCAL_STAGE } from './action-command.ts'
 
-/** The function was found and failed, or could not be called at all. */
+/** The function failed, or could not be called. */
 export class InvocationFailed extends Error {
   override readonly name = 'InvocationFailed'
 }
 
-/** The function has so much more time than its own timeout. */
+/** Time beyond the function's own timeout. */
 const MARGIN_MS = 10_000
 
-/** The local gateway's Invoke API is on the port after its own (design section 6); a stage is on AWS. */
+/** The local gateway's Invoke API is on the port after PORT (design section 6). A stage is on AWS. */
 const targetOf = async (stage: string, env: NodeJS.ProcessEnv): Promise<Partial<ReturnType<typeof localAws>>> => {
   if (stage !== LOCAL_STAGE) return { region: await regionNamed(env) }
   const port = wholeNumber(env['PORT'] || '3000') ?? 0
@@ -24,8 +24,8 @@ const targetOf = async (stage: string, env: NodeJS.ProcessEnv): Promise<Partial<
 }
 
 /**
- * Invokes an action's function once and answers its result; `JSON.stringify` writes its numbers as they came. After a
- * lost answer the operator decides whether to repeat it. Throws `InvocationFailed` in words an operator can use.
+ * Invokes an action's function once and answers its result, with the digits of its numbers. After a lost answer the
+ * operator decides whether to repeat it. Throws `InvocationFailed` with a message for the operator.
  */
 export const invokeAction = async (
   spec: FunctionSpec,

@@ -1,7 +1,7 @@
-/** A cell in quotes, or without, and what ends it. */
+/** A cell with or without quotes, and the separator after it. */
 const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y
 
-/** Rows of a CSV file (RFC 4180) with a comma between cells; undefined where a quote is misplaced. Empty lines are none. */
+/** The rows of a CSV file (RFC 4180) with commas, without empty lines. Undefined if a quote is misplaced. */
 export const parseCsv = (text: string): readonly (readonly string[])[] | undefined => {
   const source = text.replace(/^\uFEFF/, '')
   const rows: string[][] = []

@@ -4,7 +4,7 @@ import { TABLE_COLUMNS } from './table-columns.ts'
 type JsonObject = Readonly<Record<string, unknown>>
 type Columns = Readonly<Record<string, readonly string[]>>
 
-/** A number that keeps its digits is an object to JavaScript. */
+/** A number that keeps its digits (`JSON.rawJSON`) is an object in JavaScript. */
 const isContainer = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !JSON.isRawJSON(value)
 
@@ -20,13 +20,13 @@ const textOf = (value: unknown): string => {
   return value.length === 0 ? 'none' : value.map(textOf).join(', ')
 }
 
-/** Plain values by their dotted names; lists of objects are shown on their own. */
+/** The values of an object by their dotted names. Lists stay whole. */
 const flattened = (object: JsonObject, prefix = ''): readonly (readonly [string, unknown])[] =>
   Object.entries(object).flatMap(([name, value]) =>
     isObject(value) ? flattened(value, `${prefix}${name}.`) : [[`${prefix}${name}`, value] as const],
   )
 
-/** What a table says of a list inside a row: how long it is and, of attempts, how the last one ended. */
+/** A list inside a row: its length and, for attempts, the result of the last one. */
 const summarized = (name: string, value: unknown): readonly (readonly [string, unknown])[] => {
   if (!isListOfObjects(value)) return [[name, value]]
   const { http_status, error } = value.at(-1) ?? {}
@@ -34,7 +34,7 @@ const summarized = (name: string, value: unknown): readonly (readonly [string, u
   return [[name, value.length], ...(name === 'attempts' ? last : [])]
 }
 
-/** Rows with their columns under one another. Where those have names, the names are underlined and numbers to the right. */
+/** Rows in aligned columns. With names, the names are underlined, and numbers are aligned to the right. */
 const aligned = (given: readonly (readonly string[])[], names: readonly string[] = []): string => {
   const rows = given.map((row) => row.map(printable))
   const head = names.map(printable)
@@ -52,7 +52,7 @@ const WIDEST_CELL = 40
 const shortened = (column: string, text: string): string =>
   text.length <= WIDEST_CELL || /(^|_)id$|^prefix$/.test(column) ? text : `${text.slice(0, WIDEST_CELL - 1)}…`
 
-/** One row per object. A column that says nothing in any row is left out, and with chosen columns every other one is. */
+/** One row for each object. Columns that are empty in every row are left out, and those that were not chosen. */
 const tableOf = (objects: readonly JsonObject[], chosen: readonly string[] | undefined): string => {
   const rows = objects.map((object) => new Map(flattened(object).flatMap(([name, value]) => summarized(name, value))))
   const names = chosen ?? [...new Set(rows.flatMap((row) => [...row.keys()]))]
@@ -67,7 +67,7 @@ const tableOf = (objects: readonly JsonObject[], chosen: readonly string[] | und
   return aligned(cells, columns)
 }
 
-/** A table for each list in some objects, then the tables of lists in its rows. Attempts have none: the row counts them. */
+/** A table for each list in some objects, then tables of the lists in its rows. Attempts get none: the row counts them. */
 const blocksOf = (objects: readonly JsonObject[], columns: Columns, prefix = ''): readonly string[] => {
   const lists = objects.flatMap((object) => flattened(object, prefix)).filter(([name]) => !/\..*attempts$/.test(name))
   return [...Map.groupBy(lists, ([name]) => name)].flatMap(([name, same]) => {
@@ -82,7 +82,7 @@ const objectText = (object: JsonObject, columns: Columns): string => {
   return [...(rows.length > 0 ? [aligned(rows)] : []), ...blocksOf([object], columns)].join('\n\n')
 }
 
-/** An action's answer for people: a list as a table with its page below, anything else name by name. */
+/** An action's answer for people: a list as a table with its page, any other answer as names and values. */
 export const renderReply = (action: string, body: unknown): string => {
   if (!isObject(body)) return textOf(body)
   const columns = TABLE_COLUMNS[action] ?? {}
@@ -93,7 +93,7 @@ export const renderReply = (action: string, body: unknown): string => {
   return [table, ...(Object.keys(rest).length > 0 ? [objectText(rest, columns)] : []), page].join('\n\n')
 }
 
-/** A refusal for people: what, where, and what to do about it. */
+/** A refusal for people: the reason, the wrong fields, and what to do. */
 export const renderRefusal = (action: string, status: number, body: unknown): string => {
   if (!isObject(body)) return `${action} was refused (${status})`
   const { message, code, field_errors: fields, action_hint: hint, ...others } = body

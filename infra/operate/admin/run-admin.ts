@@ -14,10 +14,10 @@ export type AdminIo = Output & { readonly env: NodeJS.ProcessEnv }
 /** 0: done. 1: refused, or failed. 2: called wrongly. */
 export type ExitCode = 0 | 1 | 2
 
-/** What operator actions answer; scheduled work answers its summary as it is. */
+/** The answer of an operator action. Scheduled work answers its summary without this envelope. */
 const Reply = v.strictObject({ status: v.number(), body: v.unknown() })
 
-/** An answer asked for as CSV: that alone is the output, so that it can go into a file. */
+/** An answer as CSV. The output is only the CSV, so that it can go into a file. */
 const CsvReply = v.object({
   csv: v.string(),
   left_out: v.optional(v.array(v.object({ settlement_id: v.string(), reason: v.string() })), []),
@@ -39,11 +39,11 @@ const report = (io: AdminIo, action: string, json: boolean, answer: unknown): Ex
     for (const { settlement_id: id, reason } of body.left_out ?? []) io.err(printable(`Left out: ${id}: ${reason}`))
   } else io.out(json ? asJson : renderReply(action, body))
   if (!json && v.is(Resumable, body)) io.err(printable(`There is more: --cursor ${body.cursor}`))
-  if (!json && v.is(Further, body)) io.err('There is more: --all goes on until nothing is left')
+  if (!json && v.is(Further, body)) io.err('There is more: --all repeats the action until nothing is left')
   return 0
 }
 
-/** A report, or the part of it that one run could finish: with `continuing`, the next run goes on from the cursor. */
+/** A report, or the part that one run could finish. With `continuing`, the next run continues from the cursor. */
 const Part = v.object({
   status: v.literal(200),
   body: v.looseObject({
@@ -56,7 +56,7 @@ const Part = v.object({
 /** The limit of runs for one report. Each run reads for minutes. */
 const MOST_RUNS = 500
 
-/** Asks for an answer, and for the rest of it as often as there is more. The parts of a CSV or a list are one answer. */
+/** Invokes an action until its report is complete. It joins the parts of a CSV or a list. */
 const askAll = async (spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv): Promise<unknown> => {
   const parts: v.InferOutput<typeof Part>['body'][] = []
   let payload = asked.payload
@@ -83,18 +83,18 @@ const Counted = v.object({
   body: v.object({ count: v.number(), passed_over: v.optional(v.number(), 0), next: v.optional(v.string()) }),
 })
 
-/** Asks until nothing is left, and answers the sums. A refusal is answered as it is, with what was done before it. */
+/** Invokes an action until nothing is left, and answers the sums. A refusal is passed on, with the count before it. */
 const askOn = async (spec: FunctionSpec, asked: Asked, io: AdminIo): Promise<unknown> => {
   const sums = { count: 0, passed_over: 0 }
   let payload = asked.payload
   for (let run = 0; run < MOST_RUNS; run++) {
     const answer = await invokeAction(spec, { ...asked, payload }, io.env).catch((error: unknown) => {
-      io.err(`${sums.count} were begun before; the same command again goes on`)
+      io.err(`${sums.count} were begun before; run the same command again to continue`)
       throw error
     })
     const counted = v.safeParse(Counted, answer)
     if (!counted.success) {
-      if (sums.count > 0) io.err(`${sums.count} were begun before; the same command again goes on`)
+      if (sums.count > 0) io.err(`${sums.count} were begun before; run the same command again to continue`)
       return answer
     }
     const { count, passed_over: passedOver, next } = counted.output.body
@@ -103,7 +103,7 @@ const askOn = async (spec: FunctionSpec, asked: Asked, io: AdminIo): Promise<unk
     if (next === undefined) return { status: 200, body: sums }
     payload = { ...asked.payload, cursor: next }
   }
-  throw new InvocationFailed(`${sums.count} were begun in ${MOST_RUNS} runs; the same command again goes on`)
+  throw new InvocationFailed(`${sums.count} were begun in ${MOST_RUNS} runs; run the same command again to continue`)
 }
 
 const headingOf = ({ trigger }: FunctionSpec): string =>
@@ -111,12 +111,12 @@ const headingOf = ({ trigger }: FunctionSpec): string =>
 
 const ENVIRONMENT = `
 Environment:
-  GATEWAY_OPERATOR         who asks, where an action wants an --operator and none is given
-  GATEWAY_DUTY             as which duty you act on the local gateway: look, support, finance, admin or deploy
-  PORT                     of the local gateway, 3000 by default
-  AWS_REGION, AWS_PROFILE  where a stage on AWS is, and as whom you ask
+  GATEWAY_OPERATOR         the operator, for actions that require --operator
+  GATEWAY_DUTY             your duty on the local gateway: look, support, finance, admin or deploy
+  PORT                     the port of the local gateway, 3000 by default
+  AWS_REGION, AWS_PROFILE  the region of a stage on AWS, and your credentials
 
-<action> --help shows its fields and options. Without --stage the gateway on this machine is asked.`
+<action> --help shows its fields and options. Without --stage, commands go to the gateway on this machine.`
 
 const emptyProgram = (io: AdminIo): Command =>
   new Command('npm run admin --')
@@ -129,7 +129,7 @@ const emptyProgram = (io: AdminIo): Command =>
     .addHelpText('after', ENVIRONMENT)
     .addHelpText('afterAll', '\nExit code: 0 done, 1 refused or failed, 2 called wrongly.')
 
-/** `--bank-reference` is the same as `--bank_reference`. An unknown flag is named as it was typed. */
+/** Accepts `--bank-reference` for `--bank_reference`. An unknown flag stays as typed, for the error message. */
 const underscored = (program: Command, argument: string): string => {
   const spelled = argument.replace(/(?<=^--[^=]+)-/g, '_')
   const [flag] = spelled.split('=')
@@ -137,8 +137,8 @@ const underscored = (program: Command, argument: string): string => {
 }
 
 /**
- * The operators' tool: one action per call, on this machine or on AWS. Asks nothing back, so that it can be used in a
- * script; what was refused ends with a code other than 0.
+ * The operators' tool: one action per call, on this machine or on AWS. It never prompts, so scripts can use it. A
+ * refused action ends with a code other than 0.
  */
 export const runAdmin = async (argv: readonly string[], given: AdminIo): Promise<ExitCode> => {
   const io = onTerminal(given)
@@ -155,7 +155,7 @@ export const runAdmin = async (argv: readonly string[], given: AdminIo): Promise
         else code = (await runFile(spec, described.input, { ...asked, file }, io)) ? 0 : 1
       })
     }
-    // Help at any place prints only help: nothing is called, and other arguments are not checked.
+    // --help anywhere only prints help. No action is called, and other arguments are not checked.
     const words = asksForHelp(argv) ? [...argv.slice(0, 1), '--help'] : argv.map((word) => underscored(program, word))
     await program.parseAsync(words, { from: 'user' })
     return code

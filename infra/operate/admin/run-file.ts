@@ -37,7 +37,7 @@ const fieldsIn = (head: readonly string[], fields: readonly Field[]): readonly F
   return named.filter((field) => field !== undefined)
 }
 
-/** A cell as its field wants it; an empty one says nothing. */
+/** The call of a line. Each cell is converted to its field's type; an empty cell leaves its field out. */
 const lineFrom = (number: number, cells: readonly string[], columns: readonly Field[], common: Payload): Line => {
   if (cells.length !== columns.length) {
     throw new UsageError(`line ${number} has ${cells.length} cells and not ${columns.length}`)

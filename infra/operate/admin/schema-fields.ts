@@ -2,18 +2,18 @@ import type * as v from 'valibot'
 
 /** One field of an action's input, as an operator gives it: `--bank.bank_name`. */
 export type Field = {
-  /** Dotted where it is inside another one. */
+  /** Dotted if the field is inside another one. */
   readonly name: string
-  /** Of a group of fields as a whole `null` is all that can be given. */
+  /** `null`: a group of fields, which can only be cleared as a whole. */
   readonly kind: 'text' | 'whole number' | 'true|false' | 'list' | 'null'
   readonly required: boolean
   /** `null` clears it. */
   readonly nullable: boolean
-  /** Its help: need, default, what it may be, and the rules the schema puts in words. */
+  /** Its help: whether it is required, its default, its choices, and the schema's own messages. */
   readonly notes: readonly string[]
 }
 
-/** As much of a valibot schema as its help needs. A field of another kind is shown as text, and the action checks it. */
+/** The part of a valibot schema that the help reads. A field of another kind is shown as text; the action checks it. */
 type Node = {
   readonly type?: string
   readonly wrapped?: Node
@@ -27,7 +27,7 @@ type Node = {
 
 const KINDS: Readonly<Record<string, Field['kind']>> = { number: 'whole number', boolean: 'true|false', array: 'list' }
 
-/** Takes off `optional` and `nullable`, also where they are the beginning of a pipe. */
+/** Removes `optional` and `nullable`, also at the beginning of a pipe. */
 const unwrapped = (node: Node): { node: Node; required: boolean; nullable: boolean; byDefault: Node['default'] } => {
   if (node.wrapped === undefined) return { node, required: true, nullable: false, byDefault: undefined }
   const inner = unwrapped(node.wrapped)
@@ -50,8 +50,8 @@ const choicesOf = ({ item, literal, options = literal === undefined ? [] : [lite
 }
 
 /**
- * The rules of a field, or of an input those between its fields: messages written by hand say what must be, those that
- * a library makes up are of no use here.
+ * The rules of a field, or those between the fields of an input. They are the messages that the schema sets itself;
+ * valibot's generated messages do not help here.
  */
 export const rulesOf = ({ pipe = [] }: Node): readonly string[] =>
   pipe.flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
@@ -74,7 +74,7 @@ const fieldsOfNode = (name: string, outer: Node, groupRequired: boolean): readon
   return [{ name, kind: kindOf(node), required, nullable, notes }]
 }
 
-/** The fields of an action's input, in the schema's order, those inside others by their dotted names. */
+/** The fields of an action's input, in the schema's order. Inner fields have dotted names. */
 export const fieldsOf = (schema: v.GenericSchema): readonly Field[] => {
   const { entries = {} }: Node = schema
   return Object.entries(entries).flatMap(([name, node]) => fieldsOfNode(name, node, true))

@@ -6,8 +6,8 @@ const PAYMENTS =
   'id client_id status failure_reason method channel_code notional_minor external_reference created_at'.split(' ')
 
 /**
- * What a table of an action's answer shows, by the name of the list in it: what is looked for there, narrow enough for
- * a terminal. Lists that are not here are shown with all they have; `--json` always is.
+ * The columns of the tables of an action's answer, by the name of the list. They fit into a terminal. A list that is not
+ * here, and `--json`, shows every field.
  */
 export const TABLE_COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'list-clients': { data: ['client_id', 'name', 'enabled', 'settlement_floor_minor', 'bank.bank_account_no'] },

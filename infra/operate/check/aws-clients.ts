@@ -9,18 +9,18 @@ import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import { SNSClient } from '@aws-sdk/client-sns'
 import { STSClient } from '@aws-sdk/client-sts'
 
-/** Two tries with a deadline each, because a person waits for a check. */
+/** Two tries with a short deadline, because a person waits for a check. */
 const LIMITS = {
   maxAttempts: 2,
   requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true },
 } as const
 
-/** CloudFront, its certificate and its WAF live there, wherever the gateway does. */
+/** The region of CloudFront, its certificate and its WAF, for a gateway in any region. */
 export const GLOBAL_REGION = 'us-east-1'
 
 export type AwsClients = ReturnType<typeof awsClients>
 
-/** The operator's own credentials: profiles, SSO or the environment, as the AWS CLI takes them. */
+/** Clients with the operator's credentials: profiles, SSO or the environment, as in the AWS CLI. */
 export const awsClients = (region: string) => {
   const config = { ...LIMITS, region }
   return {
@@ -38,7 +38,7 @@ export const awsClients = (region: string) => {
   }
 }
 
-/** The stack in any state; undefined when there is none, for which CloudFormation has no error of its own. */
+/** The stack in any state; undefined if there is none. CloudFormation reports that as a ValidationError. */
 export const describedStack = async (client: CloudFormationClient, StackName: string): Promise<Stack | undefined> => {
   try {
     return (await client.send(new DescribeStacksCommand({ StackName }))).Stacks?.[0]
@@ -49,7 +49,7 @@ export const describedStack = async (client: CloudFormationClient, StackName: st
   }
 }
 
-/** False of a stack that never came to be: the next deployment begins by deleting what is left of it. */
+/** False for a stack whose creation failed. The next deployment first deletes its remains. */
 export const wasCreated = ({ StackStatus: status }: Pick<Stack, 'StackStatus'>): boolean =>
   !['REVIEW_IN_PROGRESS', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'DELETE_COMPLETE'].includes(status ?? '')
 

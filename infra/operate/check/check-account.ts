@@ -10,10 +10,10 @@ import type { StageDomain } from '../../stack/stage-file.ts'
 import { type AwsClients, describedStack, GLOBAL_REGION, outputOf } from './aws-clients.ts'
 import { errorName, type Finding, ok, remedyFor, runCheck, unlessAbsent, wrong } from './finding.ts'
 
-/** The first version of CDK's bootstrap resources that our stacks are published through; a test holds it to the assembly. */
+/** The oldest version of CDK's bootstrap that our stacks support. A test compares it with the assembly. */
 export const OLDEST_BOOTSTRAP = 8
 
-/** Whose account it will be, and where. Without credentials no other check can look, so this one is asked first. */
+/** The account and the region. This check comes first, because every other check needs credentials. */
 export const checkCredentials = async (sts: STSClient, region: string): Promise<Finding> => {
   try {
     const { Account: account, Arn: arn } = await sts.send(new GetCallerIdentityCommand({}))
@@ -48,11 +48,11 @@ const checkBootstrap = async (client: CloudFormationClient, what: string): Promi
   return wrong(what, detail, 'npm run deploy -- --stage STAGE --init')
 }
 
-/** Whether the account has the runs that a new stage reserves. CloudFormation would fail after minutes and roll back. */
+/** Whether the account has the concurrency that a new stage reserves. Without it CloudFormation would roll back. */
 export const checkSpareConcurrency = async (client: LambdaClient, stage: DeployedStage): Promise<Finding> => {
   const what = 'Lambda concurrency'
   const wanted = reservedRuns(stage)
-  // A new account may run ten at a time, all of them unreserved: enough for a stage that asks for none.
+  // A new account has a concurrency of ten, all unreserved. That is enough for a stage that reserves none.
   if (wanted === 0) return ok(what, 'this stage reserves nothing')
   const { AccountLimit: limit } = await client.send(new GetAccountSettingsCommand({}))
   const left = (limit?.UnreservedConcurrentExecutions ?? 0) - wanted
@@ -61,7 +61,7 @@ export const checkSpareConcurrency = async (client: LambdaClient, stage: Deploye
   return left >= UNRESERVED_MINIMUM ? ok(what, figures) : wrong(what, figures, todo)
 }
 
-/** Whether the domain's zone is public. With any other zone a deployment would wait for its certificate for hours. */
+/** Whether the domain's zone is public. Otherwise a deployment would wait hours for its certificate. */
 export const checkDomain = async (client: Route53Client, domain: StageDomain | undefined): Promise<Finding> => {
   if (domain === undefined) return ok('domain', 'none: API Gateway generates the address')
   const { name, zone } = domain
@@ -106,14 +106,14 @@ const requestOf = (service: string, code: string, wanted: number): string =>
 
 const API_QUOTA = { ServiceCode: 'apigateway', QuotaCode: 'L-8A5B8E43' } as const
 
-/** Whether API Gateway lets in what the routes of the stage let through together, when each with a throttle is full. */
+/** Whether the account's API quota is as high as the throttles of all routes together. */
 export const checkApiRequests = async (
   { serviceQuotas }: Pick<AwsClients, 'serviceQuotas'>,
   { throttle, routeThrottles }: DeployedStage,
 ): Promise<Finding> => {
   const what = 'account API requests'
   const ask = serviceQuotas.send(new GetServiceQuotaCommand(API_QUOTA))
-  // A quota that was never raised is known by its default alone.
+  // A quota that was never raised has only its default.
   const { Quota: quota } =
     (await unlessAbsent(['NoSuchResourceException'], ask)) ??
     (await serviceQuotas.send(new GetAWSDefaultServiceQuotaCommand(API_QUOTA)))

@@ -16,7 +16,7 @@ const FRONT_REMEDY =
 
 type Lack = readonly [isSo: boolean, detail: string, todo: string]
 
-/** What the stage's settings lack. A stage whose data is protected takes real money, and must not go without. */
+/** What the stage's settings lack. A stage with protected data takes real money, so it must lack nothing. */
 export const checkSettings = (stage: DeployedStage, nowMs = Date.now()): readonly Finding[] => {
   const { settings, deletionProtection, alarmRecipients, domain, front } = stage
   const { originCertificate } = stage.frontSettings
@@ -45,15 +45,15 @@ export const checkSettings = (stage: DeployedStage, nowMs = Date.now()): readonl
   return [ok(what, `${settings.name} keeps its data; ${alarmRecipients.length} recipients`)]
 }
 
-/** Of the authority that the project comes with. */
+/** The subject of the authority that the project contains. */
 export const PLACEHOLDER_SUBJECT = 'CN=placeholder'
 
-/** Time enough to exchange it: once it has expired, the API cannot be reached. */
+/** The time to renew it. After its expiry the API cannot be reached. */
 const RENEWED_BEFORE_DAYS = 60
 
 const ONE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
-/** What is wrong with the front's certificate, as far as this project can see. */
+/** The problems of the front's certificate that this project can see. */
 export const originCertificateProblems = ({ id, authority }: OriginCertificate, nowMs: number): readonly string[] => [
   ...(id === PLACEHOLDER_CERTIFICATE ? ['the id of the front’s certificate is still the placeholder'] : []),
   ...authorityProblems(authority, nowMs).map((problem) => `${authority} ${problem}`),
@@ -64,7 +64,7 @@ const authorityProblems = (authority: string, nowMs: number): readonly string[] 
     const text = readFileSync(originAuthorityPath(authority), 'utf8')
     const certificates = (text.match(ONE) ?? []).map((pem) => new X509Certificate(pem))
     return [
-      ...(text.includes('PRIVATE KEY') ? ['holds a private key, which belongs nowhere near the code'] : []),
+      ...(text.includes('PRIVATE KEY') ? ['holds a private key; remove it, and make a new key'] : []),
       ...(certificates.length === 0 ? ['has no certificate'] : []),
       ...certificates.flatMap((certificate) => certificateProblems(certificate, nowMs)),
     ]
@@ -77,7 +77,7 @@ const certificateProblems = ({ ca, subject, validTo }: X509Certificate, nowMs: n
   const days = Math.floor((Date.parse(validTo) - nowMs) / DAY_MS)
   return [
     ...(subject === PLACEHOLDER_SUBJECT ? ['is still the placeholder'] : []),
-    ...(ca ? [] : ['holds a certificate that is no authority']),
+    ...(ca ? [] : ['holds a certificate that is not of an authority']),
     ...(days < RENEWED_BEFORE_DAYS ? [`holds a certificate that ends in ${days} days`] : []),
   ]
 }

@@ -3,7 +3,7 @@ import { printable } from '../../local/terminal/printable.ts'
 /** One line of a preflight or of the doctor. */
 export type Finding = {
   readonly what: string
-  /** `unclear`: it could not be looked at, which proves nothing either way. */
+  /** `unclear`: it could not be checked. */
   readonly state: 'ok' | 'wrong' | 'unclear'
   readonly detail: string
   /** What to do about it. */
@@ -18,7 +18,7 @@ const bad =
 export const wrong = bad('wrong')
 export const unclear = bad('unclear')
 
-/** One finding a line, what to do about it below; states under one another, in the words of the tool. */
+/** Each finding as a line, with the remedy on the next. `words` are the tool's names of the states. */
 export const renderFindings = (
   findings: readonly Finding[],
   words: Readonly<Record<Finding['state'], string>>,
@@ -46,18 +46,18 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^ENOENT$/, 'install openssl'],
 ]
 
-/** By its class alone: a message of AWS or of a parser may quote what was sent or read. */
+/** The name of an error. Its message is never shown, because it may quote a secret or a body. */
 export const errorName = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown error'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  // A name with two addresses fails at both: an AggregateError with the code.
+  // For a host with two addresses, Node throws an AggregateError with the code.
   return /^(Aggregate)?Error$/.test(error.name) && code !== undefined ? code : error.name
 }
 
-/** Of a request by HTTP: what broke the connection. */
+/** The reason why an HTTP request failed. */
 export const lostBy = (error: unknown): string => errorName((error instanceof Error && error.cause) || error)
 
-/** Of a refusal, the action that AWS names in it. Nothing else of a message is shown. */
+/** The action that AWS names in a refusal. No other part of the message is shown. */
 const refusedAction = (error: unknown): string | undefined =>
   /not authorized to perform:? ([a-z0-9-]+:[A-Za-z]+)/.exec(error instanceof Error ? error.message : '')?.[1]
 
@@ -67,7 +67,7 @@ export const remedyFor = (error: unknown): string => {
   return REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'
 }
 
-/** Runs a check. An error becomes a finding of its own and stops no other check. */
+/** Runs a check. An error becomes a finding, and stops no other check. */
 export const runCheck = async (
   what: string,
   check: () => Promise<Finding | readonly Finding[]>,
@@ -80,7 +80,7 @@ export const runCheck = async (
   }
 }
 
-/** The answer, or undefined when AWS says by one of these error names that there is no such thing. */
+/** The answer; undefined if AWS answers one of these errors, which mean that the item does not exist. */
 export const unlessAbsent = async <T>(names: readonly string[], ask: Promise<T>): Promise<T | undefined> => {
   try {
     return await ask

@@ -3,7 +3,7 @@ import { UsageError } from '../../local/terminal/command-line.ts'
 import { assertDeployable } from '../../stack/assert-deployable.ts'
 import { type DeployedStage, deployedStage } from '../../stack/stage.ts'
 
-/** The stage that a command line names. Throws `UsageError` when it names none, or one that cannot be deployed. */
+/** The stage that a command line names. Throws `UsageError` without a name, or if the stage cannot be deployed. */
 export const stageNamed = (name: string | undefined): DeployedStage => {
   if (name === undefined) throw new UsageError('name the stage with --stage NAME')
   try {
@@ -16,8 +16,8 @@ export const stageNamed = (name: string | undefined): DeployedStage => {
 }
 
 /**
- * The region as CDK will see it: the environment's, in both of its spellings, or the profile's. Undefined when there is
- * none: CDK would then choose one by itself, on another continent.
+ * The region that CDK will use: from one of two environment variables, or from the profile. Undefined without one; CDK
+ * would then choose a region on another continent.
  */
 export const regionOf = async (env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> => {
   const named = env['AWS_REGION'] || env['AWS_DEFAULT_REGION']
@@ -29,7 +29,7 @@ export const regionOf = async (env: Readonly<Record<string, string | undefined>>
   }
 }
 
-/** The same. Throws `UsageError` when there is none. */
+/** The same. Throws `UsageError` without a region. */
 export const regionNamed = async (env: Readonly<Record<string, string | undefined>>): Promise<string> => {
   const region = await regionOf(env)
   if (region !== undefined) return region

@@ -16,8 +16,8 @@ export type InitInput = {
 }
 
 /**
- * Makes what a stage needs and its template cannot make. It lists the account's quotas first, because people answer
- * quota requests. It changes nothing that exists. One failure stops no other step, so the same call continues after it.
+ * Makes what a stage needs and its template cannot make. It lists the account's quotas first, because AWS takes days for
+ * quota requests. It changes nothing that exists. One failure stops no other step; the same call may be repeated.
  */
 export const initStage = async ({ stage, region, root, runCdk }: InitInput): Promise<readonly Finding[]> => {
   const aws = awsClients(region)
@@ -40,14 +40,14 @@ export const initStage = async ({ stage, region, root, runCdk }: InitInput): Pro
   return [...found, ...(await make('origin certificate', () => makeOriginCertificate(aws.acm, stage, root)))]
 }
 
-/** What could not be made is missing. */
+/** A step that failed counts as missing. */
 const make: typeof runCheck = async (what, run) =>
   (await runCheck(what, run)).map((found) => (found.state === 'unclear' ? { ...found, state: 'wrong' } : found))
 
-/** Schedules that run once a day or less. Their alarms count silence, and both may run at any time. */
+/** The rare schedules. Their alarms go on without runs, and both may run at any time. */
 const RARE = ['sweep-settlements', 'sync-provider-transactions']
 
-/** The last steps of a first deployment, after a person has done the rest. They may be repeated. Answers the exit code. */
+/** The last steps of a first deployment, after the manual steps. They may be repeated. Answers the exit code. */
 export const finishStage = async (stage: string, io: DoctorIo): Promise<number> => {
   const terminal = { out: (text: string) => console.log(text), err: (text: string) => console.error(text) }
   const codes: number[] = []

@@ -16,13 +16,13 @@ export type PreflightInput = {
 
 export type Preflight = {
   readonly findings: readonly Finding[]
-  /** The stack is not there yet: some things can be done only after its first deployment. */
+  /** The stack does not exist yet. Some steps are possible only after its first deployment. */
   readonly first: boolean
 }
 
 /**
- * Finds what `cdk deploy` would not report, or only after damage: missing settings of a production stage, the wrong
- * packages or account, a first deployment that CloudFormation would roll back. Reads only.
+ * Finds faults that `cdk deploy` would report too late or never: missing settings of a production stage, wrong packages
+ * or account, a first deployment that CloudFormation would roll back. It only reads.
  */
 export const preflight = async ({ stage, region, root }: PreflightInput): Promise<Preflight> => {
   const here = [...checkSettings(stage), ...(await runCheck('packages', async () => checkInstalled(root)))]
@@ -54,7 +54,7 @@ const Lock = v.object({ packages: v.record(v.string(), Package) })
 
 const packagesIn = (path: string) => v.parse(Lock, JSON.parse(readFileSync(path, 'utf8'))).packages
 
-/** Whether what will be bundled and deployed is what the lock file says, to the version. */
+/** Whether the installed packages have exactly the versions of the lock file. */
 export const checkInstalled = (root: string): Finding => {
   let installed: ReturnType<typeof packagesIn>
   try {
@@ -64,7 +64,7 @@ export const checkInstalled = (root: string): Finding => {
   }
   const [first, ...others] = Object.entries(packagesIn(join(root, 'package-lock.json'))).filter(([path, locked]) => {
     const found = installed[path]?.version
-    // A package for another platform is in the lock file only; nothing else may be missing.
+    // Only a package for another platform may be missing.
     if (found === undefined && MAY_BE_MISSING.some((kind) => locked[kind])) return false
     return path !== '' && found !== locked.version
   })

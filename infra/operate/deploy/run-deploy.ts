@@ -31,20 +31,20 @@ const OPTIONS = {
 
 const DEPLOY_HELP = `npm run deploy -- --stage NAME [--check | --init] [flags of cdk deploy]
 
-Looks first at what cdk deploy would not say before it does harm, one line each, and starts it when nothing is missing.
+Checks first what cdk deploy would report too late, one line each, and starts cdk deploy if nothing is missing.
   --stage NAME   prod, dev, or one of your own; all of its stacks
-  --check        look only
-  --init         for a first deployment: say which quotas to request, make what is missing, deploy, and say what only a
-                 person can do. Again, once that is done: run the rare schedules, and ask the doctor
+  --check        only check
+  --init         for a first deployment: list the quotas to request, make what is missing, deploy, and list the manual
+                 steps. After those, run it again: it runs the rare schedules and the doctor
   --help, -h     this text
-Account and region are those of AWS_PROFILE and AWS_REGION. Goes to cdk deploy, and nothing else does:
+Account and region are those of AWS_PROFILE and AWS_REGION. Only these flags are passed to cdk deploy:
   --${Object.keys(PASSED_ON).join(' --')}
 Exit code: 0 done, 1 something is missing, 2 called wrongly, otherwise the code of cdk, or of the doctor.`
 
 /** Splits our own flags from those of `cdk deploy`. Throws `UsageError` on everything else. */
 export const parseDeployCommand = (argv: readonly string[]) => {
   const { stage, check, init, ...passed } = readOptions(argv, OPTIONS)
-  if (check && init) throw new UsageError('give --check or --init, not both: --check only looks, --init makes things')
+  if (check && init) throw new UsageError('give --check or --init, not both: --check changes nothing')
   const flags = Object.entries(passed).flatMap(([name, value]) =>
     typeof value === 'string' ? [`--${name}`, value] : [`--${name}`],
   )
@@ -57,11 +57,11 @@ export type DeployIo = {
   readonly runCdk: (args: readonly string[], env: Readonly<Record<string, string | undefined>>) => Promise<number>
   readonly preflight?: typeof preflight
   readonly initStage?: typeof initStage
-  /** The last steps of a first deployment, after a person has done the rest. Answers the exit code. */
+  /** The last steps of a first deployment, after the manual steps. Answers the exit code. */
   readonly finish: (stage: string, env: NodeJS.ProcessEnv) => Promise<number>
 }
 
-/** The command line of CDK in a process of its own, on the terminal of this one: it may ask for an approval. */
+/** Runs CDK as a process with our terminal, because it may ask for an approval. */
 export const runCdk: DeployIo['runCdk'] = (args, env) =>
   new Promise((resolve, reject) => {
     const cdk = join(PROJECT_ROOT, 'node_modules/aws-cdk/bin/cdk')
@@ -78,13 +78,13 @@ const leftToDo = ({ settings: { name }, domain, alarmRecipients }: DeployedStage
     ...(alarmRecipients.length > 0 ? [`have ${alarmRecipients.join(', ')} confirm each subscription`] : []),
     `then run the rare schedules and the doctor: npm run deploy -- --stage ${name} --init`,
   ]
-  return `\nWhat only a person can do, each step in docs/operations.md, section 1:\n${left.map((one, at) => `  ${at + 1}. ${one}`).join('\n')}`
+  return `\nManual steps, each described in docs/operations.md, section 1:\n${left.map((one, at) => `  ${at + 1}. ${one}`).join('\n')}`
 }
 
 const show = (findings: readonly Finding[]): void =>
   console.log(printableLines(renderFindings(findings, { ok: 'ok', wrong: 'missing', unclear: 'could not look' })))
 
-/** Looks at what a deployment needs, and deploys all stacks of the stage when nothing is missing. */
+/** Checks what a deployment needs, and deploys all stacks of the stage if nothing is missing. */
 export const runDeploy = (argv: readonly string[], io: DeployIo): Promise<number> =>
   runCommand(DEPLOY_HELP, argv, async () => {
     const { stage: name, checkOnly, init, flags } = parseDeployCommand(argv)
@@ -95,7 +95,7 @@ export const runDeploy = (argv: readonly string[], io: DeployIo): Promise<number
       const stage = stageNamed(name)
       show(await (io.initStage ?? initStage)({ stage, region, root: PROJECT_ROOT, runCdk: cdk }))
     }
-    // Read again, because the steps before may have changed the stage's file.
+    // Reads the stage's file again, because --init may have changed it.
     const stage = stageNamed(name)
     const { findings, first } = await (io.preflight ?? preflight)({ stage, region, root: PROJECT_ROOT })
     show(findings)

@@ -10,7 +10,7 @@ import { type DeployedStage, loadOf } from '../../stack/stage.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 import { askApi } from './ask-api.ts'
 
-/** So many calls at a time: functions must start within a check's time, and Lambda throttles management calls. */
+/** Calls at a time: functions must start before a check times out, and Lambda throttles management calls. */
 const AT_ONCE = 5
 
 const Envelope = v.object({ code: v.string() })
@@ -23,7 +23,7 @@ const ROUTES = [
   { method: 'GET', path: '/v1/gateway-doctor', answers: '404 not_found' },
 ]
 
-/** Whether each route leads to a function that can read its table: a well-formed key that was never issued is answered 401. */
+/** Whether each route leads to a function that can read its table. It answers 401 to a key that was never issued. */
 export const checkRoutes = async (apiUrl: string, stage: string): Promise<readonly Finding[]> => {
   const headers = { authorization: `Bearer ${unknownKey(stage)}` }
   const found = await mapInChunks(ROUTES, AT_ONCE, async ({ method, path, answers }) => {
@@ -46,7 +46,7 @@ const PROOF_MS = 40_000
 
 type OfStage = (lambda: aws.LambdaClient, stage: DeployedStage) => Promise<readonly Finding[]>
 
-/** Whether operators' functions can work. The prover asks them: no person may invoke all of them (design section 11). */
+/** Whether operators' functions work. The prover asks, because no person may invoke all of them (design section 11). */
 export const checkOperatorFunctions: OfStage = async (lambda, stage) => {
   const FunctionName = stackNameOf(stage, PROVER)
   const operated = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')

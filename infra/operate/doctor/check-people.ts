@@ -12,7 +12,7 @@ export const checkAlerts = async (sns: SNSClient, stack: Stack, hasAlarms: boole
     const what = `topic ${TopicArn?.split(':').at(-1) ?? output}`
     if (TopicArn === undefined) return [wrong(what, 'is no output of the stack', 'npm run deploy')]
     return runCheck(what, async () => {
-      // One page holds a hundred, more than anyone should wake.
+      // One page is enough: it holds a hundred subscriptions.
       const { Subscriptions: all = [] } = await sns.send(new ListSubscriptionsByTopicCommand({ TopicArn }))
       // AWS lists a subscription as `Deleted` for some days.
       const confirmed = all.filter(({ SubscriptionArn: arn }) => arn?.startsWith('arn:')).length
@@ -29,12 +29,12 @@ export const checkAlerts = async (sns: SNSClient, stack: Stack, hasAlarms: boole
 const NO_SUBSCRIBER =
   'set alarmRecipients and pageRecipients in infra/stages/STAGE.json and deploy, or subscribe someone'
 
-/** What the account does not show here. */
+/** The account does not show these here. */
 const UNSEEN = 'not seen: who holds one of them by a group or an assumed role, and copies of the policies'
 
 /**
- * No person holds `admin` and `finance` together (design section 11): who may change bank details may not pay out. Names each
- * user, group and role to which both policies are attached.
+ * No person holds both `admin` and `finance` (design section 11), so no person can change bank details and pay out. It
+ * names each user, group and role to which both policies are attached.
  */
 export const checkDuties = (iam: IAMClient, stack: Stack): Promise<readonly Finding[]> => {
   const what = 'duties admin and finance'

@@ -56,17 +56,17 @@ export const checkProvider = async (
 type FilledSecret = {
   readonly what: string
   readonly name: string
-  /** What is wrong with its text, by field. */
+  /** The problems of its text, by field. */
   readonly problemsIn: (text: string) => readonly string[]
   readonly todo: string
 }
 
-/** The second is Secrets Manager's word for a secret that is scheduled for deletion and cannot be read. */
+/** Secrets Manager answers the second one for a secret that is scheduled for deletion. */
 const ABSENT = ['ResourceNotFoundException', 'InvalidRequestException']
 
 /**
- * Whether a secret that a person fills in is there and has the form that functions read. Says which field is wrong, never
- * what is in it; `text` is for further checks alone, and only of one that is well-formed.
+ * Whether a secret that a person fills in exists and has the form that functions read. It names a wrong field, never its
+ * value. `text` is only for further checks, and only of a well-formed secret.
  */
 export const checkSecret = async (
   client: SecretsManagerClient,
@@ -87,7 +87,7 @@ export const checkSecret = async (
 /** An id of the provider's form that no payment has. A query for it shows whether our key may read. */
 const UNUSED_REQUEST_ID = 'pr-00000000-0000-4000-8000-000000000000'
 
-/** Whether the provider takes our key, by two questions that change nothing: one page of one transaction, and a request that is not there. */
+/** Whether the provider accepts our key: reads one transaction, and a request that does not exist. */
 export const checkProviderKey = async (
   provider: Pick<Provider, 'listTransactions' | 'getRequest'>,
 ): Promise<readonly Finding[]> => {
@@ -115,12 +115,12 @@ const Ignored = v.object({ outcome: v.literal('ignored') })
 
 type CallbackTarget = {
   readonly url: string
-  /** Those of the secret: the right ones. Never printed. */
+  /** The valid tokens, from the secret. Never printed. */
   readonly tokens: readonly string[]
   readonly timeoutMs?: number
 }
 
-/** Whether the provider's callbacks arrive, and only the provider's: with each right token, and with a wrong one. */
+/** Whether the gateway accepts a callback with each valid token, and refuses one with a wrong token. */
 export const checkCallback = async ({ url, tokens, timeoutMs }: CallbackTarget): Promise<readonly Finding[]> => {
   const post = (token: string) => {
     const headers = { 'content-type': 'application/json', 'x-callback-token': token }

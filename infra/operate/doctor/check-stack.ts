@@ -19,12 +19,12 @@ const POLL_MS = 5_000
 const DEADLINE_MS = 600_000
 
 const MEND =
-  'put right what its events name, then aws cloudformation continue-update-rollback or rollback-stack; of one that never came to be: docs/operations.md, section 1'
+  'repair what its events name, then aws cloudformation continue-update-rollback or rollback-stack; if the stack was never created: docs/operations.md, section 1'
 const RESTORE = 'docs/operations.md, "7. Restoring the table"'
-const REVERT = 'find out who changed it and why; npm run deploy with --revert-drift puts it back'
+const REVERT = 'find out who changed it and why; npm run deploy with --revert-drift reverts the change'
 const MAY_NOT_READ = 'use credentials that may read every resource of the stack'
 
-/** Whether a stack is there and still as it was deployed. Answers it only when there is something deployed to look at. */
+/** Whether a stack exists and has not drifted. Answers the stack only if it was ever created. */
 export const checkStack = async (
   client: aws.CloudFormationClient,
   { what, StackName, ...waiting }: Waiting & { readonly what: string; readonly StackName: string },
@@ -35,7 +35,7 @@ export const checkStack = async (
     if (!found) return wrong(what, `${StackName} is not deployed here`, 'npm run deploy, or another region')
     const status: string = found.StackStatus ?? '?'
     const detail = `${StackName} is ${status}`
-    // The stage is neither as it was nor as it will be.
+    // Checks of a stage during its deployment prove nothing.
     if (status.endsWith('_IN_PROGRESS')) return unclear(what, detail, 'wait until the deployment is over')
     if (wasCreated(found)) stack = found
     return /FAILED|^ROLLBACK/.test(status) ? wrong(what, detail, MEND) : ok(what, detail)
@@ -46,8 +46,8 @@ export const checkStack = async (
 }
 
 /**
- * What was changed by hand, as CloudFormation sees it: of the types of resources it compares, the properties that
- * the template sets. Names properties and never their values, one of which may be a secret.
+ * Manual changes that CloudFormation can see, of properties that the template sets. It names properties, never their
+ * values, because a value may be secret.
  */
 const checkDrift = async (client: aws.CloudFormationClient, StackName: string, waiting: Waiting) => {
   const what = `drift of ${StackName}`

@@ -13,7 +13,7 @@ import { checkAlerts, checkDuties } from './check-people.ts'
 import { checkProvider, checkSecret } from './check-provider.ts'
 import { checkStack, type Examination } from './check-stack.ts'
 
-/** Checks a deployed stage from outside: what no alarm shows, and what CloudFormation's drift detection finds. */
+/** Checks a deployed stage from outside, for faults that raise no alarm and for drift. */
 export const examineStage = async (examination: Examination): Promise<readonly Finding[]> => {
   const { stage, aws } = examination
   const [data, gateway, operators] = await Promise.all([
@@ -49,7 +49,7 @@ const examineStack = ({ stage, aws, nowMs, sleep }: Examination, what: string, p
     sleep,
   })
 
-/** Finds a stage that is still closed, and what a restored table lacks: without a stack it has no drift detection. */
+/** Finds a stage that is still closed, and missing settings of a restored table. No stack detects drift of that table. */
 export const checkTable = async (client: DynamoDBClient, stage: DeployedStage): Promise<readonly Finding[]> => {
   const { name } = stage.settings
   const role =

@@ -8,7 +8,7 @@ import { lostBy } from '../check/finding.ts'
 const TIMEOUT_MS = 35_000
 const PER_PAGE = '100'
 
-/** It may pass: the same call is worth another try. */
+/** A temporary failure: the same call may be retried. */
 export class Unreached extends GatewayRefusal {}
 
 const Page = v.object({ data: v.array(v.unknown()), next: v.string(), has_more: v.boolean() })

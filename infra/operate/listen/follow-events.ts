@@ -7,7 +7,7 @@ const MOST_POLLS = 43_200
 const MOST_TRIES = 12
 const LONGEST_WAIT_MS = 30_000
 
-/** The feed shows an event again within some minutes: of so many it is known that they were posted. */
+/** The feed may show an event again for some minutes, so the last posted events are remembered. */
 const REMEMBERED = 10_000
 
 /** Where a run continues: the position in the feed, and the latest events that were posted. */
@@ -15,7 +15,7 @@ export type Progress = { readonly next: string | undefined; readonly posted: rea
 
 export type Following = {
   readonly feed: Feed
-  /** Where a run begins that has no position. */
+  /** The start of a run without a position. */
   readonly since: string
   readonly post: (event: FeedEvent) => Promise<void>
   readonly progress: Progress
@@ -26,8 +26,8 @@ export type Following = {
 }
 
 /**
- * Posts each event of the feed, oldest first, until the signal. What cannot be reached for minutes ends it with
- * `Unreached`. The progress is kept after each page and at the end: only a run that was killed posts up to a page again.
+ * Posts each event of the feed, oldest first, until the signal. Throws `Unreached` after a server was unreachable for
+ * minutes. The progress is kept after each page and at the end. Only a killed run posts up to a page again.
  */
 export const followEvents = async (following: Following): Promise<void> => {
   const { feed, since, post, progress, keep, sleep, signal } = following
@@ -48,7 +48,7 @@ export const followEvents = async (following: Following): Promise<void> => {
       if (!page.hasMore) await sleep(POLL_MS)
     }
   } catch (error) {
-    // A call that was cut off by the signal is no failure.
+    // The signal also aborts the current call; that is no failure.
     if (!signal.aborted) throw error
   } finally {
     save()

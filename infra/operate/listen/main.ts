@@ -4,7 +4,7 @@ import { runListen } from './run-listen.ts'
 
 const stopping = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stopping.abort())
-// A reader that goes away (`npm run listen | head`) has seen enough.
+// The reader may close the pipe, as in `npm run listen | head`.
 process.stdout.on('error', () => stopping.abort())
 
 process.exitCode = await runListen(process.argv.slice(2), {

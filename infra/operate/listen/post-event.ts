@@ -5,12 +5,12 @@ import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 import { lostBy } from '../check/finding.ts'
 import { type FeedEvent, Unreached } from './events-page.ts'
 
-/** As long as a webhook's receiver has. */
+/** The same time as for a webhook. */
 const TIMEOUT_MS = 10_000
 
 /**
- * The secret for the copies that one API key brings: the same in every run, and no way back to the key. It is no
- * endpoint's own secret, which only the delivery worker can read.
+ * The signing secret of the copies for one API key. It is the same in every run, and does not reveal the key. It is not
+ * the endpoint's secret, which only the delivery worker can read.
  */
 export const listeningSecret = (apiKey: string): string =>
   `whsec_${createHmac('sha256', apiKey).update('signing secret of npm run listen').digest('base64')}`
@@ -22,8 +22,8 @@ export const followedName = (...parts: readonly string[]): string =>
 type Target = { readonly url: string; readonly signingSecret: string }
 
 /**
- * One POST of the event, signed as a webhook is. Answers how it went, for a person; only a server that is not there throws
- * `Unreached`. The end of the command does not cut it off: the server may have the event, and would get it again.
+ * Posts the event once, signed as a webhook. Answers the result for a person. Throws `Unreached` if no server listens.
+ * The end of the command does not abort it, because the server would get the event again.
  */
 export const postEvent = async ({ url, signingSecret }: Target, event: FeedEvent): Promise<string> => {
   const { event: eventName, event_id: eventId, body } = event

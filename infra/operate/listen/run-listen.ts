@@ -27,7 +27,7 @@ An event that your server answers with an error is not posted again; --since bri
 Environment:
   GATEWAY_API_KEY          the merchant's key; without it the key is read from the standard input. A read_only key is enough
   PORT                     of the local gateway (default 3000)
-  AWS_REGION, AWS_PROFILE  where a stage without a domain is, and as whom you ask for its address
+  AWS_REGION, AWS_PROFILE  the region of a stage without a domain, and your credentials
 Exit code: 0 stopped by Ctrl-C or after a day, 1 refused or not reached, 2 called wrongly.`
 
 const OPTIONS = { stage: { type: 'string' }, forward: { type: 'string' }, since: { type: 'string' } } as const
@@ -61,7 +61,7 @@ const keyFrom = async ({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>):
   throw new UsageError('set GATEWAY_API_KEY to the merchant’s key, or give the key on the standard input')
 }
 
-/** The command line of a merchant's developer. The key is in no argument: those are seen by everyone on the machine. */
+/** The command line of a merchant's developer. The key is no argument, because all users of a machine see arguments. */
 export const runListen = (argv: readonly string[], io: ListenIo): Promise<number> =>
   runCommand(USAGE, argv, async () => {
     const { stage, forward, since } = readOptions(argv, OPTIONS)
@@ -96,8 +96,8 @@ Signing secret: ${signingSecret}`),
   })
 
 /**
- * Where merchants reach the API of a stage. Its file names the domain. Only the stack knows the address of a stage without
- * one: reading it needs AWS credentials.
+ * The address of a stage's API. The stage's file names the domain. Without a domain only the stack knows the address,
+ * and reading it needs AWS credentials.
  */
 const apiUrl = async (name: string | undefined, env: Readonly<Record<string, string | undefined>>): Promise<string> => {
   if (name === LOCAL_STAGE) return addressAt(env['PORT'])

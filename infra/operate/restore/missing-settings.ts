@@ -4,7 +4,7 @@ import type { DeployedStage } from '../../stack/stage.ts'
 import { tagsOf } from '../../stack/stage-stack.ts'
 import { RECOVERY_DAYS } from '../../stack/storage/gateway-table.ts'
 
-/** A setting of the stage's table that a restore does not carry, and that is not as the stage says. */
+/** A setting that a restore does not carry, and that differs from the stage's file. */
 export type MissingSetting = { readonly what: string; readonly put: () => Promise<unknown> }
 
 /** The table that a stage is to have. */
@@ -21,7 +21,7 @@ const asked = async ({ client, TableName }: Wanted) => {
   return { table, expiry, recovery: backups?.PointInTimeRecoveryDescription, tags }
 }
 
-/** What a table of the stage lacks, in the order in which it is put. Changes nothing by itself. */
+/** The settings that a table of the stage lacks, in the order of their repair. It changes nothing. */
 export const missingSettings = async (wanted: Wanted): Promise<readonly MissingSetting[]> => {
   const { client, stage, TableName } = wanted
   const { table, expiry, recovery, tags } = await asked(wanted)

@@ -21,7 +21,7 @@ Restores the table of a closed stage as its next generation. The table in use st
   --backup ARN   a backup of DynamoDB, in this region
   --finish       restores nothing: gives the table of the stage's file what a restore does not carry
   --help, -h     this text
-The same command again goes on where it stopped.
+Run the same command again to continue after a failure.
 Exit code: 0 done, 1 not done, 2 called wrongly.`
 
 const OPTIONS = {
@@ -82,7 +82,7 @@ const timeOf = (at: string | undefined): Source | undefined => {
 
 const CLOSE = 'set "role": "closed" and "deployment": "alias-only" in the stage’s file, and deploy'
 
-/** Reads the function that requests meet: during a deployment, or after a failed one, the alias serves an older version. */
+/** Reads the version that serves requests. During or after a failed deployment the alias serves an older one. */
 const whyNotClosed = async ({ lambda }: Pick<AwsClients, 'lambda'>, stage: DeployedStage) => {
   const { name } = stage.settings
   if (stage.role !== 'closed') return `${name} is open: ${CLOSE} first`
@@ -97,7 +97,7 @@ const isFromElsewhere = ({ SourceBackupArn: backup, RestoreDateTime: at }: aws.R
 
 const secondOf = (time: Date | undefined) => Math.floor(Number(time) / SECOND_MS)
 
-/** Goes on with a table that an earlier call began. Answers why not, if that call asked for something else. */
+/** Continues a restore that an earlier call began. Answers why not, if that call had another source. */
 const restore = async (client: aws.DynamoDBClient, stage: DeployedStage, source: Source, sleep: RestoreIo['sleep']) => {
   const generation = stage.table.generation + 1
   const wanted = { client, stage, TableName: tableNameOf(stage, generation) }
@@ -138,7 +138,7 @@ const complete = async (wanted: Wanted, sleep: RestoreIo['sleep']): Promise<void
   say(`${wanted.TableName} is as the stage’s file says`)
 }
 
-/** The table and all of its indexes: DynamoDB takes no change while one of them is made. */
+/** Waits for the table and its indexes, because DynamoDB accepts no change before. */
 const untilActive = async ({ client, TableName }: Wanted, sleep: RestoreIo['sleep']) => {
   for (let poll = 0; poll < MAX_POLLS; poll++) {
     const { Table } = await client.send(new aws.DescribeTableCommand({ TableName }))

@@ -3,7 +3,7 @@ import { SourceMap, type SourceMapPayload } from 'node:module'
 /** A place in a bundled function, as Node writes it into a stack trace: `index.mjs:12:3456`. */
 const BUNDLED_PLACE = /[^\s()]*index\.mjs:(\d+):(\d+)/g
 
-/** The stack trace with its places in the source instead of in the bundle; what the map does not know stays as it is. */
+/** The stack trace with places in the source instead of the bundle. A place that the map does not know stays. */
 export const resolveStack = (stack: string, payload: SourceMapPayload): string => {
   const map = new SourceMap(payload)
   return stack.replaceAll(BUNDLED_PLACE, (place, line: string, column: string) => {
@@ -14,5 +14,5 @@ export const resolveStack = (stack: string, payload: SourceMapPayload): string =
   })
 }
 
-/** Maps name sources from where the bundle was made. */
+/** Maps name sources relative to the directory of the bundle. */
 const fromProjectRoot = (source: string): string => source.replace(/^(?:\.\.\/)+/, '')

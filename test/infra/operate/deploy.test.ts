@@ -41,7 +41,7 @@ missing         region: none is set
                   -> set AWS_REGION
 
 Nothing was deployed.`)
-    expect(initial.text).toContain(`${text}\n\nWhat only a person can do`)
+    expect(initial.text).toContain(`${text}\n\nManual steps`)
   })
 
   const unlooked = async () => ({ findings: [unclear('domain', 'AccessDenied', 'ask someone')], first: false })
@@ -61,7 +61,7 @@ Nothing was deployed.`)
   it('says what is left to do after the first deployment', async () => {
     const { text } = await aDeployment({ preflight: isFirst }).run('--stage', 'dev')
 
-    expect(text.trim()).toBe(`What only a person can do, each step in docs/operations.md, section 1:
+    expect(text.trim()).toBe(`Manual steps, each described in docs/operations.md, section 1:
   1. in the provider's dashboard make a key, enter the callback URL, copy its token; put them into the secrets gateway/dev/provider and gateway/dev/provider-callback
   2. then run the rare schedules and the doctor: npm run deploy -- --stage dev --init`)
   })
@@ -116,15 +116,12 @@ Nothing was deployed.`)
       }).run('--stage', 'prod', '--init')
 
       expect([code, finished]).toStrictEqual([says, [['prod', 'ap-southeast-3']]])
-      expect(text).not.toContain('only a person')
+      expect(text).not.toContain('Manual steps')
     },
   )
 
   it.each([
-    [
-      ['--stage', 'prod', '--init', '--check'],
-      'give --check or --init, not both: --check only looks, --init makes things',
-    ],
+    [['--stage', 'prod', '--init', '--check'], 'give --check or --init, not both: --check changes nothing'],
     [[], 'name the stage with --stage NAME'],
     [['--stage', 'prod', '-c', 'stage=dev'], "Unknown option '-c'"],
     [['--stage', 'prod', '--region=us-east-1'], "Unknown option '--region'"],

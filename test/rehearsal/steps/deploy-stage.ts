@@ -16,7 +16,7 @@ export const deployStage = async (rehearsal: Rehearsal): Promise<string> => {
   await step('npm run deploy -- --init, from an empty account', async () => {
     const { output } = await npm(init)
     expect(output.includes(`CDK bootstrap in ${REGION}: made`), `it does not say what it made:\n${output}`)
-    expect(output.includes('What only a person can do'), `it does not say what is left:\n${output}`)
+    expect(output.includes('Manual steps'), `it does not say what is left:\n${output}`)
   })
   const connect = () => connectProvider(rehearsal, REGION)
   const apiUrl = await step('the provider’s key and callback token are filled in', connect)

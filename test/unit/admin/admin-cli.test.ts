@@ -192,13 +192,13 @@ describe('npm run admin, for an action with several runs', () => {
       'says of a redelivery without --all that there is more',
       [{ body: { count: 100, next: 'n1' } }],
       redeliver,
-      { code: 0, err: 'There is more: --all goes on until nothing is left', cursors: [undefined] },
+      { code: 0, err: 'There is more: --all repeats the action until nothing is left', cursors: [undefined] },
     ],
     [
       'ends a redelivery with a later refusal, and says how far it was',
       [{ body: { count: 100, next: 'n1' } }, DISABLED],
       [...redeliver, '--all'],
-      { code: 1, err: containing('100 were begun before; the same command again goes on') },
+      { code: 1, err: containing('100 were begun before; run the same command again to continue') },
     ],
   ])('%s', async (_, answers, argv, expected) => {
     expect(await answeredBy(answers, argv)).toMatchObject(expected)
