@@ -14,14 +14,14 @@ import { originSecret, type ProviderSecrets, providerSecrets } from './storage/s
 import { GatewayQueues } from './triggers/gateway-queues.ts'
 
 /**
- * What a stage keeps: table, key, secrets, queues and topics. A release of code changes nothing here, and neither does
- * its rollback.
+ * The resources that a stage keeps: table, key, secrets, queues and topics. A release of code does not change them, nor
+ * does its rollback.
  */
 export class DataStack extends StageStack {
   readonly table: ITableV2
   /** Seals the secrets of endpoints. */
   readonly sealKey: Key
-  /** The same key, of a stage that encrypts all its data with its own key. */
+  /** The same key, if the stage encrypts all its data with its own key. */
   readonly key: Key | undefined
   readonly queues: GatewayQueues
   readonly provider: ProviderSecrets

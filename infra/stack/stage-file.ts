@@ -38,28 +38,28 @@ const isRange = (text: string): boolean => {
   return isIPv4(address) && Number(bits) >= WIDEST_RANGE_BITS && Number(bits) <= 32
 }
 
-/** The time of a whole attempt: shared/webhook/send/https-webhook-sender.ts. */
+/** The timeout of an attempt: shared/webhook/send/https-webhook-sender.ts. */
 const MOST_ATTEMPT_MS = 10_000
 /** With a fifth each, five addresses together fill a route. */
 const MOST_ADDRESS_SHARE = 0.2
 
 const FrontSettings = v.strictObject({
-  /** The share of a route's throttle that one address gets. Above it the front refuses: infra/stack/edge/rate-rules.ts. */
+  /** The share of a route's throttle for one address. The front refuses more: infra/stack/edge/rate-rules.ts. */
   addressShare: above(0, MOST_ADDRESS_SHARE),
   /** IPv4 ranges that merchants have named. The limit of one address does not apply to them. */
   merchantAddresses: v.array(
     v.pipe(v.string(), v.check(isRange, 'an IPv4 range such as 203.0.113.7/32, none wider than /24')),
   ),
-  /** Raise by one after putting a new origin secret: CloudFormation reads it again only where something changed. */
+  /** Raise it by one after you put a new origin secret. CloudFormation reads the secret again only after a change. */
   originSecretRotation: Rate,
-  /** Left out: the API takes connections from anyone, and its functions refuse what does not carry the origin secret. */
+  /** Left out: anyone can connect to the API, and its functions refuse requests without the origin secret. */
   originCertificate: v.optional(OriginCertificateSchema),
 })
 
 const TableSettings = v.strictObject({
-  /** Which table the functions use: a restore makes the next one (docs/operations.md, section 7). */
+  /** The table that functions use. A restore makes the next one (docs/operations.md, section 7). */
   generation: Rate,
-  /** Of the table that the stack made or took over. The others are kept and left alone. */
+  /** The table that the stack made or adopted. It leaves the other tables alone. */
   adopted: Rate,
   /** `customer`: the stage's KMS key, which can be disabled and whose use is logged. Also for queues, logs, topics and secrets. */
   encryption: v.picklist(['aws', 'customer']),
@@ -80,25 +80,25 @@ export const StageFileSchema = v.strictObject({
   /** Spec 3.2, rule 1. */
   sweepAtUtc: TimeOfDay,
   auditAtUtc: TimeOfDay,
-  /** For clients without a return URL of their own, and what a payer is shown where there is no name. */
+  /** The return URL of clients without their own, and the name for payers of clients without a name. */
   payer: v.strictObject({ returnUrl: v.pipe(v.string(), v.url('a URL')), name: Text }),
   /** By the contract with the provider (docs/operations.md, section 3). */
   providerFees: v.picklist(PROVIDER_FEES),
   /** The quota that the provider granted, if it is not the published one (docs/operations.md, section 3). */
   providerCallsPerMinute: v.optional(Rate),
   /**
-   * Of a client for which operators have set no limit of its own: points a second (design section 9), and creates a
+   * The limits of a client without its own: points a second (design section 9), and creates a
    * second. At most a quarter of what the stage carries: infra/stack/capacity/assert-carried.ts.
    */
   clientRateLimit: Rate,
   clientCreateLimit: Rate,
-  /** After so many days an API key ends that was issued without an expiry. Left out: never. */
+  /** Days after which an API key without an expiry expires. Left out: never. */
   keyLifetimeDays: v.optional(Rate),
-  /** What happens to the table when its stack is deleted or replaces it; for the rest: `removalPolicyBesidesTable`. */
+  /** Whether the table survives its stack. For the other resources: `removalPolicyBesidesTable`. */
   removalPolicy: v.picklist(['retain', 'destroy']),
   /** Table and stack refuse to be deleted while this is on. */
   deletionProtection: v.boolean(),
-  /** Of every route that has none of its own. Jakarta gives an account 2,500 requests a second over all its APIs, bursts of 1,250. */
+  /** The throttle of routes without their own. Jakarta gives an account 2,500 requests a second over all its APIs, bursts of 1,250. */
   throttle: ThrottleSchema,
   /**
    * By route key, such as `POST /v1/payments`. Creates: half of the payments that the table carries
@@ -116,10 +116,10 @@ export const StageFileSchema = v.strictObject({
   accountConcurrency: Rate,
   /** CloudTrail records who invokes an operator's function, in a bucket from which nothing can be deleted. */
   invocationTrail: v.boolean(),
-  /** What a payment's webhooks take, by your own figures. The runs of deliver-webhook follow them and the quota. */
+  /** The load of a payment's webhooks, by your own figures. With the quota it sets the runs of deliver-webhook. */
   deliveries: v.strictObject({ endpointsAPayment: above(0, MOST_ENDPOINTS), attemptMs: above(0, MOST_ATTEMPT_MS) }),
   table: TableSettings,
-  /** Left out: the address API Gateway makes up. Otherwise that address is closed. */
+  /** Left out: API Gateway generates an address. With a domain that address is closed. */
   domain: v.optional(DomainSchema),
   /** `cloudfront`: CloudFront and WAF before the domain, which then answers only to them. */
   front: v.picklist(['none', 'cloudfront']),
@@ -148,7 +148,7 @@ const FOLDER = 'infra/stages'
 /** The settings of a stage without a file: cheap, and nothing remains when its stack is deleted. */
 const DISPOSABLE = 'dev'
 
-/** Settings as a file has them. Throws and names each that is missing, unknown, or of another kind. */
+/** The settings of a file. Throws with each setting that is missing, unknown or invalid. */
 export const parseStageFile = (file: string, text: string): StageFile => {
   let settings: unknown
   try {

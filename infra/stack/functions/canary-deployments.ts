@@ -71,7 +71,7 @@ export class CanaryDeployments extends Construct {
     const moves = ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias']
     const role = roleWith(this, new ServicePrincipal('codedeploy.amazonaws.com'), [
       ...allow(moves, [arnOf(this, 'lambda', `function:${stackNameOf(stage, '*')}`)]),
-      // CloudWatch allows this reading on all alarms or on none, because the call is a list.
+      // CloudWatch can allow this call only on all alarms.
       ...allow(['cloudwatch:DescribeAlarms'], [arnOf(this, 'cloudwatch', 'alarm:*')]),
     ])
     // Otherwise the deployment groups attach the managed policy, which reaches every function of the account.

@@ -45,7 +45,7 @@ export class DutyPolicies extends Construct {
       value: policy.managedPolicyArn,
       description: forWhom,
     })
-    // `npm run synth` and a deployment say whom to give what.
+    // `npm run synth` and a deployment print whom to attach it to.
     Annotations.of(this).addInfo(`${name}. ${forWhom}`)
   }
 

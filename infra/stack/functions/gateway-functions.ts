@@ -9,7 +9,7 @@ import { type GrantedResources, grantsOf } from './grants.ts'
 import { nodeRuntime } from './node-runtime.ts'
 import { reservedConcurrency } from './reserved-concurrency.ts'
 
-/** The next run repeats a failed one, with the state of that time; a daily one is tried again within minutes. */
+/** The next run does the work of a failed one. A daily run is retried within minutes. */
 const asyncRuns = ({ trigger }: FunctionSpec, { data }: GrantedResources): lambda.EventInvokeConfigOptions =>
   trigger.kind === 'schedule'
     ? {
@@ -49,7 +49,7 @@ const gatewayFunction = (
     memorySize: spec.memoryMb,
     timeout: Duration.seconds(spec.timeoutSeconds),
     environment: environmentOf(spec, resources),
-    // Kept when the next version comes: an alias can only move back to an existing version (runbook).
+    // Old versions are kept, because an alias can only move back to an existing version (runbook).
     currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
     recursiveLoop: spec.recursive === true ? lambda.RecursiveLoop.ALLOW : lambda.RecursiveLoop.TERMINATE,
     ...reservedConcurrency(spec, stage),

@@ -168,11 +168,11 @@ const closedSubnets = (
   return list
 }
 
-/** Which addresses were called and which packets refused, for 14 days: addresses and counts, never contents. */
+/** Logs called addresses and refused packets for 14 days: addresses and counts, never contents. */
 class FlowLogs extends Construct {
   constructor(scope: Construct, id: string, { vpc, stage }: { readonly vpc: IVpc; readonly stage: DeployedStage }) {
     super(scope, id)
-    // With the stage's prefix in its name, as the key's policy expects of every log (stage-key.ts).
+    // The key's policy requires the stage's prefix in the name of every log (stage-key.ts).
     const log = addLog(this, `/gateway-${stage.settings.name}/webhook-egress`, removalPolicyBesidesTable(stage))
     const writer = new ServicePrincipal('vpc-flow-logs.amazonaws.com').withConditions({
       StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID },

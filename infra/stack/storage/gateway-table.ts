@@ -7,7 +7,7 @@ import type { DeployedStage } from '../stage.ts'
 
 const ATTRIBUTE_TYPES: Readonly<Record<string, 'S' | 'N'>> = TABLE_SCHEMA.attributeTypes
 
-/** A key attribute with its declared type; one that the schema does not declare is a mistake in the schema. */
+/** A key attribute with its declared type. Throws if the schema does not declare it. */
 const attribute = (name: string): dynamodb.Attribute => {
   const type = ATTRIBUTE_TYPES[name]
   if (type === undefined) throw new Error(`key attribute ${name} has no type in the table's schema`)
@@ -17,7 +17,7 @@ const attribute = (name: string): dynamodb.Attribute => {
 /** As far back as DynamoDB can restore to any second. */
 export const RECOVERY_DAYS = 35
 
-/** Of the table and of each index, which DynamoDB meters by itself: one without a maximum would spend without one. */
+/** For the table and for each index, because DynamoDB limits each separately. */
 const throughputOf = ({ table: { maxReadUnits, maxWriteUnits, warm } }: DeployedStage) => ({
   maxReadRequestUnits: maxReadUnits,
   maxWriteRequestUnits: maxWriteUnits,
@@ -37,8 +37,8 @@ const globalIndex = (
 })
 
 /**
- * The one table, from the schema that the local gateway and the tests create theirs from. Answers the one that the
- * functions use, by its name: the stack's own, or one that was restored beside it.
+ * The table, from the same schema as in the local gateway and the tests. Answers the table that functions use: the
+ * stack's own, or a restored one.
  */
 export const gatewayTable = (parent: Construct, id: string, stage: DeployedStage, key?: Key): dynamodb.ITableV2 => {
   const scope = new Construct(parent, id)
@@ -63,7 +63,7 @@ export const gatewayTable = (parent: Construct, id: string, stage: DeployedStage
   return dynamodb.TableV2.fromTableName(scope, 'ByName', tableNameOf(stage))
 }
 
-/** An override, because the construct takes a key only in a stack with a fixed region, and this stack has none. */
+/** An override, because the construct accepts a key only in a stack with a fixed region. This stack has none. */
 const encryptWith = (table: dynamodb.TableV2, keyArn: string): void => {
   const { defaultChild } = table.node
   if (!(defaultChild instanceof dynamodb.CfnGlobalTable)) throw new Error('the table has no resource to encrypt')

@@ -7,10 +7,10 @@ import { stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
-/** The longest KMS allows: a key that is deleted by mistake takes the table's data with it. */
+/** The longest that KMS allows, because without the key the table's data is lost. */
 const PENDING_DELETION = Duration.days(30)
 
-/** What a service that writes to an encrypted queue or topic needs; the second reads the data key it may use again. */
+/** The actions of a service that writes to an encrypted queue or topic. The second one reads a cached data key. */
 const SENDING = ['kms:GenerateDataKey', 'kms:Decrypt']
 
 /** Whether the stage's key also encrypts table, queues, topics, secrets and logs. */
@@ -18,8 +18,8 @@ export const encryptsAll = ({ table }: DeployedStage): boolean => table.encrypti
 
 /**
  * The stage's key. It seals the secrets of endpoints. A stage that asks for it has table, queues, topics, secrets and
- * every log group encrypted with it too. Its material changes every year by itself. Functions get their use
- * of it by their roles (grants.ts), AWS services by its policy.
+ * every log group encrypted with it too. Its material rotates every year. Roles let functions use it
+ * (grants.ts), and its policy lets AWS services use it.
  */
 export const stageKey = (parent: Construct, id: string, stage: DeployedStage): Key => {
   const name = stackNameOf(stage)
@@ -29,7 +29,7 @@ export const stageKey = (parent: Construct, id: string, stage: DeployedStage): K
     description: `Payment gateway ${stage.settings.name}: secrets of endpoints${isForAll ? ', table, queues, topics, secrets, logs' : ''}`,
     enableKeyRotation: true,
     pendingWindow: PENDING_DELETION,
-    // As long as the table is kept, also after a creation that failed: without its key it could not be read.
+    // Kept as long as the table, also after a failed creation, because the table cannot be read without it.
     removalPolicy: stage.removalPolicy,
   })
   if (isForAll) letServicesUse(key, name)
@@ -43,7 +43,7 @@ const letServicesUse = (key: Key, prefix: string): void => {
     // In a key's own policy every resource is the key.
     key.addToResourcePolicy(new PolicyStatement({ principals, actions, resources: ['*'], conditions }))
   }
-  // Of this stage's log groups only: their name is in the context that everything is encrypted under.
+  // Only this stage's log groups: the encryption context has the name of the log group.
   allow(
     `logs.${region}.amazonaws.com`,
     ['kms:Encrypt', 'kms:Decrypt', 'kms:ReEncryptFrom', 'kms:ReEncryptTo', 'kms:GenerateDataKey', 'kms:DescribeKey'],
@@ -51,8 +51,8 @@ const letServicesUse = (key: Key, prefix: string): void => {
   )
   // Alarms publish to the topics.
   allow('cloudwatch.amazonaws.com', SENDING, { StringEquals: { 'aws:SourceAccount': account } })
-  // Schedules set runs aside. EventBridge does not say on whose behalf it uses a key, so a condition on that would lose
-  // every message without a word. Which rules may send is held by the queue's policy.
+  // Failed runs of schedules go to a queue. EventBridge does not name the rule when it uses a key, so a condition on the
+  // rule would lose every message silently. The queue's policy names the rules that may send.
   allow('events.amazonaws.com', SENDING, {})
 }
 

@@ -8,10 +8,9 @@ import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 export type ProviderSecrets = { readonly key: Secret; readonly callbackTokens: Secret }
 
 /**
- * What we show the provider and what it shows us, apart: many functions read the one, and a single one the other. The
- * stack makes each with a random text, which is no valid value: until an operator puts the real one, every provider call
- * and callback fails instead of trusting something guessable. Later deployments leave the operator's values alone, and so
- * does the deletion of a stack that keeps its data.
+ * The provider's key and the callback tokens are two secrets: many functions read the first, one reads the second. The
+ * stack makes each with a random, invalid text. So every provider call and callback fails until an operator puts the
+ * real value. Later deployments keep the operator's values, and so does the deletion of a stack that keeps its data.
  */
 export const providerSecrets = (parent: Construct, id: string, stage: DeployedStage, key?: Key): ProviderSecrets => {
   const scope = new Construct(parent, id)
@@ -30,12 +29,12 @@ export const providerSecrets = (parent: Construct, id: string, stage: DeployedSt
   }
 }
 
-/** Where CloudFront and its firewall are configured, whatever region the gateway is in. */
+/** The region of CloudFront and its firewall, for a gateway in any region. */
 export const FRONT_REGION = 'us-east-1'
 
 /**
- * The secret that CloudFront shows the gateway. Secrets Manager makes it and copies it to the front's region. How to
- * exchange it: shared/runtime/origin-guard.ts.
+ * The secret that CloudFront shows the gateway. Secrets Manager makes it and copies it to the front's region.
+ * shared/runtime/origin-guard.ts says how to rotate it.
  */
 export const originSecret = (parent: Construct, id: string, stage: DeployedStage): Secret => {
   const scope = new Construct(parent, id)
@@ -48,7 +47,7 @@ export const originSecret = (parent: Construct, id: string, stage: DeployedStage
       excludePunctuation: true,
       passwordLength: 64,
     },
-    // Useless without its stack; a new stack makes a new one.
+    // Deleted with its stack, because a new stack makes a new one.
     removalPolicy: RemovalPolicy.DESTROY,
   })
   // A secret cannot be copied to the region it is in.

@@ -41,7 +41,7 @@ const scheduleOf = (spec: ScheduleSpec, times: DailyTimes): Schedule => {
   return Schedule.cron({ hour: String(hour), minute: String(minute) })
 }
 
-/** Starts functions by the clock. EventBridge may start one twice or late: each of them must not mind. */
+/** Starts functions on schedules. EventBridge may start one twice or late, so each must tolerate that. */
 export class Schedules extends Construct {
   constructor(scope: Construct, id: string, { stage, queues, functions }: Props) {
     super(scope, id)

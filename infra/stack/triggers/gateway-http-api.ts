@@ -30,7 +30,7 @@ export const ACCESS_LOG_FIELDS = {
 
 type Props = { readonly stage: DeployedStage; readonly functions: GatewayFunctions }
 
-/** The HTTP routes of the manifest. Authentication is each function's own: API Gateway cannot speak our envelope. */
+/** The HTTP routes of the manifest. Each function authenticates, because API Gateway cannot answer in our envelope. */
 export class GatewayHttpApi extends Construct {
   readonly api: apigateway.HttpApi
   readonly stage: apigateway.HttpStage
@@ -41,7 +41,7 @@ export class GatewayHttpApi extends Construct {
     this.api = new apigateway.HttpApi(this, 'Api', {
       apiName: `gateway-${stage.settings.name}`,
       createDefaultStage: false,
-      // With a name of our own there is one way in; the address API Gateway makes up would be a second one.
+      // With a domain, the address that API Gateway generates would be a second way in.
       disableExecuteApiEndpoint: stage.domain !== undefined,
     })
     for (const { spec, trigger, live } of functions.triggeredBy('http')) {
@@ -67,7 +67,7 @@ export class GatewayHttpApi extends Construct {
   }
 
   private deployOnChange(stage: DeployedStage): apigateway.HttpStage {
-    // Under this prefix the log needs no resource policy of its own, of which an account may have only ten.
+    // With this prefix the log needs no resource policy. An account may have only ten.
     const logName = `/aws/vendedlogs/http-api/gateway-${stage.settings.name}`
     const accessLog = addLog(this, logName, removalPolicyBesidesTable(stage), 'AccessLog')
     const deployed = new apigateway.HttpStage(this, 'Stage', {
@@ -85,7 +85,7 @@ export class GatewayHttpApi extends Construct {
     const settings = routeSettings(stage)
     if (settings !== undefined && deployed.node.defaultChild instanceof apigateway.CfnStage) {
       deployed.node.defaultChild.routeSettings = settings
-      // A stage that names a route before it exists is refused.
+      // API Gateway refuses a stage that names a route before the route exists.
       deployed.node.addDependency(...this.routes)
     }
     return deployed

@@ -11,18 +11,18 @@ import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from './queue-settings.ts'
 
-/** A message that was set aside keeps the age it had in its queue, so it must be kept longer than the queue keeps any. */
+/** A dead-lettered message keeps its age, so the dead-letter queue must keep messages longer than the queue. */
 const RETENTION = Duration.days(4)
 const DEAD_RETENTION = Duration.days(14)
 
-/** Other stacks refer to a queue by its name, so that none refers to anything of the data stack. */
+/** Other stacks refer to a queue by its name, so that no stack depends on the data stack. */
 const queueNamed = (scope: Construct, name: string): sqs.IQueue =>
   sqs.Queue.fromQueueArn(scope, 'ByName', arnOf(scope, 'sqs', name))
 
-/** Every queue of the gateway, each with its dead-letter queue: neither exists without the other. */
+/** Every queue of the gateway, each with its dead-letter queue. */
 export class GatewayQueues extends Construct {
   readonly byName: Readonly<Record<QueueName, sqs.IQueue>>
-  /** Runs of schedules that failed, came too late or could not be started; the next run does what they left. */
+  /** Runs of schedules that failed, came too late or could not start. The next run does their work. */
   readonly deadRuns: sqs.IQueue
   private readonly stage: DeployedStage
   /** Encrypted at rest and on the way, and kept or removed with its stage. */
@@ -59,7 +59,7 @@ export class GatewayQueues extends Construct {
     return source
   }
 
-  /** Where what could not be read ends, for an operator to look at and move back to its one queue, if it came from one. */
+  /** A dead-letter queue. An operator looks at its messages, and moves them back if they came from a queue. */
   private deadLetterQueue(scope: Construct, name: string, source?: sqs.IQueue): sqs.Queue {
     return new sqs.Queue(scope, 'Queue', {
       ...this.secure,

@@ -2,25 +2,25 @@ import { queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 
-/** How every queue of the gateway behaves, on AWS and in the local gateway. */
+/** The settings of every queue, on AWS and in the local gateway. */
 type QueueSettings = {
-  /** How long a message stays hidden from others once it was handed to a function of that timeout. */
+  /** The visibility timeout of a message, for a function with that timeout. */
   readonly hiddenSeconds: (timeoutSeconds: number) => number
   /**
-   * Receives of one message before it is set aside. Only a worker that breaks off counts: failed deliveries are recorded
-   * in the table and sent again as new messages.
+   * Receives of one message before it goes to the dead-letter queue. Only crashed workers count: failed deliveries are
+   * recorded in the table and sent again as new messages.
    */
   readonly maxReceives: number
 }
 
 /**
- * A webhook's message comes again soon after the end of its worker, so that an attempt that died with it is checked
- * when its claim ends. One handed to a second worker while Lambda still retries the first meets the claim and waits. It
- * may then be received as often as makes up the time that a queue hidden for six timeouts gives.
+ * A webhook's message is visible again soon after its worker has ended, so an attempt that died is checked when its
+ * claim expires. A second worker that gets the message too early meets the claim and waits. So more receives are
+ * allowed, to the same total time as with six timeouts.
  */
 const RECOVERED_SOON: QueueSettings = { hiddenSeconds: (timeoutSeconds) => timeoutSeconds + 2, maxReceives: 20 }
 
-/** What AWS advises: a batch hidden for less could be handed to a second worker while Lambda still retries the first. */
+/** As AWS advises. With less, a second worker could get a batch that Lambda still retries. */
 const HANDED_OUT_ONCE: QueueSettings = { hiddenSeconds: (timeoutSeconds) => 6 * timeoutSeconds, maxReceives: 5 }
 
 export const QUEUE_SETTINGS: Readonly<Record<QueueName, QueueSettings>> = {
@@ -29,13 +29,13 @@ export const QUEUE_SETTINGS: Readonly<Record<QueueName, QueueSettings>> = {
   settlements: HANDED_OUT_ONCE,
   sync: HANDED_OUT_ONCE,
   audits: HANDED_OUT_ONCE,
-  // What a worker leaves is handed out again within a minute.
+  // A message that a worker leaves is visible again within a minute.
   'due-payments': HANDED_OUT_ONCE,
   'due-deliveries': HANDED_OUT_ONCE,
   'due-alerts': HANDED_OUT_ONCE,
 }
 
-/** How long a message of the queue stays hidden after it was received: by the longest timeout of the functions it starts. */
+/** The visibility timeout of a queue, by the longest timeout of the functions that read it. */
 export const hiddenSecondsOf = (name: QueueName): number => {
   const readers = MANIFEST.filter(({ trigger }) => queuesOf(trigger).some(({ queue }) => queue === name))
   return QUEUE_SETTINGS[name].hiddenSeconds(Math.max(...readers.map(({ timeoutSeconds }) => timeoutSeconds)))

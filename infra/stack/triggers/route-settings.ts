@@ -6,16 +6,16 @@ import type { Throttle } from '../stage-file.ts'
 /** Where payments come in. */
 export const CREATE_ROUTE = 'POST /v1/payments'
 
-/** What the stage lets through on a route, which is its own or the one of all others. */
+/** The throttle of a route: its own, or the stage's default. */
 export const throttleOf = (
   { throttle, routeThrottles }: Pick<DeployedStage, 'throttle' | 'routeThrottles'>,
   routeKey: string,
 ): Throttle => routeThrottles[routeKey] ?? throttle
 
 /**
- * The stage's throttles of single routes, as API Gateway spells them; undefined when there are none. Throws on a route
- * that no function of the manifest answers: its throttle would protect nothing. A route that is removed from the
- * manifest must lose its throttle in an earlier deployment, since API Gateway keeps looking for it.
+ * The stage's throttles of single routes, in the format of API Gateway; undefined without any. Throws for a route that
+ * is not in the manifest. Before a route leaves the manifest, an earlier deployment must remove its throttle, because
+ * API Gateway looks for the route.
  */
 export const routeSettings = ({
   routeThrottles: throttles,
@@ -28,7 +28,7 @@ export const routeSettings = ({
     {
       ThrottlingRateLimit: requestsPerSecond,
       ThrottlingBurstLimit: burst,
-      // A route with settings of its own takes none from the stage's default.
+      // A route with its own settings inherits nothing from the default.
       DetailedMetricsEnabled: false,
     },
   ])

@@ -128,7 +128,7 @@ const table = (watched: Watched): readonly Graph[] => {
   ]
 }
 
-/** What money moves on: looked at once the first row says that it does not. */
+/** The machines that move money, for a reader whose first row shows that money does not move. */
 export const machineRows = (watched: Watched): readonly DashboardRow[] => [
   { heading: 'API', graphs: [...api(watched), ...own(watched)] },
   { heading: 'Queues', graphs: queues(watched) },

@@ -85,7 +85,7 @@ const whose = ({ our, stage }: Watched): readonly Graph[] => {
   ]
 }
 
-/** The answer in one look, and what one asks next about money. */
+/** Whether money moves, and the next questions about money. */
 export const moneyRows = (watched: Watched): readonly DashboardRow[] => [
   { heading: 'Is money moving?', graphs: [...moving(watched), ...provider(watched), ...left(watched)] },
   { heading: 'Whose money', graphs: whose(watched) },
