@@ -19,7 +19,6 @@ import { callbackSecretName } from '../../shared/secrets.ts'
 import { noteOpen } from '../../shared/sync/job-store.ts'
 import { checkOverdueDelivery } from '../../shared/webhook/delivery/check-overdue-delivery.ts'
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
-import { anInvocation } from '../infra/assets/run-asset.ts'
 import { API, anApiClient, aPaymentBody, call } from '../support/api-event.ts'
 import { describeOnDynamoDb, dynamoDb } from '../support/dynamodb.ts'
 import { settledRow } from '../support/fake-provider.ts'
@@ -31,6 +30,7 @@ import { inSteps, settle, withoutFloor } from '../support/settlement-builders.ts
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 import { FAILED, messageFor, storedDelivery, storedEndpoint } from '../support/webhook-builders.ts'
+import { anInvocation } from './an-invocation.ts'
 
 const describe = await describeOnDynamoDb()
 

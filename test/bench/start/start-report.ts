@@ -10,7 +10,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { BUNDLE_OPTIONS } from '../../../infra/stack/functions/assets-of.ts'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
-import { type BundledFunction, bundledStage } from '../../infra/assets/bundled-stage.ts'
+import { bundledStage, lambdaEnvironment } from '../../infra/assets/bundled-stage.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 
@@ -86,20 +86,6 @@ const bareHandler = (means: readonly Means[]): string =>
 
 const execute = promisify(execFile)
 
-/** What Lambda adds to the environment, and the address of a table that answers every read with nothing. */
-const lambdaEnvironment = (tableUrl: string) => ({
-  AWS_REGION: 'ap-southeast-3',
-  AWS_ACCESS_KEY_ID: 'none',
-  AWS_SECRET_ACCESS_KEY: 'none',
-  AWS_ENDPOINT_URL_DYNAMODB: tableUrl,
-})
-
-/** As the template gives it. Of what a queue's variable refers to only the name is known before a deployment. */
-const environmentOf = ({ environment }: BundledFunction): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(environment).map(([name, value]) => [name, value.replace(/^sqs /, 'https://sqs.invalid/')]),
-  )
-
 /**
  * Milliseconds of a processor that a fresh process needs to load a module and to run what it runs before a first request.
  * The process's own start is left out, and so is waiting.
@@ -150,7 +136,7 @@ const functionsOf = async (directory: string, tableUrl: string) => {
     if (bundle === undefined) throw new Error(`the template has no function ${spec.name}`)
     const bare = bareFiles.get(means.join()) ?? (await bareOf(directory, means))
     bareFiles.set(means.join(), bare)
-    const env = { ...environmentOf(bundle), ...lambdaEnvironment(tableUrl) }
+    const env = lambdaEnvironment(bundle, tableUrl)
     // Of each pair of starts the ratio, the bundle's to its bare handler's.
     const ratios: number[] = []
     measured.push({ name: spec.name, means, file: bundle.file, bare, env, ratios })

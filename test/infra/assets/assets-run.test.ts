@@ -1,41 +1,38 @@
 /**
- * Goal: each function that `cdk deploy` uploads works and starts fast, and the same code makes the same assets. Method:
+ * Goal: each function that `cdk deploy` uploads starts fast and works, and the same code makes the same assets. Method:
  * a process synthesises the stacks with their assets, as `npm run synth` does. A plain Node process loads one asset of
- * each kind with the environment of its template, and calls it once, as its trigger would, on the local services. The
- * test adds only the addresses, and the credentials that Lambda gives. Each function has its own table with a copy of
- * the same merchant. The nightly run synthesises twice and calls every asset.
+ * each kind with the environment of its template, and is asked for the proof of a release. The test adds only the address
+ * of an empty table, and the credentials that Lambda gives. The nightly run synthesises twice and asks every asset; the
+ * rehearsal calls every function with its real events.
  */
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import type { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
+import { answersClients, type FunctionSpec, functionName, routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
-import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
-import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { resolveStack } from '../../../infra/operate/trace/resolve-stack.ts'
 import { SOURCE_MAPS } from '../../../infra/stack/project-root.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
-import { QUEUE_NAMES } from '../../../shared/queues.ts'
-import { ENV } from '../../../shared/runtime/config.ts'
-import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import { DAY_MS, timestampOf } from '../../../shared/time.ts'
-import { describeOnDynamoDb, dynamoDb } from '../../support/dynamodb.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
-import { operatorWorld } from '../../support/operator-world.ts'
-import { aPendingPayment } from '../../support/payment-builders.ts'
-import { aSimulator } from '../../support/provider-simulator-harness.ts'
+import { proveVersions } from '../../../shared/runtime/release/prove-versions.ts'
+import { lambdaAnswer, lambdaEvent } from '../../support/lambda-answer.ts'
 import { takesEvery } from '../../support/runs.ts'
-import { adapter } from '../../support/scripted-provider.ts'
-import { testDeps } from '../../support/test-deps.ts'
-import { assemblyFiles, type BundledFunction, bundledStage, bundlesIn, synthesisedByCommand } from './bundled-stage.ts'
-import { anInvocation, copyTable, runAsset } from './run-asset.ts'
-import { startSecretsEmulator } from './secrets-emulator.ts'
+import {
+  assemblyFiles,
+  type BundledFunction,
+  bundledStage,
+  bundlesIn,
+  lambdaEnvironment,
+  synthesisedByCommand,
+} from './bundled-stage.ts'
 
 /** A third more than the largest bundle today, so that a dependency that slows cold starts fails a test. */
 const LARGEST_BUNDLE_BYTES = 450_000
@@ -44,70 +41,20 @@ const NO_CREDENTIALS = 'the environment has no AWS credentials'
 const SourceMapFile = v.object({ sources: v.array(v.string()), sourcesContent: v.optional(v.unknown()) })
 
 const STAGE = 'assets'
-const TABLE = `gateway-${STAGE}`
-const KEY = `Payment gateway ${STAGE}: secrets of endpoints`
 const [directory, again] = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'gateway-assets-'))) as [string, string]
-const secrets = new Map([
-  [providerSecretName(STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],
-  [callbackSecretName(STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
-])
 
 let functions: ReadonlyMap<string, BundledFunction>
 /** The output of `npm run synth`. */
 let printed: string
-let emulator: QueueEmulator
-let simulator: Awaited<ReturnType<typeof aSimulator>>
-const secretsEmulator = await startSecretsEmulator(secrets)
-/** The local address of each resource that a template refers to. */
-const local = new Map([['kms', KEY]])
 
 beforeAll(async () => {
-  emulator = await startQueueEmulator()
-  simulator = await aSimulator()
-  const alerts = await emulator.queue('alerts')
-  local.set(`sns ${TABLE}-alerts`, await emulator.topicInto('alerts', alerts))
-  for (const name of QUEUE_NAMES) {
-    local.set(`sqs ${TABLE}-${name}`, await emulator.queue(`${TABLE}-${name}`))
-  }
   printed = await synthesisedByCommand(STAGE, directory)
   functions = bundlesIn(new CloudAssembly(directory), deployedStage(STAGE))
 }, 240_000)
 
-afterAll(async () => {
-  await Promise.all([emulator?.close(), simulator?.[Symbol.asyncDispose](), secretsEmulator.close()])
+afterAll(() => {
   for (const one of [directory, again]) rmSync(one, { recursive: true })
 })
-
-/** The template's environment with local addresses, and the variables of Lambda and the local services. */
-const environmentOf = ({ environment }: BundledFunction, table: string) => {
-  const { endpoint, region, credentials } = localAws(dynamoDb().endpoint)
-  const { origin: emulatorUrl } = new URL(local.get(`sqs ${TABLE}-webhooks`) ?? '')
-  return {
-    AWS_REGION: region,
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-    ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, local.get(value) ?? value])),
-    [ENV.table]: table,
-    [ENV.providerUrl]: simulator.simulator.url,
-    AWS_ENDPOINT_URL_SQS: emulatorUrl,
-    AWS_ENDPOINT_URL_SNS: emulatorUrl,
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsEmulator.url,
-    AWS_ENDPOINT_URL_KMS: secretsEmulator.url,
-  }
-}
-
-/** A merchant with a history that begins nine days ago, in memory. */
-const aWorld = async () => {
-  const deps = memoryDeps({ sealer: secretsEmulator.sealer(STAGE, KEY), stage: { ...testDeps().stage, name: STAGE } })
-  deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
-  const world = await operatorWorld(deps)
-  // The simulator that the functions call knows this payment.
-  deps.clock.set(timestampOf(Date.now()))
-  deps.provider.script('createRequest', adapter(simulator).createRequest)
-  const open = await aPendingPayment(deps, world.client)
-  return { deps, ...world, names: { ...world.names, $open: open.paymentId } }
-}
 
 /** The SDK clients that a function needs, in alphabetical order. This stage has no front. */
 const clientsOf = (spec: FunctionSpec): readonly string[] => [
@@ -118,9 +65,9 @@ const clientsOf = (spec: FunctionSpec): readonly string[] => [
   ...(spec.sends.length > 0 ? ['sqs'] : []),
 ]
 
-const assetOf = (spec: FunctionSpec) => {
-  const asset = functions.get(functionName(STAGE, spec))
-  if (!asset) throw new Error(`the template has no function ${spec.name}`)
+const assetOf = (name = '') => {
+  const asset = functions.get(name)
+  if (!asset) throw new Error(`the template has no function ${name}`)
   return asset
 }
 
@@ -145,7 +92,7 @@ describe('the assets of the stack', () => {
   })
 
   it.each(MANIFEST)('are one small module with only the SDK clients that it uses: $name', (spec) => {
-    const { file } = assetOf(spec)
+    const { file } = assetOf(functionName(STAGE, spec))
     const code = readFileSync(file, 'utf8')
     const clients = ['dynamodb', 'kms', 'secretsmanager', 'sns', 'sqs']
 
@@ -173,7 +120,7 @@ describe('the assets of the stack', () => {
   })
 
   it('have source maps that trace a stack to its source line', () => {
-    const code = readFileSync(functions.get(`${TABLE}-api-get-balance`)?.file ?? '', 'utf8')
+    const code = readFileSync(assetOf(`gateway-${STAGE}-api-get-balance`).file, 'utf8')
     const lines = code.slice(0, code.indexOf(NO_CREDENTIALS)).split('\n')
     const stack = `Error\n    at file:///var/task/index.mjs:${lines.length}:${lines.at(-1)?.length ?? 0}`
 
@@ -185,36 +132,37 @@ describe('the assets of the stack', () => {
   })
 })
 
-const onDynamoDb = await describeOnDynamoDb()
+const RUN = `
+  const { handler } = await import(process.argv[1])
+  const context = { awsRequestId: 'invocation', functionName: 'asset', getRemainingTimeInMillis: () => 20_000 }
+  const answer = await handler(JSON.parse(process.argv[2]), context)
+  process.stdout.write('\\n' + JSON.stringify(answer), () => process.exit())`
 
-/** Bundles differ by trigger kind and clients, so one function of each pair is called; the nightly run calls all. */
+/** Bundles differ by trigger kind and clients, so one function of each pair is asked; the nightly run asks all. */
 const firstOfEach = Map.groupBy(MANIFEST, (spec) => [spec.trigger.kind, ...clientsOf(spec)].join(' ')).values()
-const CALLED = takesEvery ? MANIFEST : [...firstOfEach].flatMap(([spec]) => spec ?? [])
+const ASKED = takesEvery ? MANIFEST : [...firstOfEach].flatMap(([spec]) => spec ?? [])
 
-onDynamoDb('the assets of the stack, called once', () => {
-  let world: Awaited<ReturnType<typeof aWorld>>
-  beforeAll(async () => {
-    world = await aWorld()
-  })
+it('the assets of the stack load without other files, and each answers the proof of a release', async () => {
+  const table = await startLocalHttpServer({ port: 0, answer: () => jsonReply(200, {}) })
+  const send = async ({ input }: InvokeCommand) => {
+    const asset = assetOf(input.FunctionName)
+    const event = JSON.stringify(lambdaEvent(input))
+    const args = ['--input-type=module', '--eval', RUN, pathToFileURL(asset.file).href, event]
+    const options = { env: lambdaEnvironment(asset, table.url), timeout: 30_000 }
+    const { stdout } = await promisify(execFile)(process.execPath, args, options)
+    return lambdaAnswer(JSON.parse(stdout.split('\n').at(-1) ?? ''))
+  }
+  const lambda = { send } as unknown as LambdaClient
+  const asks = ASKED.map((spec) => ({
+    target: functionName(STAGE, spec),
+    route: answersClients(spec) ? routeKeyOf(spec) : undefined,
+  }))
 
-  it.concurrent.each(CALLED)('$name loads without other files and gives the expected answer', async (spec) => {
-    const asset = assetOf(spec)
-    const { event, answers } = await anInvocation(spec, world)
-    const table = await copyTable(world.deps, `${TABLE}-${spec.name}`)
+  const problems = await proveVersions(
+    { stage: STAGE, lambda, nowMs: () => 0, sleep: async () => {} },
+    { asks, rounds: 1 },
+  )
 
-    const { answer, output } = await runAsset(asset.file, event, environmentOf(asset, table))
-
-    expect(answer).toMatchObject(answers)
-    expect(output).not.toContain(world.header)
-    expect(output).not.toContain(PROVIDER_KEY)
-  })
-
-  it('reach their queue: a redelivery has sent its message', async () => {
-    const QueueUrl = local.get(`sqs ${TABLE}-webhooks`)
-    const received = await emulator.sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }))
-
-    expect(received.Messages?.map(({ Body = '' }) => Object.keys(JSON.parse(Body)))).toContainEqual(
-      expect.arrayContaining(['delivery_id', 'attempt']),
-    )
-  })
-})
+  await table.close()
+  expect(problems).toStrictEqual([])
+}, 240_000)

@@ -21,7 +21,7 @@ type Lambda = {
 export type BundledFunction = {
   /** The module that Lambda would load. */
   readonly file: string
-  /** The template's variables. An address is replaced by service and name, such as `sqs webhooks`. */
+  /** The template's variables. What refers to a resource is an address where nothing answers. */
   readonly environment: Readonly<Record<string, string>>
 }
 
@@ -32,16 +32,14 @@ export const bundledStage = (stage: DeployedStage, outdir: string): ReadonlyMap<
   return bundlesIn(app.synth(), stage)
 }
 
-/** Service and name of an address. The stage's key is in another stack; all other addresses contain a name. */
-const pointedTo = (value: unknown): string => {
-  if (typeof value === 'string') return value
-  const text = JSON.stringify(value)
-  const [, name] = /([\w-]+)"\]\]}$/.exec(text) ?? []
-  if (text.includes('Fn::GetStackOutput') && text.includes('Key')) return 'kms'
-  const service = /\b(sqs|sns)\b/.exec(text)?.[1]
-  if (service === undefined || name === undefined) throw new Error(`nothing local stands for ${text}`)
-  return `${service} ${name}`
-}
+/** With what Lambda adds, and the address of a table that answers every read with nothing. */
+export const lambdaEnvironment = ({ environment }: BundledFunction, tableUrl: string) => ({
+  ...environment,
+  AWS_REGION: 'ap-southeast-3',
+  AWS_ACCESS_KEY_ID: 'none',
+  AWS_SECRET_ACCESS_KEY: 'none',
+  AWS_ENDPOINT_URL_DYNAMODB: tableUrl,
+})
 
 /** Every function of a stage in an assembly, by deployed name. */
 export const bundlesIn = (assembly: CloudAssembly, stage: DeployedStage): ReadonlyMap<string, BundledFunction> => {
@@ -54,7 +52,10 @@ export const bundlesIn = (assembly: CloudAssembly, stage: DeployedStage): Readon
   return new Map(
     lambdas.map(({ Properties }) => {
       const { FunctionName, Handler, Code, Environment } = Properties as Lambda
-      const variables = Object.entries(Environment.Variables).map(([name, value]) => [name, pointedTo(value)])
+      const variables = Object.entries(Environment.Variables).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : 'https://aws.invalid/',
+      ])
       const file = join(assembly.directory, `asset.${Code.S3Key.replace('.zip', '')}`, `${Handler.split('.')[0]}.mjs`)
       return [FunctionName, { file, environment: Object.fromEntries(variables) }]
     }),

@@ -6,14 +6,14 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { localSealer, localSealKey } from '../../../infra/local/emulators/local-sealer.ts'
 import { kmsSealer } from '../../../shared/runtime/aws/kept-secrets.ts'
 import type { Sealer } from '../../../shared/secrets.ts'
-import { startSecretsEmulator } from '../../infra/assets/secrets-emulator.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
+import { startKmsEmulator } from './kms-emulator.ts'
 
 const SECRET = 'whsec_🔑 of an endpoint'
 const OWNER = { clientId: 'client-1', endpointId: 'endpoint-1' }
 const ARN = 'arn:aws:kms:ap-southeast-3:111122223333:key/k'
 
-const kms = await startSecretsEmulator()
+const kms = await startKmsEmulator()
 afterAll(() => kms.close())
 
 type Made = { readonly stage?: string; readonly key?: 'one' | 'another' }

@@ -8,21 +8,14 @@ type Encrypted = { readonly plaintext: unknown; readonly key: unknown; readonly 
 
 const refused = (__type: string) => jsonReply(400, { __type, message: __type })
 
-/** KMS, under a key and a context, and Secrets Manager, as far as functions use them, over HTTP. */
-export const startSecretsEmulator = async (secrets: ReadonlyMap<string, string> = new Map()) => {
+/** KMS over HTTP, as far as functions use it: under a key and a context. */
+export const startKmsEmulator = async () => {
   const encrypted = new Map<string, Encrypted>()
   const server = await startLocalHttpServer({
     port: 0,
     answer: ({ headers, body }) => {
       const { KeyId: key, EncryptionContext: context, ...input } = Object(JSON.parse(body.toString('utf8')))
       const target = String(headers['x-amz-target'])
-      if (target === 'secretsmanager.GetSecretValue') {
-        const { SecretId: Name } = input
-        const SecretString = secrets.get(Name)
-        return SecretString === undefined
-          ? refused('ResourceNotFoundException')
-          : jsonReply(200, { Name, SecretString })
-      }
       if (target === 'TrentService.Encrypt') {
         const blob = Buffer.from(`encrypted ${encrypted.size}`).toString('base64')
         encrypted.set(blob, { plaintext: input['Plaintext'], key, context })
@@ -39,5 +32,5 @@ export const startSecretsEmulator = async (secrets: ReadonlyMap<string, string> 
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' }
   const client = new KMSClient({ endpoint: server.url, region: 'ap-southeast-3', credentials })
   const sealer = (stage: string, arn: string): Sealer => kmsSealer({ client, arn, stage }, () => performance.now())
-  return { url: server.url, sealer, close: () => server.close() }
+  return { sealer, close: () => server.close() }
 }
