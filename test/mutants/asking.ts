@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
 export type Ask = {
-  /** Test files, or seeds of histories: in this order, up to the first that fails. */
+  /** Test files: in this order, up to the first that fails. */
   readonly checks: readonly string[]
   readonly replaced?: { readonly path: string; readonly text: string } | undefined
 }
 
-/** How a test file or a seed ended. */
+/** How a test file ended. */
 export type CheckResult = {
   readonly name: string
   readonly ms: number
-  /** The first test of it that failed, or what is wrong with the history. */
+  /** The first test of it that failed. */
   readonly failed?: string | undefined
   /** It could not be loaded: nothing of it ran, so it proves nothing. */
   readonly unloaded?: string | undefined
@@ -39,8 +39,8 @@ const endChild = (child: ChildProcess): void => {
 
 export const endAll = (): void => children.forEach(endChild)
 
-const start = (script: string, flags: readonly string[]): ChildProcess => {
-  const child = fork(join(import.meta.dirname, script), flags, {
+const start = (flags: readonly string[]): ChildProcess => {
+  const child = fork(join(import.meta.dirname, 'ask-tests.ts'), flags, {
     cwd: PROJECT_ROOT,
     // A process group of its own, which can be ended as a whole.
     detached: true,
@@ -52,7 +52,7 @@ const start = (script: string, flags: readonly string[]): ChildProcess => {
 }
 
 /** Starts its process with the first question, and again after one that took it away. */
-export const openAsker = (script: string, flags: readonly string[] = []): Asker => {
+export const openAsker = (...flags: readonly string[]): Asker => {
   let child: ChildProcess | undefined
   const end = () => {
     if (child) endChild(child)
@@ -61,7 +61,7 @@ export const openAsker = (script: string, flags: readonly string[] = []): Asker 
   const ask: Asker['ask'] = ({ checks, replaced }, boundMsOf) =>
     new Promise((resolve) => {
       const isNew = child === undefined
-      const asked = (child ??= start(script, flags))
+      const asked = (child ??= start(flags))
       const results: CheckResult[] = []
       let timer: NodeJS.Timeout | undefined
       const finish = (failed?: string) => {

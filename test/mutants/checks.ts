@@ -3,11 +3,10 @@ import { PROJECT_ROOT, type SourceFile } from '../support/source-file.ts'
 import { type CheckResult, openAsker } from './asking.ts'
 import type { Mutant } from './generate-mutants.ts'
 
-/** Who is asked. */
 export const LAYERS = ['unit', 'functions', 'integration', 'histories'] as const
 export type Layer = (typeof LAYERS)[number]
 
-/** A test file or a seed that held without a mutant: how long it took, and what it executed. */
+/** A test file that held without a mutant: how long it took, and what it executed. */
 export type Check = Pick<CheckResult, 'name' | 'ms' | 'hits'>
 
 export const layerOf = (name: string): Layer => LAYERS.find((layer) => name.startsWith(`test/${layer}/`)) ?? 'histories'
@@ -17,17 +16,14 @@ export const boundMs = (ms: number): number => 30_000 + 10 * ms
 
 const FIRST_BOUND_MS = 300_000
 
+export const HISTORIES = 'test/mutants/histories.ts'
+
 /** Runs every check on the tree as it is. One that fails there would kill every mutant: it is left out, and named. */
-export const recordChecks = async (seeds: number): Promise<readonly Check[]> => {
+export const recordChecks = async (): Promise<readonly Check[]> => {
   const files = globSync('test/{unit,functions,integration}/**/*.test.ts', { cwd: PROJECT_ROOT }).toSorted()
-  const numbers = Array.from({ length: seeds }, (_, at) => String(at + 1))
-  const ask = async (script: string, checks: readonly string[]) => {
-    const asker = openAsker(script, ['--record'])
-    const results = await asker.ask({ checks }, () => FIRST_BOUND_MS)
-    asker.end()
-    return results
-  }
-  const results = [...(await ask('ask-tests.ts', files)), ...(await ask('ask-histories.ts', numbers))]
+  const asker = openAsker('--record')
+  const results = await asker.ask({ checks: [...files, HISTORIES] }, () => FIRST_BOUND_MS)
+  asker.end()
   const held = results.filter(({ failed, unloaded }) => (failed ?? unloaded) === undefined)
   for (const { name } of results.filter((result) => !held.includes(result))) {
     console.log(`not asked, since it fails without any mutant: ${name}`)
@@ -45,9 +41,9 @@ const grouped = (checks: readonly Check[], keysOf: (check: Check) => readonly st
 
 /**
  * Which checks execute a mutant's declaration. First come those that noticed another mutant of its file, then short ones
- * that execute little else. A process loads a file once, so only one check records what runs while it is loaded. Such
+ * that execute little else, and last the histories. A process loads a file once, so only one check records what runs while it is loaded. Such
  * code, and code outside functions, is reached by every check that executes anything of its file, or else of a file that
- * imports it. A check that counts by itself records nothing: it comes last, for every mutant.
+ * imports it. A check that counts by itself records nothing: every mutant meets it.
  */
 export const checksReaching = (
   checks: readonly Check[],
@@ -66,9 +62,13 @@ export const checksReaching = (
   const price = ({ ms, hits }: Check) => ms * hits.length
   return ({ path, declaration }: Pick<Mutant, 'path' | 'declaration'>): readonly Check[] => {
     const first = noticing(path)
-    const turn = ({ name }: Check) => (first.has(name) ? 0 : 1)
+    const turn = ({ name, hits }: Check) => {
+      if (name === HISTORIES) return 3
+      if (hits.length === 0) return 2
+      return first.has(name) ? 0 : 1
+    }
     const executing = byFunction.get(`${path}#${declaration}`) ?? []
     const recorded = executing.length > 1 ? executing : ofFile(path)
-    return [...recorded.toSorted((a, b) => turn(a) - turn(b) || price(a) - price(b)), ...unrecorded]
+    return [...recorded, ...unrecorded].toSorted((a, b) => turn(a) - turn(b) || price(a) - price(b))
   }
 }

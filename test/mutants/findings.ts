@@ -3,9 +3,16 @@ import { appendFileSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readIfPresent } from '../../infra/local/process/json-file.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
-import type { Verdict } from './ask-mutant.ts'
-import type { Check } from './checks.ts'
+import { type Check, HISTORIES } from './checks.ts'
 import type { Mutant } from './generate-mutants.ts'
+
+/** What the checks say of a mutant. */
+export type Verdict = {
+  /** The first test file that failed, and what of it. */
+  readonly killer?: { readonly check: string; readonly failed: string } | undefined
+  /** It cannot be loaded: its change is no program, which says nothing of the tests. */
+  readonly invalid?: string | undefined
+}
 
 /** What is known of a mutant, and until which change of the tree. */
 export type Finding = Verdict & { readonly id: string; readonly ms: number }
@@ -32,7 +39,7 @@ export const openFindings = () => {
   mkdirSync(FOLDER, { recursive: true })
   const tree = treeKey()
   const keyOf = ({ path }: Mutant, { killer }: Verdict): string =>
-    killer?.check.endsWith('.ts') ? hashOf(read(path), read(killer.check)) : tree
+    killer && killer.check !== HISTORIES ? hashOf(read(path), read(killer.check)) : tree
   return {
     known: (mutants: readonly Mutant[]): ReadonlyMap<string, Finding> => {
       const byId = new Map(mutants.map((mutant) => [mutant.id, mutant]))

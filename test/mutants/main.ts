@@ -6,12 +6,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { PROJECT_ROOT, sourcesIn } from '../support/source-file.ts'
-import { askMutant } from './ask-mutant.ts'
-import { endAll, openAsker } from './asking.ts'
-import { checksReaching, layerOf, recordChecks } from './checks.ts'
+import { type Asker, endAll, openAsker } from './asking.ts'
+import { boundMs, type Check, checksReaching, layerOf, recordChecks } from './checks.ts'
 import { EXCEPTIONS } from './exceptions.ts'
-import { type Finding, openFindings } from './findings.ts'
-import { chosenFrom, MOST, type Mutant, mutantsOf } from './generate-mutants.ts'
+import { type Finding, openFindings, type Verdict } from './findings.ts'
+import { chosenFrom, MOST, type Mutant, mutantsOf, withMutant } from './generate-mutants.ts'
 import { type Asked, reportOf, survived } from './report.ts'
 
 const USAGE = `npm run mutants -- [--only TEXT] [--sample N] [--list]
@@ -33,8 +32,6 @@ const OPTIONS = {
 
 /** How many mutants are asked about at once. */
 const JOBS = 2
-/** How many random histories a mutant meets at most. */
-const SEEDS = 10
 
 const textOf = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'utf8')
 
@@ -77,12 +74,22 @@ const chosenBy = (argv: readonly string[]) => {
 
 type Chosen = ReturnType<typeof chosenBy>
 
+/** Asks the checks, up to the first that fails. */
+const askMutant = async (asker: Asker, mutant: Mutant, checks: readonly Check[]): Promise<Verdict> => {
+  const times = new Map(checks.map(({ name, ms }) => [name, ms]))
+  const replaced = { path: mutant.path, text: withMutant(textOf(mutant.path), mutant) }
+  const results = await asker.ask({ checks: [...times.keys()], replaced }, (name) => boundMs(times.get(name) ?? 0))
+  const ended = results.find(({ failed, unloaded }) => failed ?? unloaded)
+  if (ended?.unloaded !== undefined) return { invalid: ended.unloaded }
+  return ended ? { killer: { check: ended.name, failed: ended.failed ?? '' } } : {}
+}
+
 /** Asks about what is not known yet. Exceptions come last, because they meet every check. */
 const askAll = async ({ files, mutants }: Chosen) => {
   const signal = stopped()
   const findings = openFindings()
   const known = new Map(findings.known(mutants))
-  const checks = await findings.checks(() => recordChecks(SEEDS))
+  const checks = await findings.checks(() => recordChecks())
   const noticing = (path: string) =>
     new Set(
       [...known.values()].flatMap(({ id, killer }) => (killer && id.startsWith(`${path} `) ? [killer.check] : [])),
@@ -92,13 +99,12 @@ const askAll = async ({ files, mutants }: Chosen) => {
     .filter(({ id }) => !known.has(id))
     .toSorted((a, b) => Number(EXCEPTIONS.has(a.id)) - Number(EXCEPTIONS.has(b.id)))
   const work = async () => {
-    const askers = { tests: openAsker('ask-tests.ts'), histories: openAsker('ask-histories.ts') }
+    const asker = openAsker()
     while (!signal.aborted) {
       const mutant = waiting.shift()
       if (!mutant) break
       const startedMs = performance.now()
-      const question = { mutant, text: textOf(mutant.path), checks: reaching(mutant) }
-      const verdict = await askMutant(askers, question)
+      const verdict = await askMutant(asker, mutant, reaching(mutant))
       // An interrupted run proves nothing.
       if (signal.aborted) break
       const finding = { id: mutant.id, ms: Math.round(performance.now() - startedMs), ...verdict }
@@ -106,7 +112,7 @@ const askAll = async ({ files, mutants }: Chosen) => {
       known.set(mutant.id, finding)
       tell(finding)
     }
-    askers.tests.end()
+    asker.end()
   }
   await Promise.all(Array.from({ length: JOBS }, work))
   return mutants.flatMap((mutant): readonly Asked[] => {
