@@ -68,7 +68,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/journal/entry-store.ts toEntryItem: condition dropped d6b72185',
   ],
   'An invariant that no stored state breaks: without it the next line fails as well.': [
-    'shared/payment/create/run-attempt.ts afterRefusal: write dropped 14d0e70b',
+    'shared/payment/create/run-attempt.ts tryCommit: write dropped 14d0e70b',
   ],
   'Work of this kind has one slot, so the id that chooses the slot changes nothing.': [
     'shared/webhook/send/attempt-store.ts changesAfter: field swapped fe15088e',

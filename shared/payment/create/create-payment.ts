@@ -21,7 +21,7 @@ import {
   WAIT_MS,
 } from './create-times.ts'
 import { COMMIT_FAILED, type CreateResult, createFailed } from './end-attempt.ts'
-import { holdBackPush, mayBeSent } from './hold-back-push.ts'
+import { holdBackPush, mayBeSent, type Overtaken } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
 import { runAttempt } from './run-attempt.ts'
 
@@ -104,8 +104,8 @@ const resume = async (
     if (stored.status !== 'creating') return replay(stored)
     if (isUnderLease(stored, deps.now())) return replay(await waitForAttempt(deps, stored, deadline))
     const taken = await takeOverPayment(deps, stored, parsed)
-    if (taken.kind === 'taken') return runAttempt(deps, client, taken.creating, deadline)
-    stored = taken.stored
+    if (!('overtakenBy' in taken)) return runAttempt(deps, client, taken, deadline)
+    stored = taken.overtakenBy
   }
   throw new GatewayError('internal_error', 'the payment could not be created now; retry with the same Idempotency-Key')
 }
@@ -132,16 +132,15 @@ export const waitForAttempt = async (
   throw createFailed('the payment is still being created; retry with the same Idempotency-Key')
 }
 
-type TakeOver =
-  | { readonly kind: 'taken'; readonly creating: CreatingPayment }
-  /** Another caller was first, or the payment is paid: its present state. */
-  | { readonly kind: 'overtaken'; readonly stored: StoredPayment | undefined }
-
 /**
  * Claims the next attempt. The stored request counts, unless the provider refused every attempt so far for good: then
  * the new one. A provider request whose commit failed is cancelled, best effort.
  */
-const takeOverPayment = async (deps: NewsDeps, creating: CreatingPayment, parsed: ParsedRequest): Promise<TakeOver> => {
+const takeOverPayment = async (
+  deps: NewsDeps,
+  creating: CreatingPayment,
+  parsed: ParsedRequest,
+): Promise<CreatingPayment | Overtaken> => {
   const last = creating.providerAttempts.at(-1)
   const allRefused = !creating.mayExistUpstream && last?.outcome === 'refused'
   if (allRefused && !parsed.ok) throw parsed.error
@@ -150,7 +149,7 @@ const takeOverPayment = async (deps: NewsDeps, creating: CreatingPayment, parsed
   const { push } = channelOf(creating.request)
   if (push) {
     const overtaken = await holdBackPush(deps, creating, push)
-    if (overtaken) return { kind: 'overtaken', stored: overtaken.overtakenBy }
+    if (overtaken) return overtaken
   }
   const attempt = creating.attempt + 1
   const request = allRefused && parsed.ok ? parsed.request : creating.request
@@ -165,12 +164,12 @@ const takeOverPayment = async (deps: NewsDeps, creating: CreatingPayment, parsed
     dueAt: timesOf(request, now).dueAt,
   }
   const claimed = await claimTakeover(deps, { read: creating, taken }, now)
-  if (!claimed.applied) return { kind: 'overtaken', stored: parseStored(claimed.item) }
+  if (!claimed.applied) return { overtakenBy: parseStored(claimed.item) }
   deps.log.info('payment.create_taken_over', { payment_id: creating.paymentId, attempt })
   // Until now an abandoned commit could still arrive.
   const orphan = last?.code === COMMIT_FAILED ? last.paymentRequestId : undefined
   if (orphan !== undefined && !push) await cancelOrphan(deps, orphan, creating.paymentId)
-  return { kind: 'taken', creating: taken }
+  return taken
 }
 
 const MOST_KEPT = 20

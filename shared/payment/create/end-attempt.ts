@@ -3,11 +3,9 @@ import { GatewayError } from '../../errors.ts'
 import { loggedPayment } from '../../log.ts'
 import type { CreateAnswer } from '../../provider/provider.ts'
 import { DID_NOT_ANSWER, FAILED } from '../../provider/provider-failure.ts'
-import { cancelOrphan } from '../cancel-orphan.ts'
 import { releaseAttempt } from '../creating-store.ts'
 import type { CreatingPayment, Payment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { parseStored } from '../payment-store.ts'
-import type { Commit } from './run-attempt.ts'
 
 export type CreateResult = { readonly payment: Payment; readonly replayed: boolean }
 
@@ -19,7 +17,7 @@ type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId'> & 
   readonly ofAccount?: boolean | undefined
 }
 
-const RETRY = 'retry with the same Idempotency-Key'
+export const RETRY = 'retry with the same Idempotency-Key'
 
 /** How an attempt ended when the provider created its request and the table refused it. */
 export const COMMIT_FAILED = 'commit_failed'
@@ -59,7 +57,7 @@ export const endAttempt = (
 ): ProviderAttempt[] => attempts.map((attempt, at) => (at === attempts.length - 1 ? { ...attempt, ...end } : attempt))
 
 /** Records how the attempt ended, so that the next may take over. Answers the payment if that was overtaken. */
-const release = async (
+export const release = async (
   deps: AttemptDeps,
   creating: CreatingPayment,
   { message, outcome, code, paymentRequestId }: Failure,
@@ -75,6 +73,12 @@ const release = async (
 /** The answer about an attempt that failed. It is safe to retry with the same key (spec 4.1, rule 4). */
 export const createFailed = (failure: string): GatewayError => new GatewayError('internal_error', failure)
 
+/** Answers a payment that another attempt or a capture has made visible; otherwise the failure. */
+export const replayOrFail = (stored: StoredPayment | undefined, failure: string): CreateResult => {
+  if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
+  throw createFailed(failure)
+}
+
 export const failAttempt = async (
   deps: AttemptDeps,
   creating: CreatingPayment,
@@ -87,43 +91,5 @@ export const failAttempt = async (
     ...loggedPayment({ ...creating, ...creating.request }),
     reason: code ?? outcome,
   })
-  const stored = await release(deps, creating, failure)
-  if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
-  throw createFailed(message)
-}
-
-/** A provider request that is never shown must not stay payable. */
-export const failWithOrphan = async (
-  deps: AttemptDeps,
-  creating: CreatingPayment,
-  code: 'no_destination' | 'expired_before_commit',
-  paymentRequestId: string,
-): Promise<CreateResult> => {
-  await cancelOrphan(deps, paymentRequestId, creating.paymentId)
-  return failAttempt(deps, creating, ourFailure(code, paymentRequestId))
-}
-
-/** Releases an attempt whose commit failed. Finds out whether it was applied after all; otherwise throws on. */
-export const releaseUncommitted = async (
-  deps: AttemptDeps,
-  creating: CreatingPayment,
-  paymentRequestId: string,
-  error: unknown,
-): Promise<Commit> => {
-  const stored = await release(deps, creating, ourFailure(COMMIT_FAILED, paymentRequestId)).catch(() => undefined)
-  if (stored === undefined) throw error
-  return stored.status !== 'creating' && stored.paymentRequestId === paymentRequestId
-    ? { kind: 'committed', payment: stored }
-    : { kind: 'overtaken_by', stored }
-}
-
-/** Another attempt or a capture was first. The payment is answered if it can be shown. */
-export const yieldTo = async (
-  deps: AttemptDeps,
-  stored: StoredPayment,
-  paymentRequestId: string,
-): Promise<CreateResult> => {
-  await cancelOrphan(deps, paymentRequestId, stored.paymentId)
-  if (stored.status !== 'creating') return { payment: stored, replayed: true }
-  throw createFailed(`another attempt is creating this payment; ${RETRY}`)
+  return replayOrFail(await release(deps, creating, failure), message)
 }

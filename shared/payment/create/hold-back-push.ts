@@ -41,8 +41,11 @@ const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly Provi
   throw createFailed('the provider could not say whether a push was paid; retry with the same Idempotency-Key')
 }
 
+/** Another caller was first, or the payment is paid: its present state. */
+export type Overtaken = { readonly overtakenBy: StoredPayment | undefined }
+
 /** `no_money`: the push ended without money that this payment could be credited with. */
-type Verdict = 'no_money' | 'undecided' | { readonly overtakenBy: StoredPayment | undefined }
+type Verdict = 'no_money' | 'undecided' | Overtaken
 
 /** This row shows no money yet. If it is booked as paid, its capture will appear; else its request says. */
 const withoutMoney = ({ status }: ProviderTransaction, { requestStatus }: ProviderNews): Verdict => {
@@ -104,7 +107,7 @@ export const holdBackPush = async (
   deps: NewsDeps,
   creating: CreatingPayment,
   { lifetimeMs }: Push,
-): Promise<{ readonly overtakenBy: StoredPayment | undefined } | undefined> => {
+): Promise<Overtaken | undefined> => {
   if (creating.rememberedProviderPaymentIds) {
     throw createFailed('money of a push was announced and is being looked at; retry with the same Idempotency-Key')
   }

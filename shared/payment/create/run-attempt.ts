@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
-import { assertInvariant, assertNever } from '../../errors.ts'
+import { assertInvariant } from '../../errors.ts'
 import { referenceOf } from '../../ids.ts'
 import { countTransition } from '../../ledger/shard-store.ts'
 import { loggedPayment } from '../../log.ts'
@@ -8,22 +8,24 @@ import { type CreateRequestInput, PROVIDER_CREATE_TIMEOUT_MS } from '../../provi
 import type { StageSettings } from '../../stage-settings.ts'
 import { transactWhileFresh } from '../../table/table.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf, isPushChannel } from '../channel/channels.ts'
 import { commitPending, isUnderLease, putPointers } from '../creating-store.ts'
 import { newPayment } from '../new-payment.ts'
-import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
+import type { CreatingPayment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
 import { attemptStart, COMMIT_RESERVE_MS, type Deadline, LEAST_CREATE_MS, timesOf } from './create-times.ts'
 import {
   type AttemptDeps,
+  COMMIT_FAILED,
   type CreateResult,
   endAttempt,
   failAttempt,
   failureOf,
-  failWithOrphan,
   ourFailure,
-  releaseUncommitted,
-  yieldTo,
+  RETRY,
+  release,
+  replayOrFail,
 } from './end-attempt.ts'
 
 /** Calls the provider's create once for a claimed attempt. If it was overtaken, its request is cancelled. */
@@ -44,20 +46,19 @@ export const runAttempt = async (
   )
   if (answer.kind !== 'created') return failAttempt(deps, creating, failureOf(answer))
   const { paymentRequestId, destination } = answer.request
-  if (destination === undefined && !isPushChannel(creating.request)) {
-    return failWithOrphan(deps, creating, 'no_destination', paymentRequestId)
+  const stored =
+    destination === undefined && !isPushChannel(creating.request)
+      ? 'no_destination'
+      : await commitOrRelease(deps, creating, { paymentRequestId, destination, expiresAt }, deadline)
+  // Our commit was applied, or this very request was paid. The destination is the one to show.
+  if (typeof stored !== 'string' && stored.status !== 'creating' && stored.paymentRequestId === paymentRequestId) {
+    return { payment: stored, replayed: false }
   }
-  const committed = await commitOrRelease(deps, creating, { paymentRequestId, destination, expiresAt }, deadline)
-  switch (committed.kind) {
-    case 'committed':
-      return { payment: committed.payment, replayed: false }
-    case 'expired':
-      return failWithOrphan(deps, creating, 'expired_before_commit', paymentRequestId)
-    case 'overtaken_by':
-      return yieldTo(deps, committed.stored, paymentRequestId)
-    default:
-      return assertNever(committed)
-  }
+  // A provider request that is never shown must not stay payable.
+  await cancelOrphan(deps, paymentRequestId, creating.paymentId)
+  return typeof stored === 'string'
+    ? failAttempt(deps, creating, ourFailure(stored, paymentRequestId))
+    : replayOrFail(stored, `another attempt is creating this payment; ${RETRY}`)
 }
 
 /** The lease expired while the process was frozen, so another attempt may have sent a push. */
@@ -76,7 +77,11 @@ const commitOrRelease = async (
     return await commitAttempt(deps, { ...creating, providerAttempts }, upstream, deadline)
   } catch (error) {
     if (deadline.remainingMs() === 0) throw error
-    return releaseUncommitted(deps, creating, upstream.paymentRequestId, error)
+    // A refused release shows whether the commit was applied after all.
+    const failure = ourFailure(COMMIT_FAILED, upstream.paymentRequestId)
+    const stored = await release(deps, creating, failure).catch(() => undefined)
+    if (stored === undefined) throw error
+    return stored
   }
 }
 
@@ -127,45 +132,30 @@ type Destination = {
   readonly expiresAt: Timestamp
 }
 
-export type Commit =
-  | { readonly kind: 'committed'; readonly payment: Payment }
-  /** A later attempt or a capture has overtaken this attempt, so its provider request is an orphan. */
-  | { readonly kind: 'overtaken_by'; readonly stored: StoredPayment }
-  /** The payment expired before its destination could be shown. Its provider request is an orphan too. */
-  | { readonly kind: 'expired' }
+/** The payment as stored afterwards, by us or by another attempt. `expired_before_commit`: too late to show its destination. */
+type Commit = StoredPayment | 'expired_before_commit'
 
 const MAX_TRIES = 4
 const RETRY_MS = 250
 
-const pendingPayment = (creating: CreatingPayment, upstream: Destination, now: Timestamp): Payment => {
-  const payment = newPayment(creating, upstream, { createdAt: now, expiresAt: upstream.expiresAt })
-  // A capture that came during the create is checked at once.
-  const { dueAt } = timesOf(creating.request, attemptStart(creating))
-  return { ...payment, dueAt: creating.rememberedProviderPaymentIds ? now : dueAt }
-}
+const isStillOurs = (stored: StoredPayment, { attempt }: CreatingPayment): stored is CreatingPayment =>
+  stored.status === 'creating' && stored.attempt === attempt
 
-type Try = Commit | { readonly kind: 'again'; readonly creating: CreatingPayment }
-
-const afterRefusal = (stored: StoredPayment | undefined, creating: CreatingPayment, upstream: Destination): Try => {
-  assertInvariant(stored !== undefined, 'a claimed payment is never deleted')
-  // Our commit was applied and its answer was lost, or this very request was paid. The destination is the one to show.
-  if (stored.status !== 'creating') {
-    return stored.paymentRequestId === upstream.paymentRequestId
-      ? { kind: 'committed', payment: stored }
-      : { kind: 'overtaken_by', stored }
-  }
-  if (stored.attempt !== creating.attempt) return { kind: 'overtaken_by', stored }
-  return { kind: 'again', creating: { ...creating, rememberedProviderPaymentIds: stored.rememberedProviderPaymentIds } }
-}
-
-const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: Destination): Promise<Try> => {
+const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: Destination): Promise<Commit> => {
   const now = deps.now()
+  const reread = async () => {
+    const stored = await findStoredPayment(deps, creating.paymentId)
+    assertInvariant(stored !== undefined, 'a claimed payment is never deleted')
+    return stored
+  }
   if (upstream.expiresAt <= now) {
     // An earlier try may have been applied. Then the payment exists and expires like any other.
-    const found = afterRefusal(await findStoredPayment(deps, creating.paymentId), creating, upstream)
-    return found.kind === 'again' ? { kind: 'expired' } : found
+    const stored = await reread()
+    return isStillOurs(stored, creating) ? 'expired_before_commit' : stored
   }
-  const payment = pendingPayment(creating, upstream, now)
+  // A capture that came during the create is checked at once.
+  const dueAt = creating.rememberedProviderPaymentIds ? now : timesOf(creating.request, attemptStart(creating)).dueAt
+  const payment = { ...newPayment(creating, upstream, { createdAt: now, expiresAt: upstream.expiresAt }), dueAt }
   await putPointers(deps, payment)
   const outcome = await transactWhileFresh(
     deps,
@@ -173,10 +163,10 @@ const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: 
     addMs(now, MINUTE_MS),
   )
   // After a freeze between two tries `created_at` would be far in the past.
-  if (outcome.applied === 'stale') return { kind: 'again', creating }
-  if (!outcome.applied) return afterRefusal(await findStoredPayment(deps, creating.paymentId), creating, upstream)
+  if (outcome.applied === 'stale') return creating
+  if (!outcome.applied) return reread()
   deps.log.info('payment.created', loggedPayment(payment))
-  return { kind: 'committed', payment }
+  return payment
 }
 
 /**
@@ -193,9 +183,9 @@ export const commitAttempt = async (
   let current = creating
   for (let tried = 1; ; tried++) {
     try {
-      const result = await tryCommit(deps, current, upstream)
-      if (result.kind !== 'again') return result
-      current = result.creating
+      const stored = await tryCommit(deps, current, upstream)
+      if (stored === 'expired_before_commit' || !isStillOurs(stored, creating)) return stored
+      current = { ...current, rememberedProviderPaymentIds: stored.rememberedProviderPaymentIds }
       if (tried >= MAX_TRIES) throw new Error('a payment kept changing while it was committed')
     } catch (error) {
       if (tried >= MAX_TRIES || deadline.remainingMs() < RETRY_MS) throw error

@@ -179,7 +179,7 @@ describe('commitAttempt (design section 4, Create, step 5)', () => {
     await claimTakeover(deps, { read: creating, taken }, deps.now())
     const { deps: watched, calls } = recordTable(deps)
 
-    expect(await commit(watched)).toEqual({ kind: 'overtaken_by', stored: taken })
+    expect(await commit(watched)).toEqual(taken)
 
     expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(1)
     expect(await findStoredPayment(deps, creating.paymentId)).toEqual(taken)
