@@ -3,14 +3,15 @@ import { assertInvariant } from '../errors.ts'
 import { envelopeBody, reversedEventName, type StatusEventType, typeOfEvent } from '../event/event.ts'
 import { putEvent } from '../event/event-store.ts'
 import { type ClientId, eventIdFor } from '../ids.ts'
+import { loggedPayment } from '../log.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import { ownerOf } from '../table/keys.ts'
-import type { Steps } from '../table/table.ts'
+import { type Steps, transactWhileFresh } from '../table/table.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
 import { type InLane, newDelivery, putDelivery, sendDeliveryMessages } from '../webhook/delivery/delivery-store.ts'
 import { type Endpoint, laneOf, subscribes } from '../webhook/endpoint/endpoint.ts'
 import { liveEndpoints } from '../webhook/endpoint/endpoint-store.ts'
-import type { Payment } from './payment.ts'
+import type { NewsSource, Payment } from './payment.ts'
 import { movementData, toWebhookData } from './payment-dto.ts'
 
 /** The event each status announces. `cancelled` has none: the spec lists three (spec 6.1). */
@@ -113,4 +114,29 @@ export const tellWorkers = async (deps: Pick<Deps, 'queues' | 'log'>, { deliveri
     const ids = { event_id: wanted[0]?.delivery.eventId, deliveries: wanted.length }
     deps.log.error('delivery.not_sent', ids, error)
   }
+}
+
+type Transition = {
+  readonly status: 'succeeded' | 'failed' | 'expired' | 'cancelled'
+  readonly at: Timestamp
+  readonly source: NewsSource
+}
+
+/** Commits a payment's terminal status with its event and deliveries, and then sends these. */
+export const commitTransition = async (
+  deps: AnnounceDeps & Pick<Deps, 'queues' | 'log'>,
+  payment: Payment,
+  { status, at, source }: Transition,
+  steps: Steps<string>,
+) => {
+  const told = await announcementOf(deps, payment, at)
+  const outcome = await transactWhileFresh(deps, { ...steps, ...told.steps }, told.freshUntil)
+  if (outcome.applied === true) {
+    // With 0 deliveries, this line shows that no endpoint of the merchant gets the event.
+    const deliveries = told.deliveries.length
+    const { failureReason: failure_reason } = payment
+    deps.log.info(`payment.${status}`, { ...loggedPayment(payment), source, deliveries, failure_reason })
+    await tellWorkers(deps, told)
+  }
+  return outcome
 }

@@ -1,6 +1,5 @@
 import { assertNever } from '../../errors.ts'
 import { paymentIdOf } from '../../ids.ts'
-import type { FailureReason } from '../../payment-status.ts'
 import type { ProviderPayment } from '../../provider/provider.ts'
 import { heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
 import type { MoneyCause } from '../../suspense/suspense.ts'
@@ -11,18 +10,13 @@ import { isUnderLease } from '../creating-store.ts'
 import type { CreatingPayment, NewsSource, Payment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
 import { askForNews, type NewsAnswer, type NewsDeps, type NewsSubject, type ProviderNews } from './ask-for-news.ts'
-import { closePayment } from './close-payment.ts'
+import { closePayment, type End } from './close-payment.ts'
 import { creditCreating, succeedPayment } from './succeed-payment.ts'
 
 export type ApplyOutcome =
-  /** The payment now agrees with the provider. */
-  | {
-      readonly kind: 'applied'
-      readonly payment: StoredPayment | undefined
-      /** The payment cannot be credited with the money; it is in suspense. */
-      readonly held?: true
-    }
-  /** Noted, to be asked again: the payment is still being created. */
+  /** The payment now agrees with the provider. `held`: it cannot be credited with the money, which is in suspense. */
+  | { readonly kind: 'applied'; readonly payment: StoredPayment | undefined; readonly held?: true }
+  /** To be asked again: the payment is still being created. */
   | { readonly kind: 'deferred' }
   /** There is no news: nothing is changed. */
   | Exclude<NewsAnswer, { readonly kind: 'news' }>
@@ -30,23 +24,18 @@ export type ApplyOutcome =
 /** The outcome of one decision. `again`: the payment has changed; read it and decide again. */
 type Step = ApplyOutcome | 'again'
 
-type CreatingDecision = Extract<Decision, { readonly creating: unknown }>
 export type OnCreating = (
   deps: NewsDeps,
-  decision: CreatingDecision,
+  decision: Extract<Decision, { readonly creating: unknown }>,
   news: ProviderNews,
   source: NewsSource,
 ) => Promise<Step>
 
-type How = { readonly readBefore?: StoredPayment | undefined; readonly onCreating: OnCreating }
+/** Without `onCreating`, a payment that is being created is never changed. */
+type How = { readonly readBefore?: StoredPayment | undefined; readonly onCreating?: OnCreating }
 
 /** Asks the provider and applies its answer. No caller is believed. */
-const askAndApply = async (
-  deps: NewsDeps,
-  subject: NewsSubject,
-  source: NewsSource,
-  how: How,
-): Promise<ApplyOutcome> => {
+const askAndApply = async (deps: NewsDeps, subject: NewsSubject, source: NewsSource, how: How) => {
   const answer = await askForNews(deps, subject)
   return answer.kind === 'news' ? applyNews(deps, answer.news, source, how) : answer
 }
@@ -59,18 +48,17 @@ export const applyProviderNews = (
   readBefore?: StoredPayment,
 ): Promise<ApplyOutcome> => askAndApply(deps, subject, source, { readBefore, onCreating: creditCreating })
 
-/** Applies provider news about a visible payment's own request. Never changes a payment that is being created. */
+/** Applies provider news about a visible payment's own request. */
 export const applyNewsOfVisible = (deps: NewsDeps, { paymentRequestId }: Payment, source: NewsSource) =>
-  askAndApply(deps, { paymentRequestId }, source, { onCreating: async () => ({ kind: 'deferred' }) })
+  askAndApply(deps, { paymentRequestId }, source, {})
 
 /** A payment changes status at most twice. More conflicts between read and write are a bug. */
 const MAX_TRIES = 6
 
 /**
- * Applies provider news to the payment that its reference names. Safe to repeat and to race. `readBefore`: the payment
- * as read before the question. It saves a read when it is pending and money came, because every write that follows
- * refuses unless the payment is still pending. Closing statuses need captures that were noted before the answer, so for
- * them the payment is read again.
+ * Applies provider news to the payment that its reference names. Safe to repeat and to race. `readBefore`, the payment
+ * as read before the question, saves a read if it was pending and money came: every write refuses unless it still is.
+ * A closing status needs the captures noted before the answer, so then the payment is read again.
  */
 export const applyNews = async (
   deps: NewsDeps,
@@ -80,26 +68,24 @@ export const applyNews = async (
 ): Promise<ApplyOutcome> => {
   const paymentId = paymentIdOf(news.reference)
   const isUsable = readBefore?.status === 'pending' && readBefore.paymentId === paymentId && news.capture !== undefined
-  let known = isUsable ? readBefore : undefined
   for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const known = isUsable && tried === 0 ? readBefore : undefined
     const stored = known ?? (paymentId && (await findStoredPayment(deps, paymentId)))
-    known = undefined
-    const step = await applyDecision(deps, decideOnNews(stored, news, deps.now()), { news, stored, source, onCreating })
+    const decision = decideOnNews(stored, news, deps.now())
+    const step =
+      'creating' in decision
+        ? await (onCreating?.(deps, decision, news, source) ?? { kind: 'deferred' as const })
+        : await applyDecision(deps, decision, stored, source)
     if (step !== 'again') return step
   }
   throw new Error('a payment kept changing while news about it was applied')
 }
 
-type Facts = Pick<How, 'onCreating'> & {
-  readonly news: ProviderNews
-  readonly stored: StoredPayment | undefined
-  readonly source: NewsSource
-}
-
 const applyDecision = async (
   deps: NewsDeps,
-  decision: Decision,
-  { news, stored, source, onCreating }: Facts,
+  decision: Exclude<Decision, { readonly creating: unknown }>,
+  stored: StoredPayment | undefined,
+  source: NewsSource,
 ): Promise<Step> => {
   switch (decision.do) {
     case 'nothing':
@@ -112,9 +98,6 @@ const applyDecision = async (
       }
       return appliedOrAgain(succeeded)
     }
-    case 'succeed_creating':
-    case 'remember':
-      return onCreating(deps, decision, news, source)
     case 'hold':
       await recordSuspense(deps, heldMoney({ ...decision, payment: stored, now: deps.now() }))
       return { kind: 'applied', payment: stored, held: true }
@@ -134,25 +117,20 @@ const applyDecision = async (
 
 const appliedOrAgain = (payment: StoredPayment | undefined): Step => (payment ? { kind: 'applied', payment } : 'again')
 
+type Held = { readonly capture: ProviderPayment; readonly cause: MoneyCause }
+
 /** What provider news means for a payment in its present state. Pure: the same facts give the same decision. */
 type Decision =
   | { readonly do: 'nothing' }
   | { readonly do: 'succeed'; readonly payment: Payment; readonly capture: ProviderPayment }
-  | { readonly do: 'succeed_creating'; readonly creating: CreatingPayment; readonly capture: ProviderPayment }
-  | { readonly do: 'remember'; readonly creating: CreatingPayment; readonly capture: ProviderPayment }
-  | { readonly do: 'hold'; readonly capture: ProviderPayment; readonly cause: MoneyCause }
   | {
-      readonly do: 'hold_and_fail'
-      readonly payment: Payment
+      readonly do: 'succeed_creating' | 'remember'
+      readonly creating: CreatingPayment
       readonly capture: ProviderPayment
-      readonly cause: MoneyCause
     }
-  | {
-      readonly do: 'close'
-      readonly payment: Payment
-      readonly status: 'failed' | 'expired' | 'cancelled'
-      readonly failureReason?: FailureReason | undefined
-    }
+  | (Held & { readonly do: 'hold' })
+  | (Held & { readonly do: 'hold_and_fail'; readonly payment: Payment })
+  | (Pick<End, 'status' | 'failureReason'> & { readonly do: 'close'; readonly payment: Payment })
 
 const NOTHING: Decision = { do: 'nothing' }
 
@@ -162,15 +140,13 @@ const mismatch = (capture: ProviderPayment, notionalMinor: number): MoneyCause |
   return capture.capturedMinor === notionalMinor ? undefined : 'wrong_amount'
 }
 
-const onCaptureWhileCreating = (creating: CreatingPayment, capture: ProviderPayment, now: Timestamp): Decision => {
-  const cause = mismatch(capture, creating.request.notionalMinor)
-  if (cause !== undefined) return { do: 'hold', capture, cause }
-  return { do: isUnderLease(creating, now) ? 'remember' : 'succeed_creating', creating, capture }
-}
-
 const onCapture = (payment: StoredPayment | undefined, capture: ProviderPayment, now: Timestamp): Decision => {
   if (payment === undefined) return { do: 'hold', capture, cause: 'unknown_reference' }
-  if (payment.status === 'creating') return onCaptureWhileCreating(payment, capture, now)
+  if (payment.status === 'creating') {
+    const wrong = mismatch(capture, payment.request.notionalMinor)
+    if (wrong !== undefined) return { do: 'hold', capture, cause: wrong }
+    return { do: isUnderLease(payment, now) ? 'remember' : 'succeed_creating', creating: payment, capture }
+  }
   if (payment.creditedProviderPaymentId === capture.providerPaymentId) return NOTHING
   if (payment.status === 'succeeded') return { do: 'hold', capture, cause: 'second_capture' }
   const cause = mismatch(capture, payment.notionalMinor)

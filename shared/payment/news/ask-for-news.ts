@@ -1,5 +1,4 @@
 import type { Deps } from '../../deps.ts'
-import type { FailureReason } from '../../payment-status.ts'
 import {
   type Answer,
   PROVIDER_READ_TIMEOUT_MS,
@@ -16,16 +15,12 @@ export type NewsSubject = {
   readonly providerPaymentId?: string | undefined
 }
 
-export type ProviderNews = {
-  /** As the provider stores it, not as a caller quoted it. */
-  readonly reference: string
-  readonly paymentRequestId: string
+/** As the provider stores it, not as a caller quoted it. */
+export type ProviderNews = Pick<ProviderRequest, 'reference' | 'paymentRequestId' | 'failureReason' | 'destination'> & {
   /** A capture. It takes precedence over every status. */
   readonly capture: ProviderPayment | undefined
   /** Undefined when only the capture was asked for. */
   readonly requestStatus: ProviderRequestStatus | undefined
-  readonly failureReason?: FailureReason | undefined
-  readonly destination: string | undefined
 }
 
 export type NewsAnswer =
@@ -35,44 +30,26 @@ export type NewsAnswer =
   | { readonly kind: 'not_found' }
   | Unanswered
 
-const captureNews = (capture: ProviderPayment): NewsAnswer => ({
-  kind: 'news',
-  news: {
-    reference: capture.reference,
-    paymentRequestId: capture.paymentRequestId,
-    capture,
-    requestStatus: undefined,
-    destination: undefined,
-  },
-})
-
 const askPayment = (deps: Pick<Deps, 'provider'>, id: string): Promise<Answer<ProviderPayment>> =>
   deps.provider.getPayment(id, PROVIDER_READ_TIMEOUT_MS)
 
 const requestNews = async (
   deps: Pick<Deps, 'provider'>,
-  request: ProviderRequest,
+  { status: requestStatus, latestPaymentId, ...request }: ProviderRequest,
   asked: string | undefined,
 ): Promise<NewsAnswer> => {
-  const base = {
-    reference: request.reference,
-    paymentRequestId: request.paymentRequestId,
-    requestStatus: request.status,
-    failureReason: request.failureReason,
-    destination: request.destination,
-  }
-  const { latestPaymentId } = request
   const withoutMoney: NewsAnswer =
-    request.status === 'succeeded' ? { kind: 'not_shown' } : { kind: 'news', news: { ...base, capture: undefined } }
+    requestStatus === 'succeeded'
+      ? { kind: 'not_shown' }
+      : { kind: 'news', news: { ...request, requestStatus, capture: undefined } }
   if (latestPaymentId === undefined || latestPaymentId === asked) return withoutMoney
   const latest = await askPayment(deps, latestPaymentId)
   // A closing status may hide a capture. Without an answer about the capture nothing is closed.
   if (latest.kind === 'unanswered') return latest
-  const capture = latest.kind === 'found' && latest.value.status === 'captured' ? latest.value : undefined
-  if (capture === undefined) return withoutMoney
+  if (latest.kind !== 'found' || latest.value.status !== 'captured') return withoutMoney
   // The capture itself names its payment, whatever request led to it.
-  const { reference, paymentRequestId } = capture
-  return { kind: 'news', news: { ...base, reference, paymentRequestId, capture } }
+  const { reference, paymentRequestId } = latest.value
+  return { kind: 'news', news: { ...request, requestStatus, reference, paymentRequestId, capture: latest.value } }
 }
 
 /** Asks about the capture that the subject names, else about the request and its latest payment. */
@@ -81,8 +58,13 @@ export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubj
   if (subject.providerPaymentId !== undefined) {
     const answer = await askPayment(deps, subject.providerPaymentId)
     if (answer.kind === 'unanswered') return answer
-    if (answer.kind === 'found' && answer.value.status === 'captured') return captureNews(answer.value)
-    if (answer.kind === 'found') paymentRequestId = answer.value.paymentRequestId
+    if (answer.kind === 'found') {
+      const { value: capture } = answer
+      const { reference } = capture
+      paymentRequestId = capture.paymentRequestId
+      const news = { reference, paymentRequestId, capture, requestStatus: undefined, destination: undefined }
+      if (capture.status === 'captured') return { kind: 'news', news }
+    }
   }
   if (paymentRequestId === undefined) return { kind: 'not_found' }
   const answer = await deps.provider.getRequest(paymentRequestId, PROVIDER_READ_TIMEOUT_MS)

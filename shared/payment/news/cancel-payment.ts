@@ -15,41 +15,45 @@ import { closePayment } from './close-payment.ts'
 const unanswered = (answer: Pick<Unanswered, 'reason'>): GatewayError =>
   providerFailure(answer, 'the payment is unchanged here, try again')
 
+const notCancellable = ({ status }: Payment) => invalid(`payment cannot be cancelled in status=${status}`)
+
 /** Answers by the stored status, also when another caller changed it. */
-const answerAsKept = (payment: Payment): Payment => {
-  if (payment.status === 'cancelled') return payment
-  throw invalid(`payment cannot be cancelled in status=${payment.status}`)
+const answerAsStored = async (
+  deps: NewsDeps,
+  { clientId, paymentId }: Payment,
+  whilePending: (stored: Payment) => Promise<Payment>,
+): Promise<Payment> => {
+  const stored = await findPayment(deps, clientId, paymentId)
+  if (stored.status === 'pending') return whilePending(stored)
+  if (stored.status === 'cancelled') return stored
+  throw notCancellable(stored)
 }
 
-const reread = (deps: NewsDeps, payment: Payment) => findPayment(deps, payment.clientId, payment.paymentId)
-
-/** Answers by the stored status. While that is pending, the outcome is unknown and the payment is due at once. */
-const answerBehind = async (deps: NewsDeps, payment: Payment, outcome: ApplyOutcome): Promise<Payment> => {
-  const kept = await reread(deps, payment)
-  if (kept.status !== 'pending') return answerAsKept(kept)
-  await markDueNow(deps, kept.paymentId, deps.now())
-  // Final at the provider, but the capture is not visible yet. Neither answer would be true now.
-  throw unanswered(outcome.kind === 'unanswered' ? outcome : { reason: 'server_error' })
-}
+/** While the stored status is pending, the outcome is unknown and the payment is due at once. */
+const answerBehind = (deps: NewsDeps, payment: Payment, outcome: ApplyOutcome): Promise<Payment> =>
+  answerAsStored(deps, payment, async ({ paymentId }) => {
+    await markDueNow(deps, paymentId, deps.now())
+    // Final at the provider, but the capture is not visible yet. Neither answer would be true now.
+    throw unanswered(outcome.kind === 'unanswered' ? outcome : { reason: 'server_error' })
+  })
 
 /** After the expiry a cancel becomes the expiry. The merchant learns it by the event and by this refusal. */
 const expireInstead = async (deps: NewsDeps, payment: Payment): Promise<Payment> =>
   answerBehind(deps, payment, await expirePayment(deps, payment, 'cancel'))
 
-const whenOvertaken = async (deps: NewsDeps, payment: Payment): Promise<Payment> => {
-  const kept = await reread(deps, payment)
-  if (kept.status !== 'pending') return answerAsKept(kept)
-  assertInvariant(isPastItsTime(kept, deps.now()), 'a pending payment refused its cancel')
-  return expireInstead(deps, kept)
-}
+const whenOvertaken = (deps: NewsDeps, payment: Payment): Promise<Payment> =>
+  answerAsStored(deps, payment, (stored) => {
+    assertInvariant(isPastItsTime(stored, deps.now()), 'a pending payment refused its cancel')
+    return expireInstead(deps, stored)
+  })
 
 const whenAnswered = async (deps: NewsDeps, payment: Payment, answer: CancelAnswer): Promise<Payment> => {
   switch (answer.kind) {
     case 'cancelled':
-    case 'not_cancellable':
-      return (
-        (await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })) ?? whenOvertaken(deps, payment)
-      )
+    case 'not_cancellable': {
+      const cancelled = await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
+      return cancelled ?? whenOvertaken(deps, payment)
+    }
     case 'final':
       return answerBehind(deps, payment, await applyNewsOfVisible(deps, payment, 'cancel'))
     case 'not_found':
@@ -72,14 +76,14 @@ export const cancelPayment = async (
   input: { readonly clientId: ClientId; readonly id: string },
 ): Promise<Payment> => {
   const payment = await findPayment(deps, input.clientId, input.id)
-  if (payment.status !== 'pending') throw invalid(`payment cannot be cancelled in status=${payment.status}`)
+  if (payment.status !== 'pending') throw notCancellable(payment)
   const now = deps.now()
   if (isPastItsTime(payment, now)) return expireInstead(deps, payment)
   const soon = addMs(now, CANCEL_CHECK_MS)
   const noted = await noteCancelRequested(deps, payment.paymentId, now, earlier(payment.dueAt ?? soon, soon))
   if (!noted.applied) return whenOvertaken(deps, payment)
   const answer = await deps.provider.cancelRequest(payment.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
-  return whenAnswered(deps, { ...payment, cancelRequestedAt: payment.cancelRequestedAt ?? now }, answer)
+  return whenAnswered(deps, payment, answer)
 }
 
 /** The provider reports nothing that prevents the expiry. */
@@ -88,20 +92,9 @@ const isStillOpen = (outcome: ApplyOutcome): boolean =>
 
 const cancelAndClose = async (deps: NewsDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
   const answer = await deps.provider.cancelRequest(payment.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
-  switch (answer.kind) {
-    case 'final':
-      return applyNewsOfVisible(deps, payment, source)
-    case 'unanswered':
-      return answer
-    case 'not_found':
-      await noteNotFoundUpstream(deps, payment)
-      break
-    case 'cancelled':
-    case 'not_cancellable':
-      break
-    default:
-      return assertNever(answer)
-  }
+  if (answer.kind === 'final') return applyNewsOfVisible(deps, payment, source)
+  if (answer.kind === 'unanswered') return answer
+  if (answer.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
   return { kind: 'applied', payment: await closePayment(deps, payment, { status: 'expired', source }) }
 }
 

@@ -48,22 +48,21 @@ const claimFor = (stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Clai
   return isUsualLook(stored, dueAt) ? { nextDueAt: nextCheckAt(stored, now), claimedFor: 'next_check' } : retry
 }
 
-/** Runs after the claim. The claim has begun the expiry of a payment past its time. */
+/** The claim has begun the expiry of a payment past its time. */
 const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Promise<CheckResult> => {
   try {
     const remembered = await askAboutRemembered(deps, payment)
     const own = await askAboutOwnRequest(deps, payment)
     const result = resultOf([...remembered, own])
-    if (!hasEnded(own, payment.paymentId)) await schedule(deps, payment, claim, followUpOf(result))
+    // Without a full answer the check is repeated.
+    const followUp = result === 'checked' ? 'next_check' : 'retry'
+    if (!hasEnded(own, payment.paymentId)) await schedule(deps, payment, claim, followUp)
     return result
   } catch (cause) {
     await schedule(deps, payment, claim, 'retry')
     throw cause
   }
 }
-
-/** The check that follows a result, while the payment stays pending. Without a full answer it is a retry. */
-const followUpOf = (result: CheckResult): FollowUp => (result === 'checked' ? 'next_check' : 'retry')
 
 /** Sets the time of a follow-up, unless the claim has stored it. */
 const schedule = async (deps: NewsDeps, payment: Payment, claim: Claim, followUp: FollowUp): Promise<void> => {
@@ -76,8 +75,8 @@ const schedule = async (deps: NewsDeps, payment: Payment, claim: Claim, followUp
 const checkCreating = async (deps: NewsDeps, creating: CreatingPayment, claim: Claim): Promise<CheckResult> => {
   const outcomes = await askAboutRemembered(deps, creating)
   const result = resultOf(outcomes)
-  const isOver = result === 'checked' && !outcomes.some(({ kind }) => kind === 'deferred')
-  if (isOver) await endCheck(deps, creating.paymentId, claim.nextDueAt)
+  const isDeferred = outcomes.some(({ kind }) => kind === 'deferred')
+  if (result === 'checked' && !isDeferred) await endCheck(deps, creating.paymentId, claim.nextDueAt)
   return result
 }
 
@@ -91,7 +90,6 @@ const askAboutOwnRequest = async (deps: NewsDeps, payment: Payment): Promise<App
 /** How long a remembered capture may be missing at the provider. By then the provider has repeated its callback. */
 const MISSING_TIMEOUT_MS = HOUR_MS
 
-/** Asks about every capture that was announced while the payment was being created. A missing one may appear later. */
 const askAboutRemembered = async (deps: NewsDeps, payment: StoredPayment): Promise<readonly ApplyOutcome[]> => {
   const asked = payment.providerAttempts.at(-1)?.startedAt
   const isPatient = asked !== undefined && deps.now() < addMs(asked, MISSING_TIMEOUT_MS)
@@ -113,7 +111,7 @@ const resultOf = (outcomes: readonly ApplyOutcome[]): CheckResult => {
 const hasEnded = (outcome: ApplyOutcome, paymentId: PaymentId): boolean =>
   outcome.kind === 'applied' && outcome.payment?.paymentId === paymentId && outcome.payment.status !== 'pending'
 
-/** Whether this is the one check before the expiry, and nothing else made the payment due. */
+/** The one check before the expiry, and nothing else made the payment due. */
 const isUsualLook = (payment: Payment, dueAt: Timestamp): boolean =>
   dueAt === usualCheckAt(payment) &&
   payment.rememberedProviderPaymentIds === undefined &&
@@ -129,7 +127,7 @@ export const isLateLook = (read: Item, now: Timestamp): boolean => {
   return isUsualLook(stored, stored.dueAt) && stored.dueAt < addMs(now, -LATE_MS)
 }
 
-/** Skips that check in one write: the payment is checked next at its expiry. */
+/** Skips that check in one write: the next one is at the expiry. */
 export const skipCheck = async (deps: StoreDeps, read: Item): Promise<CheckResult> => {
   const stored = parseStored(read)
   if (stored?.status !== 'pending' || stored.dueAt === undefined) return 'not_claimed'
@@ -139,9 +137,8 @@ export const skipCheck = async (deps: StoreDeps, read: Item): Promise<CheckResul
 }
 
 /**
- * The provider calls that checking this payment is expected to make: a cancel when its time is over, and a question
- * when the provider has closed it or when its time is not over. Each remembered capture costs one more. The check of an
- * unreadable row fails, and must not stop the others.
+ * The provider calls that checking this payment is expected to make. Each remembered capture costs one more. The check
+ * of an unreadable row fails, and must not stop the others.
  */
 export const callsOfCheck = (read: Item, now: Timestamp): readonly ProviderOperation[] => {
   const stored = ifStored(read)

@@ -1,17 +1,14 @@
 import { countTransition } from '../../ledger/shard-store.ts'
-import { loggedPayment } from '../../log.ts'
 import type { FailureReason } from '../../payment-status.ts'
 import { tellSuspense } from '../../suspense/record-suspense.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
 import { newSuspense } from '../../suspense/suspense-store.ts'
-import { transactWhileFresh } from '../../table/table.ts'
-import { type Announcement, announcementOf, tellWorkers } from '../announcement.ts'
+import { commitTransition } from '../announcement.ts'
 import type { NewsSource, Payment } from '../payment.ts'
 import { leavePending, transitioned } from '../payment-store.ts'
 import type { NewsDeps } from './ask-for-news.ts'
-import type { TransitionResult } from './succeed-payment.ts'
 
-type End = {
+export type End = {
   readonly status: 'failed' | 'expired' | 'cancelled'
   readonly source: NewsSource
   /** The money that caused the failure. It goes to suspense. */
@@ -33,44 +30,32 @@ export const closePayment = async (
   deps: NewsDeps,
   payment: Payment,
   { status, source, held, failureReason = 'other' }: End,
-): Promise<TransitionResult> => {
+): Promise<Payment | undefined> => {
   let toHold = held
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const now = deps.now()
+    const at = deps.now()
     const closed: Payment = {
-      ...transitioned(payment, status, now, source),
+      ...transitioned(payment, status, at, source),
       dueAt: undefined,
       ...(status === 'failed' && { failureReason }),
     }
-    const told = await announcementOf(deps, closed, now)
-    const outcome = await transactWhileFresh(
+    const outcome = await commitTransition(
       deps,
+      closed,
+      { status, at, source },
       {
         payment: leavePending(closed),
         counts: countTransition({ ...closed, from: 'pending', to: status }),
-        ...told.steps,
         suspense: toHold && newSuspense(toHold),
       },
-      told.freshUntil,
     )
     if (outcome.applied === 'stale') continue
     if (outcome.applied) {
-      await afterClosing(deps, closed, { status, source, held: toHold }, told)
+      if (toHold) await tellSuspense(deps, toHold)
       return closed
     }
     if (outcome.refusedBy !== 'suspense') return undefined
     toHold = undefined
   }
   throw new Error('conflicting writes kept a payment from ending, for minutes')
-}
-
-const afterClosing = async (deps: NewsDeps, closed: Payment, { status, source, held }: End, told: Announcement) => {
-  deps.log.info(`payment.${status}`, {
-    ...loggedPayment(closed),
-    source,
-    deliveries: told.deliveries.length,
-    failure_reason: closed.failureReason,
-  })
-  await tellWorkers(deps, told)
-  if (held) await tellSuspense(deps, held)
 }

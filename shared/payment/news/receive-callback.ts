@@ -11,9 +11,6 @@ import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
 
 const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
 
-const isRateLimited = (outcome: ApplyOutcome): boolean =>
-  outcome.kind === 'unanswered' && outcome.reason === 'rate_limited'
-
 const MAX_BODY_BYTES = 262_144
 
 /** A capture that is already credited, or the status of a terminal payment's request: neither can change anything. */
@@ -25,11 +22,10 @@ const isNoNews = ({ providerPaymentId }: CallbackSubject, stored: StoredPayment 
 /** The provider had no answer, or it has not caught up with its own callback about this payment. */
 const isBehind = (outcome: ApplyOutcome, { providerPaymentId }: CallbackSubject): boolean =>
   outcome.kind === 'applied'
-    ? providerPaymentId !== undefined && !outcome.held && isOpen(outcome.payment)
+    ? providerPaymentId !== undefined &&
+      !outcome.held &&
+      ['pending', 'creating'].includes(outcome.payment?.status ?? '')
     : outcome.kind !== 'deferred'
-
-const isOpen = (payment: StoredPayment | undefined): boolean =>
-  payment?.status === 'pending' || payment?.status === 'creating'
 
 const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<CallbackOutcome> => {
   const paymentId = callback.reference === undefined ? undefined : paymentIdOf(callback.reference)
@@ -38,7 +34,7 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
   const question = callback.providerPaymentId === undefined ? 'getRequest' : 'getPayment'
   if (await pausedUntil(deps, [question])) return putOff(deps, paymentId)
   const outcome = await applyProviderNews(deps, callback, 'callback', stored)
-  if (isRateLimited(outcome)) {
+  if (outcome.kind === 'unanswered' && outcome.reason === 'rate_limited') {
     await notePause(deps, QUESTIONS)
     return putOff(deps, paymentId)
   }
@@ -54,11 +50,10 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
 }
 
 /**
- * Receives a provider callback (design section 4). `isGenuine`: it carries the provider's proof. The callback only
- * names what to ask about, so a forged one changes nothing. If the provider cannot be asked, or has not caught up with
- * its callback, the payment becomes due at once, because the provider's first retry comes after 15 minutes. While the
- * provider refuses calls, nothing is asked or written, however many callbacks come. A repeated callback about credited
- * money asks nothing. A callback about a reversal wakes the sync, which reads the booked rows.
+ * Receives a provider callback (design section 4). It only names what to ask about, so a forged one changes nothing.
+ * If the provider cannot be asked, or has not caught up with its callback, the payment becomes due at once, because the
+ * provider's first retry comes after 15 minutes. While the provider refuses calls, nothing is asked or written. A
+ * callback about a reversal wakes the sync, which reads the booked rows.
  */
 export const receiveCallback = async (
   deps: CallbackDeps,
@@ -68,7 +63,7 @@ export const receiveCallback = async (
     deps.log.warn('callback.refused')
     throw new GatewayError('auth', 'invalid callback token')
   }
-  // A genuine callback is never that long. It is handled like an unreadable one.
+  // A genuine callback is never that long.
   const callback = input.rawBody.length > MAX_BODY_BYTES ? undefined : input.parse(input.rawBody.toString('utf8'))
   if (callback === 'money_back') {
     await wakeSync(deps)
@@ -87,9 +82,7 @@ type CallbackDeps = Pick<
 /** `ask_again`: the provider should repeat this callback. */
 type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
 
-/**
- * While callbacks are deferred, an environment wakes the sync this often. A sync that is woken too soon does nothing.
- */
+/** How often an environment wakes the sync. One that is woken too soon does nothing. */
 const WAKE_EVERY_MS = 30 * SECOND_MS
 /** The time that the provider needs to book what it has announced. */
 const WAKE_DELAY_SECONDS = 15
@@ -103,7 +96,7 @@ const wakeSync = async (deps: CallbackDeps): Promise<void> => {
   await deps.queues.send('sync', { body: { woken: true }, delaySeconds: WAKE_DELAY_SECONDS, group: 'sync' })
 }
 
-/** The provider refuses calls now, and nothing was written. The provider's own retry, or the sync, brings the news. */
+/** The provider refuses calls now. Its own retry, or the sync, brings the news. */
 const putOff = async (deps: CallbackDeps, paymentId: PaymentId | undefined): Promise<CallbackOutcome> => {
   deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: 'rate_limited' })
   await wakeSync(deps)
