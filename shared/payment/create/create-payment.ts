@@ -146,13 +146,16 @@ const takeOverPayment = async (
   if (allRefused && !parsed.ok) throw parsed.error
   // The lease starts before the question: an older answer says nothing about now.
   const now = deps.now()
-  const { push } = channelOf(creating.request)
+  const { push, needs } = channelOf(creating.request)
   if (push) {
     const overtaken = await holdBackPush(deps, creating, push)
     if (overtaken) return overtaken
   }
   const attempt = creating.attempt + 1
   const request = allRefused && parsed.ok ? parsed.request : creating.request
+  if (needs.phone && request === creating.request && !request.customer?.phone) {
+    throw createFailed('the customer of this payment was erased; create it with another Idempotency-Key')
+  }
   const taken: CreatingPayment = {
     ...creating,
     request,

@@ -4,6 +4,7 @@
  * Method: an OVO create whose answer never came, and every kind of row the provider may then have for its reference.
  */
 import { describe, expect, it } from 'vitest'
+import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
@@ -154,4 +155,13 @@ it("a push's lifetime counts from the end of the call, not from the claim", asyn
   await expectHeldBack('may still be answered')
   deps.clock.advance(1)
   await expectSecondPush()
+})
+
+it('a push whose customer was erased is not sent again, and its key says so', async () => {
+  const { deps, paymentId, stored, expectHeldBack } = await lostPush()
+  await eraseCustomers(deps, { paymentId }, 'ayu')
+  const before = await stored()
+
+  await expectHeldBack('was erased')
+  expect(await stored()).toEqual(before)
 })
