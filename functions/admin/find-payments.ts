@@ -8,8 +8,10 @@ export const handler = adminHandler({ summary, input: paymentSearch }, async (as
   const { clientId, amountMinor, day, status, method, cursor } = asked
   if (clientId !== undefined && amountMinor !== undefined && day !== undefined) {
     const { payments, next } = await paymentsOfAmount(deps, { clientId, amountMinor, day, status, method, cursor })
-    return { data: await withSuspense(deps, payments), complete: next === undefined, cursor: next }
+    const { data, complete } = await withSuspense(deps, payments)
+    return { data, complete: complete && next === undefined, cursor: next }
   }
-  const { payments, complete } = await searchPayments(deps, asked)
-  return { data: await withSuspense(deps, payments), pagination: pagination(asked), complete }
+  const found = await searchPayments(deps, asked)
+  const { data, complete } = await withSuspense(deps, found.payments)
+  return { data, pagination: pagination(asked), complete: complete && found.complete }
 })

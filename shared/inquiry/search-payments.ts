@@ -74,16 +74,17 @@ const byProviderId = async (deps: Pick<Deps, 'table' | 'provider'>, search: Sear
 /** The start of the first attempt, because the provider may receive money before it answers the create. */
 const begunAt = ({ providerAttempts: [first], createdAt }: Payment) => first?.startedAt ?? createdAt
 
-/** The payments for operators, each with its suspense items. */
+/** The payments for operators, each with its suspense items. `complete`: all items were read. */
 export const withSuspense = async (deps: TableDeps, payments: readonly Payment[]) => {
   const since = payments.map(begunAt).toSorted()[0]
-  if (since === undefined) return []
+  if (since === undefined) return { data: [], complete: true }
   const paymentIds: readonly string[] = payments.map(({ paymentId }) => paymentId)
-  const { items } = await suspenseAbout(deps, { paymentIds, since })
-  return payments.map((payment) => {
+  const { items, complete } = await suspenseAbout(deps, { paymentIds, since })
+  const data = payments.map((payment) => {
     const own = items.filter(({ paymentId }) => paymentId === payment.paymentId)
     return { ...toPaymentDto(payment), ...(own.length > 0 && { suspense: own.map(toSuspenseDto) }) }
   })
+  return { data, complete }
 }
 
 const isLast = (all: readonly unknown[], page: Page): boolean => all.length <= firstOfPage(page) + page.perPage

@@ -6,7 +6,7 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, timestampOf } from '../../../shared/time.ts'
-import { recordTable } from '../../support/intercept-table.ts'
+import { recordTable, withRequests } from '../../support/intercept-table.ts'
 import { grown, invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -192,4 +192,16 @@ describe('find-payments refuses', () => {
     expect(answered).toBe(status)
     expect(JSON.stringify(body)).toContain(message)
   })
+})
+
+it('find-payments is not complete when more suspense items are newer than a payment than one call reads', async () => {
+  const deps = testDeps()
+  const payment = await aPendingPayment(deps, await aStoredClient(deps))
+  const items = Array.from({ length: 100 }, (_, at) => ({ pk: `SUSPENSE#${at}`, sk: 'SUSPENSE' }))
+  let pages = 0
+  const query = async () => ({ items, count: 100, cursor: ++pages < 51 ? {} : undefined })
+  const crowded = withRequests(deps, { ...deps.requests, query })
+
+  const asked = { payment_request_id: payment.paymentRequestId }
+  expect(await found(crowded, asked)).toMatchObject({ ids: [payment.paymentId], complete: false })
 })
