@@ -4,7 +4,7 @@ import { GatewayError, invalid } from '../errors.ts'
 import { listPaymentEvents } from '../event/read-events.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { idsOfReference, MOST_OF_REFERENCE, paymentsCalled } from '../payment/list-payments.ts'
+import { paymentsCalled } from '../payment/list-payments.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment/payment.ts'
 import { findAnyPayment } from '../payment/payment-store.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
@@ -86,13 +86,9 @@ const selected = async (deps: TableDeps, selection: Selection) => {
   if ('paymentId' in selection) return { payments: [await findAnyPayment(deps, selection.paymentId)], complete: true }
   const { clientId, reference } = selection
   await requireClient(deps, clientId)
-  const ids = await idsOfReference(deps, clientId, reference)
-  const payments = await paymentsCalled(deps, { clientId, reference, ids: ids.slice(0, MOST_OF_REFERENCE) })
+  const { payments, complete } = await paymentsCalled(deps, clientId, reference)
   const open = payments.filter(({ customer }) => customer !== undefined)
-  return {
-    payments: open.slice(0, MAX_PAYMENTS),
-    complete: ids.length <= MOST_OF_REFERENCE && open.length <= MAX_PAYMENTS,
-  }
+  return { payments: open.slice(0, MAX_PAYMENTS), complete: complete && open.length <= MAX_PAYMENTS }
 }
 
 /** Erases the customer from one payment, or from all payments of a client with a reference, newest first. */

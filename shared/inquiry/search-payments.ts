@@ -8,7 +8,7 @@ import { ifValid } from '../if-valid.ts'
 import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
 import { readParts } from '../ledger/window-store.ts'
 import { CURSOR_JSON, encodeCursor, firstOfPage, ofPage, type Page, pageFields } from '../page.ts'
-import { idsOfReference, MOST_OF_REFERENCE, paymentsCalled } from '../payment/list-payments.ts'
+import { paymentsCalled } from '../payment/list-payments.ts'
 import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { findPaymentsByKey, findStoredPayment, PaymentSchema } from '../payment/payment-store.ts'
@@ -97,9 +97,8 @@ const ownAtDestination = async (deps: TableDeps, clientId: ClientId, destination
 }
 
 const ownOfReference = async (deps: TableDeps, clientId: ClientId, reference: string, page: Page) => {
-  const ids = await idsOfReference(deps, clientId, reference)
-  const payments = await paymentsCalled(deps, { clientId, reference, ids: ids.slice(0, MOST_OF_REFERENCE) })
-  return { payments: ofPage(payments, page), complete: ids.length <= MOST_OF_REFERENCE && isLast(payments, page) }
+  const { payments, complete } = await paymentsCalled(deps, clientId, reference)
+  return { payments: ofPage(payments, page), complete: complete && isLast(payments, page) }
 }
 
 /** The most payments of one number that are read. The provider reuses numbers, but not often. */

@@ -17,7 +17,7 @@ import {
 } from '../table/step.ts'
 import type { WriteOutcome } from '../table/table.ts'
 import { DAY_MS, epochMs, SECOND_MS, type Timestamp } from '../time.ts'
-import type { CreatingPayment, Payment, ProviderAttempt } from './payment.ts'
+import type { CreatingPayment, Payment } from './payment.ts'
 import { changePayment, isCreating } from './payment-store.ts'
 
 const ttlSeconds = (time: Timestamp): number => Math.floor(epochMs(time) / SECOND_MS)
@@ -30,7 +30,6 @@ export const isUnderLease = ({ leaseUntil }: Pick<CreatingPayment, 'leaseUntil'>
 /** Refused long ago, and not yet deleted by the table's TTL: it counts as absent. */
 const isForgotten = (now: Timestamp): Condition => all(isCreating, atMost('ttl', ttlSeconds(now)))
 
-/** When it becomes due. The commit leaves this entry unchanged. */
 const dueFields = ({ paymentId, dueAt }: CreatingPayment) =>
   dueAt === undefined ? {} : { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
 
@@ -61,25 +60,15 @@ const toPaymentItem = (payment: Payment) => ({
   ...(payment.dueAt !== undefined && dueWork('payment', payment.paymentId, payment.dueAt)),
 })
 
+const show = (payment: Payment, condition: Condition): Step =>
+  put(paymentKey(payment.paymentId), toPaymentItem(payment), all(isCreating, isAttempt(payment.attempt), condition))
+
 /** `creating` to `pending`. Refused when a capture was remembered that the caller does not know. */
 export const commitPending = (payment: Payment): Step =>
-  put(
-    paymentKey(payment.paymentId),
-    toPaymentItem(payment),
-    all(
-      isCreating,
-      isAttempt(payment.attempt),
-      unchanged('rememberedProviderPaymentIds', payment.rememberedProviderPaymentIds),
-    ),
-  )
+  show(payment, unchanged('rememberedProviderPaymentIds', payment.rememberedProviderPaymentIds))
 
 /** `creating` to `succeeded`: money came for an attempt whose answer was lost. Refused while an attempt runs. */
-export const commitSucceeded = (payment: Payment, now: Timestamp): Step =>
-  put(
-    paymentKey(payment.paymentId),
-    toPaymentItem(payment),
-    all(isCreating, isAttempt(payment.attempt), leaseIsOver(now)),
-  )
+export const commitSucceeded = (payment: Payment, now: Timestamp): Step => show(payment, leaseIsOver(now))
 
 /** The pointers to a payment: from its account number, for all clients, and from its merchant's reference. */
 export const pointersTo = (payment: Payment): readonly Step[] => {
@@ -97,7 +86,7 @@ export const putPointers = async (deps: TableDeps, payment: Payment): Promise<vo
   await Promise.all(pointersTo(payment).map((step) => deps.table.write(step)))
 }
 
-/** How long a create is kept after the provider refused every attempt for good, so that nothing exists there. */
+/** How long a create is kept after the provider refused every attempt for good. */
 const REFUSED_RETENTION_MS = 90 * DAY_MS
 
 /**
@@ -128,22 +117,17 @@ export const claimTakeover = (
   )
 }
 
-/** How an attempt ended. `forgettable`: neither it nor an earlier one left anything at the provider. */
-type AttemptEnd = {
-  readonly failure: string
-  readonly providerAttempts: readonly ProviderAttempt[]
-  readonly forgettable?: boolean
-}
+/** `forgettable`: neither this attempt nor an earlier one left anything at the provider. */
+type AttemptEnd = Pick<CreatingPayment, 'failure' | 'providerAttempts'> & { readonly forgettable?: boolean }
 
 /** Records that an attempt ended without a destination. The next may take over; only captures make it due. */
 export const releaseAttempt = async (
   deps: StoreDeps,
   creating: CreatingPayment,
-  { failure, providerAttempts, forgettable = false }: AttemptEnd,
+  { forgettable = false, ...ended }: AttemptEnd,
 ): Promise<WriteOutcome> => {
   const { paymentId } = creating
   const isIts = all(isCreating, isAttempt(creating.attempt))
-  const ended = { failure, providerAttempts }
   const ttl = forgettable ? ttlSeconds(deps.now()) + REFUSED_RETENTION_MS / SECOND_MS : undefined
   const released = await changePayment(
     deps,

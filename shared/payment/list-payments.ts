@@ -4,7 +4,7 @@ import { invalid } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdForKey } from '../ids.ts'
 import { countOf, countOfAll, readLedger } from '../ledger/ledger-store.ts'
 import { readParts } from '../ledger/window-store.ts'
-import { firstOfPage, type Page } from '../page.ts'
+import { firstOfPage, ofPage, type Page } from '../page.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
 import { ownersOf, referencePk } from '../table/keys.ts'
@@ -15,16 +15,13 @@ import { findPaymentsByKey, findStoredPayment, PaymentSchema } from './payment-s
 type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }
 
 /**
- * One page of a client's payments, newest first, with the exact total (spec 4.2). The total costs one consistent query
- * of the ledger's counts; a page past the end costs nothing more. The index and the payments are eventually consistent,
- * so a new payment or status may appear a moment later. A payment whose status no longer matches the filter is left
- * out.
+ * One page of a client's payments, newest first, with the exact total (spec 4.2). The index and the payments are
+ * eventually consistent: a new payment or status may appear a moment later, and one that no longer matches is left out.
  */
 export const listPayments = async (
   deps: TableDeps,
-  input: { readonly clientId: ClientId; readonly status: PaymentStatus | undefined; readonly page: Page },
+  { clientId, status, page }: Omit<Asked, 'reference'>,
 ): Promise<PaymentList> => {
-  const { clientId, status, page } = input
   const ledger = await readLedger(deps, clientId)
   const total = status === undefined ? countOfAll(ledger) : countOf(ledger, status)
   if (firstOfPage(page) >= total) return { payments: [], total }
@@ -46,20 +43,14 @@ export const paymentsOfKey = async (
   { clientId, key, page }: { readonly clientId: ClientId; readonly key: string; readonly page: Page },
 ): Promise<PaymentList> => {
   const stored = await findStoredPayment(deps, paymentIdForKey(clientId, key))
-  if (stored === undefined || stored.status === 'creating' || stored.clientId !== clientId)
-    return { payments: [], total: 0 }
-  return { payments: firstOfPage(page) === 0 ? [stored] : [], total: 1 }
+  const isVisible = stored !== undefined && stored.status !== 'creating' && stored.clientId === clientId
+  return isVisible ? { payments: ofPage([stored], page), total: 1 } : { payments: [], total: 0 }
 }
 
 /** The most payments of one reference that can be listed. Each may have to be read. */
-export const MOST_OF_REFERENCE = 1_000
+const MOST_OF_REFERENCE = 1_000
 
-type Asked = {
-  readonly clientId: ClientId
-  readonly reference: string
-  readonly status: PaymentStatus | undefined
-  readonly page: Page
-}
+type Asked = { clientId: ClientId; reference: string; status: PaymentStatus | undefined; page: Page }
 
 /**
  * One page of a client's payments with a reference, newest first, with their exact number. Everything is read
@@ -72,24 +63,29 @@ export const paymentsOfReference = async (
 ): Promise<PaymentList> => {
   const ids = await idsOfReference(deps, clientId, reference)
   if (ids.length > MOST_OF_REFERENCE) throw tooMany()
-  const called = await paymentsCalled(deps, { clientId, reference, ids })
-  const all = called.filter((payment) => status === undefined || payment.status === status)
-  return { payments: all.slice(firstOfPage(page), firstOfPage(page) + page.perPage), total: all.length }
+  const payments = await paymentsOf(deps, { clientId, reference, ids })
+  const all = payments.filter((payment) => status === undefined || payment.status === status)
+  return { payments: ofPage(all, page), total: all.length }
 }
 
-/** The payments of the client with this reference, newest first. A pointer suggests; the payment decides. */
-export const paymentsCalled = async (
+/** Up to a thousand payments of the client with this reference, newest first. `complete`: there are no more. */
+export const paymentsCalled = async (deps: TableDeps, clientId: ClientId, reference: string) => {
+  const ids = await idsOfReference(deps, clientId, reference)
+  const payments = await paymentsOf(deps, { clientId, reference, ids: ids.slice(0, MOST_OF_REFERENCE) })
+  return { payments, complete: ids.length <= MOST_OF_REFERENCE }
+}
+
+/** A pointer suggests; the payment decides. */
+const paymentsOf = async (
   deps: TableDeps,
   { clientId, reference, ids }: { clientId: ClientId; reference: string; ids: readonly PaymentId[] },
-): Promise<readonly Payment[]> => {
-  const payments = await findPaymentsByKey(deps, ids)
-  return payments
+): Promise<readonly Payment[]> =>
+  (await findPaymentsByKey(deps, ids))
     .filter((payment) => payment.clientId === clientId && payment.externalReference === reference)
     .toSorted(newestFirst)
-}
 
 /** All pointers of a client's reference, of every part; cut off after a thousand. */
-export const idsOfReference = async (
+const idsOfReference = async (
   deps: TableDeps,
   clientId: ClientId,
   reference: string,

@@ -54,7 +54,7 @@ const ownRowOf = (row: Row) =>
     ? {}
     : { ownRow: { transactionId: row.transactionId, providerMinor: row.transactionMinor ?? usualMinor(row) } }
 
-/** The stored form of its own row at the provider: the amount only if it is not the usual one. */
+/** The stored form of its own row at the provider. */
 export const storedOwnRow = (payment: Payment) => ({
   transactionId: payment.ownRow?.transactionId,
   transactionMinor: payment.ownRow?.providerMinor === usualMinor(payment) ? undefined : payment.ownRow?.providerMinor,
@@ -91,7 +91,7 @@ export const parseStored = (item: Item | undefined): StoredPayment | undefined =
 export const findStoredPayment = async (deps: TableDeps, paymentId: PaymentId): Promise<StoredPayment | undefined> =>
   parseStored(await deps.table.get(paymentKey(paymentId)))
 
-/** Payments by their item keys. Absent and invisible ones are left out. */
+/** Absent and invisible payments are left out. */
 export const findPaymentsByKey = async (
   deps: TableDeps,
   paymentIds: readonly PaymentId[],
@@ -110,30 +110,18 @@ export const isCreating: Condition = equals('status', 'creating')
 const isPending: Condition = equals('status', 'pending')
 const expiryNotStarted: Condition = absent('expiryStartedAt')
 
-/** After our expiry has begun, a cancelled request at the provider may be our own cancel, not the merchant's. */
+/** After our expiry has begun, a cancel at the provider may be ours. */
 const mayBecome = (status: PaymentStatus): Condition =>
   status === 'cancelled' ? all(isPending, expiryNotStarted) : isPending
 
 /** `pending` to a terminal status. A payment leaves `pending` once. */
-export const leavePending = (payment: Payment): Step =>
-  update(
-    paymentKey(payment.paymentId),
-    {
-      set: {
-        status: payment.status,
-        failureReason: payment.failureReason,
-        paidAt: payment.paidAt,
-        openAt: payment.openAt,
-        feeStatus: payment.feeStatus,
-        finalFee: payment.finalFee,
-        creditedProviderPaymentId: payment.creditedProviderPaymentId,
-        // The first transition, to pending at creation, is not stored.
-        transitions: payment.transitions.slice(1),
-      },
-      remove: DUE_WORK_FIELDS,
-    },
-    mayBecome(payment.status),
-  )
+export const leavePending = ({ paymentId, status, transitions, failureReason, paidAt, ...payment }: Payment): Step => {
+  const { openAt, feeStatus, finalFee, creditedProviderPaymentId } = payment
+  const credited = { paidAt, openAt, feeStatus, finalFee, creditedProviderPaymentId }
+  // The first transition, to pending at creation, is not stored.
+  const set = { status, failureReason, ...credited, transitions: transitions.slice(1) }
+  return update(paymentKey(paymentId), { set, remove: DUE_WORK_FIELDS }, mayBecome(status))
+}
 
 /** One payment of a client (spec 4.3). An absent, foreign, malformed or still invisible one is the same 404. */
 export const findPayment = async (deps: TableDeps, clientId: ClientId, id: string): Promise<Payment> => {
@@ -181,28 +169,20 @@ export const markDueNow = (deps: TableDeps, paymentId: PaymentId, now: Timestamp
   changePayment(deps, paymentId, { set: dueWork('payment', paymentId, now) }, isPending)
 
 /**
- * Claims one check by moving the due time forward; of two workers with the same due time, one is applied. A payment
- * that leaves `pending` loses its due time, so the claim of a pending payment is refused afterwards. With
- * `beginExpiryAt` the same write records that our expiry has begun (the first time counts). A claim is refused if the
- * merchant's cancel was recorded after the read, because the provider must be asked about the cancel, and soon.
+ * Claims one check by moving the due time forward; of two workers with the same due time, one is applied. A terminal
+ * payment has no due time. With `beginExpiryAt` the same write records that our expiry has begun (the first time
+ * counts). Refused if a cancel was recorded after the read, because the provider must be asked about it, and soon.
  */
 export const claimCheck = (
   deps: TableDeps,
-  {
-    paymentId,
-    dueAt,
-    cancelRequestedAt,
-  }: Pick<Payment, 'paymentId' | 'cancelRequestedAt'> & { readonly dueAt: Timestamp },
-  { nextDueAt, beginExpiryAt }: { readonly nextDueAt: Timestamp; readonly beginExpiryAt?: Timestamp | undefined },
+  due: Pick<Payment, 'paymentId' | 'cancelRequestedAt'> & { readonly dueAt: Timestamp },
+  { nextDueAt, beginExpiryAt }: { readonly nextDueAt: Timestamp; readonly beginExpiryAt?: Timestamp },
 ) =>
   changePayment(
     deps,
-    paymentId,
-    {
-      set: { dueAt: nextDueAt },
-      ...(beginExpiryAt !== undefined && { setIfAbsent: { expiryStartedAt: beginExpiryAt } }),
-    },
-    all(equals('dueAt', dueAt), unchanged('cancelRequestedAt', cancelRequestedAt)),
+    due.paymentId,
+    { set: { dueAt: nextDueAt }, setIfAbsent: { expiryStartedAt: beginExpiryAt } },
+    all(equals('dueAt', due.dueAt), unchanged('cancelRequestedAt', due.cancelRequestedAt)),
   )
 
 /** Sets when a pending payment is checked next. Refused when it became due for another reason meanwhile. */
