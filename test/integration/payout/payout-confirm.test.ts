@@ -33,7 +33,7 @@ describe('a bank reference', () => {
     const second = await settled(deps, client, 100_000)
     await auditedNow(deps, second)
 
-    const used = await pay({ settlement_id: second.settlementId })
+    const used = await pay({ settlement_id: second.settlementId, bank_reference: ' BCA 17 ' })
     // What is wrong with another settlement holds nothing up before an audit has found it.
     const row = await rawItem(deps, settlementKey(settlement.settlementId))
     await putRaw(deps, { ...row, swept_from: addMs(settlement.sweptFrom, 1) })
@@ -47,7 +47,7 @@ describe('a bank reference', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it.each([undefined, '', 'x'.repeat(101), 'line\nbreak'])('must be there and readable: %j', async (bank_reference) => {
+  it.each([undefined, '', ' ', 'x'.repeat(101), 'line\nbreak'])('must be there and readable: %j', async (bank_reference) => {
     const { pay, status } = await anAudited()
 
     expect(await pay({ bank_reference })).toMatchObject({ status: 422, body: { field_errors: expect.any(Object) } })
