@@ -3,13 +3,11 @@
  * valid and arbitrary bodies, with and without a valid token, to the real handler.
  */
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { handler } from '../../../functions/callback/receive-provider-callback.ts'
+import { expect, it } from 'vitest'
 import { referenceOf } from '../../../shared/ids.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
-import { paymentKey } from '../../../shared/table/keys.ts'
-import { call, SEND_AGAIN } from '../../support/api-event.ts'
+import { CALLBACK, call } from '../../support/api-event.ts'
 import { filledIn, hostileJson, hostileText, mostly, objectOf, weighted } from '../../support/hostile-values.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
@@ -18,7 +16,6 @@ import { runs } from '../../support/runs.ts'
 
 const RUNS = { numRuns: runs(60) }
 const TOKEN = 'a-token-of-tests'
-const CALLBACK = { route: 'POST /callbacks/xendit', handler }
 
 const EVENTS = [
   'payment.capture',
@@ -97,55 +94,30 @@ it('a callback without a valid token answers 401, asks no provider and writes no
   )
 })
 
-describe('a callback with a valid token', () => {
-  it('has only the effect of the provider’s answers; bytes that are no callback have none', async () => {
-    const sent = fc.oneof({ weight: 6, arbitrary: anyCallback }, { weight: 1, arbitrary: anyBytes })
-    await fc.assert(
-      fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 4 }), async (callbacks) => {
-        const { deps, client, unpaid, paid, capture, names } = await arrange()
+it('a callback with a valid token has only the effect of the provider’s answers; bytes that are no callback have none', async () => {
+  const sent = fc.oneof({ weight: 6, arbitrary: anyCallback }, { weight: 1, arbitrary: anyBytes })
+  await fc.assert(
+    fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 4 }), async (callbacks) => {
+      const { deps, client, unpaid, paid, capture, names } = await arrange()
 
-        for (const body of callbacks) {
-          const written = deps.changes.length
-          const bytes = Buffer.isBuffer(body)
-          const { status } = await send(deps, bytes ? body : filledIn(body, names), { 'x-callback-token': TOKEN })
-          expect([status, bytes && deps.changes.length > written]).toStrictEqual([200, false])
-        }
+      for (const body of callbacks) {
+        const written = deps.changes.length
+        const bytes = Buffer.isBuffer(body)
+        const { status } = await send(deps, bytes ? body : filledIn(body, names), { 'x-callback-token': TOKEN })
+        expect([status, bytes && deps.changes.length > written]).toStrictEqual([200, false])
+      }
 
-        expect(await findStoredPayment(deps, unpaid.paymentId)).toEqual({ ...unpaid, dueAt: expect.any(String) })
-        const [after, ledger] = [await findStoredPayment(deps, paid.paymentId), await ledgerView(deps, client.clientId)]
-        if (after?.status === 'succeeded') {
-          expect(after.creditedProviderPaymentId).toBe(capture)
-          expect(ledger).toStrictEqual({ pendingMinor: 95_900, pending: 1, succeeded: 1 })
-        } else {
-          expect(after).toEqual({ ...paid, dueAt: expect.any(String) })
-          expect(ledger).toStrictEqual({ pendingMinor: 0, pending: 2 })
-        }
-        expect(deps.stored.items('SUSPENSE#')).toStrictEqual([])
-      }),
-      RUNS,
-    )
-  })
-
-  it('moves at most the time of the next look while the provider cannot be asked, and answers as the spec says', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyCallback, async (body) => {
-        const { deps, unpaid, paid, names } = await arrange()
-        for (const name of ['getPayment', 'getRequest'] as const) {
-          deps.provider.script(name, async () => ({ kind: 'unanswered', reason: 'unreachable' }))
-        }
-
-        const answer = await send(deps, filledIn(body, names), { 'x-callback-token': TOKEN })
-
-        const allowed = { 200: { outcome: 'ignored' }, 500: SEND_AGAIN }
-        expect(answer.body).toStrictEqual(Reflect.get(allowed, answer.status))
-        expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
-        for (const { paymentId, dueAt, ...fields } of [unpaid, paid]) {
-          const stored = deps.stored.item(paymentKey(paymentId))
-          expect(stored?.['status']).toBe(fields.status)
-          expect([dueAt, deps.now()]).toContain(stored?.['due_at'])
-        }
-      }),
-      RUNS,
-    )
-  })
+      expect(await findStoredPayment(deps, unpaid.paymentId)).toEqual({ ...unpaid, dueAt: expect.any(String) })
+      const [after, ledger] = [await findStoredPayment(deps, paid.paymentId), await ledgerView(deps, client.clientId)]
+      if (after?.status === 'succeeded') {
+        expect(after.creditedProviderPaymentId).toBe(capture)
+        expect(ledger).toStrictEqual({ pendingMinor: 95_900, pending: 1, succeeded: 1 })
+      } else {
+        expect(after).toEqual({ ...paid, dueAt: expect.any(String) })
+        expect(ledger).toStrictEqual({ pendingMinor: 0, pending: 2 })
+      }
+      expect(deps.stored.items('SUSPENSE#')).toStrictEqual([])
+    }),
+    RUNS,
+  )
 })
