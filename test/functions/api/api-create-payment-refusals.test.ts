@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
@@ -8,7 +7,7 @@ import { BANKS } from '../../support/provider-facts.ts'
 
 const KEY = 'key-1'
 
-/** Sends a body under a key, which is refused; the payment that the key would lead to must not exist afterwards. */
+/** Sends a body under a key, which is refused and leaves no payment. */
 const refused = async (body: unknown, merchant = anApi()) => {
   const { deps, caller, ask } = await merchant
   const answer = await ask('createPayment', { body, headers: { 'Idempotency-Key': KEY } })
@@ -45,41 +44,30 @@ const withSurrogate = (field: string) => {
   return `{"${outer}":${value},${JSON.stringify(rest).slice(1)}`
 }
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
-const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
 /** What is wrong with a body as such. Whatever else is no JSON: `json.test.ts`. */
 const invalid = (what: string) => `invalid JSON body: ${what}`
 
-const MALFORMED = invalid('not well-formed JSON')
-const TOO_LARGE = invalid('the body is larger than 64 KB')
-const NO_INTEGER = invalid('amount: must be an integer')
-const METADATA_TOO_DEEP = 'metadata is not JSON-serialisable: nested deeper than 32 levels'
 const METADATA_SURROGATE = 'metadata is not JSON-serialisable: a string has a lone surrogate'
-const NOT_AN_OBJECT = invalid('expected an object')
 const EXPIRY = 'expires_in_seconds'
 
 const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message: string])[] = [
   ['no bytes', '', invalid('the body is empty')],
-  ['null', 'null', NOT_AN_OBJECT],
-  ['a text', '"x"', NOT_AN_OBJECT],
-  ['half a body', VALID.slice(0, -2), MALFORMED],
-  ['a byte order mark', `\ufeff${VALID}`, MALFORMED],
-  ['UTF-16', Buffer.from(VALID, 'utf16le'), MALFORMED],
+  ['null', 'null', invalid('expected an object')],
+  ['a byte order mark', `\ufeff${VALID}`, invalid('not well-formed JSON')],
   ['Latin-1', Buffer.from(withMember('"description":"café"'), 'latin1'), invalid('the body is not UTF-8')],
-  ['gzip', gzipSync(VALID), invalid('the body is not UTF-8')],
-  ['64 KB and a byte', VALID + ' '.repeat(65_537 - VALID.length), TOO_LARGE],
-  ['1 MB', withMember(`"description":"${'x'.repeat(2 ** 20)}"`), TOO_LARGE],
-  ['33 levels in metadata', withMetadata(nested(33)), METADATA_TOO_DEEP],
-  ['33 levels of arrays in metadata', withMetadata(`{"a":${arrays(32)}}`), METADATA_TOO_DEEP],
+  ['64 KB and a byte', VALID + ' '.repeat(65_537 - VALID.length), invalid('the body is larger than 64 KB')],
+  [
+    '33 levels in metadata',
+    withMetadata(nested(33)),
+    'metadata is not JSON-serialisable: nested deeper than 32 levels',
+  ],
   ['10,000 levels of objects in metadata', withMetadata(nested(10_000)), invalid('nested too deeply')],
-  ['1,000 levels of arrays', arrays(1_000), NOT_AN_OBJECT],
   ['a key twice', withMember('"amount":1'), invalid('a key appears twice')],
-  ['a fraction', withAmount('1.5'), NO_INTEGER],
-  ['an integer of 60,000 digits', withAmount('9'.repeat(60_000)), NO_INTEGER],
+  ['a fraction', withAmount('1.5'), invalid('amount: must be an integer')],
   ['an amount as text', withAmount('"100000"'), invalid('amount: must be a number')],
   ['an expiry of a fraction', withMember(`"${EXPIRY}":0.5`), invalid(`${EXPIRY}: must be an integer`)],
   ['a method of 5', VALID.replace('"virtual_account"', '5'), invalid('method: must be string')],
-  ['a method in an array', VALID.replace('"virtual_account"', '["qris"]'), invalid('method: must be string')],
   ['a customer of [1]', withMember('"customer":[1]'), invalid('customer: must be an object')],
   ['metadata of [[]]', withMetadata('[[]]'), 'metadata is not JSON-serialisable: must be an object'],
   ['an unknown field', withMember('"colour":"red"'), invalid('colour: unknown field')],
@@ -131,16 +119,12 @@ describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (
 const SINGLE_FAULTS: readonly (readonly [Record<string, unknown>, field: string, message: string])[] = [
   [{ method: MISSING }, 'method', 'unsupported method: '],
   [{ method: null }, 'method', 'unsupported method: '],
-  [{ method: 'card' }, 'method', 'unsupported method: card'],
   [{ method: 'constructor' }, 'method', 'unsupported method: constructor'],
   [{ method: `${'x'.repeat(63)}👍` }, 'method', `unsupported method: ${'x'.repeat(63)}\ufffd`],
   [{ channel_code: MISSING }, 'channel_code', 'channel_code required for method virtual_account'],
-  [{ channel_code: null }, 'channel_code', 'channel_code required for method virtual_account'],
   [{ channel_code: '' }, 'channel_code', 'channel_code required for method virtual_account'],
   [{ method: 'ewallet', channel_code: MISSING }, 'channel_code', 'channel_code required for method ewallet'],
-  [wallet(''), 'channel_code', 'channel_code required for method ewallet'],
   [{ channel_code: 'NOBANK' }, 'channel_code', 'unsupported channel_code for method virtual_account: NOBANK'],
-  [{ channel_code: 'bca' }, 'channel_code', 'unsupported channel_code for method virtual_account: bca'],
   [{ channel_code: 'OVO' }, 'channel_code', 'unsupported channel_code for method virtual_account: OVO'],
   [{ channel_code: 'toString' }, 'channel_code', 'unsupported channel_code for method virtual_account: toString'],
   [{ method: 'qris' }, 'channel_code', 'channel_code must be omitted for method qris'],
@@ -152,30 +136,27 @@ const SINGLE_FAULTS: readonly (readonly [Record<string, unknown>, field: string,
     (code) => [wallet(code), 'channel_code', `unsupported channel_code for method ewallet: ${code}`] as const,
   ),
   [{ amount: MISSING }, 'amount', 'notional_minor must be > 0'],
-  [{ amount: null }, 'amount', 'notional_minor must be > 0'],
   [{ amount: 0 }, 'amount', 'notional_minor must be > 0'],
   [{ amount: 1_000_000_000_001 }, 'amount', 'notional_minor must be <= 1000000000000'],
   [{ currency: MISSING }, 'currency', 'unsupported currency: '],
-  [{ currency: null }, 'currency', 'unsupported currency: '],
   [{ currency: 'USD' }, 'currency', 'unsupported currency: USD'],
-  [{ currency: 'idr' }, 'currency', 'unsupported currency: idr'],
   [OVO, 'customer.phone', OVO_PHONE],
-  [{ ...OVO, customer: {} }, 'customer.phone', OVO_PHONE],
   [{ ...OVO, customer: { phone: '' } }, 'customer.phone', OVO_PHONE],
-  [{ ...OVO, customer: { phone: '081234567890' } }, 'customer.phone', OVO_PHONE],
   [{ ...OVO, customer: { phone: '6281234567890' } }, 'customer.phone', OVO_PHONE],
   [{ ...OVO, customer: { phone: '+14155550100' } }, 'customer.phone', OVO_PHONE],
-  [{ ...OVO, customer: { phone: '+62 812 3456 7890' } }, 'customer.phone', OVO_PHONE],
   [{ ...OVO, customer: { phone: '+62812345' } }, 'customer.phone', OVO_PHONE],
   [{ ...OVO, customer: { phone: '+6281234567890123' } }, 'customer.phone', OVO_PHONE],
   [{ ...OVO, customer: { phone: '+6281234567890\n' } }, 'customer.phone', OVO_PHONE],
   [{ [REFERENCE]: characters(256) }, REFERENCE, `${REFERENCE} must have at most 255 characters`],
   [{ description: characters(1_001) }, 'description', 'description must have at most 1000 characters'],
-  [{ customer: { name: characters(256) } }, 'customer.name', 'customer.name must have at most 255 characters'],
-  [{ customer: { email: characters(256) } }, 'customer.email', 'customer.email must have at most 255 characters'],
-  [{ customer: { phone: characters(256) } }, 'customer.phone', 'customer.phone must have at most 255 characters'],
-  [{ metadata: [1] }, 'metadata', 'metadata is not JSON-serialisable: must be an object'],
-  [{ metadata: 5 }, 'metadata', 'metadata is not JSON-serialisable: must be an object'],
+  ...['name', 'email', 'phone'].map(
+    (field) =>
+      [
+        { customer: { [field]: characters(256) } },
+        `customer.${field}`,
+        `customer.${field} must have at most 255 characters`,
+      ] as const,
+  ),
   [{ metadata: '{}' }, 'metadata', 'metadata is not JSON-serialisable: must be an object'],
   [{ metadata: { a: `${'é'.repeat(8_188)}x` } }, 'metadata', 'metadata is not JSON-serialisable: larger than 16 KB'],
   [{ expires_in_seconds: -1 }, 'expires_in_seconds', 'expires_in_seconds must be >= 0'],
