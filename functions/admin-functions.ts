@@ -1,6 +1,5 @@
 import { allAccess, type TableAccess } from '../shared/table/access.ts'
-import type { Duty, FunctionSpec } from './function-spec.ts'
-import { type Access, ASKS_PROVIDER, BOTH_LANES, DEFAULTS } from './function-spec.ts'
+import { type Access, ASKS_PROVIDER, BOTH_LANES, DEFAULTS, type Duty, type FunctionSpec } from './function-spec.ts'
 import {
   ADJUSTING,
   AUDITING,
@@ -19,22 +18,20 @@ import {
   TIMELINE,
 } from './table-access.ts'
 
-const action = (duty: Duty, file: string, table: TableAccess, access: Access = {}): FunctionSpec => ({
-  ...DEFAULTS,
-  name: file,
-  entry: `functions/admin/${file}.ts`,
-  trigger: { kind: 'operator', duty },
-  table,
-  // An operator waits for the answer. Actions that read a client's books set a longer timeout.
-  timeoutSeconds: 60,
-  ...access,
-})
+const actionOf =
+  (duty: Duty) =>
+  (file: string, table: TableAccess, access: Access = {}): FunctionSpec => ({
+    ...DEFAULTS,
+    name: file,
+    entry: `functions/admin/${file}.ts`,
+    trigger: { kind: 'operator', duty },
+    table,
+    // An operator waits for the answer. Actions that read a client's books set a longer timeout.
+    timeoutSeconds: 60,
+    ...access,
+  })
 
-type Action = (file: string, table: TableAccess, access?: Access) => FunctionSpec
-const look: Action = (...entry) => action('look', ...entry)
-const support: Action = (...entry) => action('support', ...entry)
-const finance: Action = (...entry) => action('finance', ...entry)
-const admin: Action = (...entry) => action('admin', ...entry)
+const [look, support, finance, admin] = [actionOf('look'), actionOf('support'), actionOf('finance'), actionOf('admin')]
 
 /** The functions that operators invoke, each under one duty. */
 export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [

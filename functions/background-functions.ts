@@ -2,19 +2,18 @@ import { mostWorkers } from '../shared/due-work/due-slot.ts'
 import { workersForQuota } from '../shared/provider/quota-store.ts'
 import { allAccess } from '../shared/table/access.ts'
 import { UPSTREAM } from '../shared/table/upstream.ts'
-import type { FunctionSpec } from './function-spec.ts'
 import {
   type Access,
   ASKS_PROVIDER,
   BOTH_LANES,
   CALLS_PROVIDER_SECONDS,
   DEFAULTS,
+  type FunctionSpec,
   ONLY_WAITS,
   webhookRuns,
 } from './function-spec.ts'
 import { AUDITING, DUE_ALERTS, DUE_DELIVERIES, DUE_PAYMENTS, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
 
-/** A function, named after its file. */
 const background = (
   file: `${'callback' | 'queue' | 'schedule'}/${string}`,
   spec: Pick<FunctionSpec, 'trigger' | 'table'> & Access,
@@ -85,7 +84,6 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 180 } },
     table: { indexes: ['by-due'] },
     sends: ['audits', 'due-alerts', 'due-deliveries', 'due-payments'],
-    // It only reads a page of each slot, and sends a message when the slot has work.
     timeoutSeconds: 60,
     reservedConcurrency: 1,
   }),
@@ -102,7 +100,6 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   }),
   background('queue/settle-client', {
     ...ASKS_PROVIDER,
-    // One client a message: a large client must not use the time of the next ones.
     trigger: { kind: 'queue', queue: 'settlements', batchSize: 1, maxConcurrency: 10 },
     table: SETTLING,
     sends: ['settlements'],

@@ -2,7 +2,6 @@ import type { QueueName } from '../shared/queues.ts'
 import type { CallLimits } from '../shared/runtime/aws/client-options.ts'
 import type { TableAccess } from '../shared/table/access.ts'
 
-/** A queue that triggers a function. `maxConcurrency` limits its parallel runs. */
 export type QueueSource = { readonly queue: QueueName; readonly batchSize: number; readonly maxConcurrency: number }
 
 /** The load that a stage must handle. It decides the concurrency of some queues. */
@@ -24,6 +23,7 @@ export type Trigger =
   | { readonly kind: 'http-default' }
   | ({
       readonly kind: 'queue'
+      /** A second queue of the same messages, with few runs, so slow work cannot hold the others. */
       readonly slowLane?: Omit<QueueSource, 'batchSize'>
       /** Runs that the stage's load needs. It counts only above `maxConcurrency`. */
       readonly runsAt?: (load: Load) => number
@@ -48,10 +48,9 @@ export const ROLES: readonly Role[] = ['look', 'support', 'finance', 'admin', 'd
 export const mayInvoke = (role: Role, { trigger }: FunctionSpec): boolean =>
   trigger.kind === 'operator' ? trigger.duty === role : trigger.kind === 'schedule' && role === 'deploy'
 
-/** A time of day in UTC, to the minute. */
 export type TimeOfDay = { readonly hour: number; readonly minute: number }
 
-/** The times of day at which schedules run. They are settings of the stage; the manifest refers to them by name. */
+/** The times of day, in UTC, at which schedules run. The stage sets them; the manifest names them. */
 export type DailyTimes = { readonly sweepAtUtc: TimeOfDay; readonly auditAtUtc: TimeOfDay }
 
 /** The defaults of every stage, and of the local gateway. Spec 3.2, rule 1 sets the sweep's time. */
@@ -100,10 +99,7 @@ export type FunctionSpec = {
   readonly lookup?: true
 }
 
-/**
- * The queues that trigger a function, its main queue first. The slow lane is a second queue of the same messages, with
- * few runs, so slow work cannot hold the others. With a `load`, some queues get more runs.
- */
+/** The queues that trigger a function, its main queue first. With a `load`, some queues get more runs. */
 export const queuesOf = (trigger: Trigger, load?: Load): readonly QueueSource[] => {
   if (trigger.kind !== 'queue') return []
   const { queue, batchSize, slowLane, runsAt } = trigger
@@ -112,7 +108,6 @@ export const queuesOf = (trigger: Trigger, load?: Load): readonly QueueSource[] 
   return [{ queue, batchSize, maxConcurrency }, ...(slowLane ? [{ ...slowLane, batchSize }] : [])]
 }
 
-/** The deployed name of a function in a stage. */
 export const functionName = (stage: string, spec: FunctionSpec): string => `gateway-${stage}-${spec.name}`
 
 /** The API Gateway route of a function, such as `POST /v1/payments`; undefined without an HTTP trigger. */
@@ -121,7 +116,6 @@ export const routeKeyOf = ({ trigger }: FunctionSpec): string | undefined => {
   return trigger.kind === 'http-default' ? '$default' : undefined
 }
 
-/** Whether it also runs without an operator. */
 export const runsByItself = ({ trigger }: FunctionSpec): boolean => trigger.kind !== 'operator'
 
 export const isHttp = (spec: FunctionSpec): boolean => routeKeyOf(spec) !== undefined
@@ -134,9 +128,8 @@ export const answersClients = ({ name, trigger }: FunctionSpec): boolean =>
 export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | 'table'>>
 
 /**
- * Lambda gives processor time by memory: 1,769 MB are one processor. At 512 MB (0.29) a request computes for less time
- * than it waits for the table. Cold starts are not slower, because Lambda starts environments with a whole processor.
- * 10 s are several times the SDK's own limit for a table that does not answer.
+ * Lambda gives processor time by memory: 1,769 MB are one processor. With 512 MB a request computes for less time than
+ * it waits for the table. 10 s are several times the SDK's own limit for a table that does not answer.
  */
 export const DEFAULTS = { sends: [], alerts: false, secrets: [], timeoutSeconds: 10, memoryMb: 512 } as const
 

@@ -36,7 +36,7 @@ export const ADJUSTING: TableAccess = allAccess(RECORDED, {
 /** A client's entries. The window is read because it holds the number of their partitions. */
 export const JOURNAL_READ: TableAccess = { GetItem: ['LEDGER'], Query: ['JOURNAL'] }
 
-/** Turns a window's entries into a settlement. Payments that waited too long are posted first. */
+/** Settles a window. Payments that waited too long are posted first. */
 export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   GetItem: ['AUDIT', 'CLIENT'],
   BatchGetItem: ['SETTLEMENT'],
@@ -44,10 +44,8 @@ export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   indexes: ['by-open'],
 })
 
-/** Sums and one window: a balance, and the totals of lists of payments. */
 export const BALANCE: TableAccess = { Query: ['LEDGER'] }
 
-/** A payment with its events, deliveries and settlements. */
 export const TIMELINE: TableAccess = {
   GetItem: ['PAYMENT'],
   BatchGetItem: ['DELIVERY', 'SETTLEMENT', 'SUSPENSE'],
@@ -62,10 +60,8 @@ export const listed = (kind: Partition, ...indexes: readonly IndexName[]): Table
   indexes,
 })
 
-/** An operator's change of one item, and its record. */
 export const changed = (kind: Partition): TableAccess => allAccess(RECORDED, { GetItem: [kind], UpdateItem: [kind] })
 
-/** A payment by its idempotency key, or by the merchant's order reference. */
 export const FOUND_PAYMENTS: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Query: ['REFERENCE'] }
 
 /** Erases customer data of a payment and its events, after a check that no delivery is in progress. */
@@ -85,16 +81,13 @@ export const PAYOUT_LISTS: TableAccess = allAccess(
   { GetItem: ['CLIENT', 'PAYMENT', 'VERDICT'] },
 )
 
-/** One delivery with its attempts. */
 export const OWN_DELIVERY: TableAccess = { GetItem: ['DELIVERY'], Query: ['DELIVERY'] }
 
-/** Deliveries with their attempts, of all endpoints of a client. */
 export const OWN_DELIVERIES: TableAccess = allAccess(
   { GetFields: ['ENDPOINTS'], Query: ['DELIVERY'], QueryFields: ['ENDPOINTS'] },
   listed('DELIVERY', 'by-owner', 'by-status'),
 )
 
-/** Alerts the operators about abandoned deliveries of an endpoint. */
 const ALERTING: TableAccess = {
   GetItem: ['DELIVERY'],
   GetFields: ['ENDPOINTS'],
@@ -114,7 +107,6 @@ export const REDELIVERING_SINCE: TableAccess = allAccess(ROUNDS, {
   PutItem: ['DELIVERY'],
 })
 
-/** Reads and sets the pause of provider calls. */
 export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
 /** Compares the provider's transactions with the books, one time slice after the other, and books what moved. */
@@ -126,7 +118,6 @@ export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   indexes: ['by-due'],
 })
 
-/** Due items, by kind: news of payments, messages of deliveries, alerts. */
 export const DUE_PAYMENTS: TableAccess = allAccess(NEWS, PAUSES, listed('PAYMENT', 'by-due'))
 export const DUE_DELIVERIES: TableAccess = allAccess(listed('DELIVERY', 'by-due'), {
   GetItem: ['DELIVERY'],

@@ -25,8 +25,8 @@ const input = v.pipe(
 
 export const handler = adminHandler({ summary, input }, async ({ subject = '', clientId, ...page }, deps) => {
   if (clientId !== undefined) await requireClient(deps, clientId)
-  const records = clientId
-    ? await findAuditRecordsOfClient(deps, clientId, page)
-    : await findAuditRecordsOf(deps, subject, page)
+  const records = await (clientId
+    ? findAuditRecordsOfClient(deps, clientId, page)
+    : findAuditRecordsOf(deps, subject, page))
   return { data: records.map(toAuditRecordDto), pagination: pagination(page) }
 })

@@ -46,10 +46,9 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
 const TRIES = 5
 
 /**
- * Writes an operator's change and its audit record in one transaction (design section 7): there is never one without
- * the other. The records of a subject are a chain: each names the digest of the record before it, and the head names
- * the last one. So concurrent changes of one subject retry, and changes of different subjects never conflict. After
- * `freshUntil` nothing is written, and StaleSteps is thrown.
+ * Writes an operator's change and its audit record in one transaction (design section 7). The records of a subject are
+ * a chain: each names the digest of the one before it, and the head names the last one. So concurrent changes of one
+ * subject retry. After `freshUntil` nothing is written, and StaleSteps is thrown.
  */
 export const recordChange = async <Name extends string>(
   deps: RecordDeps,
@@ -85,10 +84,9 @@ const chainedSteps = async (deps: RecordDeps, { clientId, ...record }: NewRecord
   }
   const head: AuditHead = { number, digest: digestOf(written) }
   const listed = clientId === undefined ? {} : { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: at, id }
-  const unchangedHead = before ? unchanged('digest', before.digest) : isNew
   const steps = {
     auditRecord: put(auditRecordKey(record.subject, at, id), { ...written, ...listed }, isNew),
-    auditHead: put(auditHeadKey(record.subject), head, unchangedHead),
+    auditHead: put(auditHeadKey(record.subject), head, before ? unchanged('digest', before.digest) : isNew),
   }
   return { steps, at }
 }
@@ -99,18 +97,13 @@ export const findAuditHead = async (deps: TableDeps, subject: string): Promise<A
   return item && v.parse(AuditHeadSchema, item)
 }
 
-/** One page is almost always enough, because operators change a subject only a few times. */
-const PAGE = 500
-
-/** Keys of records begin with a time. This excludes the head of another subject's chain. */
-const RECORDS = { between: ['0', '9~'] } as const
-
 /** Within one millisecond the number decides, because the key does not. */
 const oldestFirst = (a: AuditRecord, b: AuditRecord): number =>
   a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
 
+/** Keys of records begin with a time. The range leaves out the head. One page is almost always enough. */
 const storedRecords = (deps: TableDeps, subject: string): Promise<readonly Item[]> =>
-  queryAll(deps, { partition: [auditRecordPk(subject)], range: RECORDS, limit: PAGE })
+  queryAll(deps, { partition: [auditRecordPk(subject)], range: { between: ['0', '9~'] }, limit: 500 })
 
 /** The records of a subject, oldest first, strongly consistent. */
 export const listAuditRecords = async (deps: TableDeps, subject: string): Promise<readonly AuditRecord[]> =>
@@ -123,12 +116,9 @@ export const readAuditRecords = async (deps: TableDeps, subject: string) => {
   return { records, unreadable: parsed.length - records.length }
 }
 
-/** The end of a subject's chain: the number and digest of its last record. */
+/** The number and digest of a subject's last record. */
 export const AuditHeadSchema = v.object({ number: v.number(), digest: v.string() })
 export type AuditHead = v.InferOutput<typeof AuditHeadSchema>
-
-/** The fields of a record that its digest covers: its content, and the digest of the record before it. */
-type Chained = Omit<AuditRecord, 'at'> & { readonly at: string }
 
 /** Sorts object members by name, because the table keeps no order. */
 const ordered = (_: string, value: unknown): unknown =>
@@ -136,18 +126,15 @@ const ordered = (_: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value
 
-export const digestOf = (record: Chained): string => {
+const digestOf = (record: AuditRecord): string => {
   const { subject, operator, action, at, requestId, before, after, number, previous } = record
   return createHash('sha256')
     .update(JSON.stringify({ subject, operator, action, at, requestId, before, after, number, previous }, ordered))
     .digest('hex')
 }
 
-/**
- * Describes the first break of a subject's chain; undefined if the chain is intact. A changed record no longer has the
- * digest that the next record or the head names. A removed record leaves a gap in the numbers.
- */
-export const brokenLink = (records: readonly Chained[], head: AuditHead | undefined): string | undefined => {
+/** Describes the first break of a subject's chain; undefined if it is intact. */
+export const brokenLink = (records: readonly AuditRecord[], head: AuditHead | undefined): string | undefined => {
   let digest: string | undefined
   for (const [at, record] of records.toSorted((a, b) => a.number - b.number).entries()) {
     if (record.number !== at + 1) return `record ${at + 1} is missing`
@@ -166,12 +153,8 @@ export const findAuditRecordsOf = async (deps: TableDeps, subject: string, page:
 
 /** The audit records of a client and of all its resources, newest first. */
 export const findAuditRecordsOfClient = async (deps: TableDeps, clientId: ClientId, page: Page) => {
-  const items = await listItems(deps, {
-    kind: 'AUDIT',
-    index: 'by-owner',
-    partition: [clientId, AUDIT_RECORD_ENTITY],
-    page,
-  })
+  const partition = [clientId, AUDIT_RECORD_ENTITY]
+  const items = await listItems(deps, { kind: 'AUDIT', index: 'by-owner', partition, page })
   return items.map((item) => v.parse(AuditRecordSchema, item))
 }
 
