@@ -1,13 +1,11 @@
 import { eventNamesOf } from '../audit/judged/audit-event.ts'
 import { auditMoney } from '../audit/judged/audit-payment.ts'
-import type { ClientBooks } from '../audit/judged/client-books.ts'
-import { reversedEventName } from '../event/event.ts'
-import { type PaymentId, referenceOf } from '../ids.ts'
+import { referenceOf } from '../ids.ts'
 import { type Entry, fieldsText } from '../journal/entry.ts'
 import { moveMoney } from '../journal/payment-money.ts'
+import type { Ledger } from '../ledger/ledger-store.ts'
 import { less, type Minor, ZERO } from '../money.ts'
 import type { Payment } from '../payment/payment.ts'
-import { findStoredPayment } from '../payment/payment-store.ts'
 import { askForOwnRow } from '../posting/assume-fee.ts'
 import { afterRow, clawedBack, withProviderLeg } from '../posting/move-payment.ts'
 import { addedEntries, moneyOf } from '../posting/payment-entries.ts'
@@ -21,12 +19,12 @@ import { ensureSuspense } from '../suspense/suspense-store.ts'
 import { moneyRowOf, withDisputed } from '../sync/provider-row.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
-import { keptEvent, rebuiltEvent } from './complete-payment.ts'
+import { eventSteps } from './complete-payment.ts'
 import {
   ADVICE,
   providerRows,
-  type RecountBy,
   type RecountDeps,
+  type RecountOf,
   type Repair,
   repairOf,
   type StrayEvent,
@@ -34,14 +32,12 @@ import {
   shiftedBy,
 } from './repair.ts'
 
-type Given = { readonly books: ClientBooks; readonly strays: Strays }
-
 /** The transaction id in the name of a movement's event: `payment.reversed#<transaction id>#<type>`. */
 const transactionOf = ({ event }: StrayEvent): string => event.name.split('#').slice(1, -1).join('#')
 
 const candidates = async (
   deps: RecountDeps,
-  { window }: Pick<NonNullable<ClientBooks['ledger']>, 'window'>,
+  { window: { writtenOffMinor } }: Ledger,
   payment: Payment,
   { entries: stray, events }: Strays,
 ): Promise<readonly MoneyAfter[]> => {
@@ -56,7 +52,6 @@ const candidates = async (
   const transactionId = first?.providerTransactionId ?? (event && transactionOf(event))
   const at = first?.postedAt ?? event?.event.firedAt
   if (transactionId === undefined || at === undefined) return []
-  const { writtenOffMinor } = window
   return movedAfter(deps, payment, { transactionId, at, strays: entries, writtenOffMinor })
 }
 
@@ -76,55 +71,40 @@ const explainedBy = (before: Payment, { entries, events }: Strays, { after }: Mo
   }
 }
 
-/** The events of the added movements: a stored event is kept, a lost one is rebuilt. */
-const eventsOf = async (deps: RecountDeps, before: Payment, after: Payment, { events }: Strays) => {
-  const known = eventNamesOf(before)
-  const added = after.movements.map(reversedEventName).filter((name) => !known.includes(name))
-  const steps = await Promise.all(
-    added.map((name) => {
-      const stray = events.find(({ event }) => event.name === name)
-      return stray ? keptEvent(deps, stray) : rebuiltEvent(deps, after, name)
-    }),
-  )
-  const all: Steps<string> = Object.assign({}, ...steps)
-  return all
-}
-
 const stepsOf = async (
   deps: RecountDeps,
-  { books, strays }: Given,
-  before: Payment,
+  { books }: RecountOf,
+  { before, stored }: { readonly before: Payment; readonly stored: ReadonlySet<string> },
   { after, suspense }: MoneyAfter,
 ): Promise<Steps<string>> => {
-  const stored = new Set<string>(strays.entries.map(({ entry }) => entry.entryId))
   const entries = addedEntries(before, after).filter(({ entryId }) => !stored.has(entryId))
   const changed = Object.entries(changeMoney(before, after)).filter(([name]) => !stored.has(name))
-  return {
-    ...Object.fromEntries(changed),
-    ...shiftedBy(books, { before, after, entries, at: deps.now() }),
-    ...(await eventsOf(deps, before, after, strays)),
+  const known = eventNamesOf(before)
+  const added = eventNamesOf(after).filter((name) => !known.includes(name))
+  const told = await Promise.all(added.map((name) => eventSteps(deps, after, name)))
+  return Object.assign({}, ...told, Object.fromEntries(changed), shiftedBy(deps, books, { before, after, entries }), {
     suspense: suspense && ensureSuspense(suspense),
-  }
+  })
 }
 
 /**
- * Repairs a payment whose entries or event show a movement that its row does not: the row gets the change of the
- * entries and of the provider's row, at their time. Existing items are never written again, so no money counts twice.
- * Undefined if no single change explains any of them exactly.
+ * Repairs a succeeded payment whose entries or event show a movement that its row does not: the row gets the change of
+ * the entries and of the provider's row, at their time. Existing items are never written again, so no money counts
+ * twice. Undefined if no single change explains any of them exactly.
  */
 export const bringMoneyForward = async (
   deps: RecountDeps,
-  by: RecountBy,
-  { paymentId, books, strays }: Given & { readonly paymentId: PaymentId },
+  by: RecountOf,
+  before: Payment,
+  strays: Strays,
 ): Promise<Repair | undefined> => {
-  const before = await findStoredPayment(deps, paymentId)
-  if (before?.status !== 'succeeded' || before.clientId !== books.clientId || books.ledger === undefined)
-    return undefined
-  for (const found of await candidates(deps, books.ledger, before, strays)) {
-    const explained = explainedBy(before, strays, found)
-    const of = [...explained.entries, ...explained.events].map(({ difference }) => difference)
-    const steps = () => stepsOf(deps, { books, strays: explained }, before, found)
-    if (of.length > 0) return repairOf(deps, by, { subject: paymentId, of, steps })
+  const { ledger } = by.books
+  for (const found of ledger ? await candidates(deps, ledger, before, strays) : []) {
+    const { entries, events } = explainedBy(before, strays, found)
+    const of = [...entries, ...events].map(({ difference }) => difference)
+    const stored = new Set<string>(entries.map(({ entry }) => entry.entryId))
+    const steps = () => stepsOf(deps, by, { before, stored }, found)
+    if (of.length > 0) return repairOf(deps, by, { subject: before.paymentId, of, steps })
   }
   return undefined
 }

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { auditEvent } from '../audit/judged/audit-event.ts'
-import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { mapInChunks } from '../chunks.ts'
 import { typeOfEvent } from '../event/event.ts'
 import { type PaymentId, paymentIdOf, referenceOf } from '../ids.ts'
@@ -18,19 +17,11 @@ import type { ProviderPayment } from '../provider/provider.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
+import type { Timestamp } from '../time.ts'
 import { bringMoneyForward } from './bring-money-forward.ts'
-import { keptEvent, rebuiltEvent } from './complete-payment.ts'
-import {
-  ADVICE,
-  providerRows,
-  type RecountBy,
-  type RecountDeps,
-  type Repair,
-  repairOf,
-  type StrayEntry,
-  type StrayEvent,
-  type Strays,
-} from './repair.ts'
+import { eventSteps } from './complete-payment.ts'
+import type { StrayEvent, Strays } from './repair.ts'
+import { ADVICE, providerRows, type RecountDeps, type RecountOf, type Repair, repairOf } from './repair.ts'
 
 const EventDetails = v.object({
   data: v.object({
@@ -42,97 +33,87 @@ const EventDetails = v.object({
 /** The payment fields that only the event has. */
 const detailsOf = ({ event }: StrayEvent) => ifValid(EventDetails, JSON.parse(event.body))?.data ?? {}
 
-type Forward = { readonly after: Payment; readonly steps: Steps<string>; readonly pointers?: boolean }
+type Ended = { readonly after: Payment; readonly steps: () => Promise<Steps<string>> | Steps<string> }
 
-const succeeded = async (deps: RecountDeps, stray: StrayEvent, pending: Payment): Promise<Forward | undefined> => {
+const succeeded = async (deps: RecountDeps, pending: Payment, at: Timestamp): Promise<Ended | undefined> => {
   const capture = await askCapture(deps, pending)
   if (capture === undefined) return undefined
-  const after = paidBy(deps, pending, { capture, at: stray.event.firedAt, source: 'operator' })
+  const after = paidBy(deps, pending, { capture, at, source: 'operator' })
   const ledger = credit({ ...after, from: 'pending' }, after.netMinor, deps.now())
-  return { after, steps: { payment: leavePending(after), ledger } }
+  return { after, steps: () => ({ payment: leavePending(after), ledger }) }
 }
 
 /** The payment was paid before its create ended: it became visible in the transaction that wrote this event. */
-const succeededCreating = async (deps: RecountDeps, stray: StrayEvent, creating: CreatingPayment) => {
+const succeededCreating = async (
+  deps: RecountDeps,
+  stray: StrayEvent,
+  creating: CreatingPayment,
+): Promise<Ended | undefined> => {
   const capture = await askCapture(deps, creating)
   if (capture === undefined) return undefined
-  const { firedAt } = stray.event
+  const at = stray.event.firedAt
   const upstream = { paymentRequestId: capture.paymentRequestId, destination: detailsOf(stray).payment_destination }
-  const made = newPayment(creating, upstream, { createdAt: firedAt, expiresAt: undefined })
-  const after = {
-    ...paidBy(deps, made, { capture, at: firedAt, source: 'operator' }),
-    rememberedProviderPaymentIds: undefined,
-  }
+  const made = newPayment(creating, upstream, { createdAt: at, expiresAt: undefined })
+  const paid = paidBy(deps, made, { capture, at, source: 'operator' })
+  const after = { ...paid, rememberedProviderPaymentIds: undefined }
   const ledger = credit({ ...after, from: undefined }, after.netMinor, deps.now())
-  return { after, steps: { payment: commitSucceeded(after, deps.now()), ledger }, pointers: true }
+  const steps = async () => {
+    await putPointers(deps, after)
+    return { payment: commitSucceeded(after, deps.now()), ledger }
+  }
+  return { after, steps }
 }
 
-const closed = (stray: StrayEvent, pending: Payment, status: 'failed' | 'expired'): Forward => {
+const closed = (stray: StrayEvent, pending: Payment, status: 'failed' | 'expired'): Ended => {
   const { failure_reason: failureReason = 'other' } = detailsOf(stray)
   const after: Payment = {
     ...transitioned(pending, status, stray.event.firedAt, 'operator'),
     dueAt: undefined,
     ...(status === 'failed' && { failureReason }),
   }
-  return {
-    after,
-    steps: { payment: leavePending(after), counts: countTransition({ ...after, from: 'pending', to: status }) },
+  const counts = countTransition({ ...after, from: 'pending', to: status })
+  return { after, steps: () => ({ payment: leavePending(after), counts }) }
+}
+
+/** Undefined if the provider shows no capture, or the event does not match the repaired payment. */
+const endedByEvent = async (deps: RecountDeps, payment: StoredPayment, stray: StrayEvent) => {
+  const { event, item } = stray
+  const end = () => {
+    const isSuccess = event.type === 'payment.succeeded'
+    if (payment.status === 'creating') return isSuccess ? succeededCreating(deps, stray, payment) : undefined
+    if (isSuccess) return succeeded(deps, payment, event.firedAt)
+    return closed(stray, payment, event.type === 'payment.failed' ? 'failed' : 'expired')
   }
+  const ended = await end()
+  return ended && auditEvent(ended.after, { name: event.name, item }, deps.now()).length === 0 ? ended : undefined
 }
 
 /**
- * Repairs a pending payment that has an entry: the restore tore two transactions. The payment succeeds at the entry's
- * `paidAt`, with its event; the next recount posts it. Undefined if the provider shows no capture.
+ * Repairs a payment that has not ended, but whose event or entry shows its end. It gets the status and time of its
+ * event. Without an event the restore tore two transactions: the payment succeeds at its entry's `paidAt`, with its
+ * event, and the next recount posts it. The provider names the capture, so that later news of it is not credited again.
  */
-const bringForwardByEntry = async (
+const end = async (
   deps: RecountDeps,
-  by: RecountBy,
-  { paymentId, entries }: { readonly paymentId: PaymentId; readonly entries: readonly StrayEntry[] },
+  by: RecountOf,
+  payment: StoredPayment,
+  { events, entries }: Strays,
 ): Promise<Repair | undefined> => {
-  const pending = await findStoredPayment(deps, paymentId)
+  const stray = events.find(({ event: { name } }) => typeOfEvent(name) === name)
   const paidAt = entries[0]?.entry.paidAt
-  if (pending?.status !== 'pending' || pending.clientId !== by.client.clientId || paidAt === undefined) return undefined
-  const capture = await askCapture(deps, pending)
-  if (capture === undefined) return undefined
-  const after = paidBy(deps, pending, { capture, at: paidAt, source: 'operator' })
-  return repairOf(deps, by, {
-    subject: paymentId,
-    of: [],
-    towards: entries.map(({ difference }) => difference),
-    steps: async () => ({
-      ...(await rebuiltEvent(deps, after, 'payment.succeeded')),
-      payment: leavePending(after),
-      ledger: credit({ ...after, from: 'pending' }, after.netMinor, deps.now()),
-    }),
-  })
-}
-
-const forwardOf = async (deps: RecountDeps, stray: StrayEvent): Promise<Forward | undefined> => {
-  const { payment, event } = stray
-  const isSuccess = event.type === 'payment.succeeded'
-  if (payment.status === 'creating') return isSuccess ? succeededCreating(deps, stray, payment) : undefined
-  if (payment.status !== 'pending') return undefined
-  if (isSuccess) return succeeded(deps, stray, payment)
-  return closed(stray, payment, event.type === 'payment.failed' ? 'failed' : 'expired')
-}
-
-/**
- * Repairs a payment whose event tells its end but whose row does not: the payment gets the event's status and time. The
- * provider names the capture, so that later news of it is not credited again. Undefined if the provider shows no
- * capture, or the event does not match the repaired payment.
- */
-const bringForward = async (deps: RecountDeps, by: RecountBy, stray: StrayEvent): Promise<Repair | undefined> => {
-  const forward = await forwardOf(deps, stray)
-  if (forward === undefined) return undefined
-  const { after, steps, pointers } = forward
-  if (auditEvent(after, { name: stray.event.name, item: stray.item }, deps.now()).length > 0) return undefined
+  const ended = stray
+    ? await endedByEvent(deps, payment, stray)
+    : payment.status === 'pending' && paidAt && (await succeeded(deps, payment, paidAt))
+  if (!ended) return undefined
+  const { after, steps } = ended
   return repairOf(deps, by, {
     subject: after.paymentId,
-    of: [stray.difference],
-    steps: async () => {
-      if (pointers) await putPointers(deps, after)
-      return { ...(await keptEvent(deps, stray)), ...steps }
-    },
+    of: stray ? [stray.difference] : [],
+    towards: (stray ? [stray] : entries).map(({ difference }) => difference),
+    steps: async () => ({
+      ...(await eventSteps(deps, after, stray?.event.name ?? 'payment.succeeded')),
+      ...(await steps()),
+    }),
   })
 }
 
@@ -170,38 +151,21 @@ const askCapture = async (deps: RecountDeps, payment: StoredPayment): Promise<Pr
   return undefined
 }
 
-const isOfStatus = ({ event: { name } }: StrayEvent): boolean => typeOfEvent(name) === name
-
 /** Plans the repair of payments whose events or entries show more than their row. One by one, for the quota. */
 export const planForward = async (
   deps: RecountDeps,
-  by: RecountBy,
-  { books, strays: { events, entries } }: { readonly books: ClientBooks; readonly strays: Strays },
+  by: RecountOf,
+  { events, entries }: Strays,
 ): Promise<readonly Repair[]> => {
-  const ended = await mapInChunks(events.filter(isOfStatus), 1, (stray) => bringForward(deps, by, stray))
-  const moving = events.filter((stray) => !isOfStatus(stray))
-  const ids = new Set([
-    ...entries.map(({ paymentId }) => paymentId),
-    ...moving.map(({ payment: { paymentId } }) => paymentId),
-  ])
-  const moved = await mapInChunks([...ids], 1, (paymentId) =>
-    bringMoneyForward(deps, by, {
-      paymentId,
-      books,
-      strays: {
-        entries: entries.filter((one) => one.paymentId === paymentId),
-        events: moving.filter(({ payment }) => payment.paymentId === paymentId),
-      },
-    }),
-  )
-  const repairs = [...ended, ...moved].flatMap((one) => one ?? [])
-  const subjects = new Set<string>(repairs.map(({ subject }) => subject))
-  const rest = Map.groupBy(
-    entries.filter(({ paymentId }) => !subjects.has(paymentId)),
-    ({ paymentId }) => paymentId,
-  )
-  const paid = await mapInChunks([...rest], 1, ([paymentId, own]) =>
-    bringForwardByEntry(deps, by, { paymentId, entries: own }),
-  )
-  return [...repairs, ...paid.flatMap((one) => one ?? [])]
+  const ids = new Set([...events, ...entries].map(({ paymentId }) => paymentId))
+  const repairs = await mapInChunks([...ids], 1, async (id) => {
+    const payment = await findStoredPayment(deps, id)
+    const isOwn = ({ paymentId }: { readonly paymentId: PaymentId }) => paymentId === id
+    const strays = { events: events.filter(isOwn), entries: entries.filter(isOwn) }
+    if (payment?.clientId !== by.books.clientId) return undefined
+    if (payment.status === 'succeeded') return bringMoneyForward(deps, by, payment, strays)
+    const hasEnded = payment.status !== 'creating' && payment.status !== 'pending'
+    return hasEnded ? undefined : end(deps, by, payment, strays)
+  })
+  return repairs.flatMap((one) => one ?? [])
 }

@@ -1,6 +1,7 @@
 import { bookPart, lagOfCounts, lagOfCredits } from '../audit/audit-parts.ts'
 import { auditCounts, auditFigures, changeTimes } from '../audit/judged/audit-figures.ts'
 import { type ClientBooks, readClientBooks } from '../audit/judged/client-books.ts'
+import type { Client } from '../client/client.ts'
 import { GatewayError } from '../errors.ts'
 import { type Entry, netsOf } from '../journal/entry.ts'
 import { correctShards, correctWindow, type ShardFigure, type WindowFigures } from '../ledger/correct-store.ts'
@@ -8,35 +9,32 @@ import { COUNT_FIELD } from '../ledger/shard-store.ts'
 import { minor } from '../money.ts'
 import { attributeName } from '../table/attributes.ts'
 import { believed, type Difference } from '../verdict/difference.ts'
-import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
+import { type RecountDeps, type RecountOf, type Repair, repairOf } from './repair.ts'
 
 /** A client's kept figures and their differences, found twice and unchanged during the read. */
 type JudgedFigures = { readonly books: ClientBooks; readonly differences: readonly Difference[] }
 
-const SHARD_FIGURES = new Map<string, ShardFigure>(
-  (['creditedMinor', ...Object.values(COUNT_FIELD)] as const).map((field) => [`ledger.${attributeName(field)}`, field]),
-)
-const WINDOW_FIGURES = new Map<string, keyof WindowFigures>(
-  (['availableMinor', 'inSettlementMinor', 'paidOutMinor', 'writtenOffMinor'] as const).map((field) => [
-    `window.${attributeName(field)}`,
-    field,
-  ]),
-)
+/** The fields of an item by the names that differences give them. */
+const named = <Field extends string>(item: string, fields: readonly Field[]): ReadonlyMap<string, Field> =>
+  new Map(fields.map((field) => [`${item}.${attributeName(field)}`, field]))
+
+const SHARD_FIGURES = named<ShardFigure>('ledger', ['creditedMinor', ...Object.values(COUNT_FIELD)])
+const WINDOW_FIGURES = named('window', ['availableMinor', 'inSettlementMinor', 'paidOutMinor', 'writtenOffMinor'])
+const CHAIN = named<keyof WindowFigures>('window', ['settledUntil', 'lastSettlementId', 'changedAt'])
 
 const CREDITED = 'ledger.credited_minor'
 const WRITTEN_OFF = 'window.written_off_minor'
-const CHAIN = ['window.settled_until', 'window.last_settlement_id', 'window.changed_at']
 
 export const isCount = ({ what }: Difference): boolean => what.startsWith('ledger.count_')
 
 /** Whether a difference concerns a kept figure, which the audit's sum replaces. */
 export const isFigure = ({ what }: Difference): boolean =>
-  SHARD_FIGURES.has(what) || CHAIN.includes(what) || WINDOW_FIGURES.has(what)
+  SHARD_FIGURES.has(what) || WINDOW_FIGURES.has(what) || CHAIN.has(what)
 
 /** Judges the kept figures again, as an audit does. Throws 409 while they keep changing. */
 export const judgeFigures = async (
   deps: RecountDeps,
-  { client }: RecountBy,
+  client: Client,
   { withCounts }: { readonly withCounts: boolean },
 ): Promise<JudgedFigures> => {
   const first = await readClientBooks(deps, client)
@@ -46,8 +44,7 @@ export const judgeFigures = async (
     return [...(await auditFigures(deps, read)), ...(withCounts ? await auditCounts(deps, read) : [])]
   }
   const lag = withCounts ? lagOfCounts : lagOfCredits
-  const part = bookPart(deps, first, 'figures', { judge, lag })
-  const { differences, isInconclusive } = await believed(deps, part.judge)
+  const { differences, isInconclusive } = await believed(deps, bookPart(deps, first, 'figures', { judge, lag }).judge)
   if (isInconclusive) {
     throw new GatewayError('conflict', 'the books of this client changed while they were counted; try again')
   }
@@ -64,33 +61,32 @@ export const repairedBooks = ({ books, differences }: JudgedFigures): ClientBook
 
 const gapOf = ({ expected, found }: Difference): number => Number(expected) - Number(found)
 
-const gapsOf = (differences: readonly Difference[]): ReadonlyMap<ShardFigure, number> =>
+const valuesOf = <Field, Value>(
+  fields: ReadonlyMap<string, Field>,
+  differences: readonly Difference[],
+  valueOf: (one: Difference) => Value,
+): ReadonlyMap<Field, Value> =>
   new Map(
     differences.flatMap((one) => {
-      const field = SHARD_FIGURES.get(one.what)
-      return field === undefined ? [] : [[field, gapOf(one)] as const]
+      const field = fields.get(one.what)
+      return field === undefined ? [] : [[field, valueOf(one)] as const]
     }),
   )
 
 /** The window's chain fields, computed from the settlements. */
-const chainOf = (books: ClientBooks): Partial<WindowFigures> => {
-  const last = books.settlements.at(-1)?.settlement
+const chainOf = ({ client, settlements }: ClientBooks): Partial<WindowFigures> => {
+  const last = settlements.at(-1)?.settlement
   return {
-    settledUntil: last?.sweptUntil ?? books.client.createdAt,
+    settledUntil: last?.sweptUntil ?? client.createdAt,
     lastSettlementId: last?.settlementId,
     // The last change of the window's figures, from its settlements and re-credits.
-    changedAt: changeTimes(books.settlements).toSorted().at(-1),
+    changedAt: changeTimes(settlements).toSorted().at(-1),
   }
 }
 
 const windowOf = (books: ClientBooks, differences: readonly Difference[]): Partial<WindowFigures> => ({
-  ...Object.fromEntries(
-    differences.flatMap(({ what, expected }) => {
-      const field = WINDOW_FIGURES.get(what)
-      return field === undefined ? [] : [[field, minor(Number(expected))]]
-    }),
-  ),
-  ...(differences.some(({ what }) => CHAIN.includes(what)) && chainOf(books)),
+  ...Object.fromEntries(valuesOf(WINDOW_FIGURES, differences, ({ expected }) => minor(Number(expected)))),
+  ...(differences.some(({ what }) => CHAIN.has(what)) && chainOf(books)),
 })
 
 /** The window's last settlement is missing after a restore: the window goes back to the one before. */
@@ -121,21 +117,21 @@ export const isOfLeftOut =
  */
 export const repairFigures = (
   deps: RecountDeps,
-  by: RecountBy,
-  { books, differences }: JudgedFigures,
+  by: RecountOf,
+  differences: readonly Difference[],
   leftOut: readonly Entry[],
 ): readonly Repair[] => {
-  const first = books.ledger?.shards.find(({ number }) => number === 0)
+  const { books } = by
+  const { clientId, ledger } = books
+  const first = ledger?.shards.find(({ number }) => number === 0)
   const of = differences.filter((one) => (isFigure(one) && !isOfLeftOut(leftOut)(one)) || isLost(books)(one))
-  if (!of.some(isFigure) || books.ledger === undefined || first === undefined) return []
-  const { clientId } = by.client
-  const { window } = books.ledger
+  if (!of.some(isFigure) || ledger === undefined || first === undefined) return []
   const wanted = of.map(withLeftOut(leftOut))
-  const gaps = gapsOf(wanted)
+  const gaps = valuesOf(SHARD_FIGURES, wanted, gapOf)
   const isOfWindow = of.some(({ what }) => !SHARD_FIGURES.has(what))
   const steps = () => ({
     shard: gaps.size === 0 ? undefined : correctShards(clientId, first, { gaps, at: deps.now() }),
-    window: isOfWindow ? correctWindow(clientId, window, windowOf(books, wanted)) : undefined,
+    window: isOfWindow ? correctWindow(clientId, ledger.window, windowOf(books, wanted)) : undefined,
   })
   return [repairOf(deps, by, { subject: clientId, of, steps })]
 }

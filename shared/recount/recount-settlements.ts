@@ -1,7 +1,5 @@
-import { settlementPart } from '../audit/audit-parts.ts'
 import { isOfSums } from '../audit/judged/audit-settlement.ts'
-import type { ClientBooks } from '../audit/judged/client-books.ts'
-import { chunks, mapInChunks } from '../chunks.ts'
+import { chunks } from '../chunks.ts'
 import { type Entry, netsOf } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { entryPages } from '../journal/read-entries.ts'
@@ -10,58 +8,30 @@ import { leftOutRecredit } from '../settlement/close-settlement.ts'
 import { isLeftOut, type Settlement } from '../settlement/settlement.ts'
 import { noteLeftOut } from '../settlement/settlement-store.ts'
 import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
-import { addBlock, type EntrySums, noSums } from '../settlement/sum-entries.ts'
+import { addBlock, noSums } from '../settlement/sum-entries.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { later } from '../time.ts'
-import { believed, type Difference } from '../verdict/difference.ts'
+import type { Difference } from '../verdict/difference.ts'
 import { newSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
-import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
+import { type RecountDeps, type RecountOf, type Repair, repairOf } from './repair.ts'
 
-type JudgedSettlement = { readonly settlement: Settlement; readonly differences: readonly Difference[] }
-
-/** Run in parallel, because each waits ten seconds before its second look. */
-const SIDE_BY_SIDE = 10
-
-/** Judges the named settlements again, as an audit does. */
-export const judgeSettlements = async (deps: RecountDeps, books: ClientBooks, expected: readonly Difference[]) => {
-  const ids = new Set<string>(expected.map(({ id }) => id))
-  const named = books.settlements.filter(({ settlement: { settlementId } }) => ids.has(settlementId))
-  return mapInChunks(named, SIDE_BY_SIDE, async ({ settlement }) => {
-    const { differences } = await believed(deps, settlementPart(deps, books, settlement.settlementId).judge)
-    return { settlement, differences }
-  })
+/** Creates a missing verdict. Without it a settlement is never audited, so it is never paid out. */
+export const repairVerdict = (
+  deps: RecountDeps,
+  by: RecountOf,
+  { settlementId, clientId }: Settlement,
+  differences: readonly Difference[],
+): readonly Repair[] => {
+  const of = differences.filter(({ what, id }) => what === 'settlement.verdict' && id === settlementId)
+  const verdict = newSettlementVerdict({ settlementId, clientId, createdAt: deps.now() })
+  return of.length === 0 ? [] : [repairOf(deps, by, { subject: settlementId, of, steps: () => ({ verdict }) })]
 }
-
-/** Creates missing verdicts. Without a verdict a settlement is never audited, so it is never paid out. */
-export const repairVerdicts = (deps: RecountDeps, by: RecountBy, judged: readonly JudgedSettlement[]) =>
-  judged.flatMap(({ settlement, differences }) => {
-    const of = differences.filter(({ what }) => what === 'settlement.verdict')
-    if (of.length === 0) return []
-    const { settlementId, clientId } = settlement
-    const verdict = newSettlementVerdict({ settlementId, clientId, createdAt: deps.now() })
-    return [repairOf(deps, by, { subject: settlementId, of, steps: () => ({ verdict }) })]
-  })
 
 /** An operator must check a window with more entries. */
 const MAX_ENTRIES = 20_000
 /** Only the latest entries of a window can become visible late. */
 const LATEST = 10
 const MAX_OUTSIDE = 3
-
-const entriesIn = async (deps: RecountDeps, { clientId, parts }: ClientBooks, settlement: Settlement) => {
-  const found: Entry[] = []
-  for await (const { entries } of entryPages(deps, { clientId, parts, span: sweptSpan(settlement) })) {
-    found.push(...entries)
-    if (found.length > MAX_ENTRIES) return undefined
-  }
-  return found.filter((entry) => !isLeftOut(settlement)(entry))
-}
-
-const sumsOf = (deps: RecountDeps, { sweptFrom }: Settlement, before: string, entries: readonly Entry[]): EntrySums =>
-  chunks(entries, (deps.stage.historySteps ?? HISTORY_STEPS).block).reduce(
-    (sums, block) => addBlock(sums, block, sweptFrom),
-    noSums(before),
-  )
 
 const choices = (entries: readonly Entry[], count: number): readonly (readonly Entry[])[] => {
   if (count === 0) return [[]]
@@ -70,22 +40,34 @@ const choices = (entries: readonly Entry[], count: number): readonly (readonly E
 
 /**
  * The entries that became visible after the settlement was summed: without them the window has the settlement's digest.
- * Undefined if there are none, or they are not among the latest.
+ * None if they are not among the latest, or the window has too many entries.
  */
-const outsideOf = (
+const outsideOf = async (
   deps: RecountDeps,
+  { books: { clientId, parts, settlements } }: RecountOf,
   settlement: Settlement,
-  { entries, before }: { readonly entries: readonly Entry[]; readonly before: string },
-): readonly Entry[] | undefined => {
+): Promise<readonly Entry[]> => {
+  const isKnown = isLeftOut(settlement)
+  const entries: Entry[] = []
+  for await (const page of entryPages(deps, { clientId, parts, span: sweptSpan(settlement) })) {
+    entries.push(...page.entries.filter((entry) => !isKnown(entry)))
+    if (entries.length > MAX_ENTRIES) return []
+  }
   const count = entries.length - settlement.entryCount
-  if (count < 1 || count > MAX_OUTSIDE) return undefined
+  if (count < 1 || count > MAX_OUTSIDE) return []
+  const previous = settlements.find((one) => one.settlement.settlementId === settlement.previousId)?.settlement
+  const digestOf = (some: readonly Entry[]) =>
+    chunks(some, (deps.stage.historySteps ?? HISTORY_STEPS).block).reduce(
+      (sums, block) => addBlock(sums, block, settlement.sweptFrom),
+      noSums(previous?.digest ?? ''),
+    ).digest
   const latest = entries
     .filter(({ type }) => type !== 'recredit')
     .toSorted((a, b) => (a.postedAt < b.postedAt ? 1 : -1))
-  return choices(latest.slice(0, LATEST), count).find((chosen) => {
-    const rest = entries.filter((entry) => !chosen.includes(entry))
-    return sumsOf(deps, settlement, before, rest).digest === settlement.digest
-  })
+    .slice(0, LATEST)
+  const isOutside = (chosen: readonly Entry[]) =>
+    digestOf(entries.filter((entry) => !chosen.includes(entry))) === settlement.digest
+  return choices(latest, count).find(isOutside) ?? []
 }
 
 type LeftOutRepair = { readonly repair: Repair; readonly entries: readonly Entry[] }
@@ -97,35 +79,24 @@ type LeftOutRepair = { readonly repair: Repair; readonly entries: readonly Entry
  */
 export const recreditLeftOut = async (
   deps: RecountDeps,
-  by: RecountBy,
-  { books, judged: { settlement, differences } }: { readonly books: ClientBooks; readonly judged: JudgedSettlement },
+  by: RecountOf,
+  settlement: Settlement,
+  differences: readonly Difference[],
 ): Promise<readonly LeftOutRepair[]> => {
-  const of = differences.filter(isOfSums)
-  const { clientId, settlementId, previousId } = settlement
-  const entries = of.length === 0 ? undefined : await entriesIn(deps, books, settlement)
-  if (entries === undefined || books.ledger === undefined) return []
-  const previous = books.settlements.find((one) => one.settlement.settlementId === previousId)?.settlement
-  const outside = outsideOf(deps, settlement, { entries, before: previous?.digest ?? '' })
-  if (outside === undefined) return []
-  const { closedUntil } = books.ledger.window
-  const repair = repairOf(deps, by, {
-    subject: settlementId,
-    of,
-    steps: () => {
-      const recreditedAt = later(deps.now(), closedUntil)
-      const recredits = outside.map((entry) => leftOutRecredit(settlement, entry, recreditedAt))
-      const noted = outside.map(({ entryId, type, ...entry }) => ({
-        entryId,
-        type,
-        netMinor: entry.netMinor,
-        recreditedAt,
-      }))
-      return {
-        settlement: noteLeftOut(settlement, noted),
-        window: leftOutToWindow(clientId, netsOf(outside), recreditedAt),
-        ...Object.fromEntries(recredits.map((entry) => [entry.entryId, putEntry({ clientId }, entry)])),
-      }
-    },
-  })
-  return [{ repair, entries: outside }]
+  const { clientId, settlementId } = settlement
+  const { ledger } = by.books
+  const of = differences.filter((one) => isOfSums(one) && one.id === settlementId)
+  const entries = of.length === 0 || ledger === undefined ? [] : await outsideOf(deps, by, settlement)
+  if (entries.length === 0 || ledger === undefined) return []
+  const steps = () => {
+    const recreditedAt = later(deps.now(), ledger.window.closedUntil)
+    const recredits = entries.map((entry) => leftOutRecredit(settlement, entry, recreditedAt))
+    const noted = entries.map(({ entryId, type, netMinor }) => ({ entryId, type, netMinor, recreditedAt }))
+    return {
+      settlement: noteLeftOut(settlement, noted),
+      window: leftOutToWindow(clientId, netsOf(entries), recreditedAt),
+      ...Object.fromEntries(recredits.map((entry) => [entry.entryId, putEntry({ clientId }, entry)])),
+    }
+  }
+  return [{ repair: repairOf(deps, by, { subject: settlementId, of, steps }), entries }]
 }

@@ -1,6 +1,5 @@
 import type { AuditDeps } from '../audit/audit-parts.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
-import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import type { Event } from '../event/event.ts'
 import type { PaymentId } from '../ids.ts'
@@ -9,16 +8,19 @@ import { moveOpenCredit } from '../ledger/shard-store.ts'
 import { writeOffInWindow } from '../ledger/window-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import type { Payment, StoredPayment } from '../payment/payment.ts'
+import type { Payment } from '../payment/payment.ts'
 import { moneyOf } from '../posting/payment-entries.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type TransactionFilter } from '../provider/provider.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
 import type { Item } from '../table/attributes.ts'
 import type { Steps } from '../table/table.ts'
-import { later, type Timestamp } from '../time.ts'
+import { later } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
 
 export type RecountDeps = AuditDeps & RecordDeps & Pick<Deps, 'provider'>
+
+/** The client's books, and who asked for the recount. */
+export type RecountOf = { readonly books: ClientBooks; readonly operator: string }
 
 /** One transaction that repairs some differences. */
 export type Repair = {
@@ -30,18 +32,13 @@ export type Repair = {
   readonly write: () => Promise<boolean>
 }
 
-export type RecountBy = { readonly client: Client; readonly operator: string }
+type Stray = { readonly difference: Difference; readonly paymentId: PaymentId }
 
 /** A stored event that its payment does not show. */
-export type StrayEvent = {
-  readonly difference: Difference
-  readonly payment: StoredPayment
-  readonly event: Event
-  readonly item: Item
-}
+export type StrayEvent = Stray & { readonly event: Event; readonly item: Item }
 
 /** A stored entry that its payment does not show. */
-export type StrayEntry = { readonly difference: Difference; readonly paymentId: PaymentId; readonly entry: Entry }
+export type StrayEntry = Stray & { readonly entry: Entry }
 
 export type Strays = { readonly events: readonly StrayEvent[]; readonly entries: readonly StrayEntry[] }
 
@@ -54,26 +51,27 @@ export const providerRows = async ({ provider }: RecountDeps, filter: Transactio
   return answer.kind === 'found' ? answer.value.transactions : []
 }
 
-const figure = ({ what, id, expected, found }: Difference) => ({ what, id, expected, found })
-
-/** Makes a repair whose steps are built when it is written. */
+/**
+ * Makes a repair whose steps are built when it is written. `towards`: the differences in its audit record, if only a
+ * later repair ends them.
+ */
 export const repairOf = (
   deps: RecordDeps,
-  { client: { clientId }, operator }: RecountBy,
+  { books: { clientId }, operator }: RecountOf,
   {
+    subject,
+    of,
+    towards = of,
     steps,
-    towards,
-    ...repair
   }: Pick<Repair, 'subject' | 'of'> & {
-    /** The differences in the audit record: those of this repair, or of a later one that needs it. */
     readonly towards?: readonly Difference[]
     readonly steps: () => Promise<Steps<string>> | Steps<string>
   },
 ): Repair => ({
-  ...repair,
+  subject,
+  of,
   write: async () => {
-    const after = { repaired: (towards ?? repair.of).map(figure) }
-    const record = { subject: repair.subject, clientId, operator, action: 'recount-ledger', after }
+    const record = { subject, clientId, operator, action: 'recount-ledger', after: { repaired: towards } }
     return (await recordChange(deps, record, await steps())).applied
   },
 })
@@ -81,37 +79,30 @@ export const repairOf = (
 const openNet = (payment: Payment): Minor =>
   payment.openAt === undefined ? ZERO : standingFigures(moneyOf(payment)).netMinor
 
-/** Whether an entry is after the last settlement; earlier entries are in that settlement's own sums. */
-const inTail = ({ settlements, client }: ClientBooks, { eligibleAt }: Entry): boolean =>
-  eligibleAt >= (settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt)
-
 /**
  * Changes the shard and the window's written-off sum by as much as a repair changes the audit's expectation. So a
  * repair keeps the difference between them, and figures can be corrected before or after it.
  */
 export const shiftedBy = (
-  books: ClientBooks,
+  { now }: Pick<Deps, 'now'>,
+  { ledger, settlements, client }: ClientBooks,
   // `entries`: those that the repair adds.
-  change: {
-    readonly before: Payment
-    readonly after: Payment
-    readonly entries: readonly Entry[]
-    readonly at: Timestamp
-  },
+  { before, after, entries }: { readonly before: Payment; readonly after: Payment; readonly entries: readonly Entry[] },
 ): Steps<string> => {
-  const { before, after, entries, at } = change
-  const added = entries.filter((entry) => inTail(books, entry))
+  // Entries before the last settlement's end are in that settlement's own sums.
+  const tailStart = settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt
+  const added = entries.filter(({ eligibleAt }) => eligibleAt >= tailStart)
   const netMinor = plus(less(openNet(after), openNet(before)), netsOf(added))
-  const writtenOff = netsOf(added.filter(({ type }) => type === 'written_off'))
+  const addMinor = netsOf(added.filter(({ type }) => type === 'written_off'))
+  const window = addMinor === 0 ? undefined : ledger?.window
   return {
-    ledger: netMinor === 0 ? undefined : moveOpenCredit(after, netMinor, at),
+    ledger: netMinor === 0 ? undefined : moveOpenCredit(after, netMinor, now()),
     window:
-      writtenOff === 0 || books.ledger === undefined
-        ? undefined
-        : writeOffInWindow(after.clientId, {
-            readMinor: books.ledger.window.writtenOffMinor,
-            addMinor: writtenOff,
-            postedAt: later(at, books.ledger.window.closedUntil),
-          }),
+      window &&
+      writeOffInWindow(after.clientId, {
+        readMinor: window.writtenOffMinor,
+        addMinor,
+        postedAt: later(now(), window.closedUntil),
+      }),
   }
 }
