@@ -11,7 +11,6 @@ import { afterRow, clawedBack, withProviderLeg } from '../posting/move-payment.t
 import { addedEntries, moneyOf } from '../posting/payment-entries.ts'
 import { planPosting, type SettledRow, settledRowOf } from '../posting/post-payments.ts'
 import { changeMoney } from '../posting/posting-store.ts'
-import type { ProviderTransaction } from '../provider/provider.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
 import { finding, movedMoney } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
@@ -27,19 +26,16 @@ import {
   type RecountOf,
   type Repair,
   repairOf,
-  type StrayEvent,
   type Strays,
   shiftedBy,
 } from './repair.ts'
 
-/** The transaction id in the name of a movement's event: `payment.reversed#<transaction id>#<type>`. */
-const transactionOf = ({ event }: StrayEvent): string => event.name.split('#').slice(1, -1).join('#')
-
+/** The payment after each single transaction that may have written its strays. */
 const candidates = async (
   deps: RecountDeps,
-  { window: { writtenOffMinor } }: Ledger,
+  { window }: Ledger,
   payment: Payment,
-  { entries: stray, events }: Strays,
+  { entries: stray, events: [event] }: Strays,
 ): Promise<readonly MoneyAfter[]> => {
   const entries = stray.map(({ entry }) => entry).toSorted((a, b) => (a.postedAt < b.postedAt ? -1 : 1))
   const [first] = entries
@@ -48,11 +44,13 @@ const candidates = async (
   const isPosting = ({ type, providerTransactionId: id = '' }: Entry) => type === 'payment' || known.has(id)
   const posting = entries.find(isPosting)
   if (payment.openAt !== undefined && posting) return postedAfter(deps, payment, entries, posting.postedAt)
-  const [event] = events
-  const transactionId = first?.providerTransactionId ?? (event && transactionOf(event))
+  // The name of a movement's event is `payment.reversed#<transaction id>#<type>`.
+  const transactionId = first?.providerTransactionId ?? event?.event.name.split('#').slice(1, -1).join('#')
   const at = first?.postedAt ?? event?.event.firedAt
   if (transactionId === undefined || at === undefined) return []
-  return movedAfter(deps, payment, { transactionId, at, strays: entries, writtenOffMinor })
+  const writeOff = entries.find(({ type }) => type === 'written_off')
+  const clawed = (netMinor: Minor) => (writeOff ? less(ZERO, writeOff.netMinor) : clawedBack(window, netMinor))
+  return movedAfter(deps, payment, { transactionId, at, clawed })
 }
 
 /**
@@ -153,11 +151,8 @@ const lateAfter = (payment: Payment, { postedAt: lateRowAt, providerMinor, ...en
 
 const ROWS = 50
 
-const askForRow = async (
-  deps: RecountDeps,
-  { creditedProviderPaymentId: providerPaymentId, providerAttempts, paymentId }: Payment,
-  transactionId: string,
-): Promise<ProviderTransaction | undefined> => {
+const askForRow = async (deps: RecountDeps, payment: Payment, transactionId: string) => {
+  const { creditedProviderPaymentId: providerPaymentId, providerAttempts, paymentId } = payment
   const references = providerAttempts.map(({ number }) => ({ reference: referenceOf(paymentId, number) }))
   for (const by of [{ providerPaymentId }, ...references]) {
     const rows = await providerRows(deps, { ...by, limit: ROWS })
@@ -171,27 +166,20 @@ type MovedBy = {
   readonly transactionId: string
   /** The time of its entries, or of its event. */
   readonly at: Timestamp
-  readonly strays: readonly Entry[]
-  /** The client's written-off sum, as the audit counts it. */
-  readonly writtenOffMinor: Minor
-}
-
-/** The part of money returned by a won dispute that pays a write-off back: by its entry, else by the present sum. */
-const clawedOf = ({ strays, writtenOffMinor }: MovedBy, netMinor: Minor): Minor => {
-  const entry = strays.find(({ type }) => type === 'written_off')
-  return entry ? less(ZERO, entry.netMinor) : clawedBack({ writtenOffMinor }, netMinor)
+  /** The part of returned money that pays a write-off back. */
+  readonly clawed: (netMinor: Minor) => Minor
 }
 
 /** The payment after the provider's row with this id; empty if the row is missing or already booked. */
-const movedAfter = async (deps: RecountDeps, payment: Payment, by: MovedBy): Promise<readonly MoneyAfter[]> => {
-  const transaction = await askForRow(deps, payment, by.transactionId)
+const movedAfter = async (deps: RecountDeps, payment: Payment, { transactionId, at, clawed }: MovedBy) => {
+  const transaction = await askForRow(deps, payment, transactionId)
   const moneyRow = transaction && moneyRowOf(transaction)
   const disputed = moneyRow && transaction && withDisputed(moneyRow, transaction, payment)
   const row = disputed && withProviderLeg(payment, disputed)
   const moved = row && moveMoney(moneyOf(payment), row)
   if (row === undefined || moved === undefined) return []
   const { netMinor } = moved.figures
-  const clawedMinor = payment.openAt === undefined ? clawedOf(by, netMinor) : ZERO
-  const after = afterRow(payment, { row, moved }, { clawedMinor, postedAt: by.at })
-  return [{ after, suspense: movedMoney(payment, row, netMinor, by.at) }]
+  const clawedMinor = payment.openAt === undefined ? clawed(netMinor) : ZERO
+  const after = afterRow(payment, { row, moved }, { clawedMinor, postedAt: at })
+  return [{ after, suspense: movedMoney(payment, row, netMinor, at) }]
 }
