@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest'
 import { RETRIED_CODES } from '../../docs/examples/retrying-gateway.ts'
 import { channelTable } from '../../infra/local/openapi/channel-table.ts'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
-import { parseDeployCommand } from '../../infra/operate/deploy/run-deploy.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { HTTP_STATUS } from '../../shared/errors.ts'
 import { REVERSAL_KINDS } from '../../shared/journal/payment-money.ts'
@@ -125,26 +124,5 @@ describe('blocks that are no commands for the local gateway', () => {
       'go library, go receiver, js receiver, json, json body, mermaid, php receiver, python library, python receiver, ' +
         'sh, sh start, sql, text, ts fetch, ts lambda, ts receiver',
     )
-  })
-
-  it('in the README are commands that are there', () => {
-    const commands = blocksOf('README.md').flatMap(({ language, text }) =>
-      language === 'sh'
-        ? text
-            .trimEnd()
-            .split('\n')
-            .map((line) => line.replace(/ +#.*/, ''))
-        : [],
-    )
-    const { scripts } = JSON.parse(projectText('package.json')) as {
-      readonly scripts: Readonly<Record<string, string>>
-    }
-    const named = commands.flatMap((line) => rows(line, /npm (?:run (?:-s )?)?(?!ci\b)([a-z]+)/g).flat())
-
-    expect(named.filter((name) => !Object.hasOwn(scripts, name))).toStrictEqual([])
-    expect(named.length).toBeGreaterThan(5)
-    for (const line of commands.filter((one) => one.startsWith('npm run deploy'))) {
-      expect(parseDeployCommand(line.replace('npm run deploy -- ', '').split(' ')).stage).toBe('prod')
-    }
   })
 })
