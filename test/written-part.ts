@@ -2,23 +2,41 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readOptions, runCommand } from '../infra/local/terminal/command-line.ts'
 import { withWritten } from '../infra/local/terminal/with-written.ts'
-import { PROJECT_ROOT } from './support/source-file.ts'
+import { dependencyPicture } from './dependency-picture.ts'
+import { runbookEntries } from './runbook-entries.ts'
+import { PROJECT_ROOT, projectText, sourcesIn } from './support/source-file.ts'
+import { watchedIn } from './support/stack-template.ts'
 
-type Part = { readonly script: string; readonly does: string; readonly document: string }
+const RUNBOOK = 'docs/runbook.md'
 
-/** The command line of a script that computes a part of a document: prints it, or puts it where it belongs. */
-export const writePart = async ({ script, does, document }: Part, compute: () => Promise<string>): Promise<void> => {
-  const help = `npm run ${script} [-- --write]
+/** The parts of documents that this program computes, by the script of package.json. */
+const PARTS = {
+  picture: {
+    does: 'Reads the imports of shared, functions and infra, and prints which folder uses which.',
+    document: 'docs/dependencies.md',
+    compute: () => dependencyPicture(sourcesIn('shared', 'functions', 'infra')),
+  },
+  runbook: {
+    does: 'Prints the entries of the runbook: when each alarm goes off, by the table that makes it, above what a person wrote.',
+    document: RUNBOOK,
+    compute: () => runbookEntries(watchedIn('prod'), projectText(RUNBOOK)),
+  },
+} as const
+
+const [script, ...argv] = process.argv.slice(2) as [keyof typeof PARTS, ...string[]]
+const { does, document, compute } = PARTS[script]
+
+const HELP = `npm run ${script} [-- --write]
 
 ${does}
   --write      puts it into ${document} instead
   --help, -h   this text
 Exit code: 0 done, 2 called wrongly.`
-  process.exitCode = await runCommand(help, process.argv.slice(2), async (argv) => {
-    const { write } = readOptions(argv, { write: { type: 'boolean' } } as const)
-    const [path, text] = [join(PROJECT_ROOT, document), await compute()]
-    if (write) writeFileSync(path, withWritten(readFileSync(path, 'utf8'), script, text))
-    else console.log(text)
-    return 0
-  })
-}
+
+process.exitCode = await runCommand(HELP, argv, async () => {
+  const { write } = readOptions(argv, { write: { type: 'boolean' } } as const)
+  const path = join(PROJECT_ROOT, document)
+  if (write) writeFileSync(path, withWritten(readFileSync(path, 'utf8'), script, compute()))
+  else console.log(compute())
+  return 0
+})
