@@ -1,4 +1,5 @@
 import type { ESTree } from 'vite'
+import { childrenOf } from '../support/source-file.ts'
 
 /** One change of a file that breaks it: the text from `start` to `end` becomes `by`. */
 export type Break = { readonly operator: string; readonly start: number; readonly end: number; readonly by: string }
@@ -231,15 +232,12 @@ const OPERATORS: { readonly [Type in ESTree.Node['type']]?: Breaks<Extract<ESTre
 /** Types say nothing once the program runs. */
 const isType = ({ type }: ESTree.Node) => type.startsWith('TS') && !/^TS(As|Satisfies|NonNull)/.test(type)
 
-const isNode = (value: unknown): value is ESTree.Node => typeof value === 'object' && value !== null && 'type' in value
-
 const breaksBelow: Breaks<ESTree.Node> = (node, code, around) => {
   if (isType(node) || (node.type === 'CallExpression' && TELLING.test(code.codeOf(node.callee)))) return []
   const breaks = OPERATORS[node.type] as Breaks<ESTree.Node> | undefined
-  const children = Object.values(node).flat().filter(isNode)
   return [
     ...(breaks?.(node, code, around) ?? []),
-    ...children.flatMap((child) => breaksBelow(child, code, [node, ...around])),
+    ...childrenOf(node).flatMap((child) => breaksBelow(child, code, [node, ...around])),
   ]
 }
 

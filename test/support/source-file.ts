@@ -30,13 +30,10 @@ export type SourceFile = {
 
 const isNode = (value: unknown): value is ESTree.Node => typeof value === 'object' && value !== null && 'type' in value
 
-const withDescendants = (node: ESTree.Node): ESTree.Node[] => [
-  node,
-  ...Object.values(node)
-    .flat()
-    .filter(isNode)
-    .flatMap((child) => withDescendants(child)),
-]
+/** The nodes directly inside of one. */
+export const childrenOf = (node: ESTree.Node) => Object.values(node).flat().filter(isNode)
+
+const withDescendants = (node: ESTree.Node): ESTree.Node[] => [node, ...childrenOf(node).flatMap(withDescendants)]
 
 const importOf = (file: string, from: string, typeOnly: boolean): Import => ({
   from,

@@ -4,21 +4,11 @@ import { parseSource } from '../../support/source-file.ts'
 export type Node = ESTree.Node
 export type Expression = Node | null | undefined
 
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value
-
 /** The name of a member or a property. It refers to no variable. */
 const nameInside = (node: Node): unknown => {
   if (node.type === 'MemberExpression' && !node.computed) return node.property
   return node.type === 'Property' && !node.computed ? node.key : undefined
 }
-const childrenOf = (node: Node) => {
-  const name = nameInside(node)
-  return Object.values(node)
-    .flat()
-    .filter(isNode)
-    .filter((child) => child !== name)
-}
-const descendants = (node: Node): readonly Node[] => [node, ...childrenOf(node).flatMap(descendants)]
 
 export const nameOf = (node: Node): unknown =>
   node.type === 'Identifier' ? node.name : node.type === 'Literal' ? node.value : undefined
@@ -34,11 +24,12 @@ const declaredBy = (at: Node): readonly Declared[] =>
 
 /** An unminified bundle of esbuild: one file. Each module's code follows a comment with its path. */
 export const openBundle = (code: string) => {
-  const { program } = parseSource('bundle.js', code)
+  const { program, nodes: all } = parseSource('bundle.js', code)
+  const names = new Set(all.map(nameInside))
+  const nodes = all.filter((node) => !names.has(node))
   const modules = [...code.matchAll(/^\/\/ (\S+\.ts)$/gm)]
   const moduleAt = ({ start }: Node) => modules.findLast(({ index }) => index <= start)?.[1] ?? ''
   const topLevel = new Map(program.body.flatMap(declaredBy).map((declared) => [declared.name, declared]))
-  const nodes = descendants(program)
   // Only constants: a variable may be assigned again.
   const constants = nodes.flatMap((node) =>
     node.type === 'VariableDeclaration' && node.kind === 'const' ? declaredBy(node) : [],
