@@ -162,7 +162,6 @@ const foldersAreShort: TreeRule = (paths) =>
     return files.length > limit ? [`${folder}: ${files.length} files, limit ${limit}`] : []
   })
 
-/** Rules about paths. */
 export const TREE_RULES = {
   'infra has app.ts, files of stages and three wings': infraHasWings,
   'no two wings have a file with the same name, except main.ts': wingsShareNoName,

@@ -51,7 +51,6 @@ const idOf = (folder: string) => folder.replaceAll(/\W/g, '_')
 const topOf = (folder: string) => folder.split('/')[0] ?? folder
 const nameOf = (folder: string) => folder.split('/')[1] ?? `${folder}/*.ts`
 
-/** The picture as mermaid, users above what they use. */
 const mermaidOf = (graph: Graph): string => {
   const { firsts, boxOf, arrows } = drawn(graph)
   const boxes = [...new Set(firsts.map(topOf))].flatMap((top) => [

@@ -1,7 +1,6 @@
 import { dirname } from 'node:path/posix'
 import { projectText, type SourceFile } from './support/source-file.ts'
 
-/** Returns the violations in a file. */
 export type Rule = (file: SourceFile) => readonly string[]
 
 /** The layers, lowest first: a file imports only from its own layer and those below. */
@@ -72,7 +71,6 @@ const simulationKeepsItsOrder: Rule = ({ path, imports }) =>
       ]
     : []
 
-/** Packages and the files whose code may use them. */
 const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] = [
   { packages: /^(@aws-sdk\/(?!\w+-dynamodb$)|@smithy\/)/, files: /^shared\/runtime\// },
   { packages: /^@aws-sdk\/\w+-dynamodb$/, files: /^shared\/runtime\/aws\/dynamodb-[a-z]+\.ts$/ },
@@ -120,7 +118,6 @@ const storesMakeSteps: Rule = (file) => {
   return imports.flatMap((used) => (!used.typeOnly && MAKERS.includes(used.path ?? '') ? [`imports ${used.from}`] : []))
 }
 
-/** Each provider's own folder. */
 const ADAPTER = /^shared\/provider\/[a-z-]+\//
 
 /** Code for every provider: all of shared except the adapters and the runtime, which chooses one. */
@@ -135,7 +132,6 @@ const oneFileChoosesTheProvider: Rule = ({ path, imports }) =>
     ? imports.flatMap((used) => (ADAPTER.test(used.path ?? '') ? [`imports ${used.from}`] : []))
     : []
 
-/** Rules about imports. The key is the rule in words. */
 export const IMPORT_RULES = {
   'imports point only from test to infra to functions to shared': importsToward,
   'a folder of shared imports only from those before it': foldersKeepTheirOrder,

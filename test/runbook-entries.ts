@@ -5,7 +5,6 @@ import type { Watched } from '../infra/stack/monitoring/alarms/watched.ts'
 const several = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`
 const span = (minutes: number) => (minutes % 60 === 0 ? several(minutes / 60, 'hour') : several(minutes, 'minute'))
 
-/** What must be seen in each period. */
 const seenIn = (spec: AlarmSpec): string => {
   const { when, unit } = spec
   const threshold = thresholdOf(spec)
@@ -15,7 +14,6 @@ const seenIn = (spec: AlarmSpec): string => {
   return threshold === 0 ? `any ${unit}` : `above ${threshold.toLocaleString('en')} ${unit}`
 }
 
-/** When an alarm goes off, in words. */
 const conditionOf = (spec: AlarmSpec): string => {
   const { minutes, periods, outOf = periods } = spec.when
   const often = outOf === periods ? `${periods} times in a row` : `${periods} of ${outOf} times`

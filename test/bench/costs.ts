@@ -11,12 +11,10 @@ import { keyRequests, metricsOf, runsPerMonth, specOf } from './monthly-activity
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
 import { PRICED, PRICES, type Prices } from './prices.ts'
 
-/** The billed quantities, by the name of their price. */
 type Usage = Readonly<Partial<Prices>>
 
 type CostLine = { readonly component: string; readonly basis: string; readonly usage: Usage }
 
-/** What is deployed, as synthesised: the gateway's stack and that of its front. */
 export type Templates = Readonly<Record<'gateway' | 'front', Pick<StackTemplate, 'ofType'>>>
 
 const MILLION = 1_000_000
@@ -41,7 +39,6 @@ const line = (component: string, basis: string, usage: Usage, prices = ''): Cost
 const total = (usages: readonly (readonly [times: number, usage: Usage])[]): Usage =>
   Object.fromEntries(NAMES.map((name) => [name, sum(usages, ([times, usage]) => times * (usage[name] ?? 0))]))
 
-/** Invocations of an environment in the time for which it keeps a secret. */
 const sharing = (keptMs: number): number => (keptMs / MINUTE_MS) * ASSUMPTIONS.invocationsPerMinute
 
 const usageOf = ({ functionName, invocations, messages, ...flow }: Flow): Usage => {
@@ -70,7 +67,6 @@ const usageOf = ({ functionName, invocations, messages, ...flow }: Flow): Usage 
 const Expression = v.object({ Metrics: v.array(v.object({ MetricStat: v.optional(v.unknown()) })) })
 const WebAcl = v.object({ Rules: v.array(v.unknown()) })
 
-/** What a stage costs in a month without a payment. Counted in the synthesised templates. */
 export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Measured, 'idleRuns'>): CostLine[] => {
   const count = (type: string) => gateway.ofType(type).length
   const queues = gateway
@@ -156,7 +152,6 @@ export const paymentCosts = ({ flows, storedBytes }: Measured['paid']): CostLine
   ]
 }
 
-/** What else comes besides, and what a stage's options add. */
 const otherCosts = ({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] => {
   const { invocations, messages, writes, reads } = abandoned
   const hops = `${invocations} invocations, ${messages} messages, ${one(writes)} writes, ${one(reads)} reads each`

@@ -19,7 +19,6 @@ import { aStoredClient } from '../support/payment-builders.ts'
 import type { TestDeps } from '../support/test-deps.ts'
 import { meteredDeps } from './meter-table.ts'
 
-/** The units of one action of a client. */
 type Cost = { readonly action: string; readonly reads: number; readonly writes: number }
 
 /** Every size gets the same new day on top of its history. */
@@ -40,7 +39,6 @@ const makePayments = async (deps: TestDeps, client: Client, count: number, from:
   }
 }
 
-/** Reads a list to its end. A page answers where the next one begins. */
 const everyPage = async (read: (cursor: string | undefined) => Promise<string | null | undefined>): Promise<void> => {
   let cursor: string | undefined
   do cursor = (await read(cursor)) ?? undefined
@@ -61,7 +59,6 @@ const wholeList = async (deps: Deps, settlement: Settlement, read: () => void) =
   if (net !== settlement.netMinor || count !== settlement.paymentCount) throw new Error('the pages lost a payment')
 }
 
-/** Measures the actions of a client with `payments` payments in one settled window, and a new day of payments. */
 const measureGrowth = async (payments: number) => {
   const { deps, meter } = meteredDeps()
   const client = await aStoredClient(deps, { settlementFloorMinor: 0 as never })
@@ -165,11 +162,9 @@ export const growthReport = async (sizes: readonly number[] = SIZES) => {
   return { text: markdownTable(heading, rows), failures: failuresIn(measured) }
 }
 
-/** One command of the month end: how many lines it wrote, in how long, by how many runs of its function. */
 type Command = { readonly command: string } & Readonly<Record<'lines' | 'runs' | 'seconds' | 'reads', number>>
 
 const WEEK_MS = 7 * DAY_MS
-/** A month of 31 days. */
 const MONTH_MS = 30 * DAY_MS
 
 const COMMANDS = [
@@ -183,7 +178,6 @@ const COMMANDS = [
   ['get-books --from --to', getBooks, {}],
 ] as const
 
-/** Measures the month end after `weeks` weekly settlements of all clients. Every tenth payout of a client failed. */
 export const measureMonthEnd = async (clients: number, weeks = 52): Promise<readonly Command[]> => {
   const { deps, meter } = meteredDeps()
   const { clock } = deps

@@ -26,7 +26,6 @@ type Suite = {
   readonly run: () => Promise<{ readonly text: string; readonly failures?: readonly string[] }>
 }
 
-/** What `npm run bench -- NAME` can measure. */
 const SUITES: Readonly<Record<string, Suite>> = {
   units: {
     does: 'calls, request units and provider calls of every flow',
@@ -65,7 +64,6 @@ ${Object.entries(SUITES)
   --help, -h   this text
 Exit code: 0 done, 1 something is slower than it may be, 2 called wrongly.`
 
-/** Prints what was measured, or writes it where it belongs. */
 const show = (text: string, document: string, write: boolean, suite?: string): void => {
   if (!write) return console.log(text)
   const file = join(PROJECT_ROOT, document)

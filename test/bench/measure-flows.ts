@@ -11,7 +11,6 @@ import { type Flow, type MeteredWorld, startMeteredWorld } from './metered-world
 /** Payments in a run that serves many. The run's use is divided by this number. */
 const MANY = 200
 
-/** Walks payments through their life on the real handlers and counts what every step uses. */
 export const measureFlows = async () => {
   const metered = await startMeteredWorld()
   const { world, measure, run, pass } = metered
@@ -67,7 +66,6 @@ const changed = <Counts extends object>(counts: Counts, change: Change): Counts 
     Object.entries(counts).map(([name, value]) => [name, typeof value === 'number' ? change(value, name) : value]),
   ) as Counts
 
-/** The flow with each of its counts changed. */
 const counted = (flow: Flow, change: Change): Flow => ({
   ...changed(flow, change),
   detail: changed(flow.detail, change),
@@ -75,7 +73,6 @@ const counted = (flow: Flow, change: Change): Flow => ({
 
 const times = (flow: Flow, factor: number): Flow => counted(flow, (count) => count * factor)
 
-/** The part of one payment in a run that serves many. */
 const share = (flow: Flow): Flow => times(flow, 1 / MANY)
 
 /** What a scheduled run uses for the payments it checks, beyond its fixed use in an hour. */
@@ -141,7 +138,6 @@ export const startMerchant = async (metered?: MeteredWorld) => {
     if (reply?.status !== status || isOther) throw new Error(`${name} answered ${reply?.text ?? 'nothing'}`)
     return reply.body
   }
-  /** Answers the payment's id. */
   const create = async (key: string, body: string = PAYMENT_BODY, status = 201): Promise<string> => {
     const asked = { headers: { 'idempotency-key': key }, body }
     return String((await ask('api-create-payment', asked, status, { status: 'pending' }))['id'])
@@ -151,7 +147,6 @@ export const startMerchant = async (metered?: MeteredWorld) => {
 
 type MeteredMerchant = Awaited<ReturnType<typeof startMerchant>>
 
-/** One payment: created, paid, delivered, fetched. */
 export const walkPayment = async (walked: MeteredMerchant, key: string): Promise<readonly Flow[]> => {
   const { world, callbacks, measure, pass, ask, create } = walked
   let id = ''

@@ -40,7 +40,6 @@ export const meterTable = (table: MemoryTable) => {
   return {
     /** Write units of each partition of the table and of each index, since the beginning. */
     writtenIn: writtenIn as ReadonlyMap<string, number>,
-    /** Since it was last asked. */
     take: (): Units & { readonly detail: Detail } => {
       const detail = counted
       counted = {}

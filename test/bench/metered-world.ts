@@ -89,7 +89,6 @@ export const startMeteredWorld = async () => {
     for (const { receipt } of messages) world.queues[from].remove(receipt)
     return true
   }
-  /** Runs the functions of all queues until every queue is empty. */
   const work = async (): Promise<void> => {
     for (let worked = true; worked; ) {
       worked = false
@@ -106,7 +105,6 @@ const providerCalls = (counts: Readonly<Record<string, number>>): Detail =>
   )
 
 export type MeteredWorld = Awaited<ReturnType<typeof startMeteredWorld>>
-/** What one step of a payment's life uses, counted while it runs. */
 export type Flow = Awaited<ReturnType<MeteredWorld['measure']>>
 
 const SimLine = v.looseObject({

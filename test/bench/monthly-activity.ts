@@ -5,7 +5,6 @@ import type { Flow } from './metered-world.ts'
 
 const { hoursPerMonth } = ASSUMPTIONS
 
-/** The function of the manifest by that name. */
 export const specOf = (name: string): FunctionSpec => {
   const spec = MANIFEST.find((one) => one.name === name)
   if (!spec) throw new Error(`there is no function ${name}`)

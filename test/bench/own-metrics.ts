@@ -47,6 +47,5 @@ export const everyMetric = (): ReadonlySet<string> =>
     ),
   )
 
-/** Of them, those by channel. */
 export const metricsByChannel = (): number =>
   [...everyMetric()].filter((metric) => metric.includes(CHANNEL.join(' '))).length

@@ -1,4 +1,3 @@
-/** The region and the day of the prices. */
 export const PRICED = { region: 'us-east-1', readOn: '2026-11-20' } as const
 
 /**

@@ -138,7 +138,6 @@ const [suppressedAfter] = template.each('AWS::CloudWatch::CompositeAlarm', 'Acti
 const settlementTries = QUEUE_SETTINGS.settlements.maxReceives
 const hiddenMinutes = hiddenSecondsOf('settlements') / 60
 
-/** Sentences that a person wrote. */
 it.each([
   ['docs/runbook.md', `Logs are kept for ${Number(retentionDays)} days.`],
   ['docs/runbook.md', `for ${quietMinutes} minutes, beginning within ${Number(suppressedAfter) / 60} minutes`],

@@ -32,7 +32,6 @@ const ALL_FUNCTIONS = /^(Functions\/[\w-]+|Release)\/Function\/Resource$/
 const ALL_ROLES = /^(Functions\/[\w-]+|Canary|Release|WebhookEgress\/FlowLogs)\/Role\/Resource$/
 const DEAD_LETTERS = /^Queues\/([\w-]+\/Dead|schedules)\/Queue\/Resource$/
 
-/** In every stage and with every option. */
 const EVERYWHERE: Reasons = {
   'AwsSolutions-APIG4': [
     /^HttpApi\/[\w-]+\/Resource$/,
@@ -160,7 +159,6 @@ const FIXED_ADDRESSES: Reasons = {
   ],
 }
 
-/** The reasons that hold for one stack of a stage. */
 const reasonsFor = (stage: DeployedStage, stack: string): readonly Reason[] => {
   if (stack === 'front') return Object.entries(FRONT)
   if (stack === 'watch') return []

@@ -15,7 +15,6 @@ const CODES = [...log.matchAll(/^ {2}\| '([a-z_]+\.[a-z_]+)'$/gm)].map(([, code 
 
 const sources = sourcesIn('shared', 'functions')
 
-/** The property names of objects in a file. */
 const keysIn = ({ nodes }: SourceFile): readonly string[] =>
   nodes.flatMap((node) => {
     if (node.type !== 'Property') return []

@@ -8,11 +8,9 @@ export type Ask = {
   readonly replaced?: { readonly path: string; readonly text: string } | undefined
 }
 
-/** How a test file ended. */
 export type CheckResult = {
   readonly name: string
   readonly ms: number
-  /** The first test of it that failed. */
   readonly failed?: string | undefined
   /** It could not be loaded: nothing of it ran, so it proves nothing. */
   readonly unloaded?: string | undefined
@@ -27,7 +25,6 @@ export type Said = { readonly ready: true } | { readonly ended: CheckResult } | 
 export type Asker = {
   /** Ends with a failed check of its own making where a check does not end in time, or takes its process with it. */
   ask(ask: Ask, boundMsOf: (check: string) => number): Promise<readonly CheckResult[]>
-  /** Ends it with everything it has started. */
   end(): void
 }
 

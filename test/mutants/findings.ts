@@ -6,7 +6,6 @@ import { PROJECT_ROOT } from '../support/source-file.ts'
 import { type Check, HISTORIES } from './checks.ts'
 import type { Mutant } from './generate-mutants.ts'
 
-/** What the checks say of a mutant. */
 export type Verdict = {
   /** The first test file that failed, and what of it. */
   readonly killer?: { readonly check: string; readonly failed: string } | undefined
@@ -55,7 +54,6 @@ export const openFindings = () => {
     add: (mutant: Mutant, finding: Finding): void => {
       appendFileSync(FINDINGS, `${JSON.stringify({ ...finding, key: keyOf(mutant, finding) })}\n`)
     },
-    /** The checks of this very tree, recorded once. */
     checks: async (record: () => Promise<readonly Check[]>): Promise<readonly Check[]> => {
       const kept = JSON.parse(readIfPresent(CHECKS) ?? '{}') as {
         readonly key?: string

@@ -44,7 +44,6 @@ const onlyNew = (breaks: readonly Break[], text: string): readonly Break[] => {
   })
 }
 
-/** Every mutant of a file. */
 export const mutantsOf = ({ path, text, program }: SourceFile): readonly Mutant[] => {
   const area = areaOf(path)
   if (area === undefined) return []
@@ -81,6 +80,5 @@ export const chosenFrom = (mutants: readonly Mutant[], most = MOST): readonly Mu
   return inTurns(declared, ({ operator }) => operator).slice(0, most)
 }
 
-/** The file with the mutant in it. */
 export const withMutant = (text: string, { start, end, by }: Break): string =>
   text.slice(0, start) + by + text.slice(end)

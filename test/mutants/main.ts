@@ -30,7 +30,6 @@ const OPTIONS = {
   list: { type: 'boolean', default: false },
 } as const
 
-/** How many mutants are asked about at once. */
 const JOBS = 2
 
 const textOf = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'utf8')
@@ -74,7 +73,6 @@ const chosenBy = (argv: readonly string[]) => {
 
 type Chosen = ReturnType<typeof chosenBy>
 
-/** Asks the checks, up to the first that fails. */
 const askMutant = async (asker: Asker, mutant: Mutant, checks: readonly Check[]): Promise<Verdict> => {
   const times = new Map(checks.map(({ name, ms }) => [name, ms]))
   const replaced = { path: mutant.path, text: withMutant(textOf(mutant.path), mutant) }

@@ -53,7 +53,6 @@ const nameOf = (node: ESTree.Node | null | undefined): string => {
   return node?.type === 'Identifier' ? node.name : ''
 }
 
-/** A file, and how a node of it is broken. */
 const codeIn = (path: string, text: string) => {
   const codeOf = ({ start, end }: ESTree.Node) => text.slice(start, end)
   const by = (operator: string, { start, end }: ESTree.Node, code: string): Break => ({

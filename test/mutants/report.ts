@@ -18,7 +18,6 @@ const cellsOf = (some: readonly Asked[]) => [
   times(some, ({ invalid }) => invalid !== undefined),
 ]
 
-/** Which layer kills first, by what the broken code guards. */
 export const reportOf = (asked: readonly Asked[]): string => {
   const rows = AREAS.map((area) => [area, ...cellsOf(asked.filter(({ mutant }) => mutant.area === area))])
   return markdownTable(['Guards', 'mutants', ...LAYERS, 'survived', 'invalid'], [...rows, ['all', ...cellsOf(asked)]])

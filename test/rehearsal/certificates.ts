@@ -12,7 +12,6 @@ export type Certificates = ReturnType<typeof certificatesIn>
 
 const DAYS = '60'
 
-/** Needs openssl. */
 export const makeCertificates = async (directory: string, names: readonly string[]): Promise<Certificates> => {
   const openssl = async (...args: readonly string[]) => {
     const { code, errors } = await runTool('openssl', args, { cwd: directory })

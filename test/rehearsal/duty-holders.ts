@@ -5,7 +5,6 @@ import { awsClients } from '../../infra/operate/check/aws-clients.ts'
 import { ACCOUNT, REGION } from './emulator.ts'
 import { STACK } from './rehearsal.ts'
 
-/** The user with a duty, and the policy of that duty. */
 const held = (role: Role) => ({
   UserName: `rehearsal-${role}`,
   PolicyArn: `arn:aws:iam::${ACCOUNT}:policy/${STACK}-${role}`,

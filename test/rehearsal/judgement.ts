@@ -16,7 +16,6 @@ export type Verdict = v.InferOutput<typeof VerdictSchema>
 /** The clock moved while the call was under way. Its caller has signed and sent it again. */
 const isOfTheJump = ({ denied }: Verdict) => denied === 'RequestTimeTooSkewed'
 
-/** The verdicts so far, in their order. */
 export const readVerdicts = (file: string): readonly Verdict[] =>
   existsSync(file)
     ? readFileSync(file, 'utf8')
@@ -46,7 +45,6 @@ export const judgementOn = (verdicts: readonly Verdict[]) => {
       Object.keys(table).length === 0 && sends.length === 0 && !alerts && secrets.length === 0,
   ).map(({ name }) => name)
   return {
-    /** How many calls of each function were judged, by its name. */
     calls,
     /** Calls of functions, operators and tools that were refused. */
     denied: verdicts.filter(({ denied }) => denied !== null).map(describeVerdict),

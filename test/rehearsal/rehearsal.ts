@@ -16,7 +16,6 @@ type NpmRun = { readonly codes?: readonly number[]; readonly env?: NodeJS.Proces
 
 type Parts = {
   readonly directory: string
-  /** The environment of tools, with their credentials. */
   readonly env: NodeJS.ProcessEnv
   readonly clock: RehearsalClock
   readonly world: OutsideWorld
@@ -66,13 +65,11 @@ export const startRehearsal = (parts: Parts) => {
       console.log(`NOT RUN  ${what}: what it needs was not made`)
       return undefined
     },
-    /** Steps that failed or were not run. */
     failures: () => failures,
     /** Adds to the report what the emulator cannot do. */
     cannot: (what: string) => void limits.push(what),
     limits: () => limits,
     npm,
-    /** `npm run deploy` of a release, without a question. */
     deploy: (cwd: string, how?: NpmRun) => npm(['deploy', '--require-approval', 'never'], { ...how, cwd }),
     /** Runs an action by the operators' command. Returns its body; undefined where it failed with an allowed code. */
     admin: async (action: string, payload: object = {}, codes: readonly number[] = [0]): Promise<unknown> => {

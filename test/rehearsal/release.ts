@@ -26,7 +26,6 @@ export const releaseWith = (
 
 const Settings = v.looseObject({ table: v.looseObject({}) })
 
-/** The project with other settings of the stage. */
 export const releaseOf = (
   rehearsal: Pick<Rehearsal, 'directory'>,
   name: string,

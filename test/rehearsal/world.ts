@@ -86,7 +86,6 @@ export const startWorld = async (certificates: Certificates) => {
   return {
     provider: provider.url,
     inbox: inbox.url,
-    /** Moves the simulator's clock forward. */
     advance: (seconds: number) => clock.advance(seconds),
     /** Where the provider's callbacks go from now on. */
     callBack: (url: string) => {
@@ -100,7 +99,6 @@ export const startWorld = async (certificates: Certificates) => {
 export type OutsideWorld = Awaited<ReturnType<typeof startWorld>>
 
 type Options = Certificates & {
-  /** Where it listens, on port 443. */
   readonly address: string
   /** The address of the server without TLS, on this machine, that gets the requests. */
   readonly behind: string

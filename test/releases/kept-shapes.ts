@@ -70,7 +70,6 @@ export const keptIn = (text: string): readonly Kept[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Kept)
 
-/** What every tag has kept. */
 export const keptByTags = (): readonly Kept[] =>
   readdirSync(WRITTEN_BY)
     .filter((file) => file.endsWith('.jsonl'))

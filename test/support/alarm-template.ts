@@ -34,7 +34,6 @@ export const alarmsIn = (template: StackTemplate, stage: string) =>
     const alarm = properties as RawAlarm
     const stats = alarm.Metrics?.flatMap(({ MetricStat }) => MetricStat ?? []) ?? [{ ...alarm, Metric: alarm }]
     return {
-      /** The name without its stage. */
       id: alarm.AlarmName.replace(`gateway-${stage}-`, ''),
       description: alarm.AlarmDescription,
       metrics: stats.map(

@@ -48,10 +48,8 @@ export const API = {
   listEvents: { route: 'GET /v1/events', handler: listEvents },
 } as const satisfies Readonly<Record<string, Endpoint>>
 
-/** The provider's callback. */
 export const CALLBACK: Endpoint = { route: 'POST /callbacks/xendit', handler: receiveCallback }
 
-/** Whatever no route matches. */
 export const UNKNOWN_PATH: Endpoint = { route: '$default', handler: notFound }
 
 export type ApiRequest = {
@@ -64,14 +62,12 @@ export type ApiRequest = {
   readonly body?: unknown
   /** Hand the body over as base64 although it is text, as API Gateway does for some content types. */
   readonly asBase64?: boolean
-  /** What is left of the function's time. */
   readonly remainingMs?: number
 }
 
 /** What the provider's callback is answered when it could not be applied, and should come once more. */
 export const SEND_AGAIN = { message: 'not applied yet; send it again', code: 'internal_error' }
 
-/** What API Gateway hands over. */
 const eventOf = (route: string, { caller, id, query, headers = {}, body, asBase64 }: ApiRequest) => {
   const [method = 'GET', path = '/'] = route.split(' ')
   const sent = {
@@ -117,7 +113,6 @@ export const anApiClient = async (deps: TestDeps, fields: Partial<Client> = {}) 
 }
 export type ApiClient = Awaited<ReturnType<typeof anApiClient>>
 
-/** A gateway with one merchant, who asks it with a key that works. */
 export const anApi = async (fields: Partial<Client> = {}, deps: TestDeps = testDeps()) => {
   const caller = await anApiClient(deps, fields)
   const ask = (name: keyof typeof API, request: ApiRequest = {}) => call(deps, API[name], { caller, ...request })

@@ -6,7 +6,6 @@ import type { TestDeps } from './test-deps.ts'
 
 export const aClientId = (): ClientId => v.parse(ClientIdSchema, crypto.randomUUID())
 
-/** A valid client, not stored. */
 export const aClient = (overrides: Partial<Client> = {}): Client =>
   v.parse(ClientSchema, {
     clientId: crypto.randomUUID(),

@@ -62,7 +62,6 @@ const pathOf = (method: string, path: string): string | undefined =>
     .toSorted()
     .find((template) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
 
-/** One answer of the API, as a client got it. */
 type ClientAnswer = {
   readonly method: string
   readonly path: string

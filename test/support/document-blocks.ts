@@ -1,6 +1,5 @@
 import { projectText } from './source-file.ts'
 
-/** A fenced block of a document. */
 export type Block = {
   readonly language: string
   /** The text after the language. */
@@ -13,7 +12,6 @@ export type Block = {
 
 const FENCE = /^ *```(\w+)?(?: (.*))?$/
 
-/** Every fenced block of a document, in order. */
 export const blocksOf = (document: string): readonly Block[] => {
   const blocks: Block[] = []
   let heading = ''

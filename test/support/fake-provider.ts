@@ -31,7 +31,6 @@ const matches = (row: ProviderTransaction, filter: TransactionFilter) =>
   (filter.providerPaymentId === undefined || row.providerPaymentId === filter.providerPaymentId) &&
   (filter.reference === undefined || row.reference === filter.reference)
 
-/** One page as the provider answers it: newest first, after a row it knows. */
 export const pageOfRows = (rows: readonly ProviderTransaction[], filter: TransactionFilter): TransactionPage => {
   const matching = rows.filter((row) => matches(row, filter)).toReversed()
   const start = matching.findIndex(({ transactionId }) => transactionId === filter.afterId) + 1
@@ -136,11 +135,9 @@ export const fakeProvider = () => {
     pauseMs: (operation: ProviderOperation) => answers.pauseMs(operation),
     nameFor: (channel: Parameters<Provider['nameFor']>[0]) => answers.nameFor(channel),
     callsLeft: (operation: ProviderOperation) => answers.callsLeft(operation),
-    /** Replaces one method from now on. */
     script: <Name extends keyof Provider>(name: Name, implementation: Provider[Name]): void => {
       answers[name] = implementation
     },
-    /** Ends what was scripted for one method. */
     heal: (name: keyof Provider) => void Object.assign(answers, { [name]: healthy[name] }),
     /** The request that was made, with what was asked; throws when there is none. */
     requestOf,
@@ -161,7 +158,6 @@ export const fakeProvider = () => {
       requests.set(paymentRequestId, { ...requestOf(paymentRequestId), ...ended })
       return providerPaymentId
     },
-    /** Ends the request without money. */
     close: (paymentRequestId: string, status: 'failed' | 'expired' | 'cancelled') =>
       void requests.set(paymentRequestId, { ...requestOf(paymentRequestId), status }),
     countOf: (operation: ProviderOperation) => calls.filter((call) => call.operation === operation).length,

@@ -43,7 +43,6 @@ export const listen = async (server: Server): Promise<number> => {
 /** Accepts connections and runs the given action on each: below HTTP, where servers really misbehave. */
 export const startTcpServer = (behave: (socket: Socket) => void): Promise<number> => listen(createTcpServer(behave))
 
-/** The same over TLS, once hands are shaken. */
 export const startTlsServer = ({ key, cert }: Certificate, behave: (socket: Socket) => void): Promise<number> => {
   const server = createTlsServer({ key, cert }, behave)
   server.on('secureConnection', (socket) => socket.on('error', () => {}))

@@ -18,7 +18,6 @@ type Hooks = {
   readonly before?: (call: TableCall) => unknown
   /** Runs after an applied request, before its answer. If it throws, the answer is lost. */
   readonly after?: (call: TableCall) => unknown
-  /** Replaces a query. */
   readonly asQuery?: (query: QueryInput) => QueryInput
 }
 
@@ -63,7 +62,6 @@ export const recordTable = (deps: TestDeps): { readonly deps: TestDeps; readonly
   return { deps: interceptTable(deps, { before: (call) => calls.push(call) }), calls }
 }
 
-/** The queries among the calls. */
 export const queriesIn = (calls: readonly TableCall[]): readonly QueryInput[] =>
   calls.flatMap((call) => ('query' in call ? [call.query] : []))
 

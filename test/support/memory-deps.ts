@@ -9,7 +9,6 @@ import { type Overrides, testDeps } from './test-deps.ts'
  * thousands of runs, for work over all clients, and for tests that nothing was written.
  */
 export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] = []) => {
-  /** Every change of an item so far. */
   const changes: TableChange[] = []
   const stored = createMemoryTable({ indexes: 'immediate', onChange: (change) => void changes.push(change) })
   for (const item of items) storeRaw(stored, item)

@@ -1,4 +1,3 @@
-/** One row of the provider's about a payment. */
 type HeardRow = {
   readonly type: 'refund' | 'chargeback' | 'dispute_won' | 'reversal'
   readonly transactionId: string

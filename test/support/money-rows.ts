@@ -30,7 +30,6 @@ export const aChargeback = (deps: TestDeps, amountMinor: number, feeMinor = DISP
   providerMinor: minor(-amountMinor - feeMinor),
 })
 
-/** A won dispute: the provider returns the amount. */
 export const aWin = (deps: TestDeps, amountMinor: number): MoneyRow => ({
   type: 'dispute_won',
   transactionId: `won_${crypto.randomUUID()}`,

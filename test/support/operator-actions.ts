@@ -13,7 +13,6 @@ import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
 
 export const OPERATOR = 'sari@gateway.example'
 
-/** The context that Lambda passes to a handler. */
 export const lambdaContext = (functionName: string, remainingMs = 60_000): Context => ({
   awsRequestId: crypto.randomUUID(),
   functionName,
@@ -36,13 +35,11 @@ export const invokeWhole = async (handler: AdminHandler, deps: Deps, payload: un
   return { status, body: rest, audit: audit as unknown }
 }
 
-/** The same, without the audit record. */
 export const invokeAdmin = async (handler: AdminHandler, deps: Deps, payload: unknown): Promise<AdminReply> => {
   const { status, body } = await invokeWhole(handler, deps, payload)
   return { status, body }
 }
 
-/** A table with a client in it. */
 export const withClient = async (overrides: Overrides = {}) => {
   const deps = testDeps(overrides)
   const { clientId } = await aStoredClient(deps)
@@ -89,7 +86,6 @@ export const shownSettlement = (settlement: Settlement, fields: Readonly<Record<
   ...fields,
 })
 
-/** A refusal as operators see it. */
 export const refusedWith = (message: string, fields: Readonly<Record<string, unknown>>) => ({
   status: 422,
   body: { message, code: 'validation', ...fields },

@@ -125,7 +125,6 @@ const postedAll = async (deps: TestDeps, postings: readonly Posting[]): Promise<
   return posted
 }
 
-/** Posts an open payment by its settled row. */
 export const post = async (deps: TestDeps, payment: Payment, row: RowFields = {}): Promise<Payment> => {
   const [posted = payment] = await postedAll(deps, [{ payment, by: { row: settledRowFor(payment, row) } }])
   return posted
@@ -189,7 +188,6 @@ export const aTransaction = (
     },
   )
 
-/** Fee, net and fee status as stored. */
 export const feeOf = async (deps: TestDeps, { paymentId }: Payment) => {
   const stored = await findStoredPayment(deps, paymentId)
   return stored?.status === 'succeeded' ? [stored.providerFeeMinor, stored.netMinor, stored.feeStatus] : []

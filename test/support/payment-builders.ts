@@ -15,7 +15,6 @@ import { addMs, TimestampSchema } from '../../shared/time.ts'
 import { aClient } from './client-builders.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
 
-/** A merchant in the table. */
 export const aStoredClient = async (deps: TestDeps, fields: Partial<Client> = {}): Promise<Client> => {
   const clientId = v.parse(ClientIdSchema, deps.newId())
   const client = aClient({ clientId, name: 'Warung Kopi Satu', createdAt: deps.now(), ...fields })
@@ -44,7 +43,6 @@ export const OVO_REQUEST: Partial<PaymentRequest> = {
   customer: { phone: '+6281234567890' },
 }
 
-/** A payment that waits for the customer. */
 export const aPendingPayment = async (
   deps: TestDeps,
   client: Client,
@@ -120,6 +118,5 @@ export const checkWhenDue = async (deps: TestDeps, { paymentId }: Pick<Payment, 
   return checkDuePayment(deps, item)
 }
 
-/** The event of a payment, as stored. */
 export const eventOf = (deps: TestDeps, payment: Pick<Payment, 'paymentId'>, type: string) =>
   deps.table.get(eventKey(payment.paymentId, type))

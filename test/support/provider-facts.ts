@@ -31,17 +31,14 @@ const GopayUrls = v.strictObject({ ...ReturnUrls.entries, cancel_return_url: v.o
 
 export type ChannelFacts = {
   readonly method: 'virtual_account' | 'ewallet' | 'qris'
-  /** The merchants' name for it. */
   readonly channelCode: string | undefined
   readonly providerCode: string
-  /** In the list of transactions. */
   readonly transactionCode: string
   /** What `channel_properties` may and must hold. */
   readonly properties: v.GenericSchema
   /** The fee of spec 2.1.1, in tenths of a percent and whole rupiah. */
   readonly permille: bigint
   readonly flat: bigint
-  /** How long a payment lives when no expiry is asked for. */
   readonly lifetimeSeconds: number
   /** Least and most rupiah of one payment, from the provider's list of payment methods, read 2026-09-30. */
   readonly amounts: readonly [number, number]

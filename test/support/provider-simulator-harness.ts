@@ -57,7 +57,6 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
     options.restored,
   )
   const advance = (seconds: number) => clock.runUntil(clock.nowMs() + seconds * 1_000)
-  /** A request of a channel, by its id. */
   const create = (channelCode?: string, overrides?: Record<string, unknown>) =>
     core.createPaymentRequest(aRequestBody(channelCode, overrides)).payment_request_id
   const paymentIdOf = (requestId: string) => core.getPaymentRequest(requestId).latest_payment_id ?? ''
@@ -85,7 +84,6 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
       }
       ways[status](requestId)
     },
-    /** The transactions that a query finds. */
     rows: (query: Record<string, string> | string = {}) => core.listTransactions(new URLSearchParams(query)).data,
     order: (target: string, fault: string, value?: unknown, times?: number) =>
       core.orderFault({ target, fault, value, times }),

@@ -11,7 +11,6 @@ export type ReceivedRequest = {
 /** Writes the answer, or part of one, or nothing at all. */
 export type Script = (response: ServerResponse, request: ReceivedRequest) => void
 
-/** Answers JSON with a status. */
 export const json =
   (status: number, body: unknown): Script =>
   (response) => {

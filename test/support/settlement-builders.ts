@@ -24,7 +24,6 @@ export const BANK = {
 /** Advances the clock by exactly 24 hours: payments paid until now can then be settled. */
 export const aDayLater = (deps: TestDeps): void => deps.clock.set(addMs(deps.now(), DAY_MS))
 
-/** A stored client whose settlements have no floor. */
 export const withoutFloor = (deps: TestDeps, fields: Partial<Client> = {}): Promise<Client> =>
   aStoredClient(deps, { settlementFloorMinor: ZERO, ...fields })
 
@@ -34,14 +33,11 @@ export const inSteps = (deps: TestDeps, rows = 1, pages = 1, block = 1, atOnce =
   stage: { ...deps.stage, historySteps: { rows, pages, block, atOnce } },
 })
 
-/** The daily sweep of one client. */
 export const settle = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) => settleClient(deps, clientId, {})
 
-/** Runs the sweep of one client. Undefined when it records no settlement. */
 export const sweep = async (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<Settlement | undefined> =>
   (await settle(deps, client)).settlement
 
-/** Runs the sweep of one client, and fails when it records no settlement. */
 export const sweptNow = async (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<Settlement> => {
   const settlement = await sweep(deps, client)
   if (!settlement) throw new Error('nothing was settled')
@@ -67,11 +63,9 @@ export const aSettledClient = async (
 
 export const BY_OPERATOR = { operator: 'sari@gateway.example', notes: 'as told by the bank' }
 
-/** The settlement that an operator triggers. */
 export const trigger = async (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
   (await triggerSettlement(deps, { clientId, operator: BY_OPERATOR.operator })).settlement
 
-/** All settlements of a client, newest first. */
 export const settlementsOf = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
   listSettlements(deps, clientId, { page: 1, perPage: 100 })
 

@@ -4,7 +4,6 @@ import { type ESTree, parseSync } from 'vite'
 
 export const PROJECT_ROOT = join(import.meta.dirname, '../..')
 
-/** A file of the project. */
 export const projectText = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'utf8')
 
 type Import = {
@@ -59,7 +58,6 @@ const importIn = (file: string, node: ESTree.Node): Import | undefined => {
   return node.type === 'TSImportType' ? importOf(file, node.source.value, true) : undefined
 }
 
-/** Parses one file. Throws when it is not TypeScript. */
 export const parseSource = (path: string, text: string): SourceFile => {
   const { program, comments, errors, module } = parseSync(path, text)
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message ?? 'cannot be parsed'}`)
@@ -78,7 +76,6 @@ export const parseSource = (path: string, text: string): SourceFile => {
   }
 }
 
-/** Every TypeScript file below these folders, parsed. */
 export const sourcesIn = (...folders: readonly string[]): SourceFile[] =>
   folders.flatMap((folder) =>
     readdirSync(join(PROJECT_ROOT, folder), { recursive: true, withFileTypes: true })
@@ -88,5 +85,4 @@ export const sourcesIn = (...folders: readonly string[]): SourceFile[] =>
       .map((path) => parseSource(path, projectText(path))),
   )
 
-/** 1-based line of a node. */
 export const lineOf = ({ text }: SourceFile, { start }: ESTree.Node): number => text.slice(0, start).split('\n').length

@@ -128,7 +128,6 @@ const rawStacks = (addTo: (app: App) => void) => {
       sizes: Object.fromEntries(
         stacks.map(({ stackName }, at) => [stackName, Object.keys(templates[at]?.Resources ?? {}).length]),
       ),
-      /** What CDK would print while synthesising. */
       messages: messages.map(({ level, id, entry }) => `${level} ${id}: ${JSON.stringify(entry.data)}`),
     }
   } finally {
@@ -185,11 +184,8 @@ const readableTemplate = ({ Resources, Outputs, ...synthesis }: ReturnType<typeo
     resources,
     outputs: Outputs,
     ofType,
-    /** The one resource of a type; throws where there are none or several. */
     only,
-    /** The properties of every resource of a type. */
     all,
-    /** One property of every resource of a type. */
     each: (type: string, property: string) => all(type).map((properties) => properties[property]),
   }
 }

@@ -6,7 +6,6 @@ import type { StageDomain } from '../../infra/stack/stage-file.ts'
 
 export const DOMAIN: StageDomain = { name: 'api.pay.example', zone: { name: 'pay.example', id: 'Z0000000000EXAMPLE' } }
 
-/** A stage with some of its options changed. */
 export const stageWith = (options: Partial<DeployedStage>, name = 'dev'): DeployedStage => ({
   ...deployedStage(name),
   ...options,

@@ -7,7 +7,6 @@ type Exit = readonly [code: number | null, signal: NodeJS.Signals | null]
 export type GatewayStart = {
   readonly args?: readonly string[]
   readonly port?: number
-  /** Options of node. */
   readonly nodeArgs?: readonly string[]
 }
 
@@ -43,9 +42,7 @@ export const startGatewayProcess = ({ args = [], port = 0, nodeArgs = [] }: Gate
       if (!output.includes(READY)) throw new Error(`the gateway did not start: ${output}`)
       return readBanner(output)
     },
-    /** Resolves with exit code and signal when it is gone. */
     exited,
-    /** Sends the signal and waits until it is gone. */
     end: (signal: NodeJS.Signals) => {
       child.kill(signal)
       return exited

@@ -40,7 +40,6 @@ export const creditedPayment = async (deps: TestDeps, client: Client, fields: Pa
   return { ...paid, payment: await paymentOf(deps, paid) }
 }
 
-/** The payment as it is now. */
 export const paymentOf = async (deps: TestDeps, { payment }: Pick<PaidUpstream, 'payment'>): Promise<Payment> => {
   const stored = await findStoredPayment(deps, payment.paymentId)
   if (stored === undefined || stored.status === 'creating') throw new Error('the payment is not visible')
@@ -58,7 +57,6 @@ export const rowNow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<Provi
 export const rowOfOtherAttempt = (deps: TestDeps, paid: PaidUpstream) =>
   rowNow(deps, paid, { reference: `${paid.payment.paymentId}-9` })
 
-/** The stored finding of a cause about a subject; undefined if there is none. */
 export const findingAbout = (deps: TestDeps, subject: string, cause: string) =>
   findSuspense(deps, `${subject}#${cause}`)
 

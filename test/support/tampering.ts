@@ -5,7 +5,6 @@ import type { TestDeps } from './test-deps.ts'
 
 type Raw = Record<string, unknown>
 
-/** An item with one changed attribute, which the gateway did not write. */
 export type Tampering = { readonly name: string; readonly item: Raw }
 
 export const rawItem = async (deps: TestDeps, key: Key): Promise<Raw> => {

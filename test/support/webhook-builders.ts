@@ -20,7 +20,6 @@ import { type TestDeps, testDeps } from './test-deps.ts'
 
 export const SIGNING_SECRET = 'whsec_a-secret-of-tests'
 
-/** An endpoint in the table, with its sealed secret. */
 export const storedEndpoint = async (deps: TestDeps, overrides: Partial<Endpoint> = {}): Promise<Endpoint> => {
   const endpointId = v.parse(EndpointIdSchema, randomUUID())
   const endpoint: Endpoint = {
@@ -75,7 +74,6 @@ export const storedDelivery = async (
   return delivery
 }
 
-/** A delivery that is due now, and its endpoint. */
 export const dueDelivery = async (overrides: Partial<Delivery> = {}, endpointOverrides: Partial<Endpoint> = {}) => {
   const deps = testDeps()
   const endpoint = await storedEndpoint(deps, endpointOverrides)
@@ -122,7 +120,6 @@ export const deliverNextMessage = async (deps: TestDeps): Promise<void> => {
   await deliverWebhook(deps, v.parse(DeliveryMessageSchema, next.message.body))
 }
 
-/** Delivers messages until the queue is empty. */
 export const drainQueue = async (deps: TestDeps): Promise<void> => {
   for (let worked = 0; deps.sent.length > 0; worked++) {
     if (worked === 200) throw new Error('the queue does not end')

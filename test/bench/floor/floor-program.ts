@@ -31,7 +31,6 @@ type FloorMeans = {
   readonly webhookUrl: string
   readonly sqs: SQSClient
   readonly queueUrl: string
-  /** Whose payments these are; the program has one client. */
   readonly clientId: string
 }
 
@@ -143,7 +142,6 @@ const deliver = async (means: FloorMeans, { Body: id = '', ReceiptHandle }: Mess
   await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
 }
 
-/** Works off the queue until it is gone. */
 const work = async (means: FloorMeans): Promise<void> => {
   const { sqs, queueUrl: QueueUrl } = means
   for (;;) {

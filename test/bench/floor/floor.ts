@@ -24,10 +24,8 @@ const REQUESTS = ['create', 'get', 'list', 'callback', 'callback to webhook'] as
 type FloorRequest = (typeof REQUESTS)[number]
 const CONCURRENCIES = [1, 8, 32] as const
 
-/** What was measured of one side, at one concurrency. */
 type Side = Readonly<Record<FloorRequest, Latencies>>
 
-/** Every kind of request at one concurrency, on both sides. */
 type FloorFigures = { readonly concurrency: number; readonly gateway: Side; readonly floor: Side }
 
 const PAYING = 16
@@ -38,7 +36,6 @@ type Measured = {
   readonly headers: Record<string, string>
   readonly call: HttpCaller['call']
   readonly receiver: WebhookReceiver
-  /** Payments made so far, for those who ask about one. */
   readonly made: string[]
 }
 
@@ -112,7 +109,6 @@ const measurePace = async (gateway: Measured) => {
     await sendCallback(gateway, await payAtProvider(gateway.call, gateway.program, id))
     ids.push(id)
   })
-  /** Webhooks that came until the last payment was answered. */
   const told = ids.filter((id) => gateway.receiver.came.has(id)).length
   const from = performance.now()
   await Promise.all(ids.map(gateway.receiver.arrivalOf))

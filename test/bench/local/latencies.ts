@@ -2,7 +2,6 @@ import { availableParallelism, cpus, loadavg } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What one thing took, each time, and how long all of it took together. */
 export type Latencies = { readonly ms: number[]; elapsedMs: number }
 
 export const noLatencies = (): Latencies => ({ ms: [], elapsedMs: 0 })
@@ -37,7 +36,6 @@ export const measureLoop = async (
   into.elapsedMs += performance.now() - from
 }
 
-/** True for so long from now. */
 export const during = (ms: number): (() => boolean) => {
   const until = performance.now() + ms
   return () => performance.now() < until

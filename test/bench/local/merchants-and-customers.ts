@@ -19,7 +19,6 @@ export type BenchMerchant = {
   readonly endpointId: string | undefined
 }
 
-/** A client of its own with a key, and with an endpoint if it has a URL. */
 export const addMerchant = async (
   bench: Bench,
   { endpointUrl, ...limit }: { readonly endpointUrl?: string; readonly rate_limit_per_second?: number },
@@ -38,7 +37,6 @@ export const addMerchant = async (
 
 const Made = v.object({ id: v.string() })
 
-/** Creates a payment at a program. Answers its id. */
 export const createPayment = async (
   { call, api }: Pick<HttpCaller, 'call'> & Pick<Program, 'api'>,
   headers: BenchMerchant['headers'],

@@ -4,7 +4,6 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import * as v from 'valibot'
 
-/** What `gateway-program.ts` says when it is ready. */
 const Ready = v.object({
   api: v.string(),
   lambda: v.optional(v.string(), ''),
@@ -12,7 +11,6 @@ const Ready = v.object({
   table: v.optional(v.object({ endpoint: v.string(), name: v.string() })),
 })
 export type Program = v.InferOutput<typeof Ready> & { end(): Promise<void> }
-/** The local gateway, and who calls it. */
 export type Bench = Pick<HttpCaller, 'call'> & { readonly gateway: Program }
 
 const READY_WITHIN_MS = 60_000

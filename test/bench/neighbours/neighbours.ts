@@ -24,7 +24,6 @@ const CALM_MS = 12_000
 
 type Receiving = { readonly merchant: BenchMerchant; readonly receiver: WebhookReceiver }
 
-/** Sends an event of its own to the merchant's endpoint. Answers the delivery's id. */
 const send = async (bench: Bench, { clientId, endpointId }: BenchMerchant): Promise<string> => {
   const sent = await act(bench, 'send-test-event', { client_id: clientId, endpoint_id: endpointId })
   return String(sent['delivery_id'])
@@ -76,7 +75,6 @@ const measureEndpoints = async (bench: Bench) => {
   return { beside, alone, attemptsHeld }
 }
 
-/** Latencies of other clients while one client sends `flood` requests a second. */
 const noFigures = (flood: number) => ({ flood, create: noLatencies(), get: noLatencies(), passed: 0, refused: 0 })
 type FloodFigures = ReturnType<typeof noFigures>
 
@@ -90,7 +88,6 @@ const GETS_A_SECOND = 4
 const SLICE_MS = 5_000
 const ROUNDS = 4
 
-/** A client, and a payment of its own to ask for. */
 type Asking = { readonly merchant: BenchMerchant; readonly id: string }
 
 const create = ({ call, gateway: { api } }: Bench, { headers }: BenchMerchant) => createPayment({ call, api }, headers)

@@ -36,7 +36,6 @@ const ATTEMPTS = 100
 const ENTRIES = 1_000
 const PAGE = 100
 
-/** A gateway with one merchant, each of whose requests is counted. */
 const startMeteredApi = async () => {
   const { memory, deps, meter } = meteredDeps()
   const caller = await anApiClient(deps)
@@ -189,7 +188,6 @@ export const measureRequests = async (): Promise<readonly RequestCost[]> => {
 
 const HEADING = ['Request', 'Write units', 'Read units', 'Points before', 'Points in all']
 
-/** At least those that are taken before. */
 const pointsInAll = ({ reads, writes, before }: RequestCost): number => Math.max(before, pointsOf(reads + writes))
 
 /** The table of docs/reliability.md as markdown. The same measurement gives the same text. */

@@ -65,7 +65,6 @@ const MEANS = {
 } as const
 type Means = keyof typeof MEANS
 
-/** The clients that a function of a stage needs. */
 const meansOf = (spec: FunctionSpec, { front }: DeployedStage): readonly Means[] => [
   ...(Object.keys(spec.table).length > 0 ? (['dynamodb'] as const) : []),
   ...(spec.endpointSecrets === undefined ? [] : (['sealer'] as const)),
@@ -137,7 +136,6 @@ const functionsOf = async (directory: string, tableUrl: string) => {
     const bare = bareFiles.get(means.join()) ?? (await bareOf(directory, means))
     bareFiles.set(means.join(), bare)
     const env = lambdaEnvironment(bundle, tableUrl)
-    // Of each pair of starts the ratio, the bundle's to its bare handler's.
     const ratios: number[] = []
     measured.push({ name: spec.name, means, file: bundle.file, bare, env, ratios })
   }

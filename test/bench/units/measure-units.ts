@@ -3,12 +3,10 @@ import { markdownTable } from '../../support/markdown-table.ts'
 import { measureFlows, startMerchant } from '../measure-flows.ts'
 import { type Detail, unitsIn } from '../meter-table.ts'
 
-/** What one flow uses, by the names of `Detail`. */
 export type FlowUnits = { readonly flow: string; readonly detail: Detail }
 
 /** A warm environment remembers an API key for fifteen seconds. Each request is measured as the first one after that. */
 const FORGOTTEN_MS = 16_000
-/** Items of a full page of a list. */
 const PAGE = 25
 /** No payment of any channel waits longer. */
 const MOST_MINUTES = 3 * 24 * 60
@@ -40,7 +38,6 @@ const started = async () => {
 
 type Started = Awaited<ReturnType<typeof started>>
 
-/** Every unpaid payment comes to its event. */
 const closeAll = async ({ ask, run, pass, work }: Started): Promise<void> => {
   const isPending = { query: { status: 'pending' } }
   for (let minutes = 0; Object(await ask('api-list-payments', isPending))['data'].length > 0; minutes++) {
@@ -74,7 +71,6 @@ const requests = async (means: Started): Promise<readonly FlowUnits[]> => {
   return flows
 }
 
-/** A merchant's requests about its webhooks, all of them delivered. */
 const webhooks = async ({ used, ask, create, pass, run, work }: Started): Promise<readonly FlowUnits[]> => {
   for (let number = 1; number <= PAGE; number++)
     await create({ method: 'qris', expires_in_seconds: 600 }, `order-${number}`)
@@ -164,7 +160,6 @@ export const PAID = [
   'settled',
 ]
 
-/** Of all these flows together. */
 export const sumOf = (flows: readonly FlowUnits[], sort: string): number =>
   flows.reduce((all, { detail }) => all + unitsIn(detail, sort), 0)
 

@@ -106,7 +106,6 @@ describe('the units of a payment that synth uses', () => {
  * create to their settlement, on the real handlers; the meter adds up what each partition of table and indexes took.
  */
 
-/** What one partition takes. */
 const PARTITION_UNITS = 1_000
 
 /** Write units of each partition for one payment of a client with `parts` parts, largest first. */

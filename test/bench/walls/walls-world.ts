@@ -21,7 +21,6 @@ const startWallsWorld = async (callsPerMinute: number) => {
   connectCallbacks(world)
   const merchant = await drive(world, addTenant(world, 0, 1))
   let keys = 0
-  /** Makes a payment; undefined when it was refused. */
   const create = async (): Promise<string | undefined> => {
     const body = JSON.stringify({ ...BODY, expires_in_seconds: EXPIRES_IN_SECONDS })
     const asked = { headers: { 'idempotency-key': `walls-${++keys}` }, body }
@@ -38,7 +37,6 @@ const startWallsWorld = async (callsPerMinute: number) => {
 
 type WallsWorld = Awaited<ReturnType<typeof startWallsWorld>>
 
-/** The statuses of all payments. */
 const statusesIn = ({ table }: WallsWorld['world']): readonly unknown[] =>
   table.items('PAYMENT#').flatMap(({ sk, status }) => (sk === 'PAYMENT' ? [status] : []))
 
@@ -73,10 +71,8 @@ export const measureUse = async ({ paid, callbacks }: Kind) => {
   return { calls: Object.fromEntries(calls) as Readonly<Record<string, number>>, ...rows }
 }
 
-/** Calls and rows of the provider that one payment takes in its whole life. */
 export type Use = Awaited<ReturnType<typeof measureUse>>
 
-/** Payments by which a worker's speed is measured. */
 const MANY = 800
 const ROWS_A_PAGE = 50
 
@@ -128,7 +124,6 @@ export type WorkerSpeeds = Awaited<ReturnType<typeof measureWorkers>>
 export type Load = {
   readonly callsPerMinute: number
   readonly perSecond: number
-  /** Of all payments. */
   readonly paidPart: number
   readonly minutes: number
   /** Without callbacks, only the head of the sync learns what was paid. */
@@ -148,7 +143,6 @@ const lateWork = ({ world }: WallsWorld): number => {
   return world.table.items().filter(({ due_at, work }) => isLate(due_at, work)).length
 }
 
-/** How many payments are still pending although they were paid longer ago than the head may take. */
 const unheard = ({ world }: WallsWorld, paid: Map<string, number>): number => {
   const before = world.scheduler.nowMs() - UNHEARD_MS
   for (const id of paid.keys()) {
@@ -179,9 +173,7 @@ export const runSingles = async (load: Load) => {
       paid.set(id, world.scheduler.nowMs())
     })
   }
-  /** What was overdue or waited for longer than it may, minute by minute. */
   const backlog: number[] = []
-  /** Most calls of one operation in any minute, and which. */
   let mostCalls: readonly [string, number] = ['', 0]
   let number = 0
   for (let minute = 0; minute < load.minutes; minute++) {

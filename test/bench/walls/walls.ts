@@ -178,7 +178,6 @@ const FACTORS = QUOTA_STAGES.map(([factor]) => `${factor} ×`)
 const workersAtEach = (workers: (stage: DeployedStage) => number): string =>
   `${QUOTA_STAGES.map(([, stage]) => workers(stage)).join(', ')} (${FACTORS.join(', ')} the quota)`
 
-/** Payments a second that each station of AWS carries in the stage of each quota. */
 const stationTable = (): string => {
   const [first = [], ...others] = QUOTA_STAGES.map(([, stage]) => stationsOf(stage))
   const carriedBy = (name: string, ofStage: readonly Station[]): number =>

@@ -44,7 +44,6 @@ const STAGE = 'assets'
 const [directory, again] = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'gateway-assets-'))) as [string, string]
 
 let functions: ReadonlyMap<string, BundledFunction>
-/** The output of `npm run synth`. */
 let printed: string
 
 beforeAll(async () => {

@@ -19,7 +19,6 @@ type Lambda = {
 }
 
 export type BundledFunction = {
-  /** The module that Lambda would load. */
   readonly file: string
   /** The template's variables. What refers to a resource is an address where nothing answers. */
   readonly environment: Readonly<Record<string, string>>

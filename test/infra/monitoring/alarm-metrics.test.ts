@@ -117,7 +117,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 
 const namespaces: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = AWS_METRICS
 
-/** Everything wrong with a reference to one of AWS's metrics. */
 const mistakesIn = ({ namespace, name, dimensions }: Omit<TemplateMetric, 'periodSeconds'>): readonly string[] => {
   const documented = namespaces[namespace]?.[name]
   if (!documented) return [`${namespace} ${name} is not documented`]

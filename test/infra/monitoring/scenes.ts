@@ -72,7 +72,6 @@ const announcedLate: Scene = async (deps) => {
   await deliver(deps, await storedDelivery(deps, endpoint, { firedAt: paidAt, createdAt: paidAt }))
 }
 
-/** Eight failures in a row. */
 const abandonedDelivery: Scene = async (deps) => {
   deps.answerWebhooks(async () => FAILED)
   await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
@@ -112,14 +111,12 @@ const itemInTrouble: Scene = async (deps) => {
   await runDueWork(deps)
 }
 
-/** Sweeps without a client, then with one. */
 const sweptTwice: Scene = async (deps) => {
   await run(sweepSettlements, deps)
   await aStoredClient(deps)
   await run(sweepSettlements, deps)
 }
 
-/** What happens in each scene, by the alarm that must go off. */
 export const SCENES: Readonly<Record<string, Scene>> = {
   'creates-answered-fast': refusedCreates,
   'creates-answered-slow': refusedCreates,

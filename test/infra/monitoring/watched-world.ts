@@ -30,7 +30,6 @@ export const emittedIn = async (scene: Scene): Promise<readonly Emitted[]> => {
 
 type Batches = (event: never, context: never) => Promise<unknown>
 
-/** Hands a batch to a queue's real handler, as Lambda does. */
 export const handOver = (
   handler: { readonly withDeps: (deps: Deps) => Batches },
   deps: Deps,
@@ -64,7 +63,6 @@ export const runDueWork = async (deps: MemoryDeps): Promise<void> => {
   }
 }
 
-/** Runs a function that a schedule starts. */
 export const run = (handler: { readonly withDeps: (deps: Deps) => Batches }, deps: Deps): Promise<unknown> =>
   handler.withDeps(deps)({} as never, {} as never)
 

@@ -109,7 +109,6 @@ describe('the doctor', () => {
     const EventSourceMappings = [...change(asked.EventSourceMappings ?? [])]
     prod.aws.lambda.on(ListEventSourceMappingsCommand, { FunctionName }).resolves({ EventSourceMappings })
   }
-  /** The first event source of the delivery worker. */
   const webhooksWith = (changed: Mapping) =>
     sourcesOf('deliver-webhook', ([first, ...others]) => [{ ...first, ...changed }, ...others])
 

@@ -1,6 +1,5 @@
 import { vi } from 'vitest'
 
-/** Runs a tool, and answers its exit code with all that it printed. */
 export const printedBy = async (run: () => Promise<number>) => {
   const printed: string[] = []
   for (const stream of ['log', 'error'] as const) {

@@ -60,7 +60,6 @@ const kindsOf = (bundle: Bundle, node: Expression): readonly keys.Partition[] =>
   return sources.flatMap((source) => kindsOf(bundle, source))
 }
 
-/** Options that a query may have: the properties by name. */
 type Shape = ReadonlyMap<unknown, Node>
 
 /** All options that an expression may give: a literal, a choice of literals, or a spread of them. */
@@ -90,7 +89,6 @@ const literal = <Name extends string>(node: Expression, is: (text: unknown) => t
   throw new Error('an index or a kind is not a literal')
 }
 
-/** The access that a call needs, by its arguments. */
 type AccessPoint = (bundle: Bundle, args: readonly Node[]) => TableAccess
 
 const byKey =

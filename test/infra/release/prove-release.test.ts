@@ -147,7 +147,6 @@ const PROOF = { Asks: [{ Target: WORKER.target }] }
 
 type Release = { readonly works?: boolean; readonly took?: ReturnType<typeof json> }
 
-/** A release with one version, and what proves it. */
 const aRelease = ({ works = true }: Release = {}) => {
   if (!works) answering(WORKER, failure('Error', 'boom'))
   const pauses: number[] = []
@@ -155,7 +154,6 @@ const aRelease = ({ works = true }: Release = {}) => {
   return { prove: proveRelease({ stage: 'dev', lambda: new LambdaClient({}), nowMs: () => 0, sleep }), pauses }
 }
 
-/** CloudFormation asks for a proof, and receives the answer. */
 const requested = async (RequestType: string, release: Release = {}, ResourceProperties: unknown = PROOF) => {
   const { url, requests } = await startScriptedServer(release.took ?? json(200, {}))
   const { prove, pauses } = aRelease(release)

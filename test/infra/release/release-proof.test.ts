@@ -10,7 +10,6 @@ const PROVEN = MANIFEST.filter(runsByItself)
 const STAGES = Object.entries(OPTIONAL_STAGES).map(([what, stage]) => ({ what, stage, template: synthesised(stage) }))
 const proofOf = (template: StackTemplate) => template.only('Custom::ReleaseProof')
 
-/** The versions of a template, by the name of their function. */
 const versionsOf = (template: StackTemplate) =>
   new Map(
     template
@@ -18,7 +17,6 @@ const versionsOf = (template: StackTemplate) =>
       .map(({ logicalId, properties }) => [String(properties['FunctionName']), `<${logicalId}>`]),
   )
 
-/** What the proof asks. */
 const asksOf = (template: StackTemplate) =>
   [proofOf(template).properties['Asks']].flat().map((ask) => Object(ask) as { Target: string; Route?: string })
 

@@ -10,7 +10,6 @@ const FILE = 'infra/stages/shop.json'
 const DEV = projectText('infra/stages/dev.json')
 const devFile = readStageFile('dev')
 
-/** The file of a stage that is as `dev`, but for these settings. */
 const parsed = (settings: object): StageFile =>
   parseStageFile(FILE, JSON.stringify({ ...JSON.parse(DEV), ...settings }))
 const withFront = (settings: object) => ({ frontSettings: { ...devFile.frontSettings, ...settings } })

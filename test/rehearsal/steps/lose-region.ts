@@ -19,7 +19,6 @@ const tables = () => [awsClients(REGION).dynamodb, awsClients(OTHER_REGION).dyna
 /** The copy of the restored table, as the other region's next generation. */
 const COPY = `${STACK}-3`
 
-/** A table of the same keys and indexes. */
 const makeTable = async (): Promise<void> => {
   const [from, to] = tables()
   const { Table: table } = await from.send(new dynamodb.DescribeTableCommand({ TableName: RESTORED }))

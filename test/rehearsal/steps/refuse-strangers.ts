@@ -35,7 +35,6 @@ const credentialsOf = async (name: string) => {
 }
 
 const key = (pk: string) => ({ pk: { S: pk }, sk: { S: 'none' } })
-/** The table in use after the restore. */
 const TableName = RESTORED
 
 const NONE = { clientId: 'none', endpointId: 'none' }

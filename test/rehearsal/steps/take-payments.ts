@@ -6,7 +6,6 @@ export type TakenPayments = {
   readonly paid: Payment
   readonly reversed: Payment
   readonly cancelled: Payment
-  /** No customer pays it. */
   readonly unpaid: Payment
 }
 

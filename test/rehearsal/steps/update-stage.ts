@@ -30,7 +30,6 @@ export const updateStage = async (rehearsal: Rehearsal, merchant: Merchant): Pro
   return true
 }
 
-/** A deployment that must not go well. */
 const FAILS = { codes: [1] }
 
 type Break = { readonly what: string; readonly file: string; readonly change: (text: string) => string }
