@@ -35,10 +35,7 @@ installed into a virtual environment in the system's temporary directory.
   --help, -h     this text
 Exit code: 0 nothing was found, 1 something was, 2 called wrongly.`
 
-/**
- * Checks that contradict the specification (docs/decisions.md). A method that a path does not have is 404. An empty
- * parameter counts as left out. A known key answers its payment for any body. A cancel depends on the payment's state.
- */
+/** Checks that contradict the specification: docs/decisions.md. */
 const NOT_OURS = [
   'unsupported_method',
   'allow_header_conformance',

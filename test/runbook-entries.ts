@@ -40,10 +40,7 @@ const entry = (heading: string, specs: readonly AlarmSpec[], runbook: string): s
   return `## ${heading}\n\n${means.join('\n')}\n\n${writtenUnder(heading, runbook)}`
 }
 
-/**
- * The entries of docs/runbook.md as markdown. The table that makes the alarms gives their headings and says when each goes
- * off; what to look at and what to do stays as a person wrote it.
- */
+/** The entries of docs/runbook.md, from the table that makes the alarms, above what a person wrote. */
 export const runbookEntries = (watched: Watched, runbook: string): string =>
   alarmTable(watched)
     .map(({ heading, alarms }) => {

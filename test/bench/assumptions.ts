@@ -3,10 +3,7 @@ import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-stack.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { ACCESS_LOG_FIELDS } from '../../infra/stack/triggers/gateway-http-api.ts'
 
-/**
- * What cannot be measured on this machine. Replace the durations by those of your own functions (the metric
- * `AWS/Lambda Duration`) as soon as there are some.
- */
+/** What cannot be measured here. Replace durations by those of your own functions (`AWS/Lambda Duration`). */
 export const ASSUMPTIONS = {
   hoursPerMonth: 730,
   /** Billed milliseconds of one invocation, the wait for the provider included. */

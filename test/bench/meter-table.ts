@@ -50,10 +50,7 @@ export const meterTable = (table: MemoryTable) => {
 
 const silent = () => undefined
 
-/**
- * A gateway on its own table in memory, whose requests are counted. It keeps no log. Its clock does not advance during
- * a run, so no run reaches its time limit on a slow machine.
- */
+/** A gateway whose table is metered, on a clock that stands still: no run reaches its time limit. */
 export const meteredDeps = () => {
   const memory = createMemoryTable({ indexes: 'immediate' })
   const log = { info: silent, warn: silent, error: silent }

@@ -39,10 +39,7 @@ export const runHandler = async (world: World, functionName: string, event: obje
   return invocation.result
 }
 
-/**
- * A world without faults that counts everything that costs money. No queue, schedule or callback starts a function: the
- * measurement does.
- */
+/** A world that counts everything that costs money. Only the measurement starts its functions. */
 export const startMeteredWorld = async () => {
   const world = await faultlessWorld()
   const units = meterTable(world.table)

@@ -1,7 +1,4 @@
-/**
- * One process that runs test files, up to the first failure, again and again, each time on the gateway with another file
- * replaced. What takes long to load stays loaded, and no file of the tree is touched.
- */
+/** A process that runs test files up to the first failure, each time with another file replaced in memory. */
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { createVitest, type TestModule } from 'vitest/node'

@@ -30,10 +30,7 @@ const treeKey = (): string => {
   return hashOf(...files.filter((file) => !file.startsWith('test/mutants/')).flatMap((file) => [file, read(file)]))
 }
 
-/**
- * What earlier runs have found, where it still counts: a kill while neither the broken file nor the test file that
- * noticed has changed, anything else while nothing has. Findings are added one by one, so that a run may be ended.
- */
+/** What is known still: a kill while the broken file and the test are unchanged, anything else while the tree is. */
 export const openFindings = () => {
   mkdirSync(FOLDER, { recursive: true })
   const tree = treeKey()

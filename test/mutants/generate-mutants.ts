@@ -68,11 +68,7 @@ const inTurns = (mutants: readonly Mutant[], groupOf: (mutant: Mutant) => string
     .toSorted((a, b) => a.turn - b.turn)
     .map(({ mutant }) => mutant)
 
-/**
- * At most so many. The operators take turns, so that the rare ones, which only this code has, are all there; of one
- * operator each declaration comes once before any comes twice. Which mutant of a declaration comes first is up to a hash:
- * a choice stays when other code changes, but for a mutant at its end.
- */
+/** Operators take turns, and so do declarations. A hash orders the rest, so a choice stays when other code changes. */
 export const chosenFrom = (mutants: readonly Mutant[], most = MOST): readonly Mutant[] => {
   const hashes = new Map(mutants.map((mutant) => [mutant, hashOf(mutant.id)]))
   const byHash = mutants.toSorted((a, b) => (hashes.get(a) ?? '').localeCompare(hashes.get(b) ?? ''))

@@ -26,10 +26,7 @@ const POLL_MS = 100
 export const installMinistack = (): Promise<void> =>
   makePythonEnvironment(ENVIRONMENT, [`ministack==${MINISTACK}`, `libfaketime==${FAKETIME}`])
 
-/**
- * How long a process keeps the time that it has read. Without this cache each question for the time reads the file. Two
- * threads that read it at the same moment can end their process, because libfaketime shares a buffer among them.
- */
+/** A process keeps the time it has read so long: two threads that read the file at once can end their process. */
 const CACHED_SECONDS = 1
 
 /** The clock of emulator, functions and tools: this machine's clock and an offset. */

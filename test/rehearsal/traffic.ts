@@ -16,10 +16,7 @@ const Deliveries = v.object({
   ),
 })
 
-/**
- * Makes a change while payments are created and paid, one after the other. Each create must be answered 201, each
- * payment credited by its callback, and each webhook taken at its first attempt.
- */
+/** Makes a change during traffic: each create is answered 201, each payment credited, each webhook taken at once. */
 export const inTraffic = async (
   rehearsal: Rehearsal,
   merchant: Merchant,
@@ -37,10 +34,7 @@ export const inTraffic = async (
   await announcedAtOnce(rehearsal, merchant, traffic.value)
 }
 
-/**
- * A busy emulator answers a write after the SDK's timeout. The SDK sends the write again, and the gateway takes the
- * stored claim for another attempt's. A merchant retries later, as docs/merchants says; here another payment is made.
- */
+/** A busy emulator answers a write after the SDK has sent it again. A merchant retries; here another payment is made. */
 const LATE = 'the payment is still being created'
 const MOST_LATE = 2
 

@@ -63,10 +63,7 @@ export const objectOf = (fields: Readonly<Record<string, fc.Arbitrary<unknown>>>
     )
     .map(([known, others]) => Object.fromEntries([...Object.entries(others), ...Object.entries(known)]) as fc.JsonValue)
 
-/**
- * A right object with up to two of its fields changed, to one of their `others` or to anything, or taken out, and now
- * and then with an unknown field.
- */
+/** A right object with up to two fields changed or taken out, and now and then with an unknown one. */
 export const nearly = (
   right: Readonly<Record<string, unknown>>,
   others: Readonly<Record<string, readonly unknown[] | fc.Arbitrary<unknown>>> = {},

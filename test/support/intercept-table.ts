@@ -49,10 +49,7 @@ export const withRequests = (deps: TestDeps, requests: TableRequests): TestDeps 
   table: retryingTable(requests, deps),
 })
 
-/**
- * The same table with hooks around each request: for another writer that comes first, a crash or a slow answer. The
- * given deps keep working without the hooks.
- */
+/** The same table with hooks around each request. The given deps keep working without them. */
 export const interceptTable = (deps: TestDeps, hooks: Hooks): TestDeps =>
   withRequests(deps, hooked(deps.requests, hooks))
 

@@ -4,10 +4,7 @@ import { createMemoryTable, type MemoryTable } from '../../infra/local/emulators
 import type { TableChange } from '../../infra/local/emulators/memory-table/table-view.ts'
 import { type Overrides, testDeps } from './test-deps.ts'
 
-/**
- * Test dependencies with their own table in memory, which has the given items. Its indexes follow at once. For
- * thousands of runs, for work over all clients, and for tests that nothing was written.
- */
+/** Test dependencies with a table of their own in memory, which has these items. Its indexes follow at once. */
 export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] = []) => {
   const changes: TableChange[] = []
   const stored = createMemoryTable({ indexes: 'immediate', onChange: (change) => void changes.push(change) })
@@ -17,10 +14,7 @@ export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] =
 }
 export type MemoryDeps = ReturnType<typeof memoryDeps>
 
-/**
- * Test dependencies with a table in memory. Its indexes get changes of keys with `latePkPrefix` only on `catchUp`, as
- * DynamoDB's indexes are late; all other changes at once.
- */
+/** On a table whose indexes get changes of keys with `latePkPrefix` only on `catchUp`, as DynamoDB's are late. */
 export const depsWithLateIndexes = (latePkPrefix: string) => {
   const late: TableChange[] = []
   const table = createMemoryTable({

@@ -8,10 +8,7 @@ type HeardRow = {
 /** What the model knows of a row that took money: its kind, and what of it is still gone. */
 type Gone = { readonly id: string; readonly kind: string; gone: number; readonly won?: number }
 
-/**
- * Recounts the remaining money of a payment from the provider's rows (design section 10). It shares no code with the
- * gateway.
- */
+/** The money that remains of a payment, by the provider's rows (design section 10) and none of the gateway's code. */
 export const modelOf = (gross: number, fee: number, markup: number) => {
   const net = gross - fee - markup
   const heard = new Set<string>()

@@ -43,10 +43,7 @@ const nameOf = (logicalId: string, resources: Readonly<Record<string, RawResourc
   return name ?? (type === 'AWS::SecretsManager::Secret' ? String(properties['Name']) : logicalId)
 }
 
-/**
- * CloudFormation's references as words: `{Fn::GetAtt: [id, 'Arn']}` becomes `<name>.Arn`, `{Ref: id}` becomes `<name>`,
- * joins become text. So assertions compare what a person would say, not logical ids.
- */
+/** References as words, as a person would say them: `<name>.Arn`, `<name>`; joins become text. */
 const readable = (value: unknown, { Resources, Outputs }: RawTemplate): unknown => {
   if (Array.isArray(value)) return value.map((item) => readable(item, { Resources, Outputs }))
   if (typeof value !== 'object' || value === null) return value
@@ -93,11 +90,7 @@ const partOfAlias = (operand: unknown, template: RawTemplate): unknown => {
 
 type RawTemplate = { readonly Resources: Readonly<Record<string, RawResource>>; readonly Outputs: Properties }
 
-/**
- * Synthesises into a directory of its own, which is gone afterwards. Resources and outputs are those of the stacks in the
- * stage's region. CDK's check against the schemas of CloudFormation takes most of a
- * synthesis: `rule-packs.test.ts` makes it in the nightly run, for a stage with every option.
- */
+/** The stacks in the stage's region, without the check against CloudFormation's schemas, which takes most of the time. */
 const rawStacks = (addTo: (app: App) => void) => {
   const outdir = mkdtempSync(join(tmpdir(), 'gateway-synth-'))
   const context = { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] }
@@ -138,10 +131,7 @@ const rawStacks = (addTo: (app: App) => void) => {
 /** Every stage is synthesised once in a process of tests: it takes a second. */
 const made = new Map<string, StackTemplate>()
 
-/**
- * What a stage has in its region as `cdk synth` makes it with the flags of cdk.json, except that functions are not
- * bundled: its stack, and the resources of the one that watches it.
- */
+/** The stacks of a stage in its region, as `cdk synth` makes them, without bundled functions. */
 export const synthesised = (stage: string | DeployedStage): StackTemplate => {
   const settings = typeof stage === 'string' ? deployedStage(stage) : stage
   const key = JSON.stringify(settings)

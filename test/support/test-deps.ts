@@ -31,10 +31,7 @@ const recordingLog = (lines: LogLine[]): Log => {
 
 const SEAL_KEY = randomBytes(32)
 
-/**
- * One table for all files of a worker. Each test makes its own clients and payments, so tests do not disturb each
- * other. In memory the indexes follow at once. `npm test -- --table dynamodb` uses DynamoDB Local.
- */
+/** One table for all files of a worker: each test makes its own clients. `npm test -- --table dynamodb` changes it. */
 const SHARED =
   process.env['TEST_TABLE'] === 'dynamodb'
     ? await dynamoDbTestRequests()

@@ -139,10 +139,7 @@ const measure = async (sides: readonly Measured[]): Promise<readonly FloorFigure
   return measured
 }
 
-/**
- * The local gateway and the floor program, each a process of its own on the same DynamoDB Local, with the provider's
- * simulator in its process; the same requests of both, in turn.
- */
+/** Gateway and floor program, each a process on the same DynamoDB Local, are asked the same in turn. */
 const measureFloor = async () => {
   await using started = new AsyncDisposableStack()
   const receiver = await startWebhookReceiver()
@@ -197,10 +194,7 @@ const tooSlow = ({ paid, told, restMs }: PaceFigure): readonly string[] => [
   ...(restMs > MOST_REST_MS ? [`the last webhook came ${Math.round(restMs)} ms after the last payment`] : []),
 ]
 
-/**
- * Throughput, p50 and p99 of every request on the gateway and on the floor program, with the ratio of each. Fails when
- * the webhooks of a flat-out load are late.
- */
+/** Compares each request on both programs. Fails when the webhooks of a flat-out load are late. */
 export const floorReport = async () => {
   const { figures, pace } = await measureFloor()
   const text = [measuredOn('npm run bench -- floor'), markdownTable(HEADING, figures.flatMap(rowsOf)), paceText(pace)]

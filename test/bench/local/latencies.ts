@@ -14,10 +14,7 @@ export const percentile = (values: readonly number[], part: number): number => {
 
 export const perSecond = ({ ms, elapsedMs }: Latencies): number => (ms.length / elapsedMs) * 1_000
 
-/**
- * So many callers side by side, each asking again as soon as it has its answer, until `goOn` says no. Adds what each ask
- * took to what was measured before.
- */
+/** Callers side by side, each asking again as soon as it is answered, while `goOn` says yes. Adds what each ask took. */
 export const measureLoop = async (
   into: Latencies,
   concurrency: number,
@@ -41,10 +38,7 @@ export const during = (ms: number): (() => boolean) => {
   return () => performance.now() < until
 }
 
-/**
- * Sends requests at a steady rate for so long, however slow the answers are, and waits for all of them. Each latency
- * counts from the planned start, so it includes the wait for a busy machine.
- */
+/** Asks at a steady rate. Each latency counts from the planned start, so it includes the wait for a busy machine. */
 export const measureRate = async (
   into: Latencies,
   { perSecond: rate, ms }: { readonly perSecond: number; readonly ms: number },

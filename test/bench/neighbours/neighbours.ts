@@ -43,10 +43,7 @@ const load = async (bench: Bench, { healthy, subject }: Endpoints, ms: number, i
   await Promise.all([...others, measureRate(noLatencies(), rate, () => send(bench, subject.merchant))])
 }
 
-/**
- * Deliveries of healthy endpoints, from the operator's request to the webhook, beside one that answers and beside one
- * that hangs, in turn, every endpoint at the same rate.
- */
+/** From the operator's request to the webhook, beside an endpoint that answers and one that hangs, in turn. */
 const measureEndpoints = async (bench: Bench) => {
   await using started = new AsyncDisposableStack()
   let [hanging, attemptsHeld] = [false, 0]

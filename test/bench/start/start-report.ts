@@ -85,10 +85,7 @@ const bareHandler = (means: readonly Means[]): string =>
 
 const execute = promisify(execFile)
 
-/**
- * Milliseconds of a processor that a fresh process needs to load a module and to run what it runs before a first request.
- * The process's own start is left out, and so is waiting.
- */
+/** Milliseconds of a processor from a module's load to its first request, without the process's own start. */
 const startMs = async (file: string, env: NodeJS.ProcessEnv): Promise<number> => {
   const args = ['--input-type=module', '--eval', LOAD, pathToFileURL(file).href]
   const { stdout } = await execute(process.execPath, args, { env })
@@ -162,10 +159,7 @@ const assertRead = async (functions: readonly Measured[], reads: () => number): 
   }
 }
 
-/**
- * Bytes and start of every bundle of `prod`, in the stage's environment, beside those of the bare handler with the same
- * clients (design section 9). A bundle that surely starts in more than 1.15 times is a failure.
- */
+/** Every bundle of `prod` beside the bare handler with the same clients (design section 9). */
 export const startReport = async () => {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-start-'))
   let reads = 0

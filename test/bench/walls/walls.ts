@@ -31,10 +31,7 @@ const LISTING_PART = 220 / 300
 const listingWorkers = (stage: DeployedStage): number => workersOf('sync-slices', stage) + 1
 const dueWorkers = (stage: DeployedStage): number => workersOf('check-due-payments', stage)
 
-/**
- * Quotas of the provider, and the workers that ask it: the units of work that each does in a minute, and the units that
- * one payment asks of it in its life.
- */
+/** The provider's quotas and the workers that ask it: the work that each does in a minute, and that a payment asks of it. */
 const stations = ({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage) => {
   const { callsPerMinute: quota } = loadOf(stage)
   const operations = Object.keys({ ...paid.calls, ...unpaid.calls })

@@ -61,10 +61,7 @@ export const bundlesIn = (assembly: CloudAssembly, stage: DeployedStage): Readon
   )
 }
 
-/**
- * Runs the CDK app with bundling in its own process, as `npm run synth` does, and returns its output. The check against
- * CloudFormation's schemas is left out: `npm run synth` makes it, and `rule-packs.test.ts` in the nightly run.
- */
+/** Synthesises as `npm run synth` does, without the check against CloudFormation's schemas. Returns what it printed. */
 export const synthesisedByCommand = async (stage: string, outdir: string): Promise<string> => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['infra/app.ts'], {
     cwd: PROJECT_ROOT,

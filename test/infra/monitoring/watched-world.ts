@@ -17,10 +17,7 @@ export const WATCHED_STAGE = 'prod'
 /** Something that happens to a gateway, by its real handlers and use cases. */
 export type Scene = (deps: MemoryDeps) => Promise<unknown>
 
-/**
- * The metrics that the deployed logger emits while a scene happens to a gateway on a table in memory. Calls of the provider
- * are logged as on AWS.
- */
+/** The metrics that the deployed logger emits during a scene. Calls of the provider are logged as on AWS. */
 export const emittedIn = async (scene: Scene): Promise<readonly Emitted[]> => {
   const output: string[] = []
   const own = memoryDeps({ log: jsonLog(WATCHED_STAGE, (line) => void output.push(line)) })

@@ -178,10 +178,7 @@ const throughPort = (bundle: Bundle): readonly TableAccess[] => {
   })
 }
 
-/**
- * The kinds of items that the code of a bundle can reach by each action, and the indexes. Every call that leads to the
- * table must name a key builder, or a constant or function that does. Any other key throws, because its kind is unknown.
- */
+/** What the code of a bundle can reach of the table. A key that no key builder makes throws: its kind is unknown. */
 export const reachableTableAccess = (code: string): TableAccess => {
   const bundle = openBundle(code)
   const throughAccessPoints = Object.entries(ACCESS_POINTS).flatMap(([name, accessPoint]) =>

@@ -47,10 +47,7 @@ export const rotateSecrets = async (rehearsal: Rehearsal, merchant: Merchant, ap
   return true
 }
 
-/**
- * Ends the old key and token. A process forgets them after half an hour, by a clock that no test moves. So the deployment
- * before this step has started new processes.
- */
+/** Ends the old key and token. The deployment before this step has started processes that do not know them. */
 export const endRotation = (rehearsal: Rehearsal, merchant: Merchant, apiUrl: string) => {
   const { step, world } = rehearsal
   const deleteKey = async () => {
