@@ -128,7 +128,7 @@ export const registerReading = (
     update(
       syncJobKey(slice.id),
       {
-        set: { ...slice, kind: 'tail', settlesBy, ...dueWork('sync', slice.id, dueAt) },
+        set: { ...slice, kind: 'tail', provider: UPSTREAM, settlesBy, ...dueWork('sync', slice.id, dueAt) },
         remove: ['afterId', 'openUntil', 'ttl'],
       },
       all(

@@ -5,6 +5,7 @@ import { expectedSettlement } from '../../../shared/payment/channel/channel-timi
 import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
 import { claimJob, findDueJobs, finishJob, keepPosition, registerReading } from '../../../shared/sync/job-store.ts'
 import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, pageOfRows, settledRow } from '../../support/fake-provider.ts'
 import { recordTable, writtenKeys } from '../../support/intercept-table.ts'
@@ -17,6 +18,7 @@ import {
   paymentOf,
   rowNow,
 } from '../../support/synced-payment.ts'
+import { rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
@@ -115,6 +117,7 @@ describe('sync: the tail', () => {
     for (const days of [2, 1, 2, 3]) written.push((await registerReading(deps, slice, at(days))).applied)
 
     expect(written).toStrictEqual([true, false, false, true])
+    expect(await rawItem(deps, syncJobKey(slice.id))).toMatchObject({ provider: 'xendit' })
     const claim = { ...slice, kind: 'tail', rows: 0, reads: 0, cutFor: 0, dueAt: addMs(deps.now(), -1) } as const
     expect(await keepPosition(deps, claim, { afterId: 'txn', rows: 50 })).toBeUndefined()
   })
