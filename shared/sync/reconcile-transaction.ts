@@ -133,8 +133,7 @@ const askAndReconcile = async (
   // Another product of the same provider account: one finding is enough.
   if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return DONE
   const mayBeLate = isYoung(deps, transaction)
-  const mayWait = mayBeLate || paymentId !== undefined
-  if (mayWait && !(await ask.allowed())) return OPEN
+  if (!(await ask.allowed())) return OPEN
   const outcome = await applyProviderNews(deps, { providerPaymentId, paymentRequestId }, 'sync')
   if (outcome.kind === 'deferred') return OPEN
   if (outcome.kind === 'unanswered') await ask.unanswered(outcome.reason)
@@ -142,7 +141,7 @@ const askAndReconcile = async (
   const isOtherId = type !== 'payment' && outcome.kind === 'unanswered' && outcome.reason === 'refused'
   if (outcome.kind === 'not_shown' || (outcome.kind === 'unanswered' && !isOtherId)) {
     if (!mayBeLate) await recordSuspense(deps, unexplained)
-    return mayWait ? OPEN : DONE
+    return mayBeLate || paymentId !== undefined ? OPEN : DONE
   }
   const stored = await storedOf(deps, transaction)
   if (isCreditedWith(stored, transaction)) return reconcileCredited(deps, stored, transaction)

@@ -6,7 +6,7 @@ import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { findingAbout, paidUpstream, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { syncTest as it, recordQuestions, withBacklog } from './sync-test.ts'
+import { foreignRow, syncTest as it, recordQuestions, withBacklog } from './sync-test.ts'
 
 describe('sync: what the head reads', () => {
   it('reads the last seven days at first, in slices, up to now', async ({ deps, rows, sync }) => {
@@ -215,6 +215,19 @@ describe('sync: money the provider cannot be asked about', () => {
 
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
     expect(await paymentOf(deps, other)).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('keeps to the quota, however old it is, and whoever it names', async ({ deps, sync, syncAfter }) => {
+    deps.provider.script('pauseMs', (operation) => (operation === 'getPayment' ? 60_000 : 0))
+    const updatedAt = addMs(deps.now(), -3 * DAY_MS)
+
+    await sync({ ...foreignRow(updatedAt), updatedAt })
+    const early = [deps.provider.countOf('getPayment'), deps.published.length]
+    deps.provider.heal('pauseMs')
+    await syncAfter(600)
+
+    expect(early).toStrictEqual([0, 0])
+    expect(deps.published).toMatchObject([{ kind: 'suspense.finding' }])
   })
 
   it('is not done by a worker that read an older answer of the provider', async ({ deps, paid }) => {
