@@ -53,9 +53,10 @@ export const closeSettlement = async <Name extends string>(
   { before, after, by }: { readonly before: Settlement; readonly after: Settlement; readonly by: ClosedBy },
   steps: Steps<Name>,
 ): Promise<TransactOutcome<Name | 'settlement'>> => {
+  // First, so that the later of two operators hears of the end, and not of what it wrote.
   const outcome = await recordChange<Name | 'settlement'>(deps, changeRecord(before, after, by), {
-    ...steps,
     settlement: closeStep(after),
+    ...steps,
   })
   if (!outcome.applied && outcome.refusedBy === 'settlement') {
     throw wrongState('closed', await findAnySettlement(deps, before.settlementId))

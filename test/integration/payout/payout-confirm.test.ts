@@ -8,6 +8,7 @@ import { finding, heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aChargeback } from '../../support/money-rows.ts'
 import { auditRecordsOf } from '../../support/operator-actions.ts'
@@ -45,6 +46,18 @@ describe('a bank reference', () => {
     const references = (await settlementsOf(deps, client)).map(({ bankReference }) => bankReference)
     expect(references).toStrictEqual(['BCA 18', 'BCA 17'])
     await expectBalanced(deps, client.clientId)
+  })
+
+  it('of two calls at once is refused because the settlement is paid, not as the reference of another', async () => {
+    const { deps, pay } = await anAudited()
+
+    const refused = await pay(
+      {},
+      beforeFirst(deps, 'transact', () => pay()),
+    )
+
+    const message = 'settlement cannot be closed in status=manual_paid'
+    expect(refused).toMatchObject({ status: 422, body: { message } })
   })
 
   it.each([undefined, '', ' ', 'x'.repeat(101), 'line\nbreak'])('must be readable: %j', async (bank_reference) => {
