@@ -80,8 +80,8 @@ const settleOnce = async (
 
   const { sums, position, isWhole } = await closeAndSum(deps, clientId, { window, end })
   if (!isWhole) {
-    if (!(await keepSum(deps, clientId, window, { sums, position, end }))) return 'overtaken'
-    await sendForNextRun(deps, clientId, trigger)
+    // Refused when another run was faster. To sum again here would take longer than this run may last.
+    await keepSum(deps, clientId, window, { sums, position, end })
     deps.log.info('settlement.summing', { client_id: clientId, payments: sums.paymentCount })
     return { settlement: undefined, isContinuing: true }
   }
@@ -100,10 +100,13 @@ const settleOnce = async (
  */
 export const settleClient = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger) => {
   const { parts } = await readWindow(deps, (await requireClient(deps, clientId)).clientId)
-  if (await postOverdue(deps, { clientId, parts })) await sendForNextRun(deps, clientId, trigger)
+  const hasOverdue = await postOverdue(deps, { clientId, parts })
   for (let tried = 0; tried < MOST_TRIES; tried++) {
     const result = await settleOnce(deps, clientId, trigger)
-    if (result !== 'overtaken') return result
+    if (result === 'overtaken') continue
+    // One message for both reasons: with two, each run would double the number of messages.
+    if (hasOverdue || result.isContinuing) await sendForNextRun(deps, clientId, trigger)
+    return result
   }
   throw new Error('a settlement window kept moving while it was swept')
 }

@@ -26,22 +26,21 @@ export const keptSum = ({ settledUntil, progress }: Window): KeptSum | undefined
 }
 
 /**
- * Stores the progress of a window's sum. False when another run has swept it, or has stored progress, since it was
- * read: sums only continue those that they follow.
+ * Stores the progress of a window's sum. Nothing is stored when another run has swept it, or has stored progress, since
+ * it was read: sums only continue those that they follow.
  */
 export const keepSum = async (
   deps: TableDeps,
   clientId: ClientId,
   { settledUntil, progressNumber }: Pick<Window, 'settledUntil' | 'progressNumber'>,
   { sums, position, end }: KeptSum,
-): Promise<boolean> => {
+): Promise<void> => {
   const progress = { start: settledUntil, end, sums, ...(position && { position }) }
-  const { applied } = await deps.table.write(
+  await deps.table.write(
     update(
       windowKey(clientId),
       { set: { progress, progressNumber: (progressNumber ?? 0) + 1 } },
       all(equals('settledUntil', settledUntil), unchanged('progressNumber', progressNumber)),
     ),
   )
-  return applied
 }

@@ -11,7 +11,7 @@ import { triggerSettlement } from '../../../shared/settlement/settle-client.ts'
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { interceptTable, queriesIn, recordTable, withRequests } from '../../support/intercept-table.ts'
-import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aDayLater,
@@ -146,10 +146,40 @@ describe('a window that one run cannot sum', () => {
       },
     })
 
-    expect(await settle(small, client)).toMatchObject({ settlement: undefined, isContinuing: false })
+    expect(await settle(small, client)).toMatchObject({ settlement: undefined, isContinuing: true })
 
-    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
     expect(await deps.table.get(windowKey(client.clientId))).not.toHaveProperty('progress')
+    expect(await workedOff(inSteps(deps))).toBe(2)
+    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+    await expectBalanced(inSteps(deps), client.clientId)
+  })
+
+  stepped('is summed once by a run that another overtakes, so that no run lasts too long', async ({ deps, client }) => {
+    const small = inSteps(deps)
+    let overtook = 0
+    const { deps: recorded, calls } = recordTable(small)
+    const overtaken = interceptTable(recorded, {
+      before: async (call) => {
+        if (call.name === 'update' && JSON.stringify(call.steps).includes('progressNumber') && overtook++ < 2)
+          await settle(small, client)
+      },
+    })
+
+    await settle(overtaken, client)
+
+    expect(queriesIn(calls).filter(({ partition }) => String(partition).startsWith('JOURNAL'))).toHaveLength(2)
+    await workedOff(small)
+    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+    await expectBalanced(small, client.clientId)
+  })
+
+  stepped('sends one message for the next run, also when overdue payments are left', async ({ deps, client }) => {
+    for (let paid = 0; paid < 51; paid++) await anOpenPayment(deps, client)
+    deps.clock.advance((7 * DAY_MS) / 1_000 + 1)
+
+    await settle(inSteps(deps), client)
+
+    expect(messagesIn(deps)).toStrictEqual([JSON.stringify({ client_id: client.clientId })])
     await expectBalanced(inSteps(deps), client.clientId)
   })
 })
