@@ -25,7 +25,7 @@ import {
   type SettlementVerdict,
   settlementVerdictStands,
 } from '../verdict/settlement-verdict-store.ts'
-import { openFindings } from './open-findings.ts'
+import { countFindings, type OpenFinding, openFindings } from './open-findings.ts'
 
 const usedReference = (reference: string): GatewayError =>
   new GatewayError('conflict', `bank_reference ${reference} has paid out another settlement`, {
@@ -166,10 +166,14 @@ export const ConfirmField = v.strictObject({
 })
 type Confirm = v.InferOutput<typeof ConfirmField>
 
-/** The present figures of this settlement that must be confirmed. */
-export const toConfirm = async (deps: StoreDeps, settlement: Settlement): Promise<Confirm> => {
+/** The present figures of this settlement that must be confirmed. `known`: the open findings, if they were read. */
+export const toConfirm = async (
+  deps: StoreDeps,
+  settlement: Settlement,
+  known?: readonly OpenFinding[],
+): Promise<Confirm> => {
   const { pendingMinor, availableMinor } = await getBalance(deps, settlement.clientId)
-  const findings = await openFindings(deps, settlement)
+  const findings = await countFindings(deps, settlement, known ?? (await openFindings(deps)))
   const owed = -(pendingMinor + availableMinor)
   return {
     ...(settlement.unprovenMinor !== ZERO && { unproven: settlement.unprovenMinor }),

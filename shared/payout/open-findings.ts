@@ -1,12 +1,12 @@
+import { mapInChunks } from '../chunks.ts'
 import type { TableDeps } from '../deps.ts'
-import { PaymentIdSchema } from '../ids.ts'
+import { type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { hasSwept, type Settlement } from '../settlement/settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
 import { openSuspensePages } from '../suspense/list-suspense.ts'
-import type { Suspense } from '../suspense/suspense.ts'
 
 const recreditsIn = ({ totals }: Settlement): number =>
   totals.reduce((sum, { type, count }) => sum + (type === 'recredit' ? count : 0), 0)
@@ -31,22 +31,35 @@ const withCarried = async (deps: TableDeps, settlement: Settlement): Promise<rea
 /** A payment without a settled row is counted as unproven already. */
 const ASSUMED = 'fee_assumed'
 
-const isInOneOf = async (deps: TableDeps, settlements: readonly Settlement[], item: Suspense) => {
-  const id = ifValid(PaymentIdSchema, item.paymentId)
-  if (item.kind !== 'finding' || item.cause === ASSUMED || !id) return false
-  const payment = await findStoredPayment(deps, id)
-  if (payment === undefined || payment.status === 'creating') return false
-  return entriesOf(payment).some(({ eligibleAt }) => settlements.some((one) => hasSwept(one, eligibleAt)))
+export type OpenFinding = { readonly clientId: string | undefined; readonly paymentId: PaymentId }
+
+/** All open findings about payments, of all clients. */
+export const openFindings = async (deps: TableDeps): Promise<readonly OpenFinding[]> => {
+  const findings: OpenFinding[] = []
+  for await (const items of openSuspensePages(deps)) {
+    for (const { kind, cause, clientId, paymentId } of items) {
+      const id = ifValid(PaymentIdSchema, paymentId)
+      if (kind === 'finding' && cause !== ASSUMED && id) findings.push({ clientId, paymentId: id })
+    }
+  }
+  return findings
 }
 
-/** The number of open findings that name a payment of a settlement, or of a failed one that it carries. */
-export const openFindings = async (deps: TableDeps, settlement: Settlement): Promise<number> => {
+const AT_ONCE = 50
+
+/** The number of findings that name a payment of a settlement, or of a failed one that it carries. */
+export const countFindings = async (
+  deps: TableDeps,
+  settlement: Settlement,
+  findings: readonly OpenFinding[],
+): Promise<number> => {
+  const own = findings.filter(({ clientId }) => clientId === settlement.clientId)
+  if (own.length === 0) return 0
   const settlements = await withCarried(deps, settlement)
-  let count = 0
-  for await (const items of openSuspensePages(deps)) {
-    const own = items.filter(({ clientId }) => clientId === settlement.clientId)
-    const named = await Promise.all(own.map((item) => isInOneOf(deps, settlements, item)))
-    count += named.filter(Boolean).length
-  }
-  return count
+  const named = await mapInChunks(own, AT_ONCE, async ({ paymentId }) => {
+    const payment = await findStoredPayment(deps, paymentId)
+    if (payment === undefined || payment.status === 'creating') return false
+    return entriesOf(payment).some(({ eligibleAt }) => settlements.some((one) => hasSwept(one, eligibleAt)))
+  })
+  return named.filter(Boolean).length
 }

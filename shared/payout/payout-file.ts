@@ -15,6 +15,7 @@ import { TimestampSchema } from '../time.ts'
 import { notAccepted, readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import { toConfirm } from './mark-settlement-paid.ts'
+import { type OpenFinding, openFindings } from './open-findings.ts'
 
 const COLUMNS = ['settlement_id', 'amount', 'bank_name', 'bank_account_no', 'bank_account_name', 'client_id'] as const
 
@@ -57,6 +58,8 @@ export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) =>
   const leftOut: { settlement_id: string; reason: string }[] = []
   let from = cursor === undefined ? undefined : cursorIn(cursor)
   let last: v.InferOutput<typeof Row> | undefined
+  // Read once: an outage of the provider may leave thousands.
+  const findings = await openFindings(deps)
   do {
     const input = { index: 'by-due', partition: PAYOUTS, limit: PAGE, ...(from && { cursor: from }) } as const
     const page = await deps.table.query(input)
@@ -66,7 +69,7 @@ export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) =>
       rows.map(({ id }) => id),
     )
     const recorded = settlements.filter(({ status }) => status === 'recorded')
-    const reasons = await mapInChunks(recorded, CONCURRENCY, (settlement) => reasonAgainst(deps, settlement))
+    const reasons = await mapInChunks(recorded, CONCURRENCY, (one) => reasonAgainst(deps, one, findings))
     for (const [at, settlement] of recorded.entries()) {
       const reason = reasons[at]
       if (reason === undefined) lines.push(settlement)
@@ -87,7 +90,11 @@ export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) =>
  * Why a settlement is not in the bank's file: the payout gate would refuse or question it by what is stored. Undefined
  * without a reason. The gate itself also reads the entries again.
  */
-const reasonAgainst = async (deps: StoreDeps, settlement: Settlement): Promise<string | undefined> => {
+const reasonAgainst = async (
+  deps: StoreDeps,
+  settlement: Settlement,
+  findings: readonly OpenFinding[],
+): Promise<string | undefined> => {
   const { clientId, settlementId, bank } = settlement
   if (bank === undefined) return 'no bank details'
   const [client, verdict, standing] = await Promise.all([
@@ -98,6 +105,6 @@ const reasonAgainst = async (deps: StoreDeps, settlement: Settlement): Promise<s
   if (client?.payoutHold !== undefined) return `payouts of this client are on hold: ${client.payoutHold}`
   if (verdict?.state !== 'audited') return 'not audited yet'
   if (notAccepted(standing).length > 0) return 'the books of this client do not balance: audit-ledger lists why'
-  const confirm = JSON.stringify(await toConfirm(deps, settlement))
+  const confirm = JSON.stringify(await toConfirm(deps, settlement, findings))
   return confirm === '{}' ? undefined : `mark-settlement-paid needs confirm ${confirm}`
 }

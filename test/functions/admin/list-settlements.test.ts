@@ -9,6 +9,7 @@ import { clientKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { changeClientVerdict, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { queriesIn, recordTable } from '../../support/intercept-table.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { adjusted } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
@@ -65,6 +66,16 @@ describe('list-settlements --status recorded --format csv', () => {
       `"${second.settlementId}",12345,"MANDIRI","0012345678","PT Warung Kopi Satu","${second.clientId}"\n`
     expect(reply).toStrictEqual({ status: 200, body: { csv, left_out: [] } })
     expect(JSON.stringify(deps.lines)).not.toMatch(/0012345678|Warung Kopi Satu/)
+  })
+
+  it('reads the open findings once for all settlements', async () => {
+    const deps = memoryDeps()
+    for (let count = 0; count < 3; count++) await aRecorded(deps, bankOf(deps))
+    const { deps: recorded, calls } = recordTable(deps)
+
+    await invokeAdmin(listSettlements, recorded, { status: 'recorded', format: 'csv' })
+
+    expect(queriesIn(calls).filter(({ index }) => index === 'by-status')).toHaveLength(1)
   })
 
   it.each<[string, string, (deps: MemoryDeps) => Promise<Settlement>]>([
