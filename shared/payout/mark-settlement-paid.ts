@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { auditChain } from '../audit/judged/audit-figures.ts'
 import { auditSettlement } from '../audit/judged/audit-settlement.ts'
@@ -8,17 +9,11 @@ import type { Deps, StoreDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
 import { payOutOfWindow } from '../ledger/window-store.ts'
-import { ZERO } from '../money.ts'
 import { type Close, type CloseDeps, closeSettlement, wrongState } from '../settlement/close-settlement.ts'
 import { bankIsNewUntil, type Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
-import {
-  type ClientVerdict,
-  clientVerdictStands,
-  notAccepted,
-  readClientVerdict,
-} from '../verdict/client-verdict-store.ts'
+import { clientVerdictStands, notAccepted, readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { believed, type Difference, differs, isExactly } from '../verdict/difference.ts'
 import {
   readSettlementVerdict,
@@ -27,19 +22,13 @@ import {
 } from '../verdict/settlement-verdict-store.ts'
 import { countFindings, type OpenFinding, openFindings } from './open-findings.ts'
 
-const usedReference = (reference: string): GatewayError =>
-  new GatewayError('conflict', `bank_reference ${reference} has paid out another settlement`, {
-    actionHint: 'Each transfer has a reference of its own: look it up at the bank. list-settlements shows whose it is.',
-  })
-
 /** An audit that ends meanwhile changes a verdict; then the gate is passed again. */
 const MOST_TRIES = 3
 
 /**
- * Moves a settlement from `recorded` to `manual_paid` after the operator's bank transfer (spec 3.2). Passes the payout
- * gate and needs its figures confirmed. One transaction writes settlement, window, bank reference and audit record, on
- * condition of what the gate saw. Happens once; terminal. Throws 422, and 409 for a reference that paid out another
- * settlement.
+ * Moves a settlement from `recorded` to `manual_paid` after the operator's bank transfer (spec 3.2), once. One
+ * transaction writes settlement, window, bank reference and audit record, on condition of what the payout gate saw.
+ * Throws 422, and 409 for a reference that paid out another settlement.
  */
 export const markSettlementPaid = async (
   deps: CloseDeps & GateDeps,
@@ -58,23 +47,20 @@ export const markSettlementPaid = async (
       bankReference: input.bankReference,
       notes: input.notes ?? before.notes,
     }
-    const by = {
-      operator: input.operator,
-      action: 'mark-settlement-paid',
-      noted: { bank_reference: input.bankReference, confirm: input.confirm },
+    const noted = { bank_reference: input.bankReference, confirm: input.confirm }
+    const by = { operator: input.operator, action: 'mark-settlement-paid', noted }
+    const steps = {
+      ...verdicts,
+      window: payOutOfWindow(before.clientId, before.netMinor),
+      client: mayBePaidOut(before.clientId),
+      reference: putBankReference(input.bankReference, before.settlementId),
     }
-    const outcome = await closeSettlement(
-      deps,
-      { before, after, by },
-      {
-        ...verdicts,
-        window: payOutOfWindow(before.clientId, before.netMinor),
-        client: mayBePaidOut(before.clientId),
-        reference: putBankReference(input.bankReference, before.settlementId),
-      },
-    )
+    const outcome = await closeSettlement(deps, { before, after, by }, steps)
     if (outcome.applied) return after
-    if (outcome.refusedBy === 'reference') throw usedReference(input.bankReference)
+    if (outcome.refusedBy !== 'reference') continue
+    throw new GatewayError('conflict', `bank_reference ${input.bankReference} has paid out another settlement`, {
+      actionHint: 'Each transfer has its own reference: look it up at the bank. list-settlements shows whose it is.',
+    })
   }
   throw new GatewayError('conflict', 'this client is being audited right now; try again in a minute')
 }
@@ -86,10 +72,10 @@ const MOST_ENTRIES = 20_000
 
 const NAMED = 10
 
-const waits = (deps: GateDeps, verdict: SettlementVerdict | undefined): GatewayError => {
-  const retryAt = verdict?.dueAt ?? addMs(deps.now(), MINUTE_MS)
+const waits = (deps: GateDeps, verdict: Partial<SettlementVerdict> = {}): GatewayError => {
+  const { state, dueAt: retryAt = addMs(deps.now(), MINUTE_MS) } = verdict
   const why =
-    verdict?.state === 'inconclusive'
+    state === 'inconclusive'
       ? 'the audit of this settlement was inconclusive and runs again'
       : 'this settlement is audited a minute after it was recorded'
   return invalid(why, undefined, `Repeat this at ${retryAt}.`, { retryAt })
@@ -104,9 +90,8 @@ const refusedBy = (differences: readonly Difference[], clientId: string): Gatewa
   )
 }
 
-/** The settlement's differences at this moment, because the audit was some time ago. */
+/** The settlement's differences at this moment. The transaction checks that what is read here is unchanged. */
 const auditNow = (deps: GateDeps, client: Client, { settlementId }: Settlement) =>
-  // The transaction checks that settlement, verdicts and client are unchanged.
   believed(deps, async () => {
     const books = await readClientBooks(deps, client)
     const stored = books.settlements.find(({ settlement }) => settlement.settlementId === settlementId)
@@ -116,9 +101,6 @@ const auditNow = (deps: GateDeps, client: Client, { settlementId }: Settlement) 
     if (stored.settlement.entryCount > MOST_ENTRIES) return own
     return [...own, ...(await auditSettlement(deps, books, stored))]
   })
-
-const isAccepted = ({ accepted }: ClientVerdict, difference: Difference): boolean =>
-  accepted.some((one) => isExactly(one, difference))
 
 /**
  * The payout gate (design section 11). Throws 422 unless the settlement was audited since it was recorded, still
@@ -143,7 +125,8 @@ const passGate = async (deps: GateDeps, client: Client, settlement: Settlement) 
   if (standing.length > 0) throw refusedBy(standing, clientId)
   const { differences, isInconclusive } = await auditNow(deps, client, settlement)
   if (isInconclusive) throw waits(deps, { ...verdict, state: 'inconclusive' })
-  const found = differences.filter((one) => !isAccepted(clientVerdict, one))
+  const { accepted } = clientVerdict
+  const found = differences.filter((difference) => !accepted.some((one) => isExactly(one, difference)))
   if (found.length > 0) throw refusedBy(found, clientId)
   return {
     settlementVerdict: settlementVerdictStands(verdict),
@@ -172,38 +155,32 @@ export const toConfirm = async (
   settlement: Settlement,
   known?: readonly OpenFinding[],
 ): Promise<Confirm> => {
-  const { pendingMinor, availableMinor } = await getBalance(deps, settlement.clientId)
+  const { clientId, unprovenMinor: unproven } = settlement
+  const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
   const findings = await countFindings(deps, settlement, known ?? (await openFindings(deps)))
   const owed = -(pendingMinor + availableMinor)
   return {
-    ...(settlement.unprovenMinor !== ZERO && { unproven: settlement.unprovenMinor }),
+    ...(unproven !== 0 && { unproven }),
     ...(deps.now() < (bankIsNewUntil(settlement) ?? '') && { new_bank: true as const }),
     ...(owed > 0 && { owed }),
     ...(findings > 0 && { findings }),
   }
 }
 
-const NAMES = ['unproven', 'new_bank', 'owed', 'findings'] as const
-
 /** Throws 422 with the figures unless exactly those are confirmed. */
-const assertConfirmed = (wanted: Confirm, echoed: Confirm): void => {
-  if (NAMES.every((name) => wanted[name] === echoed[name])) return
-  throw NAMES.every((name) => wanted[name] === undefined) ? nothingToConfirm(echoed) : notConfirmed(wanted)
-}
-
-const notConfirmed = (confirm: Confirm): GatewayError =>
-  invalid(
-    'this settlement needs a look before it is paid out',
-    undefined,
-    'See get-settlement-statement and list-suspense. If all is right, repeat with "confirm" exactly as it is here.',
-    { confirm },
-  )
-
-const nothingToConfirm = (echoed: Confirm): GatewayError =>
-  invalid(
+const assertConfirmed = (confirm: Confirm, echoed: Confirm): void => {
+  if (isDeepStrictEqual(confirm, echoed)) return
+  if (Object.keys(confirm).length > 0) {
+    throw invalid(
+      'this settlement needs a look before it is paid out',
+      undefined,
+      'See get-settlement-statement and list-suspense. If all is right, repeat with "confirm" exactly as it is here.',
+      { confirm },
+    )
+  }
+  throw invalid(
     'this settlement needs no such confirmation',
-    {
-      confirm: NAMES.filter((name) => echoed[name] !== undefined).map((name) => `${name}: there is nothing to confirm`),
-    },
+    { confirm: Object.keys(echoed).map((name) => `${name}: there is nothing to confirm`) },
     'Look at the settlement again, then repeat without "confirm".',
   )
+}

@@ -28,21 +28,15 @@ const withCarried = async (deps: TableDeps, settlement: Settlement): Promise<rea
   return carried
 }
 
-/** A payment without a settled row is counted as unproven already. */
-const ASSUMED = 'fee_assumed'
-
 export type OpenFinding = { readonly clientId: string | undefined; readonly paymentId: PaymentId }
 
-/** All open findings about payments, of all clients. */
+/** The open findings about payments, of all clients. An assumed fee is left out: it is counted as unproven. */
 export const openFindings = async (deps: TableDeps): Promise<readonly OpenFinding[]> => {
-  const findings: OpenFinding[] = []
-  for await (const items of openSuspensePages(deps)) {
-    for (const { kind, cause, clientId, paymentId } of items) {
-      const id = ifValid(PaymentIdSchema, paymentId)
-      if (kind === 'finding' && cause !== ASSUMED && id) findings.push({ clientId, paymentId: id })
-    }
-  }
-  return findings
+  const items = (await Array.fromAsync(openSuspensePages(deps))).flat()
+  return items.flatMap(({ kind, cause, clientId, ...item }) => {
+    const paymentId = ifValid(PaymentIdSchema, item.paymentId)
+    return kind === 'finding' && cause !== 'fee_assumed' && paymentId ? [{ clientId, paymentId }] : []
+  })
 }
 
 const AT_ONCE = 50

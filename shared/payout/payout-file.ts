@@ -33,7 +33,6 @@ const Position = v.pipe(CURSOR_JSON, v.strictObject({ id: SettlementIdSchema, du
 
 const PAYOUTS = ['payout', 0] as const
 
-/** Attributes of the table and of the index, as the table spells them. */
 const cursorIn = (text: string): QueryInput['cursor'] => {
   const position = ifValid(Position, text)
   const reason = 'must be the cursor of the run before'
@@ -61,14 +60,10 @@ export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) =>
   // Read once: an outage of the provider may leave thousands.
   const findings = await openFindings(deps)
   do {
-    const input = { index: 'by-due', partition: PAYOUTS, limit: PAGE, ...(from && { cursor: from }) } as const
-    const page = await deps.table.query(input)
+    const page = await deps.table.query({ index: 'by-due', partition: PAYOUTS, limit: PAGE, cursor: from })
     const rows = page.items.map((item) => v.parse(Row, item))
-    const settlements = await findSettlements(
-      deps,
-      rows.map(({ id }) => id),
-    )
-    const recorded = settlements.filter(({ status }) => status === 'recorded')
+    const ids = rows.map(({ id }) => id)
+    const recorded = (await findSettlements(deps, ids)).filter(({ status }) => status === 'recorded')
     const reasons = await mapInChunks(recorded, CONCURRENCY, (one) => reasonAgainst(deps, one, findings))
     for (const [at, settlement] of recorded.entries()) {
       const reason = reasons[at]
@@ -86,10 +81,7 @@ export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) =>
   }
 }
 
-/**
- * Why a settlement is not in the bank's file: the payout gate would refuse or question it by what is stored. Undefined
- * without a reason. The gate itself also reads the entries again.
- */
+/** Why the payout gate would refuse or question a settlement by what is stored. The gate also reads the entries. */
 const reasonAgainst = async (
   deps: StoreDeps,
   settlement: Settlement,
