@@ -1,10 +1,9 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
-import { MOST_MOVEMENTS } from '../journal/payment-money.ts'
 import { toItem } from '../table/attributes.ts'
 import { clientOfOwner, EVENT_SK_PREFIX, eventKey, foundKey, ownersOf, paymentKey } from '../table/keys.ts'
-import { mergedPages, shareOf } from '../table/list-items.ts'
+import { mergedPages, queryAll, shareOf } from '../table/list-items.ts'
 import { END_OF_TIME, type Timestamp } from '../time.ts'
 import { type Event, EventFields, type EventPosition, typeOfEvent } from './event.ts'
 import { EVENT_ENTITY } from './event-store.ts'
@@ -36,16 +35,10 @@ const EventPositionSchema = v.pipe(
   v.pick(EventFields, ['eventId', 'name', 'paymentId', 'firedAt']),
 )
 
-/** One event of its status, and one of each movement of its money. */
-const MOST_OF_A_PAYMENT = 1 + MOST_MOVEMENTS
-
+/** All events of a payment: at most one of its status, and one of each of its fifty movements of money. */
 export const listPaymentEvents = async (deps: TableDeps, paymentId: PaymentId): Promise<readonly Event[]> => {
-  const { items } = await deps.table.query({
-    partition: [paymentKey(paymentId).pk],
-    range: { beginsWith: EVENT_SK_PREFIX },
-    limit: MOST_OF_A_PAYMENT,
-  })
-  return items.map((item) => v.parse(EventSchema, item))
+  const asked = { partition: [paymentKey(paymentId).pk], range: { beginsWith: EVENT_SK_PREFIX }, limit: 100 }
+  return (await queryAll(deps, asked)).map((item) => v.parse(EventSchema, item))
 }
 
 type EventsSince = {

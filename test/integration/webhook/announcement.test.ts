@@ -4,6 +4,7 @@
  */
 
 import { describe, expect, it } from 'vitest'
+import { reversedEventName } from '../../../shared/event/event.ts'
 import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
 import { readsOfPage } from '../../../shared/payment/announcement.ts'
@@ -16,7 +17,7 @@ import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { storedEndpoint } from '../../support/webhook-builders.ts'
+import { storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 
 /** A payment that its customer has paid, of a client with these endpoints. */
 const paidWith = async (...endpoints: readonly Partial<Endpoint>[]) => {
@@ -88,6 +89,17 @@ describe('the announcement of a payment', () => {
     const told = (await events()).map(({ body }) => JSON.parse(body))
     expect(told).toMatchObject(reasons.map((failure_reason) => ({ event: 'payment.failed', data: { failure_reason } })))
     expect(deps.sent).toHaveLength(reasons.length)
+  })
+
+  it('is read whole when the events of a payment exceed the megabyte of one query', async () => {
+    const deps = memoryDeps()
+    const { paymentId } = await storedEvent(deps, { body: 'x'.repeat(25_000) })
+    for (let movement = 1; movement <= 50; movement++) {
+      const name = reversedEventName({ transactionId: `txn-${movement}`, type: 'REFUND' })
+      await storedEvent(deps, { paymentId, name, type: 'payment.reversed', body: 'x'.repeat(25_000) })
+    }
+
+    expect(await listPaymentEvents(deps, paymentId)).toHaveLength(51)
   })
 
   it('shares the read of its endpoints with the payments of a page for 2.5 seconds, unless the read failed', async () => {
