@@ -18,13 +18,12 @@ export const WEBHOOK_ERRORS = [
 ] as const
 
 export type WebhookResult = {
-  /** True for a 2xx status before the timeout (spec 6.4), even if the answer's body stalls. */
-  readonly delivered: boolean
-  readonly httpStatus: number | undefined
-  readonly error: (typeof WEBHOOK_ERRORS)[number] | undefined
-  /** First 1 KB of the answer as text. */
-  readonly responseBody: string | undefined
   readonly durationMs: number
+  readonly httpStatus?: number
+  /** Absent for a 2xx status before the timeout (spec 6.4), even if the answer's body stalls. */
+  readonly error?: (typeof WEBHOOK_ERRORS)[number]
+  /** First 1 KB of the answer as text. */
+  readonly responseBody?: string
 }
 
 /** Makes one attempt. Never throws; a failure is a result. */

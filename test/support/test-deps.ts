@@ -13,13 +13,7 @@ import { fakeProvider } from './fake-provider.ts'
 
 type LogLine = { readonly level: 'info' | 'warn' | 'error'; readonly code: LogCode; readonly fields: LogFields }
 
-const DELIVERED: WebhookResult = {
-  delivered: true,
-  httpStatus: 200,
-  error: undefined,
-  responseBody: 'ok',
-  durationMs: 12,
-}
+const DELIVERED: WebhookResult = { httpStatus: 200, responseBody: 'ok', durationMs: 12 }
 
 const recordingLog = (lines: LogLine[]): Log => {
   const at =

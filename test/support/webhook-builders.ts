@@ -96,13 +96,7 @@ export const SKIPPED = { ...ENDED, status: 'skipped' } as const
 export const ABANDONED = { ...ENDED, status: 'abandoned', attempts: 8 } as const
 
 /** The result of a POST that the merchant answers with 500. */
-export const FAILED: WebhookResult = {
-  delivered: false,
-  httpStatus: 500,
-  error: 'http_status',
-  responseBody: 'no',
-  durationMs: 9,
-}
+export const FAILED: WebhookResult = { httpStatus: 500, error: 'http_status', responseBody: 'no', durationMs: 9 }
 
 /** The message that makes a worker check a row's next attempt. */
 export const messageFor = ({ deliveryId, clientId, endpointId, attempts }: Delivery) => ({

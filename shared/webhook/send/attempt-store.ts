@@ -16,9 +16,8 @@ const unclaimed = ({ attempts }: Delivery): Condition =>
 export type Claim = { readonly token: string; readonly until: Timestamp }
 
 /**
- * Claims the next attempt's number, which can be claimed once. Answers the row with its claim; undefined when another
- * worker was first or it is not due. When our claim's answer was lost and the SDK's retry is refused, the token shows
- * that the claim is ours.
+ * Claims the next attempt's number, which can be claimed once. Undefined when another worker was first or it is not due.
+ * When our claim's answer was lost and the SDK's retry is refused, the token shows that the claim is ours.
  */
 export const claimAttempt = async (
   deps: StoreDeps,
@@ -60,28 +59,20 @@ export type AfterAttempt =
 const keptSince = ({ at }: DeliveryAttempt) => ({ ttl: expiresAfter(at, RETENTION.deliveryMs) })
 
 const changesAfter = (delivery: Delivery, attempt: DeliveryAttempt, after: AfterAttempt) => {
+  const ended = { status: after.status, ...keptSince(attempt) }
   switch (after.status) {
     case 'succeeded':
     case 'skipped':
-      return {
-        set: { status: after.status, ...keptSince(attempt) },
-        remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS, UNLISTED_FIELD],
-      }
+      return { set: ended, remove: SCHEDULE_FIELDS }
     case 'scheduled': {
-      const isLost = attempt.error === 'unknown'
-      return {
-        set: { ...schedule(delivery, after.nextAttemptAt), ...(isLost && { lostBefore: true }) },
-        remove: [...CLAIM_FIELDS, 'resends', UNLISTED_FIELD, ...(isLost ? [] : ['lostBefore'])],
-      }
+      const lostBefore = attempt.error === 'unknown' || undefined
+      const set = { ...schedule(delivery, after.nextAttemptAt), lostBefore }
+      return { set, remove: ['resends', ...(lostBefore ? [] : ['lostBefore'])] }
     }
     case 'abandoned':
       return {
-        set: {
-          status: after.status,
-          ...keptSince(attempt),
-          ...dueWork('alert', delivery.deliveryId, after.alertDueAt),
-        },
-        remove: [...CLAIM_FIELDS, 'nextAttemptAt', 'resends', UNLISTED_FIELD],
+        set: { ...ended, ...dueWork('alert', delivery.deliveryId, after.alertDueAt) },
+        remove: ['nextAttemptAt', 'resends'],
       }
   }
 }
@@ -123,7 +114,7 @@ export const storeAttemptResult = async (
   const { applied } = await deps.table.transact({
     delivery: update(
       deliveryKey(claimed.deliveryId),
-      { set: { ...set, attempts: attempt.number }, remove },
+      { set: { ...set, attempts: attempt.number }, remove: [...CLAIM_FIELDS, UNLISTED_FIELD, ...remove] },
       onItsClaim(claimed, attempt),
     ),
     attempt: put(attemptKey(claimed.deliveryId, attempt.number), { ...attempt, ...keptSince(attempt) }),

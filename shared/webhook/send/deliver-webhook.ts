@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import { findEventBody } from '../../event/event-store.ts'
-import type { WebhookRequest, WebhookResult } from '../../send-webhook.ts'
+import type { WebhookResult } from '../../send-webhook.ts'
 import { finding, logSuspense } from '../../suspense/record-suspense.ts'
 import { putSuspense } from '../../suspense/suspense-store.ts'
 import { deliveryKey, endpointKey } from '../../table/keys.ts'
@@ -26,12 +26,9 @@ const LATEST_CLAIM_MS = 3 * SECOND_MS
 type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' | 'claim_lost'
 
 /**
- * Handles one message (spec 6.4). The row decides and the message only starts a worker, so messages may come twice,
- * late or never. Each attempt number is claimed once and makes at most one POST: eight in a round, also after crashes.
- * A worker that dies after its POST leaves a claim that expires; when the queue delivers the message again, that
- * attempt is recorded as a failure. The message of a slow endpoint is sent to the slow lane, and nothing is claimed. A
- * worker that dies after that sends it twice, which is harmless. Throws only if nothing is lost: the queue's retry
- * reads the row again.
+ * Handles one message (spec 6.4). The row decides, so messages may come twice, late or never. Each attempt number is
+ * claimed once and makes at most one POST: eight in a round, also after crashes. The expired claim of a dead worker is
+ * recorded as a failure. Throws only if nothing is lost: the queue's retry reads the row again.
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage): Promise<void> => {
   const beganMs = deps.monotonicMs()
@@ -49,10 +46,8 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
   return attemptDelivery(deps, delivery, endpoint, beganMs)
 }
 
-type Found = { readonly delivery: Delivery | undefined; readonly endpoint: SealedEndpoint | undefined }
-
 /** The delivery and its endpoint. Throws if the message names another endpoint, because that secret would sign. */
-const findBoth = async (deps: DeliverDeps, { deliveryId, clientId, endpointId }: DeliveryMessage): Promise<Found> => {
+const findBoth = async (deps: DeliverDeps, { deliveryId, clientId, endpointId }: DeliveryMessage) => {
   const [row, owner] = await deps.table.getMany([deliveryKey(deliveryId), endpointKey(clientId, endpointId)])
   const delivery = row && v.parse(DeliverySchema, row)
   const isOwn = delivery === undefined || (delivery.clientId === clientId && delivery.endpointId === endpointId)
@@ -60,12 +55,11 @@ const findBoth = async (deps: DeliverDeps, { deliveryId, clientId, endpointId }:
   return { delivery, endpoint: owner && v.parse(SealedEndpointSchema, owner) }
 }
 
-type Dropped = Pick<DeliveryMessage, 'deliveryId' | 'attempt'>
-
-const idsOf = ({ deliveryId, attempts }: Delivery): Dropped => ({ deliveryId, attempt: attempts + 1 })
-
 const drop = (deps: DeliverDeps, { deliveryId, attempt }: Dropped, reason: DropReason): void =>
   deps.log.info('delivery.dropped', { delivery_id: deliveryId, attempt, reason })
+
+type Dropped = Pick<DeliveryMessage, 'deliveryId' | 'attempt'>
+const nextOf = ({ deliveryId, attempts }: Delivery): Dropped => ({ deliveryId, attempt: attempts + 1 })
 
 /** A live claim is another worker's: check again when it expires. An expired claim is a crash, maybe after the POST. */
 const handleClaimed = async (deps: DeliverDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<void> => {
@@ -75,8 +69,7 @@ const handleClaimed = async (deps: DeliverDeps, delivery: Delivery, endpoint: En
   if (leftMs > 0) return requeue(deps, delivery, lane, hopSeconds(leftMs))
   const at = addMs(delivery.claimedUntil, -CLAIM_MS)
   const lost = { number: delivery.attempts + 1, at, durationMs: 0, error: 'unknown' } as const
-  const recorded = await recordAttemptResult(deps, delivery, lost, { lane, endpoint })
-  if (!recorded) drop(deps, idsOf(delivery), 'claim_lost')
+  if (!(await recordAttemptResult(deps, delivery, lost, lane, endpoint))) drop(deps, nextOf(delivery), 'claim_lost')
 }
 
 /** Sends the message again for the time when it is due, in several hops if SQS cannot hold it that long. */
@@ -86,7 +79,7 @@ const requeue = async (deps: DeliverDeps, delivery: Delivery, lane: Lane, delayS
 }
 
 const skip = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
-  if (!(await skipDelivery(deps, delivery))) return drop(deps, idsOf(delivery), 'claimed')
+  if (!(await skipDelivery(deps, delivery))) return drop(deps, nextOf(delivery), 'claimed')
   deps.log.warn('delivery.skipped', {
     delivery_id: delivery.deliveryId,
     endpoint_id: delivery.endpointId,
@@ -103,26 +96,20 @@ const reportEventGone = async (deps: DeliverDeps, delivery: Delivery): Promise<v
   if ((await putSuspense(deps, found)).applied) logSuspense(deps, found)
 }
 
-const withoutPost = (error: 'event_gone' | 'secret_missing'): WebhookResult => ({
-  delivered: false,
-  httpStatus: undefined,
-  error,
-  responseBody: undefined,
-  durationMs: 0,
-})
-
-/** Makes the claimed attempt. Without the event's bytes or the secret there is no POST. */
+/** Posts the stored bytes, signed (spec 6.2). Without the event's bytes or the secret there is no POST. */
 const makeAttempt = async (
   deps: DeliverDeps,
   claimed: Delivery,
-  { body, signingSecret }: { readonly body: string | undefined; readonly signingSecret: string | undefined },
+  { text, signingSecret }: { readonly text: string | undefined; readonly signingSecret: string | undefined },
 ): Promise<WebhookResult> => {
-  if (body === undefined) {
+  if (text === undefined) {
     await reportEventGone(deps, claimed)
-    return withoutPost('event_gone')
+    return { error: 'event_gone', durationMs: 0 }
   }
-  if (signingSecret === undefined) return withoutPost('secret_missing')
-  return deps.sendWebhook(webhookRequest(deps, claimed, body, signingSecret))
+  if (signingSecret === undefined) return { error: 'secret_missing', durationMs: 0 }
+  const body = Buffer.from(text, 'utf8')
+  const headers = webhookHeaders(claimed, { body, signingSecret, sentAtMs: deps.realNowMs() })
+  return deps.sendWebhook({ url: claimed.url, headers, body })
 }
 
 const attemptDelivery = async (
@@ -132,24 +119,17 @@ const attemptDelivery = async (
   beganMs: number,
 ): Promise<void> => {
   // Read before the claim: a failed read throws, and our own failure counts no attempt.
-  const [signingSecret, body] = await Promise.all([secretOf(deps, endpoint), bodyOf(deps, delivery)])
+  const [signingSecret, text] = await Promise.all([secretOf(deps, endpoint), bodyOf(deps, delivery)])
   if (deps.monotonicMs() - beganMs > LATEST_CLAIM_MS) throw new Error('too late to claim an attempt')
   const at = deps.now()
   const claimed = await claimAttempt(deps, delivery, { token: deps.newId(), until: addMs(at, CLAIM_MS) })
-  if (!claimed) return drop(deps, idsOf(delivery), 'claimed')
+  if (!claimed) return drop(deps, nextOf(delivery), 'claimed')
   // A claim that was answered after its expiry posts nothing, and the attempt is recorded as lost.
   if (deps.now() >= addMs(at, CLAIM_MS)) return handleClaimed(deps, claimed, endpoint)
-  const result = await makeAttempt(deps, claimed, { body, signingSecret })
-  const attempt: DeliveryAttempt = {
-    number: claimed.attempts + 1,
-    at,
-    durationMs: result.durationMs,
-    httpStatus: result.httpStatus,
-    error: result.delivered ? undefined : (result.error ?? 'unknown'),
-    responseBody: result.responseBody,
-  }
+  const result = await makeAttempt(deps, claimed, { text, signingSecret })
+  const attempt: DeliveryAttempt = { number: claimed.attempts + 1, at, ...result }
   const lane = await noteAnswer(deps, endpoint, attempt)
-  if (!(await recordAttemptResult(deps, claimed, attempt, { lane, endpoint }))) drop(deps, idsOf(claimed), 'claim_lost')
+  if (!(await recordAttemptResult(deps, claimed, attempt, lane, endpoint))) drop(deps, nextOf(claimed), 'claim_lost')
 }
 
 /** The signing secret; undefined if there is none, or another stage's: then the client needs a new endpoint. */
@@ -161,15 +141,3 @@ const secretOf = async (
 /** The event's bytes, or a test's own. Undefined when the event is gone. */
 const bodyOf = async (deps: DeliverDeps, { body, paymentId, eventName: name }: Delivery): Promise<string | undefined> =>
   body ?? (paymentId && (await findEventBody(deps, { paymentId, name })))
-
-/** Spec 6.2: the stored bytes as they are, signed with the endpoint's secret. */
-const webhookRequest = (
-  deps: Pick<Deps, 'realNowMs'>,
-  delivery: Delivery,
-  text: string,
-  signingSecret: string,
-): WebhookRequest => {
-  const body = Buffer.from(text, 'utf8')
-  const headers = webhookHeaders(delivery, { body, signingSecret, sentAtMs: deps.realNowMs() })
-  return { url: delivery.url, headers, body }
-}

@@ -1,7 +1,8 @@
 import { Resolver } from 'node:dns/promises'
+import { once } from 'node:events'
 import * as http from 'node:http'
 import * as https from 'node:https'
-import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import type { ResolvedAddress, ResolveHost, SendWebhook, WebhookRequest, WebhookResult } from '../../send-webhook.ts'
 import { inspectAddresses, inspectUrl, type UrlRules } from '../endpoint/safe-url.ts'
 
@@ -26,11 +27,9 @@ export const httpsWebhookSender =
   (options: SenderOptions): SendWebhook =>
   async (request) => {
     const startedMs = options.monotonicMs()
-    const deadline = new AbortController()
-    const timer = setTimeout(() => deadline.abort(), options.deadlineMs ?? DEADLINE_MS)
+    const deadline = AbortSignal.timeout(options.deadlineMs ?? DEADLINE_MS)
     // node refuses to send some requests; its error may quote the request.
-    const outcome = await attempt(options, request, deadline.signal).catch(() => failed('unknown'))
-    clearTimeout(timer)
+    const outcome = await attempt(options, request, deadline).catch((): Outcome => ({ error: 'unknown' }))
     return { ...outcome, durationMs: Math.round(options.monotonicMs() - startedMs) }
   }
 
@@ -40,31 +39,16 @@ const attempt = async (
   deadline: AbortSignal,
 ): Promise<Outcome> => {
   const verdict = inspectUrl(url, options)
-  if (!verdict.allowed) return failed('address_refused')
+  if (!verdict.allowed) return { error: 'address_refused' }
   const resolved = await Promise.race([
     inspectAddresses(verdict.url, options, options.resolve ?? resolveByDns),
-    abortOf(deadline),
+    once(deadline, 'abort'),
   ])
-  switch (resolved.kind) {
-    case 'aborted':
-      return failed('timeout')
-    case 'unresolved':
-      return failed('dns')
-    case 'refused':
-      return failed('address_refused')
-    case 'allowed': {
-      if (deadline.aborted) return failed('timeout')
-      const { bodyGraceMs = BODY_GRACE_MS } = options
-      const target = verdict.url
-      return postWebhook({ target, addresses: resolved.addresses, headers, body }, { deadline, bodyGraceMs })
-    }
-  }
+  if (deadline.aborted || !('kind' in resolved)) return { error: 'timeout' }
+  if (resolved.kind !== 'allowed') return { error: resolved.kind === 'refused' ? 'address_refused' : 'dns' }
+  const { bodyGraceMs = BODY_GRACE_MS } = options
+  return postWebhook({ target: verdict.url, addresses: resolved.addresses, headers, body }, { deadline, bodyGraceMs })
 }
-
-const abortOf = (signal: AbortSignal): Promise<{ readonly kind: 'aborted' }> =>
-  new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve({ kind: 'aborted' }))
-  })
 
 const QUERY_TIMEOUT_MS = 1_000
 const QUERY_TRIES = 2
@@ -75,15 +59,11 @@ let resolver: Resolver | undefined
 /** Asks the name servers. With dead ones `dns.lookup` would block a small pool of threads for all deliveries. */
 export const resolveByDns: ResolveHost = async (hostname) => {
   resolver ??= new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
-  const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
   // Many names have one family only, and some name servers do not answer for the other.
-  if (ipv4.status === 'rejected' && ipv6.status === 'rejected') {
-    throw new Error('the name does not resolve', { cause: ipv4.reason })
-  }
-  return [
-    ...(ipv4.status === 'fulfilled' ? ipv4.value : []).map((address) => ({ address, family: 4 as const })),
-    ...(ipv6.status === 'fulfilled' ? ipv6.value : []).map((address) => ({ address, family: 6 as const })),
-  ]
+  const families = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+  return families.flatMap((found, at) =>
+    found.status === 'fulfilled' ? found.value.map((address) => ({ address, family: at === 0 ? 4 : 6 })) : [],
+  )
 }
 
 /** Spec section 8: stored response body. */
@@ -99,14 +79,7 @@ const CONNECT_TRY_MS = 2_000
 /** Some firewalls refuse requests without a user agent. */
 const COMMON_HEADERS = { 'User-Agent': 'gateway-webhooks/1', Accept: '*/*' }
 
-export type Outcome = Omit<WebhookResult, 'durationMs'>
-
-export const failed = (error: NonNullable<WebhookResult['error']>): Outcome => ({
-  delivered: false,
-  httpStatus: undefined,
-  error,
-  responseBody: undefined,
-})
+type Outcome = Omit<WebhookResult, 'durationMs'>
 
 type CheckedRequest = Pick<WebhookRequest, 'headers' | 'body'> & {
   readonly target: URL
@@ -119,54 +92,66 @@ type Limits = { readonly deadline: AbortSignal; readonly bodyGraceMs: number }
 export const postWebhook = (request: CheckedRequest, { deadline, bodyGraceMs }: Limits): Promise<Outcome> => {
   const outgoing = requestTo(request)
   return new Promise((resolve) => {
-    const failure = failureOf(outgoing)
     const chunks: Buffer[] = []
     let httpStatus: number | undefined
     let grace: NodeJS.Timeout | undefined
     let informational = 0
+    let bytes = 0
+    // How far the connection got tells the kind of a failure more reliably than a list of error codes.
+    let failure: 'connection' | 'tls' = 'connection'
 
-    const finish = (otherwise: 'timeout' | 'connection') => {
+    const end = () => {
       // Whatever comes later starts no timer.
       outgoing.off('response', onAnswer)
-      resolve(httpStatus === undefined ? failed(failure(otherwise)) : outcomeOf(httpStatus, Buffer.concat(chunks)))
-      deadline.removeEventListener('abort', onDeadline)
+      const error = deadline.aborted ? 'timeout' : failure
+      resolve(httpStatus === undefined ? { error } : outcomeOf(httpStatus, Buffer.concat(chunks)))
+      deadline.removeEventListener('abort', end)
       clearTimeout(grace)
       outgoing.destroy()
     }
-    const onDeadline = () => finish('timeout')
-    const onEnd = () => finish('connection')
     const onAnswer = (response: http.IncomingMessage) => {
       httpStatus = response.statusCode
-      grace = setTimeout(onEnd, bodyGraceMs)
+      grace = setTimeout(end, bodyGraceMs)
       response.on('data', (chunk: Buffer) => {
         chunks.push(chunk)
-        if (chunks.reduce((sum, { length }) => sum + length, 0) >= STORED_BYTES) onEnd()
+        if (chunks.reduce((sum, { length }) => sum + length, 0) >= STORED_BYTES) end()
       })
-      response.on('error', onEnd)
-      response.on('end', onEnd)
+      response.on('error', end).on('end', end)
     }
 
-    deadline.addEventListener('abort', onDeadline)
+    deadline.addEventListener('abort', end)
     outgoing.on('response', onAnswer)
     // We requested no protocol upgrade. The status line is the answer, and it is no 2xx.
     outgoing.on('upgrade', (response) => {
       onAnswer(response)
-      onEnd()
+      end()
     })
     outgoing.on('information', () => {
-      if (++informational > MAX_INFORMATIONAL) onEnd()
+      if (++informational > MAX_INFORMATIONAL) end()
     })
-    outgoing.on('socket', (socket) => endAfterBytes(socket, () => httpStatus === undefined && onEnd()))
-    outgoing.on('error', onEnd)
-    outgoing.on('close', onEnd)
+    outgoing.on('socket', (socket) => {
+      socket.once('connect', () => {
+        if (outgoing.protocol === 'https:') failure = 'tls'
+      })
+      socket.once('secureConnect', () => {
+        failure = 'connection'
+      })
+      // Counts below HTTP, because endless informational answers or empty lines never become an answer.
+      socket.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes >= READ_BYTES && httpStatus === undefined) end()
+      })
+    })
+    outgoing.on('error', end).on('close', end)
     outgoing.end(request.body)
   })
 }
 
 const requestTo = ({ target, headers, body, addresses }: CheckedRequest): http.ClientRequest => {
-  const connection: TcpNetConnectOpts = {
-    port: Number(target.port) || (target.protocol === 'https:' ? 443 : 80),
-    lookup: checkedLookup(addresses.slice(0, MAX_ADDRESSES)),
+  const checked = addresses.slice(0, MAX_ADDRESSES)
+  const connection = {
+    // With `autoSelectFamily` node asks for all addresses of a name.
+    lookup: ((_hostname, _options, answer) => answer(null, checked)) satisfies LookupFunction,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: CONNECT_TRY_MS,
     // Headers and body are two writes. Without this the second waits for a delayed acknowledgement (40 ms).
@@ -183,46 +168,11 @@ const requestTo = ({ target, headers, body, addresses }: CheckedRequest): http.C
   })
 }
 
-/** Answers node's lookup of the name with the addresses that were checked. */
-const checkedLookup =
-  (addresses: readonly ResolvedAddress[]): LookupFunction =>
-  (_hostname, { all }, callback) => {
-    const [first] = addresses
-    if (all === true) callback(null, [...addresses])
-    else if (first) callback(null, first.address, first.family)
-    else callback(new Error('no checked address'), '', 4)
-  }
-
-/** How far the connection got tells the kind of a failure more reliably than a list of error codes. */
-const failureOf = (outgoing: http.ClientRequest) => {
-  const reached = new Set<'connect' | 'secureConnect'>()
-  outgoing.on('socket', (socket) => {
-    for (const step of ['connect', 'secureConnect'] as const) socket.once(step, () => reached.add(step))
-  })
-  return (otherwise: 'timeout' | 'connection') => {
-    const isTls = outgoing.protocol === 'https:' && reached.has('connect') && !reached.has('secureConnect')
-    return otherwise === 'connection' && isTls ? 'tls' : otherwise
-  }
-}
-
-/** Counts below HTTP, because endless informational answers or empty lines never become an answer. */
-const endAfterBytes = (socket: Socket, onEnough: () => unknown): void => {
-  let bytes = 0
-  socket.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes >= READ_BYTES) onEnough()
-  })
-}
-
-const outcomeOf = (httpStatus: number, body: Buffer): Outcome => {
-  const delivered = httpStatus >= 200 && httpStatus <= 299
-  return {
-    delivered,
-    httpStatus,
-    error: delivered ? undefined : 'http_status',
-    responseBody: textOf(body.subarray(0, STORED_BYTES)),
-  }
-}
+const outcomeOf = (httpStatus: number, body: Buffer): Outcome => ({
+  httpStatus,
+  ...((httpStatus < 200 || httpStatus > 299) && { error: 'http_status' }),
+  responseBody: textOf(body.subarray(0, STORED_BYTES)),
+})
 
 /** UTF-8 whose last character may be cut: it is decoded as the start of a stream, so a broken rest is left out. */
 const textOf = (bytes: Buffer): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true })

@@ -1,6 +1,6 @@
 import type { Deps, StoreDeps } from '../../deps.ts'
 import { MAX_DELAY_SECONDS } from '../../queues.ts'
-import { addMs, HOUR_MS, later, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../../time.ts'
+import { addMs, later, MINUTE_MS, msBetween, SECOND_MS } from '../../time.ts'
 import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
 import { sendDeliveryMessage } from '../delivery/delivery-store.ts'
 import { alertDueAt } from '../delivery/tell-abandoned.ts'
@@ -10,22 +10,17 @@ import { type AfterAttempt, storeAttemptResult } from './attempt-store.ts'
 
 export type AttemptResultDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
 
-/** The lane of the next message, and when operators may be told about the endpoint. */
-type Follow = { readonly lane: Lane; readonly endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined }
-
 /**
- * Records a claimed attempt and does what follows: nothing after a success or a lost event, the next message after
- * another failure. After the last failure of a round an alert is due (spec 6.4). False when the claim had expired and
- * another worker recorded the attempt as lost; then nothing is changed. An attempt that was lost with its worker is
- * repeated at once; after a second loss in a row the usual wait counts from the attempt. Throws when the next message
- * cannot be sent. The attempt is recorded anyway, so the queue's retry of this message finds it old and drops it. Due
- * work sends the next message a minute after it was due.
+ * Records a claimed attempt, and sends the next message to this lane after a failure that is not the last of its round.
+ * After the last one an alert is due (spec 6.4). False when another worker recorded the attempt as lost; then nothing is
+ * changed. Throws when the next message cannot be sent: the attempt is recorded, and due work sends the message.
  */
 export const recordAttemptResult = async (
   deps: AttemptResultDeps,
   claimed: Delivery,
   attempt: DeliveryAttempt,
-  { lane, endpoint }: Follow,
+  lane: Lane,
+  endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined,
 ): Promise<boolean> => {
   const after = afterAttempt(deps, claimed, attempt, endpoint)
   if (!(await storeAttemptResult(deps, claimed, attempt, after))) return false
@@ -64,28 +59,21 @@ const announcedMs = (deps: Pick<Deps, 'now'>, { eventName, rounds, createdAt, fi
     ? msBetween(firedAt, deps.now())
     : undefined
 
-const nextAttemptAt = (
-  deps: StoreDeps,
-  { lostBefore }: Delivery,
-  { at, error }: DeliveryAttempt,
-  waitMs: number,
-): Timestamp => {
-  if (error !== 'unknown') return addMs(deps.now(), waitMs)
-  return lostBefore === true ? later(addMs(at, waitMs), deps.now()) : deps.now()
-}
-
 const afterAttempt = (
   deps: StoreDeps,
-  claimed: Delivery,
-  attempt: DeliveryAttempt,
-  endpoint: Follow['endpoint'],
+  { roundStart, lostBefore }: Delivery,
+  { number, at, error }: DeliveryAttempt,
+  endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined,
 ): AfterAttempt => {
-  if (attempt.error === undefined) return { status: 'succeeded' }
+  if (error === undefined) return { status: 'succeeded' }
   // No later attempt would find the bytes.
-  if (attempt.error === 'event_gone') return { status: 'skipped' }
-  const waitMs = waitAfterFailureMs(attempt.number - claimed.roundStart)
-  if (waitMs === undefined) return { status: 'abandoned', alertDueAt: alertDueAt(endpoint, deps.now()) }
-  return { status: 'scheduled', nextAttemptAt: nextAttemptAt(deps, claimed, attempt, waitMs) }
+  if (error === 'event_gone') return { status: 'skipped' }
+  const now = deps.now()
+  const waitMs = waitAfterFailureMs(number - roundStart)
+  if (waitMs === undefined) return { status: 'abandoned', alertDueAt: alertDueAt(endpoint, now) }
+  if (error !== 'unknown') return { status: 'scheduled', nextAttemptAt: addMs(now, waitMs) }
+  // An attempt that was lost with its worker is repeated at once, a second one in a row after the wait from its time.
+  return { status: 'scheduled', nextAttemptAt: lostBefore ? later(addMs(at, waitMs), now) : now }
 }
 
 /** Half of an attempt's time. After that long it held its worker, as much as an endpoint that never answers. */
@@ -121,27 +109,13 @@ const laneAfter = (endpoint: Endpoint, { durationMs, httpStatus }: DeliveryAttem
   return httpStatus === undefined ? laneOf(endpoint) : 'normal'
 }
 
-/** Waits after the first, second, ... failure of a round (spec 6.4). */
-const WAITS_MS = [
-  60 * SECOND_MS,
-  2 * MINUTE_MS,
-  4 * MINUTE_MS,
-  8 * MINUTE_MS,
-  16 * MINUTE_MS,
-  32 * MINUTE_MS,
-  64 * MINUTE_MS,
-] as const
-
-/** Spec 6.4: no wait is longer, even if the table above changes. */
-const LONGEST_WAIT_MS = 6 * HOUR_MS
+/** The waits after the first, second, ... failure of a round (spec 6.4), all below its limit of six hours. */
+const WAITS_MS = [1, 2, 4, 8, 16, 32, 64].map((minutes) => minutes * MINUTE_MS)
 
 export const ATTEMPTS_PER_ROUND = WAITS_MS.length + 1
 
 /** The wait after the given number of failures in a round; undefined when the round is over. */
-export const waitAfterFailureMs = (failures: number): number | undefined => {
-  const waitMs = WAITS_MS[failures - 1]
-  return waitMs === undefined ? undefined : Math.min(waitMs, LONGEST_WAIT_MS)
-}
+export const waitAfterFailureMs = (failures: number): number | undefined => WAITS_MS[failures - 1]
 
 /** The delay of a message for work that is due in `waitMs`: rounded up, in hops when SQS cannot hold it that long. */
 export const hopSeconds = (waitMs: number): number =>

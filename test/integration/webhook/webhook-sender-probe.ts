@@ -46,5 +46,3 @@ export const answering =
   (response) => {
     response.writeHead(status, headers).end(body)
   }
-
-export const failure = (error: string) => ({ delivered: false, httpStatus: undefined, error, responseBody: undefined })

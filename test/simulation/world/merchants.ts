@@ -23,7 +23,6 @@ const TIMEOUT_MS = 10_000
 const LATE = { leastMs: 5_000, mostMs: 9_900 }
 
 const outcome = (status: number | undefined, error: WebhookResult['error'], durationMs: number): WebhookResult => ({
-  delivered: status !== undefined && status >= 200 && status < 300,
   httpStatus: status,
   error,
   responseBody: status === undefined ? undefined : 'ok',
