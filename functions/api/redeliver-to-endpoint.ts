@@ -1,5 +1,5 @@
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
-import { redeliverOwnSince } from '../../shared/webhook/delivery/own-delivery.ts'
+import { redeliverOwnSince } from '../../shared/webhook/delivery/redeliver.ts'
 import { toRedeliveredDto } from '../../shared/webhook/delivery/redeliver-dto.ts'
 
 /** POST /v1/webhook_endpoints/{id}/redeliver (design section 8). Safe to repeat: it skips deliveries in progress. */

@@ -69,7 +69,7 @@ const announce = async (deps: AnnounceDeps, { name, payment: { paymentId, client
   const deliveries = endpoints
     .filter((endpoint) => subscribes(endpoint, type))
     .map((endpoint) => ({
-      delivery: newDelivery({ eventId, eventName: name, firedAt, paymentId }, endpoint, firedAt),
+      delivery: newDelivery({ eventId, name, firedAt, paymentId }, endpoint, firedAt),
       lane: laneOf(endpoint),
     }))
   const body = envelopeBody(type, eventId, firedAt, data)

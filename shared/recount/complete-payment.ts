@@ -17,7 +17,7 @@ import { eventKey } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
-import { announced, findDeliveries, insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
+import { findDeliveries, insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
 import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
 import { type RecountDeps, type RecountOf, type Repair, repairOf, shiftedBy } from './repair.ts'
 
@@ -94,7 +94,7 @@ const lostDeliveries = async (deps: RecountDeps, event: Event): Promise<Steps<st
   )
   const lost = new Set(event.endpointIds).difference(new Set(existing.map(({ endpointId }) => endpointId)))
   const endpoints = await Promise.all([...lost].map((id) => findEndpointEver(deps, event.clientId, id)))
-  const deliveries = endpoints.flatMap((one) => (one ? [newDelivery(announced(event), one, event.firedAt)] : []))
+  const deliveries = endpoints.flatMap((one) => (one ? [newDelivery(event, one, event.firedAt)] : []))
   return Object.fromEntries(deliveries.map((delivery) => [delivery.deliveryId, insertDelivery(delivery)]))
 }
 

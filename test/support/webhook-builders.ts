@@ -11,7 +11,7 @@ import { dueWork, exists, isNew, put, update } from '../../shared/table/step.ts'
 import type { QueryPage } from '../../shared/table/table.ts'
 import { expiresAfter, type Timestamp } from '../../shared/time.ts'
 import { type Delivery, type DeliveryAttempt, DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts'
-import { announced, findDelivery, insertDelivery, newDelivery } from '../../shared/webhook/delivery/delivery-store.ts'
+import { attemptsOf, findDelivery, insertDelivery, newDelivery } from '../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
 import { insertEndpoint } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
@@ -69,7 +69,7 @@ export const storedDelivery = async (
   given?: Event,
 ): Promise<Delivery> => {
   const event = given ?? (await storedEvent(deps, { clientId: endpoint.clientId }))
-  const delivery = { ...newDelivery(announced(event), endpoint, deps.now()), ...overrides }
+  const delivery = { ...newDelivery(event, endpoint, deps.now()), ...overrides }
   await deps.table.write(insertDelivery(delivery))
   return delivery
 }
@@ -126,6 +126,10 @@ export const rowOf = async (deps: TestDeps, { deliveryId }: Pick<Delivery, 'deli
   if (!delivery) throw new Error('the delivery is not there')
   return delivery
 }
+
+/** The newest attempts of a delivery that have rows of their own. */
+export const attemptRows = (deps: TestDeps, { deliveryId }: Pick<Delivery, 'deliveryId'>) =>
+  attemptsOf(deps, { deliveryId, attempts: 1 })
 
 /** When due work checks an item; undefined if it is no due work. */
 export const dueAtOf = async (deps: TestDeps, work: Work, id: string): Promise<string | undefined> => {

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { Deps, TableDeps } from '../../deps.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
-import { type DeliveryId, deliveryIdFor, type EventId, type PaymentId } from '../../ids.ts'
-import type { QueueMessage } from '../../queues.ts'
+import { type DeliveryId, deliveryIdFor, type PaymentId } from '../../ids.ts'
+import { toItem } from '../../table/attributes.ts'
 import { attemptSkPrefix, deliveryKey } from '../../table/keys.ts'
 import {
   all,
@@ -34,39 +34,30 @@ export const SCHEDULE_FIELDS = ['nextAttemptAt', 'resends', ...DUE_WORK_FIELDS] 
 export const UNLISTED_FIELD = 'state'
 export const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
 
-export type Announced = {
-  readonly eventId: EventId
-  readonly eventName: string
-  /** Only for a test; other deliveries send their event's bytes. */
-  readonly body?: string
-  readonly firedAt: Timestamp
-  /** The event's key; absent when there is none, as for a test. */
-  readonly paymentId?: PaymentId
-}
+type Announced = Pick<Event, 'eventId' | 'firedAt'> & { readonly name: string; readonly paymentId?: PaymentId }
 
-export const announced = ({ eventId, name, firedAt, paymentId }: Event): Announced => ({
+/**
+ * The one delivery of an event to an endpoint, due at once. Its id is derived, so a repeat makes the same one. For a
+ * disabled endpoint it starts as `skipped`, so that an operator can see and redeliver it.
+ */
+export const newDelivery = (
+  { eventId, name, firedAt, paymentId }: Announced,
+  { endpointId, clientId, url, enabled }: Endpoint,
+  now: Timestamp,
+): Delivery => ({
+  deliveryId: deliveryIdFor(eventId, endpointId),
   eventId,
   eventName: name,
   firedAt,
   paymentId,
-})
-
-/**
- * The one delivery of an event to an endpoint. Its id is derived, so a repeat makes the same one. It is due at once.
- * For a disabled endpoint it starts as `skipped`, so that an operator can see and redeliver it. The event keeps the
- * body; a test has no event and keeps its own. The status lists a delivery only after a failure.
- */
-export const newDelivery = (event: Announced, endpoint: Endpoint, now: Timestamp): Delivery => ({
-  deliveryId: deliveryIdFor(event.eventId, endpoint.endpointId),
-  ...event,
-  clientId: endpoint.clientId,
-  endpointId: endpoint.endpointId,
-  url: endpoint.url,
+  clientId,
+  endpointId,
+  url,
   attempts: 0,
   roundStart: 0,
   createdAt: now,
   resends: 0,
-  ...(endpoint.enabled
+  ...(enabled
     ? { status: 'scheduled', nextAttemptAt: now, dueAt: addMs(now, overdueAfterMs(0)), unlisted: true }
     : { status: 'skipped' }),
 })
@@ -110,12 +101,8 @@ export const schedule = ({ deliveryId }: Delivery, nextAttemptAt: Timestamp) => 
 export const isStatus = (status: DeliveryStatus): Condition =>
   any(equals('status', status), equals(UNLISTED_FIELD, status))
 
-const OVERDUE_AFTER_MS = MINUTE_MS
-const LONGEST_OVERDUE_MS = HOUR_MS
-
 /** How long due work waits before it sends an attempt's message again: doubled, so that no outage fills the queue. */
-export const overdueAfterMs = (resends: number): number =>
-  Math.min(OVERDUE_AFTER_MS * 2 ** Math.min(resends, 10), LONGEST_OVERDUE_MS)
+export const overdueAfterMs = (resends: number): number => Math.min(MINUTE_MS * 2 ** resends, HOUR_MS)
 
 /** Claims due work by moving its due time forward. False when another worker has claimed it, or it is done. */
 export const postponeDelivery = async (
@@ -145,70 +132,39 @@ export const endAlert = ({ deliveryId, attempts }: Delivery): Step =>
 
 const SHOWN_ATTEMPTS = 100
 
-/**
- * The newest attempts of a delivery, oldest first. A first attempt that succeeded is stored in the delivery; all others
- * have rows of their own.
- */
+/** The newest attempts, oldest first. The delivery holds a first one that succeeded; all others have rows of their own. */
 export const attemptsOf = async (
   deps: TableDeps,
-  { deliveryId, attempts, success }: Delivery,
+  { deliveryId, attempts, success }: Pick<Delivery, 'deliveryId' | 'attempts' | 'success'>,
   most = SHOWN_ATTEMPTS,
 ): Promise<readonly DeliveryAttempt[]> => {
   const held = success ? [success] : []
   if (attempts <= held.length) return held
-  return [...held, ...(await listAttempts(deps, deliveryId, most))].slice(-most)
-}
-
-/** The newest attempts of a delivery that have rows of their own, oldest first. */
-export const listAttempts = async (
-  deps: TableDeps,
-  deliveryId: DeliveryId,
-  most = SHOWN_ATTEMPTS,
-): Promise<readonly DeliveryAttempt[]> => {
   const { items } = await deps.table.query({
     partition: [deliveryKey(deliveryId).pk],
     range: { beginsWith: attemptSkPrefix },
     limit: Math.min(most, SHOWN_ATTEMPTS),
     newestFirst: true,
   })
-  return items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed()
+  return [...held, ...items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed()].slice(-most)
 }
-
-/** The message of the next attempt. It names the slow lane, so that no worker sends it there again. */
-const messageOf = (
-  { deliveryId, clientId, endpointId, attempts }: Delivery,
-  lane: Lane,
-  delaySeconds: number,
-): QueueMessage => ({
-  body: {
-    delivery_id: deliveryId,
-    attempt: attempts + 1,
-    client_id: clientId,
-    endpoint_id: endpointId,
-    ...(lane === 'slow' && { slow: true }),
-  },
-  delaySeconds,
-  group: endpointId,
-})
-
-const send = (deps: Pick<Deps, 'queues'>, lane: Lane, messages: readonly QueueMessage[]): Promise<void> =>
-  lane === 'slow' ? deps.queues.send('webhooks-slow', ...messages) : deps.queues.send('webhooks', ...messages)
-
-export const sendDeliveryMessage = (
-  deps: Pick<Deps, 'queues'>,
-  delivery: Delivery,
-  lane: Lane,
-  delaySeconds: number,
-): Promise<void> => send(deps, lane, [messageOf(delivery, lane, delaySeconds)])
 
 export type InLane = { readonly delivery: Delivery; readonly lane: Lane }
 
+/** Sends the messages of next attempts. One for the slow lane says so, so that no worker sends it there again. */
 export const sendDeliveryMessages = async (
   deps: Pick<Deps, 'queues'>,
   deliveries: readonly InLane[],
+  delaySeconds = 0,
 ): Promise<void> => {
-  const messages = (wanted: Lane) =>
-    deliveries.flatMap(({ delivery, lane }) => (lane === wanted ? [messageOf(delivery, lane, 0)] : []))
-  const lanes = (['normal', 'slow'] as const).filter((lane) => messages(lane).length > 0)
-  await Promise.all(lanes.map((lane) => send(deps, lane, messages(lane))))
+  const lanes = Map.groupBy(deliveries, ({ lane }) => lane)
+  const sends = [...lanes].map(([lane, some]) => {
+    const messages = some.map(({ delivery: { deliveryId, clientId, endpointId, attempts } }) => ({
+      body: toItem({ deliveryId, attempt: attempts + 1, clientId, endpointId, slow: lane === 'slow' || undefined }),
+      delaySeconds,
+      group: endpointId,
+    }))
+    return lane === 'slow' ? deps.queues.send('webhooks-slow', ...messages) : deps.queues.send('webhooks', ...messages)
+  })
+  await Promise.all(sends)
 }

@@ -12,7 +12,8 @@ import {
 } from '../../ids.ts'
 import { firstOfPage, ofPage, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
-import { addMs, END_OF_TIME, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { queryPages } from '../../table/list-items.ts'
+import { addMs, END_OF_TIME, MINUTE_MS } from '../../time.ts'
 import { findEndpointEver, listEndpointsEver } from '../endpoint/endpoint-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
 import { attemptsOf, DELIVERY_ENTITY, findDeliveries } from './delivery-store.ts'
@@ -78,32 +79,27 @@ const newestDeliveries = async (
   { filter: { status }, page, mostLooked }: Listing,
 ): Promise<readonly Delivery[]> => {
   const depth = firstOfPage(page) + page.perPage
-  const count = Math.min(depth, MAX_DEPTH)
-  const ofEach = Math.max(1, Math.floor(mostLooked / Math.max(1, owners.length)))
-  const lists = await mapInChunks(owners, CONCURRENCY, (owner) =>
-    newestKeys(deps, owner, { status, count, mostLooked: ofEach }),
-  )
+  const wanted = {
+    status,
+    count: Math.min(depth, MAX_DEPTH),
+    mostLooked: Math.max(1, Math.floor(mostLooked / Math.max(1, owners.length))),
+  }
+  const lists = await mapInChunks(owners, CONCURRENCY, (owner) => newestKeys(deps, owner, wanted))
   const keys = lists.flat().toSorted(newestFirst)
-  if (depth > MAX_DEPTH && keys.length >= MAX_DEPTH) throw tooDeep(page)
-  const ids = keys.slice(firstOfPage(page), depth).map(({ id }) => v.parse(DeliveryIdSchema, id))
-  return findDeliveries(deps, ids)
+  if (depth > MAX_DEPTH && keys.length >= MAX_DEPTH) {
+    const hint = `The last page is ${Math.floor(MAX_DEPTH / page.perPage)}. Older ones: by event_id.`
+    throw tooFar(`only the newest ${MAX_DEPTH} deliveries can be listed`, hint)
+  }
+  return findDeliveries(deps, idsOf(keys.slice(firstOfPage(page), depth)))
 }
 
-const tooDeep = ({ perPage }: Page) =>
-  invalid(
-    `page: only the newest ${MAX_DEPTH} deliveries can be listed`,
-    { page: ['too far back'] },
-    `The last page is ${Math.floor(MAX_DEPTH / perPage)}. Older ones: by event_id.`,
-  )
+const tooFar = (reason: string, hint: string) => invalid(`page: ${reason}`, { page: ['too far back'] }, hint)
+
+const idsOf = (keys: readonly ListKey[]) => keys.map(({ deliveryId }) => deliveryId)
 
 const eventsDeliveries = async (deps: TableDeps, owners: readonly EndpointId[], eventId: EventId) => {
-  const deliveries = await findDeliveries(
-    deps,
-    owners.map((endpointId) => deliveryIdFor(eventId, endpointId)),
-  )
-  return deliveries.toSorted((a, b) =>
-    newestFirst({ at: a.createdAt, id: a.deliveryId }, { at: b.createdAt, id: b.deliveryId }),
-  )
+  const ids = owners.map((endpointId) => deliveryIdFor(eventId, endpointId))
+  return (await findDeliveries(deps, ids)).toSorted(newestFirst)
 }
 
 /** When many deliveries have many attempts, each shows its newest ones. */
@@ -116,7 +112,12 @@ const withAttempts = (deps: TableDeps, deliveries: readonly Delivery[]): Promise
 }
 
 /** A delivery's position in the lists. */
-type ListKey = { readonly at: string; readonly id: string }
+type ListKey = { readonly createdAt: string; readonly deliveryId: DeliveryId }
+
+const toListKey = ({ listedAt, id }: Item): ListKey => ({
+  createdAt: String(listedAt),
+  deliveryId: v.parse(DeliveryIdSchema, id),
+})
 
 type Wanted = {
   readonly status: DeliveryStatus | undefined
@@ -129,84 +130,62 @@ const LOOK_PAGE = 100
 /** By then due work has checked, and listed, a delivery without a result. */
 const LISTED_BY_THEN_MS = 30 * MINUTE_MS
 
-const sortKey = ({ at, id }: ListKey) => `${at} ${id}`
+const sortKey = ({ createdAt, deliveryId }: ListKey) => `${createdAt} ${deliveryId}`
 const newestFirst = (a: ListKey, b: ListKey): number => (sortKey(a) < sortKey(b) ? 1 : -1)
 
 /** The newest deliveries of an endpoint. Those without a failure are not listed by status: each is read. */
-const newestKeys = async (
-  deps: StoreDeps,
-  owner: EndpointId,
-  { status, count, mostLooked }: Wanted,
-): Promise<readonly ListKey[]> => {
-  if (status !== 'succeeded' && status !== 'scheduled') return listedKeys(deps, owner, status, count)
-  const since = status === 'scheduled' ? addMs(deps.now(), -LISTED_BY_THEN_MS) : undefined
-  const { found, complete } = await lookFor(deps, owner, { status, count, mostLooked }, since)
-  if (status === 'scheduled') {
-    const keys = [...(await listedKeys(deps, owner, status, count)), ...found]
-    return [...new Map(keys.map((key) => [key.id, key])).values()].toSorted(newestFirst).slice(0, count)
+const newestKeys = async (deps: StoreDeps, owner: EndpointId, wanted: Wanted): Promise<readonly ListKey[]> => {
+  const { status, count, mostLooked } = wanted
+  if (status === 'succeeded') {
+    const { found, complete } = await lookFor(deps, owner, wanted)
+    if (complete) return found
+    const hint = 'Succeeded ones further back: with endpoint_id, without status, or by event_id.'
+    throw tooFar(`only the newest ${mostLooked} deliveries of an endpoint are looked through`, hint)
   }
-  if (complete) return found
-  throw invalid(
-    `page: only the newest ${mostLooked} deliveries of an endpoint are looked through`,
-    { page: ['too far back'] },
-    'Succeeded ones further back: with endpoint_id, without status, or by event_id.',
-  )
+  const keys = await listedKeys(deps, owner, status, count)
+  if (status !== 'scheduled') return keys
+  const { found } = await lookFor(deps, owner, wanted, addMs(deps.now(), -LISTED_BY_THEN_MS))
+  const both = new Map([...keys, ...found].map((key) => [key.deliveryId, key]))
+  return [...both.values()].toSorted(newestFirst).slice(0, count)
 }
 
 /** The newest deliveries of a status, found by reading each; `complete` unless older ones may match. */
-const lookFor = async (
-  deps: StoreDeps,
-  owner: EndpointId,
-  { status, count, mostLooked }: Wanted,
-  since: Timestamp | undefined,
-): Promise<{ readonly found: readonly ListKey[]; readonly complete: boolean }> => {
+const lookFor = async (deps: TableDeps, owner: EndpointId, { status, count, mostLooked }: Wanted, since = '0') => {
   const found: ListKey[] = []
   let cursor: Item | undefined
   for (let looked = 0; looked < mostLooked; looked += LOOK_PAGE) {
     const page = await deps.table.query({
       index: 'by-owner',
       partition: [owner, DELIVERY_ENTITY],
+      range: { between: [since, END_OF_TIME] },
       newestFirst: true,
       limit: Math.min(LOOK_PAGE, mostLooked - looked),
-      ...(since !== undefined && { range: { between: [since, END_OF_TIME] as const } }),
-      ...(cursor && { cursor }),
+      cursor,
     })
-    const deliveries = await findDeliveries(
-      deps,
-      page.items.map(({ id }) => v.parse(DeliveryIdSchema, id)),
-    )
-    const matching = deliveries.filter((delivery) => delivery.status === status)
-    found.push(...matching.map(({ createdAt, deliveryId }) => ({ at: createdAt, id: deliveryId })))
+    const deliveries = await findDeliveries(deps, idsOf(page.items.map(toListKey)))
+    found.push(...deliveries.filter((delivery) => delivery.status === status))
     cursor = page.cursor
     if (found.length >= count || !cursor) return { found: found.slice(0, count), complete: true }
   }
   return { found, complete: false }
 }
 
-const listedKeys = async (deps: TableDeps, owner: EndpointId, status: DeliveryStatus | undefined, count: number) => {
-  const list =
-    status === undefined
-      ? ({ index: 'by-owner', partition: [owner, DELIVERY_ENTITY] } as const)
-      : ({ index: 'by-status', partition: [owner, DELIVERY_ENTITY, status] } as const)
-  const keys: ListKey[] = []
-  let cursor: Item | undefined
-  do {
-    const found = await deps.table.query({
-      ...list,
-      newestFirst: true,
-      limit: count - keys.length,
-      ...(cursor && { cursor }),
-    })
-    keys.push(...found.items.map(({ listedAt, id }) => ({ at: String(listedAt), id: String(id) })))
-    cursor = found.cursor
-  } while (cursor && keys.length < count)
-  return keys
-}
-
-/** The newest abandoned deliveries of an endpoint, at most `most`. The index suggests. */
-export const newestAbandoned = async (
+/** The newest deliveries of an endpoint, all or those that the index lists by this status, at most `count`. */
+export const listedKeys = async (
   deps: TableDeps,
   owner: EndpointId,
-  most: number,
-): Promise<readonly DeliveryId[]> =>
-  (await listedKeys(deps, owner, 'abandoned', most)).map(({ id }) => v.parse(DeliveryIdSchema, id))
+  status: DeliveryStatus | undefined,
+  count: number,
+): Promise<readonly ListKey[]> => {
+  const partition = [owner, DELIVERY_ENTITY]
+  const list =
+    status === undefined
+      ? ({ index: 'by-owner', partition } as const)
+      : ({ index: 'by-status', partition: [...partition, status] } as const)
+  const keys: ListKey[] = []
+  for await (const items of queryPages(deps, { ...list, newestFirst: true, limit: count })) {
+    keys.push(...items.map(toListKey))
+    if (keys.length >= count) break
+  }
+  return keys.slice(0, count)
+}

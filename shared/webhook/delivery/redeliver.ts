@@ -8,40 +8,70 @@ import { readParts } from '../../ledger/window-store.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Endpoint, laneOf, subscribes } from '../endpoint/endpoint.ts'
-import { findEndpointEver } from '../endpoint/endpoint-store.ts'
+import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
+import { findEndpoint, findEndpointEver, requireEndpoint } from '../endpoint/endpoint-store.ts'
+import type { Delivery } from './delivery.ts'
+import { parseDeliveryId } from './delivery-dto.ts'
 import {
-  announced,
+  attemptsOf,
   findDeliveries,
   findDelivery,
   insertDelivery,
   newDelivery,
-  sendDeliveryMessage,
+  sendDeliveryMessages,
 } from './delivery-store.ts'
-import type { Redelivered, SinceRequest } from './redeliver-dto.ts'
-import { beginRound, keepEvent, type RoundDeps, refusedRound, type WriteRound } from './round-store.ts'
+import type { ShownDelivery } from './list-deliveries.ts'
+import { parseRedeliverBody, type Redelivered, type SinceRequest } from './redeliver-dto.ts'
+import { beginRound, keepEvent, ROUNDS_A_DAY, type RoundDeps, type WriteRound } from './round-store.ts'
 import { endpointDisabled } from './send-test-event.ts'
 
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
 
+/** A client's delivery. An absent id and another client's throw the same 404. */
+const requireDelivery = async (deps: TableDeps, clientId: ClientId, deliveryId: DeliveryId): Promise<Delivery> => {
+  const delivery = await findDelivery(deps, deliveryId)
+  if (delivery?.clientId !== clientId) throw notFound('delivery')
+  return delivery
+}
+
+/** A merchant's own delivery (design section 8). A malformed id throws the same 404. */
+export const findOwnDelivery = async (deps: TableDeps, clientId: ClientId, id: string): Promise<ShownDelivery> => {
+  const delivery = await requireDelivery(deps, clientId, parseDeliveryId(id))
+  return { delivery, attempts: await attemptsOf(deps, delivery) }
+}
+
 /**
- * Starts a new round of one finished delivery: the same row, event id and bytes. Throws 404 for another client's
- * delivery. Throws 422 during a round, for a disabled or deleted endpoint, and after ten rounds on one UTC day.
+ * An operator starts a new round of one finished delivery: the same row, event id and bytes. Throws 404 for another
+ * client's. Throws 422 during a round, for a disabled or deleted endpoint, and after ten rounds on one UTC day.
  */
 export const redeliver = async (
   deps: RedeliverDeps,
   { clientId, deliveryId, operator }: { clientId: ClientId; deliveryId: DeliveryId; operator: string },
 ): Promise<void> => {
-  const delivery = await findDelivery(deps, deliveryId)
-  if (delivery?.clientId !== clientId) throw notFound('delivery')
+  const delivery = await requireDelivery(deps, clientId, deliveryId)
   const endpoint = await requireEnabledEndpoint(deps, clientId, delivery.endpointId)
-  const refused = refusedRound(delivery, deps.now())
-  if (refused) throw refused
-  if (await beginRound(deps, { delivery, lane: laneOf(endpoint) }, recorded(deps, operator))) return
-  throw invalid(
-    'the delivery is in progress',
-    undefined,
-    'Wait for its remaining attempts; list-deliveries shows them.',
-  )
+  await begin(deps, delivery, endpoint, recorded(deps, operator))
+}
+
+/** The same by its merchant; however many callers ask, one round begins. */
+export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: string): Promise<ShownDelivery> => {
+  const { delivery, attempts } = await findOwnDelivery(deps, clientId, id)
+  const endpoint = await findEndpoint(deps, clientId, delivery.endpointId)
+  // A deleted endpoint is not found.
+  if (!endpoint?.enabled) throw ownDisabled()
+  const begun = await begin(deps, delivery, endpoint, unrecorded(deps))
+  deps.log.info('delivery.redelivered', { delivery_id: delivery.deliveryId, client_id: clientId })
+  return { delivery: begun, attempts }
+}
+
+const begin = async (deps: RoundDeps, delivery: Delivery, endpoint: Endpoint, write: WriteRound): Promise<Delivery> => {
+  const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, write)
+  if (begun === 'in progress') {
+    throw invalid('the delivery is in progress', undefined, 'Wait for its remaining attempts.')
+  }
+  if (begun !== 'no round left') return begun
+  const hint = 'Correct the endpoint, and redeliver after 00:00 UTC.'
+  throw invalid(`${ROUNDS_A_DAY} rounds of the delivery were begun today`, undefined, hint)
 }
 
 /** Throws 404 for an endpoint the client never had, and 422 for one that is disabled or deleted. */
@@ -59,10 +89,18 @@ const requireEnabledEndpoint = async (deps: TableDeps, clientId: ClientId, endpo
   return endpoint
 }
 
+const ownDisabled = () => invalid('the endpoint is disabled', undefined, 'What it missed is in GET /v1/events.')
+
+const unrecorded =
+  (deps: RoundDeps): WriteRound =>
+  (_, steps) =>
+    deps.table.transact(steps)
+
+/** With an operator's audit record. A missing delivery had no status before. */
 const recorded =
   (deps: RedeliverDeps, operator: string): WriteRound =>
-  ({ deliveryId: subject, clientId }, steps, status) => {
-    const before = status && { status }
+  ({ deliveryId: subject, clientId, status }, steps) => {
+    const before = status === 'scheduled' ? undefined : { status }
     const record = { subject, clientId, operator, action: 'redeliver', before, after: { status: 'scheduled' } }
     return recordChange(deps, record, steps)
   }
@@ -73,7 +111,7 @@ type EndpointRedelivery = SinceRequest & {
   readonly operator: string
 }
 
-/** `redeliverSince` for an operator, with audit records. Throws 404 and 422 as for one delivery. */
+/** An operator sends an endpoint what it did not get since a time. Throws 404 and 422 as for one delivery. */
 export const redeliverToEndpoint = async (
   deps: RedeliverDeps,
   { clientId, endpointId, operator, ...asked }: EndpointRedelivery,
@@ -82,31 +120,40 @@ export const redeliverToEndpoint = async (
   return redeliverSince(deps, endpoint, asked, recorded(deps, operator))
 }
 
+/** The same by its merchant. */
+export const redeliverOwnSince = async (
+  deps: RoundDeps,
+  { clientId, id, rawBody }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },
+): Promise<Redelivered> => {
+  const endpoint = await requireEndpoint(deps, { clientId, endpointId: parseEndpointId(id) })
+  const asked = parseRedeliverBody(rawBody)
+  if (!endpoint.enabled) throw ownDisabled()
+  const redelivered = await redeliverSince(deps, endpoint, asked, unrecorded(deps))
+  const { endpointId } = endpoint
+  deps.log.info('delivery.redelivered', { endpoint_id: endpointId, client_id: clientId, deliveries: redelivered.count })
+  return redelivered
+}
+
 /** The most events that one call examines. The answer's cursor continues after them. */
 const EVENTS_PER_CALL = 100
 
 /**
- * Reads the client's events since a time and sends what the endpoint did not get: abandoned, skipped and missing
- * deliveries. A delivery is missing if the endpoint was registered or subscribed later, so a new endpoint that replaces
- * another one loses no event. Deliveries in progress, and those with ten rounds today, are passed over. A call that
- * failed half-way can be repeated.
+ * Reads the client's events since a time and sends the abandoned, skipped and missing deliveries. One is missing if the
+ * endpoint was registered or subscribed later, so a new endpoint that replaces another one loses no event. Deliveries
+ * in progress, and those with ten rounds today, are passed over. A call that failed half-way can be repeated.
  */
-export const redeliverSince = async (
+const redeliverSince = async (
   deps: RoundDeps,
   endpoint: Endpoint,
   { since, status, cursor }: SinceRequest,
   write: WriteRound,
 ): Promise<Redelivered> => {
   const { clientId, endpointId } = endpoint
-  const lane = laneOf(endpoint)
   const after = cursor === undefined ? undefined : decodeCursor(cursor, since)
   const parts = await readParts(deps, clientId)
   const page = await listClientEventsSince(deps, { clientId, parts, since, limit: EVENTS_PER_CALL, after })
-  const found = await findDeliveries(
-    deps,
-    page.events.map(({ eventId }) => deliveryIdFor(eventId, endpointId)),
-  )
-  const deliveries = new Map(found.map((delivery) => [delivery.eventId, delivery]))
+  const ids = page.events.map(({ eventId }) => deliveryIdFor(eventId, endpointId))
+  const deliveries = new Map((await findDeliveries(deps, ids)).map((delivery) => [delivery.eventId, delivery]))
   let count = 0
   let passedOver = 0
   for (const event of page.events) {
@@ -114,8 +161,9 @@ export const redeliverSince = async (
     if (delivery) {
       const wanted = status === undefined ? delivery.status !== 'succeeded' : delivery.status === status
       if (!wanted) continue
-      if (refusedRound(delivery, deps.now())) passedOver += 1
-      else if (await beginRound(deps, { delivery, lane }, write)) count += 1
+      const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, write)
+      if (begun === 'no round left') passedOver += 1
+      else if (begun !== 'in progress') count += 1
     } else if (status === undefined && subscribes(endpoint, event.type)) {
       if (await deliverMissing(deps, event, endpoint, write)) count += 1
     }
@@ -124,9 +172,9 @@ export const redeliverSince = async (
 }
 
 const deliverMissing = async (deps: RoundDeps, event: Event, endpoint: Endpoint, write: WriteRound) => {
-  const delivery = newDelivery(announced(event), endpoint, deps.now())
+  const delivery = newDelivery(event, endpoint, deps.now())
   const { applied } = await write(delivery, { delivery: insertDelivery(delivery), event: await keepEvent(deps, event) })
-  if (applied) await sendDeliveryMessage(deps, delivery, laneOf(endpoint), 0)
+  if (applied) await sendDeliveryMessages(deps, [{ delivery, lane: laneOf(endpoint) }])
   return applied
 }
 

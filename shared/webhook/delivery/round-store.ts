@@ -1,6 +1,5 @@
-import * as v from 'valibot'
 import type { Deps, StoreDeps } from '../../deps.ts'
-import { assertInvariant, type GatewayError, invalid } from '../../errors.ts'
+import { assertInvariant, invalid } from '../../errors.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import type { NamedEvent } from '../../event/event-store.ts'
 import { deliveryKey, eventKey } from '../../table/keys.ts'
@@ -8,7 +7,7 @@ import { above, all, equals, type Step, unchanged, update } from '../../table/st
 import type { TransactOutcome } from '../../table/table.ts'
 import { addMs, expiresAfter, type Timestamp } from '../../time.ts'
 import type { Delivery } from './delivery.ts'
-import { type InLane, isStatus, schedule, sendDeliveryMessage, UNLISTED_FIELD } from './delivery-store.ts'
+import { type InLane, isStatus, schedule, sendDeliveryMessages, UNLISTED_FIELD } from './delivery-store.ts'
 import { tellFirst } from './tell-abandoned.ts'
 
 export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
@@ -16,47 +15,31 @@ export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'
 type RoundSteps = { readonly delivery: Step; readonly event: Step | undefined }
 
 /** Writes all steps of one round, or of one missing delivery, or none; for an operator with the audit record. */
-export type WriteRound = (
-  delivery: Delivery,
-  steps: RoundSteps,
-  before?: Delivery['status'],
-) => Promise<TransactOutcome<keyof RoundSteps>>
-
-/** Why a caller may not begin a round of this delivery now; undefined when it may. */
-export const refusedRound = (delivery: Delivery, now: Timestamp): GatewayError | undefined =>
-  delivery.status === 'scheduled' || mayBeginRound(delivery, now)
-    ? undefined
-    : invalid(
-        `${ROUNDS_A_DAY} rounds of the delivery were begun today`,
-        undefined,
-        'Correct the endpoint, and redeliver after 00:00 UTC.',
-      )
+export type WriteRound = (delivery: Delivery, steps: RoundSteps) => Promise<TransactOutcome<keyof RoundSteps>>
 
 /**
  * Starts a new round of attempts on a finished delivery: the same row, event id and bytes. Answers the delivery as it
- * then is. Undefined when it is in progress, has no round left today, or another caller has just begun one. Unreported
- * abandonments of its endpoint are reported first. After a crash before the message, due work sends it within minutes.
+ * then is, or why this caller begins none. Unreported abandonments of its endpoint are reported first. After a crash
+ * before the message, due work sends it within minutes.
  */
 export const beginRound = async (
   deps: RoundDeps,
   { delivery: met, lane }: InLane,
   write: WriteRound,
-): Promise<Delivery | undefined> => {
-  if (met.status === 'scheduled') return undefined
+): Promise<Delivery | 'in progress' | 'no round left'> => {
+  if (met.status === 'scheduled') return 'in progress'
+  if (!mayBeginRound(met, deps.now())) return 'no round left'
   const delivery = await tellFirst(deps, met)
-  if (!delivery) return undefined
+  if (!delivery) return 'in progress'
   const { paymentId, body, eventName: name, firedAt } = delivery
   const event = paymentId && body === undefined ? await keepEvent(deps, { paymentId, name, firedAt }) : undefined
   const now = deps.now()
-  if (!mayBeginRound(delivery, now)) return undefined
-  const outcome = await write(delivery, { delivery: startRound(delivery, now), event }, delivery.status)
+  const outcome = await write(delivery, { delivery: startRound(delivery, now), event })
   if (!outcome.applied && outcome.refusedBy === 'event') throw invalid('the event is no longer kept')
-  if (!outcome.applied) return undefined
-  await sendDeliveryMessage(deps, delivery, lane, 0)
+  if (!outcome.applied) return 'in progress'
+  await sendDeliveryMessages(deps, [{ delivery, lane }])
   return { ...delivery, status: 'scheduled', nextAttemptAt: now, roundStart: delivery.attempts }
 }
-
-const TtlOnly = v.object({ ttl: v.number() })
 
 /** Keeps an event that is sent again as long as a new one; undefined if it is kept long enough already. */
 export const keepEvent = async (
@@ -66,7 +49,7 @@ export const keepEvent = async (
   const now = deps.now()
   if (now < addMs(firedAt, RETENTION.eventMs - RETENTION.keepMs)) return undefined
   const item = await deps.table.getFields(eventKey(paymentId, name), ['ttl'])
-  if (item && v.parse(TtlOnly, item).ttl > expiresAfter(now, RETENTION.keepMs)) return undefined
+  if (Number(item?.['ttl']) > expiresAfter(now, RETENTION.keepMs)) return undefined
   return update(
     eventKey(paymentId, name),
     { set: { ttl: expiresAfter(now, RETENTION.eventMs) } },
@@ -82,7 +65,7 @@ const utcDay = (at: Timestamp): string => at.slice(0, 10)
 const roundsToday = ({ rounds = 0, roundsOn }: Delivery, now: Timestamp): number =>
   roundsOn === utcDay(now) ? rounds : 0
 
-export const mayBeginRound = (delivery: Delivery, now: Timestamp): boolean => roundsToday(delivery, now) < ROUNDS_A_DAY
+const mayBeginRound = (delivery: Delivery, now: Timestamp): boolean => roundsToday(delivery, now) < ROUNDS_A_DAY
 
 /**
  * Starts a new round of attempts on a finished delivery and counts it. Refused when another round was begun meanwhile.

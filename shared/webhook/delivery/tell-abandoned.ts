@@ -3,10 +3,10 @@ import type { Alert, Deps, StoreDeps } from '../../deps.ts'
 import type { DeliveryId } from '../../ids.ts'
 import { addMs, later, MINUTE_MS, type Timestamp } from '../../time.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
-import { findEndpointEver, noteAlert, takeBackAlert } from '../endpoint/endpoint-store.ts'
+import { findEndpointEver, moveLastAlert } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
 import { endAlert, findDeliveries, findDelivery, postponeDelivery } from './delivery-store.ts'
-import { newestAbandoned } from './list-deliveries.ts'
+import { listedKeys } from './list-deliveries.ts'
 
 export type TellDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
 
@@ -31,14 +31,13 @@ const needsAlert = ({ status, dueAt }: Delivery): boolean => status === 'abandon
 
 const alertOf = ({ clientId, endpointId }: Delivery, told: readonly Delivery[]): Alert => {
   const named = told.slice(0, MOST_NAMED).map(({ deliveryId }) => deliveryId)
-  const others = told.length - named.length
+  const rest = told.length > MOST_NAMED ? ` and ${told.length - MOST_NAMED} more` : ''
   return {
     kind: 'delivery.abandoned',
     subject: endpointId,
     message:
       `To endpoint ${endpointId} of client ${clientId}, abandoned after their last attempt: ${told.length} ` +
-      `${told.length === 1 ? 'delivery' : 'deliveries'}: ${named.join(', ')}` +
-      `${others > 0 ? ` and ${others} more` : ''}. The merchant does not know of these events. All of them: ` +
+      `${told.length === 1 ? 'delivery' : 'deliveries'}: ${named.join(', ')}${rest}. The merchant does not know of these events. All of them: ` +
       `list-deliveries {"client_id": "${clientId}", "endpoint_id": "${endpointId}", "status": "abandoned"}; ` +
       'redeliver by endpoint_id and since sends them again.',
   }
@@ -46,8 +45,8 @@ const alertOf = ({ clientId, endpointId }: Delivery, told: readonly Delivery[]):
 
 /** The unreported abandoned deliveries of the delivery's endpoint, this one first. */
 const unreportedOf = async (deps: TellDeps, delivery: Delivery): Promise<readonly Delivery[]> => {
-  const ids = await newestAbandoned(deps, delivery.endpointId, MOST_LOOKED)
-  const others = ids.filter((id) => id !== delivery.deliveryId)
+  const abandoned = await listedKeys(deps, delivery.endpointId, 'abandoned', MOST_LOOKED)
+  const others = abandoned.map(({ deliveryId }) => deliveryId).filter((id) => id !== delivery.deliveryId)
   const unreported = [delivery]
   for (const some of chunks(others, LOOK_PAGE)) {
     unreported.push(...(await findDeliveries(deps, some)).filter(needsAlert))
@@ -56,33 +55,27 @@ const unreportedOf = async (deps: TellDeps, delivery: Delivery): Promise<readonl
   return unreported.slice(0, MOST_TOLD)
 }
 
-/** Only one worker reports an endpoint at a time. */
-type Told = 'told' | 'by_another'
-
 /**
- * Reports all unreported abandoned deliveries to an endpoint in one alert (spec 6.4, design section 11). The worker
- * that moves the endpoint's `last_alert_at` sends it. Rows are marked after the alert: if the worker dies between, the
- * next one reports them again, and nothing is lost. Throws when the alert cannot be published.
+ * Reports all unreported abandoned deliveries to an endpoint in one alert (spec 6.4, design section 11). False when
+ * another worker has just moved the endpoint's `last_alert_at` and reports them. Rows are marked after the alert: if the
+ * worker dies between, the next one reports them again. Throws when the alert cannot be published.
  */
-const tell = async (deps: TellDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<Told> => {
+const tell = async (deps: TellDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<boolean> => {
   // Always later than the last time: two workers in one millisecond, or on clocks that differ, cannot both claim it.
   const at = alertDueAt(endpoint, deps.now(), 1)
-  if (endpoint && !(await noteAlert(deps, endpoint, at))) return 'by_another'
+  if (endpoint && !(await moveLastAlert(deps, endpoint, endpoint.lastAlertAt, at))) return false
   const told = await unreportedOf(deps, delivery)
   try {
     await deps.alerts.publish(alertOf(delivery, told))
   } catch (error) {
     // Due work retries each minute, not in a quarter of an hour.
-    if (endpoint) await takeBackAlert(deps, endpoint, at)
+    if (endpoint) await moveLastAlert(deps, endpoint, at, endpoint.lastAlertAt)
     throw error
   }
   await mapInChunks(told, WRITES_AT_A_TIME, (one) => deps.table.write(endAlert(one)))
-  deps.log.info('alert.published', {
-    endpoint_id: delivery.endpointId,
-    client_id: delivery.clientId,
-    deliveries: told.length,
-  })
-  return 'told'
+  const { endpointId: endpoint_id, clientId: client_id } = delivery
+  deps.log.info('alert.published', { endpoint_id, client_id, deliveries: told.length })
+  return true
 }
 
 const endpointOf = (deps: TellDeps, { clientId, endpointId }: Delivery): Promise<Endpoint | undefined> =>
@@ -97,7 +90,7 @@ export const checkAbandoned = async (deps: TellDeps, deliveryId: DeliveryId): Pr
     await postponeDelivery(deps, delivery, mayAt, undefined)
     return false
   }
-  return (await tell(deps, delivery, endpoint)) === 'told'
+  return tell(deps, delivery, endpoint)
 }
 
 /** Redeliveries of one endpoint meet each other's alerts at most a few times. */

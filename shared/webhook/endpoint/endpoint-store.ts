@@ -114,19 +114,17 @@ export const markSlow = ({ clientId, endpointId }: Endpoint, slowSince: Timestam
 export const unmarkSlow = ({ clientId, endpointId, slowSince }: Endpoint): Step =>
   updateFields(endpointKey(clientId, endpointId), { remove: ['slowSince'] }, equals('slowSince', slowSince))
 
-/** The key of an endpoint, or of a deleted one. */
-const keyOf = ({ clientId, endpointId, deletedAt }: Endpoint) =>
-  deletedAt === undefined ? endpointKey(clientId, endpointId) : goneEndpointKey(clientId, endpointId)
-
-/** Claims the endpoint's next alert. False when another worker has claimed it since it was read. */
-export const noteAlert = async (deps: TableDeps, endpoint: Endpoint, now: Timestamp): Promise<boolean> => {
-  const isAsRead = all(exists, unchanged('lastAlertAt', endpoint.lastAlertAt))
-  return (await deps.table.write(updateFields(keyOf(endpoint), { set: { lastAlertAt: now } }, isAsRead))).applied
-}
-
-/** The alert at `at` failed: the time of the previous one counts again, unless another worker has claimed the next. */
-export const takeBackAlert = async (deps: TableDeps, endpoint: Endpoint, at: Timestamp): Promise<void> => {
-  const { lastAlertAt } = endpoint
-  const change = lastAlertAt === undefined ? { remove: ['lastAlertAt'] } : { set: { lastAlertAt } }
-  await deps.table.write(updateFields(keyOf(endpoint), change, equals('lastAlertAt', at)))
+/**
+ * Moves the time of the last alert about an endpoint, or a deleted one: claims the next alert, or takes a failed one
+ * back. False when another worker has moved it.
+ */
+export const moveLastAlert = async (
+  deps: TableDeps,
+  { clientId, endpointId, deletedAt }: Endpoint,
+  from: Timestamp | undefined,
+  to: Timestamp | undefined,
+): Promise<boolean> => {
+  const key = deletedAt === undefined ? endpointKey(clientId, endpointId) : goneEndpointKey(clientId, endpointId)
+  const change = to === undefined ? { remove: ['lastAlertAt'] } : { set: { lastAlertAt: to } }
+  return (await deps.table.write(updateFields(key, change, all(exists, unchanged('lastAlertAt', from))))).applied
 }

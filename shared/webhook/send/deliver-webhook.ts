@@ -8,7 +8,7 @@ import { putSuspense } from '../../suspense/suspense-store.ts'
 import { deliveryKey, endpointKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import { type Delivery, type DeliveryAttempt, type DeliveryMessage, DeliverySchema } from '../delivery/delivery.ts'
-import { sendDeliveryMessage } from '../delivery/delivery-store.ts'
+import { sendDeliveryMessages } from '../delivery/delivery-store.ts'
 import { type Endpoint, type Lane, laneOf, type SealedEndpoint, SealedEndpointSchema } from '../endpoint/endpoint.ts'
 import { claimAttempt, skipDelivery } from './attempt-store.ts'
 import { type AttemptResultDeps, hopSeconds, noteAnswer, recordAttemptResult } from './record-attempt-result.ts'
@@ -74,7 +74,7 @@ const handleClaimed = async (deps: DeliverDeps, delivery: Delivery, endpoint: En
 
 /** Sends the message again for the time when it is due, in several hops if SQS cannot hold it that long. */
 const requeue = async (deps: DeliverDeps, delivery: Delivery, lane: Lane, delaySeconds: number): Promise<void> => {
-  await sendDeliveryMessage(deps, delivery, lane, delaySeconds)
+  await sendDeliveryMessages(deps, [{ delivery, lane }], delaySeconds)
   deps.log.info('delivery.requeued', { delivery_id: delivery.deliveryId, lane, delay_seconds: delaySeconds })
 }
 

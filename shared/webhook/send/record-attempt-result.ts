@@ -2,7 +2,7 @@ import type { Deps, StoreDeps } from '../../deps.ts'
 import { MAX_DELAY_SECONDS } from '../../queues.ts'
 import { addMs, later, MINUTE_MS, msBetween, SECOND_MS } from '../../time.ts'
 import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
-import { sendDeliveryMessage } from '../delivery/delivery-store.ts'
+import { sendDeliveryMessages } from '../delivery/delivery-store.ts'
 import { alertDueAt } from '../delivery/tell-abandoned.ts'
 import { type Endpoint, type Lane, laneOf } from '../endpoint/endpoint.ts'
 import { markSlow, unmarkSlow } from '../endpoint/endpoint-store.ts'
@@ -24,7 +24,6 @@ export const recordAttemptResult = async (
 ): Promise<boolean> => {
   const after = afterAttempt(deps, claimed, attempt, endpoint)
   if (!(await storeAttemptResult(deps, claimed, attempt, after))) return false
-  const recorded = { ...claimed, attempts: attempt.number }
   const fields = {
     delivery_id: claimed.deliveryId,
     event_id: claimed.eventId,
@@ -41,7 +40,11 @@ export const recordAttemptResult = async (
       break
     case 'scheduled':
       deps.log.warn('delivery.failed', { ...fields, next_attempt_at: after.nextAttemptAt })
-      await sendDeliveryMessage(deps, recorded, lane, hopSeconds(msBetween(deps.now(), after.nextAttemptAt)))
+      await sendDeliveryMessages(
+        deps,
+        [{ delivery: { ...claimed, attempts: attempt.number }, lane }],
+        hopSeconds(msBetween(deps.now(), after.nextAttemptAt)),
+      )
       break
     case 'abandoned':
       deps.log.error('delivery.abandoned', fields)

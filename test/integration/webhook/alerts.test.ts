@@ -8,7 +8,7 @@ import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import { checkAbandoned, tellFirst } from '../../../shared/webhook/delivery/tell-abandoned.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { findEndpoint, moveToGone, noteAlert } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { findEndpoint, moveLastAlert, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
@@ -79,7 +79,7 @@ const world = async (times = 1) => {
 describe('alerts about one endpoint', () => {
   it('move last_alert_at at each alert, also in the same millisecond', async () => {
     const { deps, endpoint, delivery, current, again } = await world()
-    await noteAlert(deps, endpoint, deps.now())
+    await moveLastAlert(deps, endpoint, endpoint.lastAlertAt, deps.now())
 
     await again()
 
@@ -129,7 +129,7 @@ describe('alerts about one endpoint', () => {
     const overtaken = failing(deps, async () => {
       deps.clock.advance(1)
       const endpoint = await current()
-      if (endpoint) await noteAlert(deps, endpoint, deps.now())
+      if (endpoint) await moveLastAlert(deps, endpoint, endpoint.lastAlertAt, deps.now())
     })
 
     await expect(check(overtaken)).rejects.toThrow('no topic')

@@ -6,7 +6,6 @@ import { deliveryKey, endpointKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { expiresAfter } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import { listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
@@ -14,6 +13,7 @@ import { interceptTable, recordTable, type TableCall } from '../../support/inter
 import type { TestDeps } from '../../support/test-deps.ts'
 import {
   anEvent,
+  attemptRows,
   codes,
   drainQueue,
   dueAtOf,
@@ -90,7 +90,7 @@ describe('deliver-webhook: what is not there', () => {
 
     expect(deps.webhooks).toStrictEqual([])
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'scheduled', attempts: 1 })
-    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([
+    expect(await attemptRows(deps, delivery)).toStrictEqual([
       { number: 1, at: deps.now(), durationMs: 0, error: 'secret_missing' },
     ])
     expect(deps.sent).toHaveLength(1)
@@ -103,7 +103,7 @@ describe('deliver-webhook: what is not there', () => {
     await deliverWebhook(watched, messageFor(orphan))
 
     expect(await rowOf(deps, orphan)).toMatchObject({ status: 'skipped', attempts: 1 })
-    expect(await listAttempts(deps, orphan.deliveryId)).toStrictEqual([
+    expect(await attemptRows(deps, orphan)).toStrictEqual([
       { number: 1, at: deps.now(), durationMs: 0, error: 'event_gone' },
     ])
     expect(await dueAtOf(deps, 'delivery', orphan.deliveryId)).toBeUndefined()

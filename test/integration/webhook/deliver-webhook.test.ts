@@ -4,7 +4,7 @@ import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { deliveryKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, msBetween, SECOND_MS } from '../../../shared/time.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
-import { attemptsOf, findDelivery, listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { attemptsOf, findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
@@ -13,6 +13,7 @@ import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
+  attemptRows,
   codes,
   definedFields,
   deliverNextMessage,
@@ -43,7 +44,7 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
     const success = { number: 1, at: deps.now(), durationMs: 12, httpStatus: 200, responseBody: 'ok' }
     expect(row).toMatchObject({ status: 'succeeded', unlisted: true, attempts: 1, success })
     expect(await attemptsOf(deps, row)).toStrictEqual([success])
-    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([])
+    expect(await attemptRows(deps, delivery)).toStrictEqual([])
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
     expect(itemSize(Object(await deps.table.get(deliveryKey(delivery.deliveryId))))).toBeLessThan(1_024)
     expect(deps.sent).toStrictEqual([])
@@ -61,7 +62,7 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
     const next = { attempts: 1, nextAttemptAt, dueAt, resends: 0 }
     expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), ...next })
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
-    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([
+    expect(await attemptRows(deps, delivery)).toStrictEqual([
       { ...FAILED, number: 1, at: deps.now(), responseBody: 'a-very-private-answer' },
     ])
     const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id, eventId: event_id } = delivery
@@ -88,7 +89,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     let passed = 0
     const expected = [0, 60, 120, 240, 480, 960, 1_920, 3_840].map((wait) => (passed += wait))
     expect(atSeconds).toStrictEqual(expected)
-    expect(await listAttempts(deps, delivery.deliveryId)).toMatchObject(
+    expect(await attemptRows(deps, delivery)).toMatchObject(
       expected.map((second, at) => ({ number: at + 1, at: addMs(start, second * 1_000) })),
     )
     // Due work alerts the operators.
@@ -126,7 +127,7 @@ describe('deliver-webhook: workers that die or are slow', () => {
     const nextAttemptAt = addMs(claimedAt, 15_000)
     const next = { attempts: 1, nextAttemptAt, dueAt: addMs(nextAttemptAt, 60_000), lostBefore: true }
     expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), ...next })
-    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([
+    expect(await attemptRows(deps, delivery)).toStrictEqual([
       { number: 1, at: claimedAt, durationMs: 0, error: 'unknown' },
     ])
     expect(deps.webhooks).toHaveLength(1)
@@ -203,7 +204,7 @@ describe('retention (design section 9)', () => {
     const again = redeliver(deps, { clientId, deliveryId, operator: 'ayu' })
     await expect(again).rejects.toMatchObject({ code: 'not_found' })
     expect(await findDelivery(deps, deliveryId)).toBeUndefined()
-    expect(await listAttempts(deps, deliveryId)).toStrictEqual([])
+    expect(await attemptRows(deps, { deliveryId })).toStrictEqual([])
     expect(await deliveriesOfEvent(deps, clientId, event.eventId)).toStrictEqual([])
     expect(await listPaymentEvents(deps, event.paymentId)).toHaveLength(1)
     passDays(deps, 30)

@@ -3,18 +3,14 @@ import { attemptKey, deliveryKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import {
-  findDelivery,
-  insertDelivery,
-  listAttempts,
-  postponeDelivery,
-} from '../../../shared/webhook/delivery/delivery-store.ts'
+import { findDelivery, insertDelivery, postponeDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import { claimAttempt, skipDelivery, storeAttemptResult } from '../../../shared/webhook/send/attempt-store.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   attemptOf,
+  attemptRows,
   definedFields,
   dueAtOf,
   dueDelivery,
@@ -116,7 +112,7 @@ describe('storeAttemptResult', () => {
     expect(await store(change, number)).toBe(false)
 
     expect(await rowOf(deps, claimed)).toStrictEqual(claimed)
-    expect(await listAttempts(deps, claimed.deliveryId)).toStrictEqual([])
+    expect(await attemptRows(deps, claimed)).toStrictEqual([])
   })
 
   it('recognises its own success after a lost answer', async () => {
@@ -131,7 +127,7 @@ describe('storeAttemptResult', () => {
 
     expect(await store()).toBe(true)
 
-    expect(await listAttempts(deps, claimed.deliveryId)).toStrictEqual([attemptOf(deps, 1)])
+    expect(await attemptRows(deps, claimed)).toStrictEqual([attemptOf(deps, 1)])
   })
 
   it('does not take an unclaimed delivery', async () => {
