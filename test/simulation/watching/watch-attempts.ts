@@ -15,13 +15,7 @@ import {
   watchClocks,
 } from './rules.ts'
 
-type Claim = {
-  readonly token: string
-  readonly worker: Process
-  readonly startedMs: number
-  readonly untilMs: number
-  hasPosted: boolean
-}
+type Claim = { readonly token: string; readonly worker: Process; readonly untilMs: number; hasPosted: boolean }
 
 /** A write that claims an attempt, or that records its result. */
 type Write = WorkersWrite & { readonly claim: Claim | undefined }
@@ -61,7 +55,7 @@ export const watchAttempts = (world: World, seen: Observations): void => {
     const { after, worker } = write
     for (const what of broken(uponClaim, write)) report(id, what)
     const [token, untilMs] = [text(after, 'claim_token'), ms(after, 'claimed_until')]
-    const claim = { token, worker, startedMs: write.startedMs, untilMs, hasPosted: false }
+    const claim = { token, worker, untilMs, hasPosted: false }
     claims.set(id, claim)
     owned.set(worker, (owned.get(worker) ?? new Map<string, Claim>()).set(id, claim))
   }
@@ -129,8 +123,6 @@ const resultProblems = (world: World, { key, after, claim, worker, nowMs, apartM
     'goes on after a successful attempt': goesOn && !hasFailed,
     'plans its next attempt before the wait is over': goesOn && nextMs < endedMs + waitMs,
     'plans its next attempt too late': goesOn && nextMs > latestMs + apartMs,
-    'was attempted in the future': atMs > nowMs + apartMs,
-    'was attempted before its worker began': claim !== undefined && atMs < claim.startedMs - apartMs,
   })
 }
 

@@ -1,6 +1,5 @@
 import { amount, type RawItem, text } from '../../support/recount/books.ts'
 import { namesOf, type Process } from '../world/process.ts'
-import { paymentOfReference } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import {
@@ -74,55 +73,23 @@ const ofJobs: Rules = {
   'expires although it is due': ({ after }) => after['work'] !== undefined && after['ttl'] !== undefined,
 }
 
-/** A page of the provider's rows. */
-type Page = { readonly data?: readonly Readonly<Record<string, string>>[]; readonly has_more?: boolean }
-
-/** Money that is neither credited nor in suspense, and its open job has an older reading than this row. */
-const isBehind = ({ world }: Write, row: Readonly<Record<string, string>>): boolean => {
-  const { id, type, status, updated, product_id: productId, reference_id: reference } = row
-  const noted = world.table.item({ pk: `SYNC#open#${id}`, sk: 'SYNC' })
-  if (type !== 'PAYMENT' || status !== 'SUCCESS' || noted?.['work'] === undefined) return false
-  const isCredited = paymentOfReference(world, reference)?.['credited_provider_payment_id'] === productId
-  const isOpen = !isCredited && world.table.items(`SUSPENSE#${productId}`).length === 0
-  return isOpen && Date.parse(Object(noted['transaction']).updatedAt) < Date.parse(String(updated))
-}
-
 /** A worker leases a job: it moves the job's due time forward, and holds the job until then. */
 const watchHolders = (world: World) => {
   const holders = new Map<string, Process>()
-  /** The last page that a process was answered. */
-  const pages = new WeakMap<Process, Page>()
-  world.onAnswered.push((process, { path, query, outcome }) => {
-    if (path !== '/transactions' || query.has('product_id')) return
-    if (outcome.kind === 'answered' && outcome.status === 200) pages.set(process, Object(outcome.json))
-  })
   /** A worker that was frozen continues under the name of the worker that thawed it. */
   const isHolder = ({ key, worker }: Write) => {
     const holder = holders.get(key.pk)
     const names = namesOf(world, worker)
     return holder === worker || namesOf(world, holder).some((process) => names.includes(process))
   }
-  const pageOf = (process: Process | undefined) =>
-    process && (world.sharing.has(process) ? undefined : pages.get(process))
   const rules: Rules = {
     'is changed by a worker that does not hold it': (write) => isProgress(write) && !isHolder(write),
-    'moves on without storing the newest reading of an open transaction': (write) =>
-      isProgress(write) &&
-      write.after['kind'] !== 'open' &&
-      (pageOf(write.worker)?.data ?? []).some((row) => isBehind(write, row)),
     'is taken while another worker holds it': (write) => {
       const isTold = write.isNew || isBegun(write) || isRegistered(write) || isHeardAgain(write)
       const isTaken = isChanged(write, 'due_at') && !isTold
       const isLive = Date.parse(text(write.before, 'due_at')) > write.nowMs + APART_MS
       return isTaken && isLive && holders.has(write.key.pk) && !isHolder(write)
     },
-    'ends although its page said that there is more': (write) =>
-      isEnded(write) && write.after['kind'] !== 'open' && pageOf(write.worker)?.has_more === true,
-    'moves to another transaction than the last one of its page': ({ before, after, worker }) =>
-      after['after_id'] !== undefined &&
-      before['after_id'] !== after['after_id'] &&
-      pageOf(worker)?.data !== undefined &&
-      pageOf(worker)?.data?.at(-1)?.['id'] !== after['after_id'],
   }
   const follow = ({ key, after, before, worker, nowMs, isNew }: Write) => {
     if (!isNew && before['due_at'] === after['due_at']) return

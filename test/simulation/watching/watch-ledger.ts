@@ -1,9 +1,8 @@
-import { amount, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
-import { sweptBy } from '../../support/recount/journal-books.ts'
-import { entriesOf, windowRow } from '../world/rows.ts'
+import { amount, clientOf, text } from '../../support/recount/books.ts'
+import { windowRow } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { APART_MS, isChanged, movesOtherwise, ms, type Rules, type Write, watchRules } from './rules.ts'
+import { APART_MS, isChanged, ms, type Rules, watchRules } from './rules.ts'
 
 /** A figure of the balance has the time of its last change. One job writes several changes with one time. */
 const timed = (figure: string, time: string): Rules => ({
@@ -19,34 +18,10 @@ const isClosed: Rules = {
 
 const ofShards: Rules = { ...isClosed, ...timed('credited_minor', 'credited_at') }
 
-type Kept = {
-  readonly start: string
-  readonly end: string
-  readonly sums: { readonly entryCount: number; readonly netMinor: number }
-  readonly position?: { readonly eligibleAt: string; readonly entryId: string }
-}
-
-/** The entries of a kept sum: those of its window up to its position. */
-const keptEntries = ({ world, key }: Write, { start, end, position }: Kept): readonly RawItem[] => {
-  const last = position ? `${position.eligibleAt}#${position.entryId}` : ''
-  return sweptBy({ swept_from: start, swept_until: end }, entriesOf(world, clientOf(key))).filter(
-    (entry) => text(entry, 'sk') <= last,
-  )
-}
-
 const ofWindows: Rules = {
   ...isClosed,
   ...timed('available_minor', 'changed_at'),
   'has fewer parts than it had': ({ before, after }) => amount(after, 'parts') < amount(before, 'parts'),
-  'overwrites a sum that another run kept': movesOtherwise('progress_number', 0, 1),
-  'keeps a sum of another window, or another sum than its entries have': (write) => {
-    if (!isChanged(write, 'progress_number')) return false
-    const kept = write.after['progress'] as Kept
-    const entries = keptEntries(write, kept)
-    const { entryCount, netMinor } = kept.sums
-    const isOwn = kept.start === write.after['settled_until'] && kept.end <= text(write.after, 'closed_until')
-    return !isOwn || entries.length !== entryCount || sum(entries, 'net_minor') !== netMinor
-  },
 }
 
 const putOnce: Rules = { 'is written a second time': ({ isNew }) => !isNew }

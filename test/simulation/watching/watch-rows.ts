@@ -10,9 +10,9 @@ import { watchErrors } from './watch-errors.ts'
 import { watchFeeFields } from './watch-fee-fields.ts'
 import { watchJobs } from './watch-jobs.ts'
 import { watchLedger } from './watch-ledger.ts'
-import { watchMessages, watchPosts } from './watch-messages.ts'
 import { watchAuditRecords } from './watch-operators.ts'
 import { watchPayments } from './watch-payments.ts'
+import { watchPosts } from './watch-posts.ts'
 import { watchSettlementRows } from './watch-settlements.ts'
 import { watchSuspense } from './watch-suspense.ts'
 
@@ -64,7 +64,6 @@ const WATCHERS: readonly ((world: World, seen: Observations, endpoints: States) 
   watchTransitions,
   watchPayments,
   watchAttempts,
-  watchMessages,
   watchEndpointRows,
   watchLedger,
   watchSettlementRows,

@@ -6,8 +6,6 @@ import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import { APART_MS, becomes, DAY_MS, isChanged, type Rules, rewrites, watchRules, watchStates } from './rules.ts'
 
-/** The longest time from a function's read of a client to its write. */
-const RUN_MS = 5 * 60_000
 const NEW_BANK_MS = 3 * DAY_MS
 const ENDS = ['settled_at', 'recredited_at', 'bank_reference']
 
@@ -110,7 +108,6 @@ export const watchSettlementRows = (world: World, seen: Observations): void => {
 
   /** Design section 4: the floor and the account are those of the moment of the record, not of one before the sum. */
   const ofAccount: Rules = {
-    'names a bank account that its client no longer had': ({ after, nowMs }) => !hadSince(after, nowMs - RUN_MS + 1),
     'names a bank account that its client no longer had when the entries were read': ({ after, worker }) => {
       const listedMs = worker && world.listedMs.get(worker)
       return listedMs !== undefined && !hadSince(after, listedMs)

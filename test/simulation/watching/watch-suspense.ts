@@ -1,36 +1,7 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
-import type { Process } from '../world/process.ts'
-import { paymentRow, suspenseRow } from '../world/rows.ts'
-import { addTo, type World } from '../world/world.ts'
+import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import { isChanged, isRewritten, ms, type Rules, rewrites, type Write, watchRules } from './rules.ts'
-
-/** The payment that a finding is about, and what the provider books of its capture and of its reference. */
-const aboutPayment = ({ world, after }: Write) => {
-  const payment = paymentRow(world, after['payment_id'])
-  const own = payment?.['credited_provider_payment_id']
-  const rows = world.provider.transactionRecords()
-  return {
-    payment,
-    ofCapture: rows.filter(({ row }) => row.type === 'PAYMENT' && row.product_id === own && own !== undefined),
-    ofReference: rows.filter(({ row }) => row.reference_id.startsWith(text(after, 'payment_id'))),
-  }
-}
-
-const WENT_BACK = ['VOIDED', 'REVERSED']
-const TURNS = ['REFUND', 'CHARGEBACK', 'ADJUSTMENT_DEDUCT']
-
-const ofFindings: Rules = {
-  'reports another amount than the paid one, and no row shows one': (write) => {
-    if (write.after['cause'] !== 'amount_differs') return false
-    const { payment, ofCapture } = aboutPayment(write)
-    return ofCapture.every(({ row }) => row.amount === payment?.['notional_minor'] && row.currency === 'IDR')
-  },
-  'reports that money went back, and no row took any': (write) =>
-    write.after['cause'] === 'reversed_upstream' &&
-    write.after['suspense_id'] === `${text(write.after, 'payment_id')}#reversed_upstream` &&
-    !aboutPayment(write).ofReference.some(({ row }) => WENT_BACK.includes(row.status) || TURNS.includes(row.type)),
-}
 
 /** Causes that leave nothing to do: the money of a payment moved, and every entry is written. */
 const MOVED = ['money_went_back', 'money_came_back']
@@ -44,7 +15,6 @@ const staysOpen = ({ before, after }: Write): boolean => before['status'] === 'o
 const isDueAgain = ({ before, after }: Write): boolean => before['work'] === undefined && after['work'] !== undefined
 
 const whenNew: Rules = {
-  ...ofFindings,
   'is new, and no alert is due': ({ after }) => !isOwed(after) || after['due_at'] === undefined,
   'begins resolved although something is left to do, or open although nothing is': ({ after }) =>
     (after['status'] === 'open') === MOVED.includes(String(after['cause'])),
@@ -72,15 +42,11 @@ const whenChanged: Rules = {
   },
 }
 
-/** Checked at every write to suspense: the item is true, it is resolved once, and operators are alerted. */
+/** Checked at every write to suspense: it is resolved once, and operators are alerted. */
 export const watchSuspense = (world: World, seen: Observations): void => {
   /** By item: how often operators had to be told of it, and how many alerts there had been when it was opened last. */
   const owed = new Map<string, number>()
   const openedAt = new Map<string, number>()
-  /** The process that wrote an item sends an alert about it, even if due work has sent one meanwhile. */
-  const writers = new Map<string, Process | undefined>()
-  /** Processes that postponed an item to send its alert. If that takes longer, another process sends one too. */
-  const claims = new Map<string, Set<Process>>()
   const alertsAbout = (id: string, since = 0) =>
     world.alerts.slice(since).filter(({ kind, subject }) => kind.startsWith('suspense.') && subject === id).length
 
@@ -94,22 +60,10 @@ export const watchSuspense = (world: World, seen: Observations): void => {
 
   watchRules(world, seen, ({ sk }, write) => {
     if (sk !== 'SUSPENSE') return undefined
-    const { before, after, isNew, worker } = write
+    const { before, after, isNew } = write
     const id = text(after, 'suspense_id')
     if (!isOwed(before) && isOwed(after)) owed.set(id, (owed.get(id) ?? 0) + 1)
     if (isNew || isDueAgain(write)) openedAt.set(id, world.alerts.length)
-    if (isNew) writers.set(id, worker)
-    const isPostponed = isOwed(before) && isOwed(after) && isChanged(write, 'due_at')
-    if (isPostponed && worker) addTo(claims, id, worker)
     return isNew ? whenNew : { ...whenChanged, ...ofAlerts }
-  })
-
-  world.onAlerted.push(({ kind, subject }, process) => {
-    // A finding is reported twice when two workers find it at once.
-    if (kind !== 'suspense.money') return
-    // A frozen handler continues during the invocation of the same function that has thawed it.
-    if (writers.get(subject)?.name === process.name || claims.get(subject)?.delete(process)) return
-    if (!isOwed(suspenseRow(world, subject) ?? {}))
-      seen.problems.push(`operators are told of ${subject}, of which they were told`)
   })
 }

@@ -1,0 +1,72 @@
+import { text } from '../../support/recount/books.ts'
+import { meet } from '../sometimes/situations.ts'
+import { deliveryRow } from '../world/rows.ts'
+import type { World } from '../world/world.ts'
+import type { Observations } from './observations.ts'
+import { type States, watchClocks } from './rules.ts'
+import { isOn } from './watch-endpoints.ts'
+
+const attemptOf = (deliveryId: unknown, attempt: unknown): string => `${String(deliveryId)} ${String(attempt)}`
+
+/** Clocks differ by twenty seconds at most, and a worker makes a few calls between its read of an endpoint and its POST. */
+const NEAR_MS = 60_000
+
+/** Checked at every POST: it names its own event and the present time (design section 8), and its endpoint is enabled. */
+export const watchPosts = (world: World, seen: Observations, { since }: States): void => {
+  const apartMs = watchClocks(world)
+
+  world.onPost.push(({ headers }) => {
+    const id = headers['X-Gateway-Delivery-Id'] ?? ''
+    const report = (what: string) => void seen.problems.push(`delivery ${id} ${what}`)
+    const row = deliveryRow(world, id)
+    const [type] = text(row ?? {}, 'event_name').split('#')
+    if (headers['webhook-id'] !== row?.['event_id'] || headers['X-Gateway-Event'] !== type)
+      report('is posted as another event')
+    if (Math.abs(Number(headers['webhook-timestamp']) * 1_000 - world.scheduler.nowMs()) > apartMs() + 1_000)
+      report('is posted with another time than the present one')
+    if (!since(text(row ?? {}, 'endpoint_id'), world.scheduler.nowMs() - NEAR_MS).some(isOn))
+      report('is posted to an endpoint that was disabled or deleted a while ago')
+  })
+
+  watchLanes(world, seen)
+}
+
+type HandedOut = { readonly firstMs: number; slow: boolean }
+
+/** Checked at every POST: no worker of the common lane posts to an endpoint that was already marked as slow. */
+const watchLanes = (world: World, seen: Observations): void => {
+  /** When endpoints were marked, in the world's time: the clock that wrote the mark may be wrong. */
+  const markedAtMs = new Map<string, number>()
+  const handedOut = new Map<string, HandedOut>()
+
+  world.onChange.push(({ key, before, after }) => {
+    if (!key.sk.startsWith('ENDPOINT#') || before?.['slow_since'] === after?.['slow_since']) return
+    const endpointId = String(after?.['endpoint_id'])
+    if (after?.['slow_since'] === undefined) markedAtMs.delete(endpointId)
+    else markedAtMs.set(endpointId, world.scheduler.nowMs())
+  })
+
+  world.onHandedOut.push((queue, messages) => {
+    if (queue !== 'webhooks' && queue !== 'webhooks-slow') return
+    for (const { body } of messages) {
+      const message = JSON.parse(body) as Readonly<Record<string, unknown>>
+      const attempt = attemptOf(message['delivery_id'], message['attempt'])
+      const known = handedOut.get(attempt) ?? { firstMs: world.scheduler.nowMs(), slow: false }
+      handedOut.set(attempt, { ...known, slow: known.slow || queue === 'webhooks-slow' })
+    }
+  })
+
+  world.onPost.push(({ headers }) => {
+    const deliveryId = headers['X-Gateway-Delivery-Id']
+    const row = deliveryRow(world, deliveryId)
+    // A late POST of an attempt that was recorded as lost is not the next attempt.
+    if (row?.['claim_token'] === undefined) return
+    const attempt = attemptOf(deliveryId, Number(row?.['attempts']) + 1)
+    const handed = handedOut.get(attempt)
+    const marked = markedAtMs.get(String(row?.['endpoint_id']))
+    if (handed?.slow === true) meet(world, 'an attempt goes through the slow lane')
+    if (handed && !handed.slow && marked !== undefined && handed.firstMs > marked) {
+      seen.problems.push(`attempt ${attempt} of a slow endpoint held a worker of the common lane`)
+    }
+  })
+}
