@@ -20,7 +20,6 @@ import { addTenant, type Tenant } from '../world/tenants.ts'
 import { connectSources } from '../world/triggers.ts'
 import { createWorld, drive, type Tally, type World, type WorldOptions } from '../world/world.ts'
 import { agedProblems, booksProblems, isAged, seenBy } from './books-at-rest.ts'
-import { pollerProblems, watchEvents } from './event-poller.ts'
 import { drawOperation, type Play, settle } from './operations.ts'
 import { arrangeRaces, changeDuringWrites, repeatDuringWrites } from './races.ts'
 
@@ -74,8 +73,6 @@ export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play>
     unanswered: [],
     created: new Map(),
     keys: 0,
-    pollers: new Map(),
-    fired: new Map(),
     restProblems,
   }
 }
@@ -101,7 +98,6 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   for (const tenant of tenants) {
     const ask = pacedRequests(world, tenant)
     problems.push(...(await readBackProblems(world.table.items(), tenant, ask)))
-    problems.push(...(await pollerProblems(play, tenant, world.table.items(), ask)))
   }
   return problems
 }
@@ -193,7 +189,6 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   const play = await startPlay({ ...options, providerFees }, partsIn(options))
   options.began?.(play)
   const { world } = play
-  watchEvents(play)
   const faults = drawFaults(world.prng.fork())
   const happens = (probability: number) => world.faults === faults && world.oddities.chance(probability)
   for (const arrange of ARRANGEMENTS) arrange(play, happens)

@@ -23,7 +23,6 @@ import { loseCommits, overtakeCreate, payAttempts } from './attempts.ts'
 import { lookAtBooks } from './books-at-rest.ts'
 import { create, createStubbornly, replayCreate, retryCreate } from './creates.ts'
 import { customerPays, decline, pay } from './customers.ts'
-import type { EventPoller, FiredEvent } from './event-poller.ts'
 import { actNearExpiry, pushAgain } from './near-expiry.ts'
 
 export type Play = Scene & {
@@ -34,10 +33,6 @@ export type Play = Scene & {
   /** The watchers' checks for the end, when no work is left. */
   readonly restProblems: readonly (() => readonly string[])[]
   keys: number
-  /** By client: the program that polls its events. */
-  readonly pollers: Map<string, EventPoller>
-  /** By client and event: when the event was written. */
-  readonly fired: Map<string, Map<string, FiredEvent>>
 }
 
 export type Operation = (play: Play) => Promise<void>

@@ -32,18 +32,13 @@ const MET = {
   'an attempt continues after its lease has expired': 1_000, // Another attempt has taken over by then
   'the table does not answer a write of a create': 25, // Some of these writes are applied, and some are not
   'another caller changes the item that is being written': 25, // The writer’s read is out of date
-  'a create is committed and its answer lost': 1_000, // The write was applied; the caller must find out
-  'a cancel is done and its answer lost': 25, // The caller must find out who cancelled
-  'a callback comes before the provider shows its payment': 25, // The provider answers 404 for its own payment
   'a request that its payment does not need is cancelled': 25, // Another request is shown, or the payment is paid
-  'a process dies between destination and commit': 1_000, // The provider’s answer is stored nowhere
   'a capture is remembered while its payment is created': 1_000, // Its callback came before the commit
   'a payment is paid before it was shown': 250, // From `creating` to `succeeded`
   'a payment succeeds': 25, // From `pending` to `succeeded`
   'a payment fails': 25, // From `pending` to `failed`
   'a payment expires': 25, // From `pending` to `expired`
   'a payment is cancelled': 25, // From `pending` to `cancelled`
-  'a success is committed and its answer lost': 1_000, // The credit is applied; a retry must not repeat it
   'a success is found by receive-provider-callback': 25,
   'a success is found by check-due-payments': 25,
   'a success is found by sync-provider-transactions': 25, // The scheduled run read its row
@@ -58,9 +53,6 @@ const MET = {
   'money comes for a cancelled payment': 1_000, // It goes to suspense
   'money comes for a failed payment': 1_000, // It goes to suspense
   'a payment is captured a second time': 250, // The second payment goes to suspense
-  'a callback comes for an expired payment': 25, // It is late, or it announces late money
-  'a callback comes for a cancelled payment': 1_000, // It is late, or it announces late money
-  'two callbacks of one payment run at once': 250, // The second begins during the first, on a pending payment
   'an operation of the provider is paused': 25, // A 429 pauses it in all environments
   'a message that was never sent is sent by due work': 25, // Its process died, or the queue was down
   'a delivery succeeds': 25, // From `scheduled` to `succeeded`
@@ -77,7 +69,6 @@ const MET = {
   'the sweep records a settlement': 25,
   'an operator’s trigger records a settlement': 25,
   'a window is summed over several runs': 25, // The last run continues from the stored sum
-  'a sum is continued after its run died': 250, // The next run continues from the stored sum
   'a settlement record is refused by a concurrent one': 25, // Sweep and trigger at once
   'the fence refuses an entry': 250, // A settlement closed the journal after the entry was planned
   'a reversal is settled beside payments': 25, // The reversal is a line of the next settlement
@@ -108,7 +99,6 @@ const MET = {
   'a sync is frozen during its work': 25, // It continues beside another run, often after its lease has expired
   'a settlement run is frozen during its work': 250, // It continues with its old sum
   'several operators move the money of one client at once': 25, // They pay out, mark failed, re-credit and settle
-  'a slice of a dead worker is taken over': 250, // The next worker continues from its position
 } as const satisfies Readonly<Record<string, Within>>
 
 export type SituationName = keyof typeof MET

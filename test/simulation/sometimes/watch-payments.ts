@@ -1,6 +1,5 @@
 import { pausesKey } from '../../../shared/table/keys.ts'
 import { text } from '../../support/recount/books.ts'
-import type { Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
 import { paymentOfReference, paymentRow } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
@@ -8,9 +7,6 @@ import { meet, meetEach, type SituationName } from './situations.ts'
 
 /** From a claim to a destination, and what comes between. */
 export const watchCreates = (world: World): void => {
-  /** By process: the reference of a request that the provider made and the process has not committed. */
-  const uncommitted = new Map<Process, string>()
-
   world.onChange.push(({ key, before, after }) => {
     if (key.sk !== 'PAYMENT' || before?.['status'] !== 'creating' || after === undefined) return
     const { status } = after
@@ -45,34 +41,6 @@ export const watchCreates = (world: World): void => {
     const isNeeded = payment?.['payment_request_id'] === id && payment?.['status'] !== 'succeeded'
     if (payment && !isNeeded) meet(world, 'a request that its payment does not need is cancelled')
   })
-
-  world.onAnswered.push((process, { method, path, outcome }) => {
-    if (method !== 'POST' || path !== '/v3/payment_requests' || outcome.kind !== 'answered' || outcome.status >= 300)
-      return
-    uncommitted.set(process, String(Object(outcome.json).reference_id))
-  })
-  world.onEnded.push((process, how) => {
-    const reference = uncommitted.get(process)
-    uncommitted.delete(process)
-    if (how !== 'died' || reference === undefined) return
-    const payment = paymentOfReference(world, reference)
-    if (text(payment ?? {}, 'status') === 'creating') meet(world, 'a process dies between destination and commit')
-  })
-}
-
-/** Applied writes without an answer: the change and the fault are in the same step of the world. */
-export const watchLostAnswers = (world: World): void => {
-  let last: { readonly step: number; readonly from: unknown; readonly to: unknown } | undefined
-
-  world.onChange.push(({ key, before, after }) => {
-    if (key.sk !== 'PAYMENT' || before?.['status'] === after?.['status']) return
-    last = { step: world.scheduler.steps(), from: before?.['status'], to: after?.['status'] }
-  })
-  world.onFault.push((fault) => {
-    if (fault !== 'tableAnswerLost' || last?.step !== world.scheduler.steps()) return
-    if (last.from === 'creating' && last.to === 'pending') meet(world, 'a create is committed and its answer lost')
-    if (last.to === 'succeeded') meet(world, 'a success is committed and its answer lost')
-  })
 }
 
 const ENDS: Readonly<Record<string, SituationName>> = {
@@ -98,8 +66,6 @@ const HELD: Readonly<Record<string, SituationName>> = {
   succeeded: 'a payment is captured a second time',
 }
 
-const PAYMENTS = '/v3/payments/'
-const REFERENCE = /"reference_id":"([0-9a-f-]{36})-\d+"/
 const isSuccess = (step: { readonly kind: string }) => {
   const { item, changes } = Object(step)
   return (item?.status ?? changes?.set?.status) === 'succeeded'
@@ -130,35 +96,4 @@ export const watchNews = (world: World): void => {
     const isCancel = step.kind === 'update' && step.changes.setIfAbsent?.['cancelRequestedAt'] !== undefined
     if (isCancel && was['status'] === 'pending') meet(world, 'a cancel is refused by an expiry that has begun')
   })
-
-  watchAnswers(world)
-  watchCallbacks(world)
-}
-
-/** Cancels whose answer was lost, and captures that the provider does not show yet. */
-const watchAnswers = (world: World): void => {
-  world.onAnswered.push((_, { method, path, outcome }) => {
-    const cancelled = cancelledRequest(method, path)
-    const request = cancelled === undefined ? undefined : world.provider.storedRequest(cancelled)?.request
-    if (outcome.kind === 'lost' && request?.status === 'CANCELED') meet(world, 'a cancel is done and its answer lost')
-    if (outcome.kind !== 'answered' || outcome.status !== 404 || !path.startsWith(PAYMENTS)) return
-    const isThere = world.provider.capturedPayments().some(({ id }) => path === `${PAYMENTS}${id}`)
-    if (isThere) meet(world, 'a callback comes before the provider shows its payment')
-  })
-}
-
-const watchCallbacks = (world: World): void => {
-  const underWay = new Map<Process, string>()
-  world.onStarted.push((process, event) => {
-    if (process.name !== 'receive-provider-callback') return
-    const id = REFERENCE.exec(String(Object(event).body))?.[1]
-    if (id === undefined) return
-    const status = paymentRow(world, id)?.['status']
-    if (status === 'expired') meet(world, 'a callback comes for an expired payment')
-    if (status === 'cancelled') meet(world, 'a callback comes for a cancelled payment')
-    if (status === 'pending' && [...underWay.values()].includes(id))
-      meet(world, 'two callbacks of one payment run at once')
-    underWay.set(process, id)
-  })
-  world.onEnded.push((process) => void underWay.delete(process))
 }

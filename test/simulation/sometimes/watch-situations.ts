@@ -5,20 +5,11 @@ import type { Process } from '../world/process.ts'
 import { deliveryStatus, entriesOf } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 import { meet, meetEach, watchReversals } from './situations.ts'
-import { watchCreates, watchLostAnswers, watchNews } from './watch-payments.ts'
+import { watchCreates, watchNews } from './watch-payments.ts'
 
 /** Counts the situations of `situations.ts` as they come about. */
 export const watchSituations = (world: World): void => {
-  for (const watch of [
-    watchCreates,
-    watchLostAnswers,
-    watchNews,
-    watchDeliveries,
-    watchSettlements,
-    watchSync,
-    watchReversals,
-  ])
-    watch(world)
+  for (const watch of [watchCreates, watchNews, watchDeliveries, watchSettlements, watchReversals]) watch(world)
 }
 
 /** Whether a condition, or a part of it, compares this field with a value. */
@@ -62,17 +53,9 @@ const watchDeliveries = (world: World): void => {
 
 /** Posting, windows and payouts. */
 const watchSettlements = (world: World): void => {
-  const dead = new WeakSet<Process>()
   /** By client: the process that last kept a sum of its window. */
   const keptBy = new Map<string, Process>()
   const paid = new Set<string>()
-
-  const goesOn = (clientId: string) => {
-    const [keeper, own] = [keptBy.get(clientId), world.acting]
-    if (keeper === undefined || own === undefined || keeper === own) return false
-    if (dead.has(keeper)) meet(world, 'a sum is continued after its run died')
-    return true
-  }
 
   const onSettlement = (before: RawItem | undefined, after: RawItem) => {
     if (before === undefined) {
@@ -83,7 +66,8 @@ const watchSettlements = (world: World): void => {
           : 'the sweep records a settlement',
       )
       const clientId = text(after, 'client_id')
-      if (goesOn(clientId)) meet(world, 'a window is summed over several runs')
+      const keeper = keptBy.get(clientId)
+      if (keeper && keeper !== world.acting) meet(world, 'a window is summed over several runs')
       keptBy.delete(clientId)
       const types = new Set(sweptBy(after, entriesOf(world, clientId)).map(({ type }) => type))
       return meetEach(world, {
@@ -119,10 +103,6 @@ const watchSettlements = (world: World): void => {
     })
   }
 
-  world.onEnded.push((process, how) => {
-    if (how === 'died') dead.add(process)
-  })
-
   world.onChange.push(({ key: { pk, sk }, before, after }) => {
     if (after === undefined) return
     if (sk === 'SETTLEMENT') onSettlement(before, after)
@@ -131,10 +111,8 @@ const watchSettlements = (world: World): void => {
       paid.add(text(after, 'client_id'))
       if (before === undefined && after['part'] !== undefined) meet(world, 'a payment is in a later part of its client')
     }
-    if (sk === 'WINDOW' && world.acting && before?.['progress_number'] !== after['progress_number']) {
-      goesOn(clientOf({ pk }))
+    if (sk === 'WINDOW' && world.acting && before?.['progress_number'] !== after['progress_number'])
       keptBy.set(clientOf({ pk }), world.acting)
-    }
     const isGrown = sk === 'CLIENT' && before && after['ledger_parts'] !== before['ledger_parts']
     if (isGrown && paid.has(text(after, 'client_id'))) meet(world, 'a client grows while it has payments')
     if (pk.startsWith('JOURNAL#') && before === undefined && after['type'] === 'written_off' && after['payment_id'])
@@ -149,22 +127,5 @@ const watchSettlements = (world: World): void => {
     if (step.key.sk !== 'WINDOW' || step.kind !== 'update') return
     if (step.changes.set?.['settledUntil'] !== undefined)
       meet(world, 'a settlement record is refused by a concurrent one')
-  })
-}
-
-/** Slices of the sync: a process that takes one moves its due time. */
-const watchSync = (world: World): void => {
-  const dead = new WeakSet<Process>()
-  const holders = new Map<string, Process>()
-
-  world.onEnded.push((process, how) => {
-    if (how === 'died') dead.add(process)
-  })
-  world.onChange.push(({ key: { pk }, before, after }) => {
-    if (!pk.startsWith('SYNC#') || before === undefined || before['due_at'] === after?.['due_at'] || !world.acting)
-      return
-    const holder = holders.get(pk)
-    if (holder && holder !== world.acting && dead.has(holder)) meet(world, 'a slice of a dead worker is taken over')
-    holders.set(pk, world.acting)
   })
 }

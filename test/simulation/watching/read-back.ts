@@ -8,7 +8,7 @@ import { DAY_MS } from './rules.ts'
 /** Small, so that even short lists have several pages. */
 const PER_PAGE = 7
 
-export type Ask = (functionName: string, asked?: HttpRequest) => Promise<HttpReply | undefined>
+type Ask = (functionName: string, asked?: HttpRequest) => Promise<HttpReply | undefined>
 
 type Shown = Readonly<Record<string, unknown>>
 
