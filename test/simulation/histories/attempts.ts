@@ -4,29 +4,6 @@ import { CREATE_FAULTS, type NewCreate, newCreate } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'
 import type { Operation, Play } from './operations.ts'
 
-/** The table does not answer the commits of a create, applied or not. Sometimes the environment freezes meanwhile. */
-export const loseCommits: Operation = async (play) => {
-  const { world, prng } = play
-  const isFrozen = prng.chance(0.5)
-  const wanted = newCreate(play, { livesSeconds: isFrozen ? 30 : undefined })
-  const { pk, send } = wanted
-  const delayMs = isFrozen ? 2_500 : prng.pick([0, 300, 2_000])
-  world.impaired.set(pk, { lost: prng.pick([1, 2, 3, 4, 4, 4]), delayMs })
-  if (isFrozen) wanted.slow(prng.int(20, 300))
-  const expiresMs = world.scheduler.nowMs() + 30_000
-  const forMs = 27_500 - prng.int(0, 2_000)
-  await send(isFrozen ? { freeze: { afterMs: 1_600, forMs, withClock: true } } : {})
-  if (isFrozen) {
-    await passedUntil(world, expiresMs + prng.int(-300, 1_500))
-    await wanted.sendAnother()
-  }
-  world.impaired.delete(pk)
-  world.slowCallsMs.delete(wanted.paymentId)
-  if (prng.chance(0.3)) customerActs(play, wanted.requests())
-  await passed(world, prng.pick([10, 500, 4_000]))
-  await send()
-}
-
 const SECOND_MS = 1_000
 
 /** An attempt is frozen during its call to the provider, and continues beside the attempt that took over, or alone. */

@@ -80,13 +80,6 @@ export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
 /** Before the first payment of every history. */
 const FROM = { from: '2026-01-01' }
 
-/** An operator reads the books during all other work. */
-export const lookAtBooks = async ({ world, tenants }: Pick<Play, 'world' | 'tenants'>): Promise<void> => {
-  const { prng } = world
-  const asked = [{}, FROM, { format: 'csv' }, { provider_balance: true }, { client_id: prng.pick(tenants).clientId }]
-  await lookUp(world, 'get-books', prng.pick(asked))
-}
-
 /** The statement of each settlement has every entry of its window, zeros for the client included. */
 const statementProblems = async (world: World, books: Books) => {
   const problems: string[] = []

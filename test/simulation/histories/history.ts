@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import type { RawItem } from '../../support/recount/books.ts'
 import { problemsAtRest, problemsOf } from '../../support/recount/invariants.ts'
 import { watchPromises } from '../promises/watch-promises.ts'
-import { freezeWorkers, handOutTwice, unreadablePayments } from '../scenes/freeze-workers.ts'
+import { freezeWorkers, unreadablePayments } from '../scenes/freeze-workers.ts'
 import { arrangeConcurrentOperators, concurrentOperators, payOut } from '../scenes/money-operations.ts'
 import { reverseSome } from '../scenes/odd-rows.ts'
 import { requestOtherTenantsData } from '../scenes/other-tenants.ts'
-import { arrangeRounds, breakAlertTopic, changeDuringDelivery, redeliverDuringAlert } from '../scenes/redeliveries.ts'
+import { arrangeRounds, breakAlertTopic, changeDuringDelivery } from '../scenes/redeliveries.ts'
 import { growClient, sellMany } from '../scenes/sell-many.ts'
 import { watchSituations } from '../sometimes/watch-situations.ts'
 import { createObservations } from '../watching/observations.ts'
@@ -173,9 +173,7 @@ const firstDay = async (play: Play): Promise<void> => {
 const ARRANGEMENTS = [
   arrangeRaces,
   arrangeRounds,
-  handOutTwice,
   breakAlertTopic,
-  redeliverDuringAlert,
   freezeWorkers,
   changeDuringDelivery,
   unreadablePayments,

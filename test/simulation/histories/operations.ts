@@ -1,5 +1,5 @@
 import { whole } from '../../support/recount/books.ts'
-import { changeEndpoints, changeKeys, changeTogether, impairEndpoint } from '../scenes/change-settings.ts'
+import { changeEndpoints, changeKeys, impairEndpoint } from '../scenes/change-settings.ts'
 import { bookConflictingRow, payUnasked, resumeLate } from '../scenes/conflicting-rows.ts'
 import { http, type Scene } from '../scenes/http.ts'
 import {
@@ -18,11 +18,10 @@ import { differences } from '../watching/read-back.ts'
 import { operate } from '../world/lambda.ts'
 import { paymentRow } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { count, passed, type World } from '../world/world.ts'
-import { loseCommits, overtakeCreate, payAttempts } from './attempts.ts'
-import { lookAtBooks } from './books-at-rest.ts'
+import { count, type World } from '../world/world.ts'
+import { overtakeCreate, payAttempts } from './attempts.ts'
 import { create, createStubbornly, replayCreate, retryCreate } from './creates.ts'
-import { customerPays, decline, pay } from './customers.ts'
+import { decline, pay } from './customers.ts'
 import { actNearExpiry, pushAgain } from './near-expiry.ts'
 
 export type Play = Scene & {
@@ -83,21 +82,6 @@ const read: Operation = async (play) => {
   await http(play, target.tenant, 'api-get-balance')
 }
 
-/** Customer, merchant and operator act on one payment at the same moment. */
-const race: Operation = async (play) => {
-  const target = openPayment(play)
-  if (!target) return create(play)
-  const { world } = play
-  const upstream = world.provider.findPaymentRequests(target.id).at(-1)
-  const customer = () =>
-    upstream && customerPays(play, () => world.provider.simulatePayment(upstream.payment_request_id))
-  const merchant = () => http(play, target.tenant, 'api-cancel-payment', { id: target.id })
-  const operator = () => operate(world, 'refresh-payment', { payment_id: target.id })
-  const all: readonly (() => unknown)[] = [customer, merchant, operator, operator, merchant, customer]
-  const acts = all.filter(() => world.prng.chance(0.6))
-  await Promise.all(acts.map((act) => passed(world, world.prng.int(0, 40)).then(act)))
-}
-
 export const settle: Operation = async ({ world, tenants }) => {
   await operate(world, 'trigger-settlement', { client_id: world.prng.pick(tenants).clientId })
 }
@@ -119,9 +103,7 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [4, settle],
   [4, payOut],
   [3, refresh],
-  [10, race],
   [2, growClient],
-  [2, lookAtBooks],
   [11, changeEndpoints],
   [5, changeKeys],
   [3, resolveSuspense],
@@ -131,10 +113,8 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [5, bookConflictingRow],
   [4, reverseTogether],
   [4, requestOtherTenantsData],
-  [5, changeTogether],
   [6, createStubbornly],
   [5, overtakeCreate],
-  [3, loseCommits],
   [7, payAttempts],
   [4, pushAgain],
   [8, actNearExpiry],

@@ -92,24 +92,6 @@ export const freezeWorkers = ({ world, oddities, scheduler }: Scene, happens: Ha
   })
 }
 
-/** Due work of deliveries and alerts. Payments have other scenes. */
-const DUE = /^check-due-(deliveries|alerts)$/
-/** Shorter than one of them runs. */
-const AT_ONCE_MS = 30
-
-/** A queue gives a message of due work to two workers at once, so both read the same before one writes. */
-export const handOutTwice = ({ world, oddities, scheduler }: Scene, happens: Happens): void => {
-  let isSecond = false
-  world.onStarted.push(({ name }, event) => {
-    if (isSecond || !DUE.test(name) || !happens(0.15)) return
-    scheduler.after(oddities.int(0, AT_ONCE_MS), () => {
-      isSecond = true
-      void invoke(world, name, event)
-      isSecond = false
-    })
-  })
-}
-
 const MINUTE_MS = 60 * SECOND_MS
 
 /** When due work first checks a delivery. */

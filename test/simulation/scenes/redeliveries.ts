@@ -119,21 +119,6 @@ export const breakAlertTopic = (play: Scene, happens: Happens): void => {
   })
 }
 
-/** Shorter than sending an alert takes. */
-const AT_ONCE_MS = 40
-
-/** A delivery is redelivered while the alert that names it is being sent. */
-export const redeliverDuringAlert = (play: Scene, happens: Happens): void => {
-  const { world, oddities, table } = play
-  world.onChange.push(({ before, after }) => {
-    if (before === undefined || before['last_alert_at'] === after?.['last_alert_at'] || !happens(0.3)) return
-    const rows = table
-      .items()
-      .filter((item) => item['endpoint_id'] === before['endpoint_id'] && item['work'] === 'alert')
-    if (rows.length > 0) beginRound(play, oddities.pick(rows), oddities.int(0, AT_ONCE_MS))
-  })
-}
-
 /** An operator disables an endpoint for a while. Meanwhile redeliveries and a test event are asked for it. */
 const switchOff = async (play: Scene, tenant: Tenant, endpoint: SimEndpoint, whileMs: number): Promise<void> => {
   const { world } = play
