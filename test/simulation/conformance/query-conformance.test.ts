@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { toItem } from '../../../shared/table/attributes.ts'
-import { exists, put, remove, update } from '../../../shared/table/step.ts'
+import { put } from '../../../shared/table/step.ts'
 import type { QueryInput, Range } from '../../../shared/table/table.ts'
 import { describeOnDynamoDb } from '../../support/dynamodb.ts'
 import { aKey, inAWord, onBoth, query, queryOnBoth, tallyOnBoth } from './on-both.ts'
@@ -112,29 +112,5 @@ describe('a page', () => {
 
     const pages = await queryOnBoth({ partition: [pk], limit: 100, countOnly: true })
     expect(pages.map((page) => page?.count)).toStrictEqual([3, 2])
-  })
-})
-
-describe('an index', () => {
-  it('has an item while it has every key attribute, under its present values', async () => {
-    const [key, owner] = [aKey(), randomUUID()]
-    const listed = (status: string) => query({ index: 'by-status', partition: [owner, 'payment', status], limit: 10 })
-    const answers = await onBoth([
-      put(key, { owner, entity: 'payment', listedAt: 't', id: 'a' }),
-      listed('pending'),
-      update(key, { set: { status: 'pending' } }),
-      listed('pending'),
-      update(key, { set: { status: 'paid' } }),
-      listed('pending'),
-      listed('paid'),
-      update(key, { remove: ['id'] }),
-      listed('paid'),
-      update(key, { set: { id: 'b' } }),
-      listed('paid'),
-      remove(key, exists),
-      listed('paid'),
-    ])
-
-    expect(answers.flatMap((answer) => answer?.items?.length ?? [])).toStrictEqual([0, 1, 0, 1, 0, 1, 0])
   })
 })

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Key } from '../../../shared/table/keys.ts'
 import {
-  absent,
   all,
   any,
   type Changes,
@@ -10,7 +9,6 @@ import {
   exists,
   guard,
   isNew,
-  present,
   put,
   remove,
   update,
@@ -75,12 +73,7 @@ export const TABLE_CASES: readonly TableCase[] = [
     updateFields(a, { set: { text: 'c' } }, exists),
     updateFields(a, { remove: ['text'] }, TEXT_B),
   ]),
-  conditions('one of one, of one', 'applied', all(any(exists))),
-  conditions('one of one beside another', 'applied', any(isNew, all(all(exists)))),
   conditions('all of nothing', 'invalid', all(), all(exists, any())),
-  conditions('what is absent', 'refused applied', absent('nothing'), absent('none')),
-  conditions('what is present', 'refused applied', present('none'), present('nothing')),
-  updates('all kinds of changes at once', 'applied', ALL_CHANGES),
   updates(
     'one attribute twice',
     'invalid',
@@ -138,6 +131,5 @@ export const TABLE_CASES: readonly TableCase[] = [
     get(LONG),
     get({ ...LONG, sk: `${LONG.sk}x` }),
   ]),
-  asks('a batch', 'found', (a, b, c) => [batch(c, b, a)]),
   asks('a batch of no key, of one twice, of too many', 'invalid', (a, b) => [batch(), batch(a, b, a), batch(...MANY)]),
 ]

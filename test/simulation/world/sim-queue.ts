@@ -1,5 +1,3 @@
-import type { QueueName } from '../../../shared/queues.ts'
-
 type SimQueueOptions = {
   /** How long a received message is hidden, unless it is removed. */
   readonly visibilityMs: number
@@ -134,16 +132,3 @@ const shuffle = (items: Stored[], random: () => number): void => {
 export const sqsEvent = (messages: readonly Pick<ReceivedMessage, 'messageId' | 'body'>[]) => ({
   Records: messages.map(({ messageId, body }) => ({ messageId, body })),
 })
-
-const WORKER_OF_DUE_WORK = { visibilityMs: 540_000, maxReceiveCount: 5 }
-/** The visibility timeouts and receive counts of the stack's queues. */
-export const QUEUE_TIMES: Readonly<Record<QueueName, SimQueueOptions>> = {
-  webhooks: { visibilityMs: 35_000, maxReceiveCount: 20 },
-  'webhooks-slow': { visibilityMs: 35_000, maxReceiveCount: 20 },
-  settlements: { visibilityMs: 3_600_000, maxReceiveCount: 5 },
-  sync: { visibilityMs: 1_800_000, maxReceiveCount: 5 },
-  audits: { visibilityMs: 1_800_000, maxReceiveCount: 5 },
-  'due-payments': WORKER_OF_DUE_WORK,
-  'due-deliveries': WORKER_OF_DUE_WORK,
-  'due-alerts': WORKER_OF_DUE_WORK,
-}

@@ -1,5 +1,6 @@
 import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
 import { createSimulatorCore } from '../../../infra/local/provider-simulator/simulator-core.ts'
+import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../../infra/stack/triggers/queue-settings.ts'
 import type { Alert } from '../../../shared/deps.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { callbackSecretName, providerSecretName, type SealedFor } from '../../../shared/secrets.ts'
@@ -11,7 +12,7 @@ import { createMerchants } from './merchants.ts'
 import { createPrng } from './prng.ts'
 import type { Process } from './process.ts'
 import { createScheduler } from './scheduler.ts'
-import { createSimQueue, QUEUE_TIMES } from './sim-queue.ts'
+import { createSimQueue } from './sim-queue.ts'
 
 export const SIM_STAGE = 'sim'
 export const PROVIDER_KEY = 'xnd_development_simulation'
@@ -130,7 +131,12 @@ export const createWorld = ({
     scheduler,
     functions,
     table,
-    queues: byQueue((name) => createSimQueue(QUEUE_TIMES[name])),
+    queues: byQueue((name) =>
+      createSimQueue({
+        visibilityMs: hiddenSecondsOf(name) * 1_000,
+        maxReceiveCount: QUEUE_SETTINGS[name].maxReceives,
+      }),
+    ),
     provider,
     merchants: createMerchants(prng.fork(), (fault) => count(tally, `fault ${fault}`)),
     /** By client: how many endpoints an operator tried to register. */
