@@ -1,4 +1,4 @@
-import { meet } from '../sometimes/situations.ts'
+import { meet } from '../sometimes/meet.ts'
 import { passed, passedUntil } from '../world/world.ts'
 import { CREATE_FAULTS, type NewCreate, newCreate } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'

@@ -1,7 +1,7 @@
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { text } from '../../support/recount/books.ts'
 import { createAs, http } from '../scenes/http.ts'
-import { meet } from '../sometimes/situations.ts'
+import { meet } from '../sometimes/meet.ts'
 import { observeCreate } from '../watching/observations.ts'
 import { type InvokeOptions, operate } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'

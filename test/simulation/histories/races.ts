@@ -5,7 +5,7 @@ import { changeAccount, changeEndpoints, changeKeys } from '../scenes/change-set
 import { type Happens, http, tenantOf } from '../scenes/http.ts'
 import { payOut, settlementActions } from '../scenes/money-operations.ts'
 import { reverseSome } from '../scenes/odd-rows.ts'
-import { meet } from '../sometimes/situations.ts'
+import { meet } from '../sometimes/meet.ts'
 import { askedFor } from '../watching/observations.ts'
 import { invoke, lookUp, operate } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'

@@ -1,4 +1,4 @@
-import { meet } from '../sometimes/situations.ts'
+import { meet } from '../sometimes/meet.ts'
 import { type HttpReply, operate, requestAs } from '../world/lambda.ts'
 import type { Impairment } from '../world/merchants.ts'
 import { addEndpoint, liveEndpoints, type SimEndpoint, type Tenant } from '../world/tenants.ts'

@@ -1,5 +1,5 @@
 import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
-import { meet } from '../sometimes/situations.ts'
+import { meet } from '../sometimes/meet.ts'
 import { invoke, operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
 import { count, passed, trace, type World } from '../world/world.ts'

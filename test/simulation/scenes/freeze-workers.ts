@@ -1,6 +1,6 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { text } from '../../support/recount/books.ts'
-import { meet } from '../sometimes/situations.ts'
+import { meet } from '../sometimes/meet.ts'
 import { invoke } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
 import { sqsEvent } from '../world/sim-queue.ts'

@@ -1,6 +1,6 @@
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { text } from '../../support/recount/books.ts'
-import { meet } from '../sometimes/situations.ts'
+import { meet } from '../sometimes/meet.ts'
 import { askedFor, type Observations, observeAnswer, observeCreate, refusalProblems } from '../watching/observations.ts'
 import { type HttpReply, type HttpRequest, type InvokeOptions, requestAs } from '../world/lambda.ts'
 import { paymentRow } from '../world/rows.ts'

@@ -1,12 +1,13 @@
 import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
-import { meet, type SituationName, settlementOf, stageOf } from '../sometimes/situations.ts'
+import { meet, type Reported } from '../sometimes/meet.ts'
+import { settlementOf, stageOf } from '../sometimes/stage-of.ts'
 import { invoke, lookUp, operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf, windowRow } from '../world/rows.ts'
 import { count, passed, type World } from '../world/world.ts'
 import type { Happens, Scene } from './http.ts'
 import { reverseSome } from './odd-rows.ts'
 
-const STOPS: Readonly<Record<string, SituationName>> = {
+const STOPS: Readonly<Record<string, Reported>> = {
   unproven: 'a payout is stopped by money that no row proves',
   new_bank: 'a payout is stopped by new bank details',
   owed: 'a payout is stopped by a debt of its client',

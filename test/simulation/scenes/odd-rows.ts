@@ -1,6 +1,6 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { isOpen, type PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
-import { stageOf } from '../sometimes/situations.ts'
+import { stageOf } from '../sometimes/stage-of.ts'
 import { invoke } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
 import { count, noteFault, passed, trace, type World } from '../world/world.ts'

@@ -1,5 +1,5 @@
 import { text } from '../../support/recount/books.ts'
-import { meet } from '../sometimes/situations.ts'
+import { meet } from '../sometimes/meet.ts'
 import { type HttpReply, type HttpRequest, operate } from '../world/lambda.ts'
 import { rowsOf } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'

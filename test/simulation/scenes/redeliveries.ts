@@ -1,6 +1,6 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { text } from '../../support/recount/books.ts'
-import { meet } from '../sometimes/situations.ts'
+import { meet } from '../sometimes/meet.ts'
 import { invoke, operate } from '../world/lambda.ts'
 import { rowsOf } from '../world/rows.ts'
 import { liveEndpoints, type SimEndpoint, type Tenant } from '../world/tenants.ts'

@@ -1,7 +1,7 @@
 import { paymentIdForKey, slotOf } from '../../../shared/ids.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { text } from '../../support/recount/books.ts'
-import { stageOf } from '../sometimes/situations.ts'
+import { stageOf } from '../sometimes/stage-of.ts'
 import { operate } from '../world/lambda.ts'
 import type { Prng } from '../world/prng.ts'
 import { rowsOf } from '../world/rows.ts'

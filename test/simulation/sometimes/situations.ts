@@ -1,10 +1,14 @@
-import { type RawItem, text } from '../../support/recount/books.ts'
+import { pausesKey } from '../../../shared/table/keys.ts'
+import { amount, clientOf, type RawItem, text } from '../../support/recount/books.ts'
+import { sweptBy } from '../../support/recount/journal-books.ts'
+import { DAY_MS, isChanged, isGiven, ms, onWrite, type Write } from '../watching/rules.ts'
 import { type Faults, NO_FAULTS } from '../world/faults.ts'
-import { rowsOf } from '../world/rows.ts'
+import { cancelledRequest } from '../world/provider-network.ts'
+import { deliveryStatus, entriesOf, paymentOfReference, paymentRow, rowsOf } from '../world/rows.ts'
 import { count, type Tally, type World } from '../world/world.ts'
-
-/** In how many seeds a situation must happen at least once. `.ci/run` runs 250 seeds, `.ci/nightly` 1,000. */
-type Within = 25 | 250 | 1_000
+import { REPORTED, type Situations, type Within } from './meet.ts'
+import { REFUSALS } from './refusals.ts'
+import { STAGES, stageOf } from './stage-of.ts'
 
 /** Faults of few histories. All others must happen within the first 25 seeds. */
 const RARE_FAULTS: Partial<Readonly<Record<keyof Faults, Within>>> = {
@@ -17,95 +21,142 @@ const RARE_FAULTS: Partial<Readonly<Record<keyof Faults, Within>>> = {
   wrongAmount: 250,
 }
 
-/** Situations that histories must meet. `meet` counts each one when it happens. */
-const MET = {
-  'a payment is created': 25, // From `creating` to `pending`
-  'a create is replayed after its payment has ended': 25, // The reply must show the final status
-  'a merchant asks for the deliveries of another one': 25, // By its endpoint id. The reply is 404
-  'an operator redelivers': 25, // The new round needs an audit record
-  'a second caller meets a live lease': 25, // Its claim is refused while the first caller creates the payment
-  'an expired lease is taken over': 250, // Its process died or was frozen; the next attempt begins
-  'a released attempt is taken over': 25, // The attempt failed and released its lease; the merchant retried
-  'a commit is refused': 250, // Another attempt has begun, or a capture came first
-  'a push is held back': 25, // The customer may still answer the previous push
-  'an attempt is frozen during its work': 25, // Its caller gets an error; it continues later
-  'an attempt continues after its lease has expired': 1_000, // Another attempt has taken over by then
-  'the table does not answer a write of a create': 25, // Some of these writes are applied, and some are not
-  'another caller changes the item that is being written': 25, // The writer’s read is out of date
-  'a request that its payment does not need is cancelled': 25, // Another request is shown, or the payment is paid
-  'a capture is remembered while its payment is created': 1_000, // Its callback came before the commit
-  'a payment is paid before it was shown': 250, // From `creating` to `succeeded`
-  'a payment succeeds': 25, // From `pending` to `succeeded`
-  'a payment fails': 25, // From `pending` to `failed`
-  'a payment expires': 25, // From `pending` to `expired`
-  'a payment is cancelled': 25, // From `pending` to `cancelled`
-  'a success is found by receive-provider-callback': 25,
-  'a success is found by check-due-payments': 25,
-  'a success is found by sync-provider-transactions': 25, // The scheduled run read its row
-  'a success is found by sync-slices': 250, // A worker of the queue read its row
-  'a success is found by refresh-payment': 250, // An operator asked the provider
-  'a success is found by api-cancel-payment': 250, // The merchant tried to cancel a paid payment
-  'a success is refused': 250, // Another process credited the same capture first
-  'a payment is paid after its cancel was requested': 250, // The customer paid before the provider cancelled
-  'a payment is paid after its expiry began': 250, // The customer paid before our expiry took effect
-  'a cancel is refused by an expiry that has begun': 250, // They run at once, and the expiry wins
-  'money comes for an expired payment': 250, // It goes to suspense
-  'money comes for a cancelled payment': 1_000, // It goes to suspense
-  'money comes for a failed payment': 1_000, // It goes to suspense
-  'a payment is captured a second time': 250, // The second payment goes to suspense
-  'an operation of the provider is paused': 25, // A 429 pauses it in all environments
-  'a message that was never sent is sent by due work': 25, // Its process died, or the queue was down
-  'a delivery succeeds': 25, // From `scheduled` to `succeeded`
-  'the eighth attempt fails': 25, // From `scheduled` to `abandoned`
-  'a delivery begins another round': 25, // From its end back to `scheduled`
-  'a second claim is refused': 25, // An attempt is claimed once
-  'a worker is frozen while it holds a claim': 25, // For a fast clock the claim expires early
-  'the alert topic is down when a delivery is abandoned': 25, // Due work sends the alert later
-  'a result is refused after its claim has expired': 250, // Another worker has recorded the attempt as unknown
-  'an attempt whose worker died is recorded': 25, // Its result is unknown
-  'a lost message is sent again': 25, // Due work finds the overdue delivery
-  'an attempt goes through the slow lane': 25, // Its endpoint recently held a worker
-  'an alert is repeated after a crash': 1_000, // Its worker died before it recorded the alert
-  'the sweep records a settlement': 25,
-  'an operator’s trigger records a settlement': 25,
-  'a window is summed over several runs': 25, // The last run continues from the stored sum
-  'a settlement record is refused by a concurrent one': 25, // Sweep and trigger at once
-  'the fence refuses an entry': 250, // A settlement closed the journal after the entry was planned
-  'a reversal is settled beside payments': 25, // The reversal is a line of the next settlement
-  'a settlement is paid out': 25, // From `recorded` to `manual_paid`
-  'a settlement fails': 25, // From `recorded` to `failed`
-  'a settlement is re-credited': 25, // Its net is available again
-  'a re-credit is settled again': 25, // It is one line of the next settlement
-  'a payout waits for its audit': 25, // The refusal says when to try again
-  'a payout is stopped by money that no row proves': 250, // An operator must confirm the amount
-  'a payout is stopped by new bank details': 250, // An operator must ask the merchant first
-  'a payout is stopped by a debt of its client': 250, // Reversals exceed the funds that are due
-  'a payout is stopped by open findings': 250, // An operator must examine them
-  'a payout is stopped by a hold': 250, // An operator of finance put payouts on hold
-  'a bank reference is used a second time': 1_000, // One transfer pays out one settlement
-  'an operator adjusts a ledger': 25, // Each reference makes one entry
-  'a won dispute pays back a write-off': 1_000, // The house takes back what it had written off
-  'a read-only key is refused': 250, // It tries to create a payment
-  'a payment is posted by its settled row': 25, // Its fee is final, and its entry is written
-  'a fee differs from its estimate': 25, // The entry has the fee that the provider kept
-  'a payment is posted more than a day after it was paid': 25, // It delays no other payment
-  'a payment is posted after a reversal': 250, // Each recorded reversal becomes an entry
-  'a payment is void before it is posted': 250, // It is no longer open, and its client gets nothing
-  'a fee is assumed after seven days': 1_000, // After seven days the provider still shows no fee
-  'the row of an assumed payment comes late': 1_000, // It is booked once, with zeros for the client
-  'a client grows while it has payments': 250, // New payments go to its new parts
-  'a payment is in a later part of its client': 250, // Not in the first part
-  'a payment is made while the provider does not answer about it': 25, // Meanwhile its row is settled or reversed
-  'a sync is frozen during its work': 25, // It continues beside another run, often after its lease has expired
-  'a settlement run is frozen during its work': 250, // It continues with its old sum
-  'several operators move the money of one client at once': 25, // They pay out, mark failed, re-credit and settle
-} as const satisfies Readonly<Record<string, Within>>
+const goes =
+  (from: string, to: string) =>
+  ({ before, after }: Write): boolean =>
+    before['status'] === from && after['status'] === to
 
-export type SituationName = keyof typeof MET
+const [isStillCreating, succeeds] = [goes('creating', 'creating'), goes('pending', 'succeeded')]
+const isTakenOver = (write: Write) => isStillCreating(write) && isChanged(write, 'attempt')
+const isFoundBy = (name: string) => (write: Write) => succeeds(write) && write.worker?.name === name
+const isPosted = ({ before, after }: Write) =>
+  after['status'] === 'succeeded' && before['open_at'] !== undefined && after['open_at'] === undefined
+const isVoid = ({ after }: Write) => after['voided_open'] === true
+const isAssumed = ({ after }: Write) => after['fee_status'] === 'assumed'
 
-/** The stage of a payment when money of it is reversed, or returns after a won dispute. */
-const STAGES = ['open', 'posted', 'recorded', 'failed', 're-credited', 'paid out'] as const
-type Stage = (typeof STAGES)[number]
+const OF_PAYMENTS: Situations<Write> = {
+  'a payment is created': [25, goes('creating', 'pending')],
+  'a payment is paid before it was shown': [250, goes('creating', 'succeeded')],
+  'an expired lease is taken over': [250, (write) => isTakenOver(write) && write.before['lease_until'] !== undefined],
+  'a released attempt is taken over': [25, (write) => isTakenOver(write) && write.before['lease_until'] === undefined],
+  'a capture is remembered while its payment is created': [
+    1_000,
+    (write) => isStillCreating(write) && isGiven(write, 'remembered_provider_payment_ids'),
+  ],
+  'a payment succeeds': [25, succeeds],
+  'a payment fails': [25, goes('pending', 'failed')],
+  'a payment expires': [25, goes('pending', 'expired')],
+  'a payment is cancelled': [25, goes('pending', 'cancelled')],
+  'a success is found by receive-provider-callback': [25, isFoundBy('receive-provider-callback')],
+  'a success is found by check-due-payments': [25, isFoundBy('check-due-payments')],
+  'a success is found by sync-provider-transactions': [25, isFoundBy('sync-provider-transactions')],
+  'a success is found by sync-slices': [250, isFoundBy('sync-slices')],
+  'a success is found by refresh-payment': [250, isFoundBy('refresh-payment')],
+  'a success is found by api-cancel-payment': [250, isFoundBy('api-cancel-payment')],
+  'a payment is paid after its cancel was requested': [
+    250,
+    (write) => succeeds(write) && write.before['cancel_requested_at'] !== undefined,
+  ],
+  'a payment is paid after its expiry began': [
+    250,
+    (write) => succeeds(write) && write.before['expiry_started_at'] !== undefined,
+  ],
+  'a payment is posted by its settled row': [25, (write) => isPosted(write) && !isVoid(write) && !isAssumed(write)],
+  'a payment is void before it is posted': [250, (write) => isPosted(write) && isVoid(write)],
+  'a fee is assumed after seven days': [1_000, (write) => isPosted(write) && !isVoid(write) && isAssumed(write)],
+  'a fee differs from its estimate': [25, (write) => isPosted(write) && isChanged(write, 'provider_fee_minor')],
+  'a payment is posted after a reversal': [250, (write) => isPosted(write) && movementsOf(write.after).length > 0],
+  'a payment is posted more than a day after it was paid': [
+    25,
+    (write) => isPosted(write) && ms(write.after, 'posted_at') > ms(write.after, 'paid_at') + DAY_MS,
+  ],
+  'the row of an assumed payment comes late': [1_000, (write) => isGiven(write, 'late_row_at')],
+  'a payment is in a later part of its client': [250, ({ isNew, after }) => isNew && after['part'] !== undefined],
+}
+
+const moneyComesFor =
+  (status: string) =>
+  ({ world, isNew, after }: Write): boolean =>
+    isNew &&
+    after['kind'] === 'money' &&
+    after['cause'] !== 'wrong_amount' &&
+    paymentRow(world, after['payment_id'])?.['status'] === status
+
+const OF_SUSPENSE: Situations<Write> = {
+  'money comes for an expired payment': [250, moneyComesFor('expired')],
+  'money comes for a cancelled payment': [1_000, moneyComesFor('cancelled')],
+  'money comes for a failed payment': [1_000, moneyComesFor('failed')],
+  'a payment is captured a second time': [250, moneyComesFor('succeeded')],
+}
+
+const rests =
+  (was: string, is: string) =>
+  ({ before, after, isNew }: Write): boolean =>
+    !isNew && deliveryStatus(before) === was && deliveryStatus(after) === is
+const isRound = ({ before, after, isNew }: Write) =>
+  !isNew && deliveryStatus(before) !== 'scheduled' && deliveryStatus(after) === 'scheduled'
+
+const OF_DELIVERIES: Situations<Write> = {
+  'a delivery succeeds': [25, rests('scheduled', 'succeeded')],
+  'the eighth attempt fails': [25, rests('scheduled', 'abandoned')],
+  'a delivery begins another round': [25, isRound],
+  'an operator redelivers': [25, (write) => isRound(write) && write.worker?.name === 'redeliver'],
+  'an overdue message is sent again': [
+    25,
+    ({ before, after, worker }) =>
+      worker?.name === 'check-due-deliveries' && amount(after, 'resends') > amount(before, 'resends'),
+  ],
+}
+
+const typesIn = ({ world, after }: Write) =>
+  sweptBy(after, entriesOf(world, after['client_id'])).map(({ type }) => String(type))
+const isTriggered = ({ after }: Write) => after['triggered_by'] === 'manual'
+
+const OF_SETTLEMENTS: Situations<Write> = {
+  'the sweep records a settlement': [25, (write) => write.isNew && !isTriggered(write)],
+  'an operator’s trigger records a settlement': [25, (write) => write.isNew && isTriggered(write)],
+  'a reversal is settled beside payments': [
+    25,
+    (write) => write.isNew && typesIn(write).some((type) => ['refund', 'chargeback', 'reversal'].includes(type)),
+  ],
+  'a re-credit is settled again': [25, (write) => write.isNew && typesIn(write).includes('recredit')],
+  'a settlement is paid out': [25, goes('recorded', 'manual_paid')],
+  'a settlement fails': [25, goes('recorded', 'failed')],
+  'a settlement is re-credited': [25, (write) => isGiven(write, 'recredited_at')],
+}
+
+const OF_OTHERS: Situations<Write> = {
+  'an operation of the provider is paused': [25, ({ key }) => key.pk === pausesKey.pk],
+  'an attempt whose worker died is recorded': [
+    25,
+    ({ key, isNew, after }) => isNew && key.sk.startsWith('ATTEMPT#') && after['error'] === 'unknown',
+  ],
+  'a won dispute pays back a write-off': [
+    1_000,
+    ({ key, isNew, after }) =>
+      isNew && key.pk.startsWith('JOURNAL#') && after['type'] === 'written_off' && after['payment_id'] !== undefined,
+  ],
+  'a client grows while it has payments': [
+    250,
+    (write) =>
+      write.key.sk === 'CLIENT' &&
+      !write.isNew &&
+      isChanged(write, 'ledger_parts') &&
+      rowsOf(write.world, 'PAYMENT', { client_id: write.after['client_id'] }).length > 0,
+  ],
+}
+
+const BY_KIND: Readonly<Record<string, Situations<Write>>> = {
+  PAYMENT: OF_PAYMENTS,
+  SUSPENSE: OF_SUSPENSE,
+  DELIVERY: OF_DELIVERIES,
+  SETTLEMENT: OF_SETTLEMENTS,
+}
+
+/** The last run continues from the stored sum. */
+const SUMMED = 'a window is summed over several runs'
+/** Another request is shown, or the payment is paid. */
+const UNNEEDED = 'a request that its payment does not need is cancelled'
 
 const SIZES = ['whole', 'in part'] as const
 
@@ -117,50 +168,20 @@ const REVERSAL_CELLS: readonly string[] = [
   ...['refund', 'chargeback', 'dispute_won'].flatMap((kind) => SIZES.map((size) => `${kind} ${size}`)),
 ].flatMap((way) => STAGES.map((stage) => `reversal: ${way}, ${stage}`))
 
-const FAULTS = Object.keys(NO_FAULTS) as (keyof Faults)[]
+const TABLES = [OF_PAYMENTS, OF_SUSPENSE, OF_DELIVERIES, OF_SETTLEMENTS, OF_OTHERS, REFUSALS]
 
 export const SITUATIONS: ReadonlyMap<string, Within> = new Map([
-  ...FAULTS.map((name) => [`fault ${name}`, RARE_FAULTS[name] ?? 25] as const),
+  ...(Object.keys(NO_FAULTS) as (keyof Faults)[]).map((name) => [`fault ${name}`, RARE_FAULTS[name] ?? 25] as const),
   ...REVERSAL_CELLS.map((cell) => [cell, 1_000] as const),
-  ...Object.entries(MET).map(([name, within]) => [`sometimes: ${name}`, within] as const),
+  ...Object.entries({ ...REPORTED, [SUMMED]: 25 as const, [UNNEEDED]: 25 as const }).map(
+    ([name, within]) => [`sometimes: ${name}`, within] as const,
+  ),
+  ...TABLES.flatMap(Object.entries).map(([name, [within]]) => [`sometimes: ${name}`, within] as const),
 ])
-
-export const meet = ({ tally }: Pick<World, 'tally'>, name: SituationName): void => count(tally, `sometimes: ${name}`)
-
-export const meetEach = (world: Pick<World, 'tally'>, found: Partial<Record<SituationName, boolean>>): void => {
-  for (const [name, isSo] of Object.entries(found)) if (isSo) meet(world, name as SituationName)
-}
 
 /** Situations and faults that this number of histories must have met, and did not. */
 export const missingSituations = (tally: Tally, histories: number): readonly string[] =>
   [...SITUATIONS].filter(([name, within]) => within <= histories && !tally.has(name)).map(([name]) => name)
-
-const DAY_MS = 86_400_000
-
-/** The time from which the payment's own entry can be settled. */
-const eligibleAt = (payment: RawItem): string => {
-  const aDayOld = new Date(Date.parse(text(payment, 'paid_at')) + DAY_MS).toISOString()
-  const postedAt = text(payment, 'posted_at')
-  return postedAt > aDayOld ? postedAt : aDayOld
-}
-
-/** The settlement that contains the payment's own entry; undefined before there is one. */
-export const settlementOf = (world: World, payment: RawItem): RawItem | undefined => {
-  if (text(payment, 'posted_at') === '') return undefined
-  const at = eligibleAt(payment)
-  return rowsOf(world, 'SETTLEMENT', { client_id: payment['client_id'] }).find(
-    (settlement) => text(settlement, 'swept_from') <= at && at < text(settlement, 'swept_until'),
-  )
-}
-
-export const stageOf = (world: World, payment: RawItem): Stage => {
-  if (text(payment, 'posted_at') === '') return 'open'
-  const settlement = settlementOf(world, payment)
-  if (settlement === undefined) return 'posted'
-  if (settlement['status'] === 'recorded') return 'recorded'
-  if (settlement['status'] === 'manual_paid') return 'paid out'
-  return settlement['recredited_at'] === undefined ? 'failed' : 're-credited'
-}
 
 type Moved = { readonly type: string; readonly amountMinor: number; readonly isOwnRow?: boolean }
 
@@ -172,11 +193,35 @@ const wayOf = (payment: RawItem, { type, amountMinor, isOwnRow }: Moved): string
   return `${type} ${amountMinor < Number(payment['notional_minor']) ? 'in part' : 'whole'}`
 }
 
-/** Counts each movement by kind, size and stage when the payment's row gets it. */
-export const watchReversals = (world: World): void => {
-  world.onChange.push(({ key, before, after }) => {
-    if (key.sk !== 'PAYMENT' || before === undefined || after === undefined) return
-    const moved = movementsOf(after).slice(movementsOf(before).length)
-    for (const one of moved) count(world.tally, `reversal: ${wayOf(after, one)}, ${stageOf(world, before)}`)
+/** Counts the situations as they come about. */
+export const watchSituations = (world: World): void => {
+  const met = (name: string) => count(world.tally, `sometimes: ${name}`)
+  const note = <Happened>(situations: Situations<Happened>, happened: Happened) => {
+    for (const [name, [, isMet]] of Object.entries(situations)) if (isMet(happened)) met(name)
+  }
+  /** By client: the process that last kept a sum of its window. */
+  const keptBy = new Map<string, unknown>()
+
+  onWrite(world, /^/, (write) => {
+    const { key, before, after, worker, isNew } = write
+    note(BY_KIND[key.sk] ?? OF_OTHERS, write)
+    if (key.sk === 'WINDOW' && isChanged(write, 'progress_number')) keptBy.set(clientOf(key), worker)
+    if (key.sk === 'SETTLEMENT' && isNew) {
+      const keeper = keptBy.get(text(after, 'client_id'))
+      if (keeper && keeper !== worker) met(SUMMED)
+      keptBy.delete(text(after, 'client_id'))
+    }
+    if (key.sk !== 'PAYMENT' || isNew) return
+    // The kind, size and stage of each movement, when the payment's row gets it.
+    for (const moved of movementsOf(after).slice(movementsOf(before).length))
+      count(world.tally, `reversal: ${wayOf(after, moved)}, ${stageOf(world, before)}`)
+  })
+  world.onRefused.push((step, was) => note(REFUSALS, { step, was }))
+  world.onAsked.push((_, method, path) => {
+    const id = cancelledRequest(method, path)
+    const request = id === undefined ? undefined : world.provider.storedRequest(id)?.request
+    const payment = paymentOfReference(world, request?.reference_id)
+    const isNeeded = payment?.['payment_request_id'] === id && payment?.['status'] !== 'succeeded'
+    if (payment && !isNeeded) met(UNNEEDED)
   })
 }

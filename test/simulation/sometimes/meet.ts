@@ -1,0 +1,38 @@
+import { count, type World } from '../world/world.ts'
+
+/** In how many seeds a situation must happen at least once. `.ci/run` runs 250 seeds, `.ci/nightly` 1,000. */
+export type Within = 25 | 250 | 1_000
+
+/** Situations by name: the number of seeds, and how to tell from one thing that happens. */
+export type Situations<Happened> = Readonly<Record<string, readonly [Within, (happened: Happened) => boolean]>>
+
+/** Situations that scenes and rules report. Those that a write shows are in `situations.ts`. */
+export const REPORTED = {
+  'a create is replayed after its payment has ended': 25, // The reply must show the final status
+  'a merchant asks for the deliveries of another one': 25, // By its endpoint id. The reply is 404
+  'a push is held back': 25, // The customer may still answer the previous push
+  'an attempt is frozen during its work': 25, // Its caller gets an error; it continues later
+  'the table does not answer a write of a create': 25, // Some of these writes are applied, and some are not
+  'another caller changes the item that is being written': 25, // The writer’s read is out of date
+  'a worker is frozen while it holds a claim': 25, // For a fast clock the claim expires early
+  'the alert topic is down when a delivery is abandoned': 25, // Due work sends the alert later
+  'an attempt goes through the slow lane': 25, // Its endpoint recently held a worker
+  'an alert is repeated after a crash': 1_000, // Its worker died before it recorded the alert
+  'a payout waits for its audit': 25, // The refusal says when to try again
+  'a payout is stopped by money that no row proves': 250, // An operator must confirm the amount
+  'a payout is stopped by new bank details': 250, // An operator must ask the merchant first
+  'a payout is stopped by a debt of its client': 250, // Reversals exceed the funds that are due
+  'a payout is stopped by open findings': 250, // An operator must examine them
+  'a payout is stopped by a hold': 250, // An operator of finance put payouts on hold
+  'a bank reference is used a second time': 1_000, // One transfer pays out one settlement
+  'an operator adjusts a ledger': 25, // Each reference makes one entry
+  'a read-only key is refused': 250, // It tries to create a payment
+  'a payment is made while the provider does not answer about it': 25, // Meanwhile its row is settled or reversed
+  'a sync is frozen during its work': 25, // It continues beside another run, often after its lease has expired
+  'a settlement run is frozen during its work': 250, // It continues with its old sum
+  'several operators move the money of one client at once': 25, // They pay out, mark failed, re-credit and settle
+} as const satisfies Readonly<Record<string, Within>>
+
+export type Reported = keyof typeof REPORTED
+
+export const meet = ({ tally }: Pick<World, 'tally'>, name: Reported): void => count(tally, `sometimes: ${name}`)
