@@ -115,19 +115,6 @@ const anyStart = border((requests) => ({
   },
 }))
 
-/** The tail of a window is read once: a second reading is answered as the first was. */
-const oneLook = border((requests) => {
-  const looks = new Map<string, ReturnType<TableRequests['query']>>()
-  return {
-    query: (input) => {
-      const text = JSON.stringify(input)
-      const answer = looks.get(text) ?? requests.query(input)
-      looks.set(text, answer)
-      return answer
-    },
-  }
-})
-
 /** Something that keeps the books right, how to take it out, and the scenario that then goes wrong. */
 export type Guard = { readonly name: string; readonly border: Border; readonly scenario: string }
 
@@ -143,7 +130,6 @@ const isAdjustment = ({ key }: Step) => key.pk.startsWith('ADJUSTMENT#')
 const isEntry = ({ key }: Step) => key.pk.startsWith('JOURNAL#')
 const isHead = ({ key }: Step) => key.sk === 'HEAD'
 
-const KEPT_START = withoutClauses(changing(isWindow, 'progress'), 'settledUntil')
 const FENCE_OF_ENTRY = withoutClauses(changing(isShard, 'creditedMinor'), 'closedUntil')
 const RECREDIT_ONCE = withoutClauses(changing(isSettlement, 'recreditedAt'), 'recreditedAt')
 const NEW_ENTRY = withoutClauses(isEntry, 'pk')
@@ -185,7 +171,10 @@ export const GUARDS = guardsOf({
     'the start of the window at the record': withoutClauses(changing(isWindow, 'lastSettlementId'), 'settledUntil'),
   },
   'a window is summed over several runs and at once, and a payment is posted': {
-    'the start of a kept sum, at its reading and at its writing': together(anyStart, KEPT_START),
+    'the start of a kept sum, at its reading and at its writing': together(
+      anyStart,
+      withoutClauses(changing(isWindow, 'progress'), 'settledUntil'),
+    ),
   },
   'a payment is posted while a part of it is refunded': {
     'money_version of a payment that moves': withoutClauses(isPayment, 'moneyVersion'),
@@ -209,35 +198,5 @@ export const GUARDS = guardsOf({
   },
   'two adjustments of one client are written': {
     'the head of a chain of audit records, as it was read': withoutClauses(isHead, 'digest', 'pk'),
-  },
-})
-
-/** Guards whose absence alone is not found: each has a second guard. */
-export const BACKED = guardsOf({
-  'a window is summed over several runs and at once, and a payment is posted': {
-    // Beside it: a sum is kept on condition of the start of the window, and a record removes it.
-    'the start of a kept sum at its reading': anyStart,
-    // Beside it: a sum of another start is not read.
-    'the start of the window at the keeping of a sum': KEPT_START,
-  },
-  'two sweeps sum one window over several runs': {
-    // Beside it: each kept sum is whole in itself: an older one costs time only.
-    'the number of a kept sum': withoutClauses(changing(isWindow, 'progress'), 'progressNumber'),
-  },
-  'a payment is posted while it is voided': {
-    // Beside it: money_version.
-    'open or posted, as the payment was read': withoutClauses(isPayment, 'openAt'),
-  },
-  'a write-off is written while its client is settled': {
-    // Beside it: the fence on the shard of the same transaction, which is raised after the window.
-    'the fence on the window at a write-off': withoutClauses(changing(isWindow, 'writtenOffMinor'), 'closedUntil'),
-  },
-  'two operators re-credit one settlement': {
-    // Beside it: what the entry is about is written in the same transaction, once.
-    'an entry is put if absent': NEW_ENTRY,
-  },
-  'a payment is posted while its client is settled': {
-    // Beside it: the second between fence and sum, where transactions are visible within it.
-    'a second look at the tail of a window': oneLook,
   },
 })

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { runForked } from '../simulation/world/fork-pool.ts'
 import { busyClient } from './busy-client.ts'
-import { BACKED, GUARDS } from './guards.ts'
+import { GUARDS } from './guards.ts'
 import { scenariosOf } from './scenarios.ts'
-import { replay, scenarioNamed, type Task, type TaskResult } from './tasks.ts'
+import type { Task, TaskResult } from './tasks.ts'
 
 const WORKER = join(import.meta.dirname, 'task-worker.ts')
 /** A large scenario ends here: its schedules with the fewest preemptions were looked at. */
@@ -13,24 +13,20 @@ const MOST_SCHEDULES = 6_000
 /** A guard that is taken out is found much earlier. */
 const MOST_WITHOUT = 1_500
 
-const USAGE = `npm run interleavings [-- --scenario NAME [--schedule TEXT] | --schedules N]
+const USAGE = `npm run interleavings [-- --scenario NAME] [--schedules N]
 
 Runs the real code of two to four actions on one client, with its requests to the table let through one by one, in every
 order with at most two preemptions. Transactions become visible item by item. Every end is judged by the audit and by a
 recount. Then each guard is taken out, and a schedule that goes wrong must be found. Up to half an hour on two cores.
   --scenario NAME   only those with these words in their names, without the guards
-  --schedule TEXT   only this schedule of one scenario, as a violation prints it
   --schedules N     so many of each scenario at most, by default ${MOST_SCHEDULES}
   --help, -h        this text
 Exit code: 0 no violation and every guard is found, 1 not so, 2 called wrongly.`
 
 const count = (value: number) => value.toLocaleString('en')
 
-const isBacked = ({ without }: Task) => BACKED.some(({ name }) => name === without)
-
-/** A scenario must hold. Without a guard it must fail, except where a second guard protects it. */
-const isAsItMust = (result: TaskResult): boolean =>
-  result.problems.length > 0 === (result.without !== undefined && !isBacked(result))
+/** A scenario must hold. Without a guard it must fail. */
+const isAsItMust = ({ problems, without }: TaskResult): boolean => problems.length > 0 === (without !== undefined)
 
 const lineOf = ({ scenario, without, ran, isWhole, problems }: TaskResult): string => {
   const figures = `${count(ran)} schedules${isWhole ? ', all of them' : ''}`
@@ -43,11 +39,7 @@ const lineOf = ({ scenario, without, ran, isWhole, problems }: TaskResult): stri
 const report = (result: TaskResult): void => {
   console.log(lineOf(result))
   if (isAsItMust(result)) return
-  for (const problem of result.problems) console.log(`    ${problem}`)
-  const { scenario, schedule } = result
-  if (schedule !== undefined) {
-    console.log(`    npm run interleavings -- --scenario '${scenario}' --schedule '${schedule}'`)
-  }
+  for (const line of [...result.schedule, ...result.problems]) console.log(`    ${line}`)
 }
 
 const searchAll = async (tasks: readonly Task[]): Promise<number> => {
@@ -69,25 +61,17 @@ const searchAll = async (tasks: readonly Task[]): Promise<number> => {
   return bad === 0 ? 0 : 1
 }
 
-const replayOne = async (name: string, schedule: string): Promise<number> => {
-  const { busy, scenario } = await scenarioNamed(name)
-  const { lines, problems } = await replay(busy, scenario, schedule)
-  console.log([...lines, ...problems.map((problem) => `PROBLEM ${problem}`)].join('\n'))
-  return problems.length === 0 ? 0 : 1
-}
-
-const OPTIONS = { scenario: { type: 'string' }, schedule: { type: 'string' }, schedules: { type: 'string' } } as const
+const OPTIONS = { scenario: { type: 'string' }, schedules: { type: 'string' } } as const
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-  const { scenario, schedule, schedules } = readOptions(argv, OPTIONS)
-  if (scenario !== undefined && schedule !== undefined) return replayOne(scenario, schedule)
+  const { scenario, schedules } = readOptions(argv, OPTIONS)
   const most = schedules === undefined ? MOST_SCHEDULES : wholeNumber(schedules)
   if (most === undefined) throw new UsageError('--schedules takes a whole number')
   const names = scenariosOf(await busyClient()).map(({ name }) => name)
   const chosen = names.filter((name) => name.includes(scenario ?? ''))
   // The long ones come first, so that no process runs one alone at the end.
   const scenarios = chosen.toReversed().map((name): Task => ({ scenario: name, schedules: most }))
-  const without = [...GUARDS, ...BACKED].map(
+  const without = GUARDS.map(
     (guard): Task => ({ scenario: guard.scenario, without: guard.name, schedules: MOST_WITHOUT }),
   )
   return searchAll(scenario === undefined ? [...scenarios, ...without] : scenarios)

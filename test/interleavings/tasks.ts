@@ -2,10 +2,10 @@ import { auditLedger } from '../../shared/audit/run-audits.ts'
 import { GatewayError } from '../../shared/errors.ts'
 import { moneyProblemsOf } from '../support/recount/invariants.ts'
 import { type BusyClient, busyClient } from './busy-client.ts'
-import { BACKED, GUARDS } from './guards.ts'
+import { GUARDS } from './guards.ts'
 import { baseOf, partialTable } from './partial-table.ts'
 import { type Scenario, scenariosOf } from './scenarios.ts'
-import { type Border, processDeps, type Ran, runSchedule, type Setting, type Taken, type Waiting } from './scheduler.ts'
+import { type Border, processDeps, type Ran, type Taken, type Waiting } from './scheduler.ts'
 import { search } from './search.ts'
 
 /** One search: a scenario as it is, or without a guard. */
@@ -22,72 +22,35 @@ export type TaskResult = Task & {
   /** Every schedule within the scenario's bounds was looked at. */
   readonly isWhole: boolean
   readonly problems: readonly string[]
-  /** The schedule that shows them. */
-  readonly schedule: string | undefined
+  /** What happens in the schedule that shows them, one after another. */
+  readonly schedule: readonly string[]
 }
 
-const ALL_GUARDS = [...GUARDS, ...BACKED]
-
 const borderOf = ({ without }: Task): Border => {
-  const guard = ALL_GUARDS.find(({ name }) => name === without)
+  const guard = GUARDS.find(({ name }) => name === without)
   if (without !== undefined && guard === undefined) throw new Error(`there is no guard: ${without}`)
   return guard?.border ?? {}
 }
 
 let made: ReturnType<typeof busyClient> | undefined
 
-/** The busy client, made once, and its scenario of that name. */
-export const scenarioNamed = async (name: string) => {
+export const runTask = async (task: Task): Promise<TaskResult> => {
   made ??= busyClient()
   const busy = await made
-  const scenario = scenariosOf(busy).find((one) => one.name === name)
-  if (scenario === undefined) throw new Error(`there is no scenario: ${name}`)
-  return { busy, scenario }
-}
-
-export const runTask = async (task: Task): Promise<TaskResult> => {
-  const { busy, scenario } = await scenarioNamed(task.scenario)
-  const { schedules, isWhole, violation } = await search(
-    settingOf(busy, scenario, borderOf(task)),
-    judgeOf(busy, scenario),
-    { ...scenario.bounds, schedules: task.schedules },
-  )
+  const scenario = scenariosOf(busy).find(({ name }) => name === task.scenario)
+  if (scenario === undefined) throw new Error(`there is no scenario: ${task.scenario}`)
+  const { base, now } = busy
+  const { actions, steps, bounds } = scenario
+  const setting = { base, now, actions: Object.values(actions), border: borderOf(task), steps }
+  const limits = { ...bounds, schedules: task.schedules }
+  const { schedules, isWhole, violation } = await search(setting, judgeOf(busy, scenario), limits)
   return {
     ...task,
     ran: schedules,
     isWhole,
     problems: violation?.problems ?? [],
-    schedule: violation && scheduleText(scenario, violation.taken),
+    schedule: violation ? violation.taken.map(lineOf(Object.keys(scenario.actions))) : [],
   }
-}
-
-const settingOf = ({ base, now }: BusyClient, { actions, steps }: Scenario, border: Border = {}): Setting => ({
-  base,
-  now,
-  actions: Object.values(actions),
-  border,
-  steps,
-})
-
-const MARKS = { all: '', first: '~first', last: '~last' } as const
-
-/** What a schedule's text calls one thing that happens. */
-const wordOf =
-  (names: readonly string[]) =>
-  ({ action, visible }: Pick<Taken, 'action' | 'visible'>): string =>
-    `${action === 'show' ? 'show' : names[action]}${MARKS[visible]}`
-
-/** A schedule as text: which action has how many requests; `~first` and `~last`: only that item is visible at once. */
-const scheduleText = ({ actions }: Scenario, taken: readonly Taken[]): string => {
-  const names = Object.keys(actions)
-  const words = taken.map(wordOf(names))
-  const runs: { readonly word: string; times: number }[] = []
-  for (const word of words) {
-    const last = runs.at(-1)
-    if (last?.word === word) last.times++
-    else runs.push({ word, times: 1 })
-  }
-  return runs.map(({ word, times }) => `${word} × ${times}`).join(', ')
 }
 
 const callText = (call: Waiting): string => {
@@ -97,26 +60,13 @@ const callText = (call: Waiting): string => {
   return `${call.name} ${call.steps.map(({ kind, key: { pk, sk } }) => `${kind} ${pk} ${sk}`).join(', ')}`
 }
 
-/** Runs one schedule again, as its text says. Throws when the actions no longer make the requests of the text. */
-export const replay = async (busy: BusyClient, scenario: Scenario, text: string) => {
-  const names = Object.keys(scenario.actions)
-  const words = text.split(', ').flatMap((run) => {
-    const [word = '', times = '1'] = run.split(' × ')
-    return Array.from({ length: Number(times) }, () => word)
-  })
-  const ran = await runSchedule(settingOf(busy, scenario), (options) => {
-    const word = words.shift()
-    const next = options.find((option) => wordOf(names)(option) === word)
-    if (next === undefined) throw new Error(`the schedule does not go on with ${word ?? 'nothing'}`)
-    return next
-  })
-  if (ran === undefined || words.length > 0) throw new Error('the actions end before the schedule does')
-  const lines = ran.taken.map(
-    (taken) =>
-      `${wordOf(names)(taken)}: ${taken.call === undefined ? 'the rest becomes visible' : callText(taken.call)}`,
-  )
-  return { lines, problems: await judgeOf(busy, scenario)(ran) }
-}
+/** Which action makes which request. Of a transaction all items are visible at once, or only the first or last one. */
+const lineOf =
+  (names: readonly string[]) =>
+  ({ action, visible, call }: Taken): string =>
+    action === 'show' || call === undefined
+      ? 'the rest becomes visible'
+      : `${names[action]} (${visible} visible): ${callText(call)}`
 
 /** No race can cause this refusal: it means that the audit is wrong about a client whose books are right. */
 const NEVER = /^the books of this client/
