@@ -128,10 +128,6 @@ export const handedOut =
     return sqsEvent(messages.slice(0, 1))
   }
 
-/** A page that counts as more requests than the client may send in a second. */
-const listLong = (play: Play, options: InvokeOptions = {}) =>
-  requestAs(play.world, tenantOf(play), 'api-list-payments', { query: { per_page: '100' } }, options)
-
 const EXPIRED_MS = 601_000
 
 /** A payment after its expiry time that no worker has expired yet. `before` happens before that time. */
@@ -150,14 +146,6 @@ const retryCreate: Flow['retry'] = async (play) => {
 }
 
 const retryCancel: Flow['retry'] = (play, id) => drive(play.world, cancel(play, id))
-
-const longPage: Flow['run'] = (play, _, options) => listLong(play, options)
-
-/** A long page takes more than the client may have in a second; the next one finds nothing left. */
-const usedUp: Flow['prepare'] = async (play) => {
-  await created(play)
-  await drive(play.world, listLong(play))
-}
 
 /** A create that the provider took and whose answer was lost. */
 const unanswered: Flow['prepare'] = async (play) => {
@@ -181,8 +169,6 @@ const wrongAmount: Flow['prepare'] = (play) => paid(play, 299_999)
 export const PAYMENT_FLOWS: readonly Flow[] = [
   flow('create', 5, async () => undefined, sendCreate, retryCreate),
   flow('create, taking over', 6, unanswered, sendCreate, retryCreate),
-  flow('long page, counted', 5, created, longPage),
-  flow('long page, refused', 2, usedUp, longPage),
   flow('callback', 8, paid, callback),
   flow('callback, wrong amount', 10, wrongAmount, callback),
   flow('cancel', 5, created, cancel, retryCancel),

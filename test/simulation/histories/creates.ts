@@ -163,7 +163,7 @@ const meanwhile = (play: Play, { paymentId, requests }: NewCreate): void => {
 
 /** A merchant that keeps retrying: its create fails in every way, and it retries when a lease or a push ends. */
 export const createStubbornly = async (play: Play): Promise<void> => {
-  const { world, prng, provider, scheduler } = play
+  const { world, prng, provider } = play
   const wanted = newCreate(play)
   const { pk, slow } = wanted
   const body = prng.chance(0.4) ? JSON.stringify({ ...(JSON.parse(wanted.body) as object), ...PUSH }) : wanted.body
@@ -178,7 +178,7 @@ export const createStubbornly = async (play: Play): Promise<void> => {
     const freeze = prng.chance(isSlow ? 0.5 : 0.1)
       ? { afterMs: prng.int(5, 600), forMs: prng.pick([0, 40_000]) }
       : undefined
-    if (prng.chance(0.15)) world.unansweredUntilMs.set(pk, scheduler.nowMs() + prng.int(500, 8_000))
+    if (prng.chance(0.15)) world.impaired.set(pk, { lost: prng.int(1, 4), delayMs: 0 })
     if (freeze) meet(world, 'an attempt is frozen during its work')
     sent.push(wanted.send({ freeze }, left > 5 ? body : words))
     if (isSlow) {

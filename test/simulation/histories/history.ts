@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RawItem } from '../../support/recount/books.ts'
 import { problemsAtRest, problemsOf } from '../../support/recount/invariants.ts'
 import { watchPromises } from '../promises/watch-promises.ts'
-import { freezeWorkers, unreadablePayments } from '../scenes/freeze-workers.ts'
+import { freezeWorkers } from '../scenes/freeze-workers.ts'
 import { arrangeConcurrentOperators, concurrentOperators, payOut } from '../scenes/money-operations.ts'
 import { reverseSome } from '../scenes/odd-rows.ts'
 import { requestOtherTenantsData } from '../scenes/other-tenants.ts'
@@ -176,7 +176,6 @@ const ARRANGEMENTS = [
   breakAlertTopic,
   freezeWorkers,
   changeDuringDelivery,
-  unreadablePayments,
   arrangeConcurrentOperators,
 ]
 

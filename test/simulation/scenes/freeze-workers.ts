@@ -1,9 +1,6 @@
-import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
-import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/meet.ts'
 import { invoke } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
-import { sqsEvent } from '../world/sim-queue.ts'
 import { count } from '../world/world.ts'
 import type { Happens, Scene } from './http.ts'
 
@@ -89,27 +86,5 @@ export const freezeWorkers = ({ world, oddities, scheduler }: Scene, happens: Ha
 
   world.onPost.push((_, process) => {
     if (WORKERS.test(process.name) && happens(0.03 * often())) pauseClaimed(process)
-  })
-}
-
-const MINUTE_MS = 60 * SECOND_MS
-
-/** When due work first checks a delivery. */
-const checkedAtMs = (row: StoredItem): number => Math.ceil(Date.parse(text(row, 'due_at')) / MINUTE_MS) * MINUTE_MS
-
-/** A payment cannot be read when its event is to be sent: for seconds, or until due work checks the delivery. */
-export const unreadablePayments = ({ world, oddities, scheduler }: Scene, happens: Happens): void => {
-  const { unreadUntilMs } = world
-  world.onChange.push(({ key, before, after }) => {
-    if (key.sk !== 'DELIVERY' || before !== undefined || after?.['payment_id'] === undefined) return
-    if (after['due_at'] === undefined || !happens(0.1)) return
-    count(world.tally, 'event bodies cannot be read')
-    const pk = `PAYMENT#${text(after, 'payment_id')}`
-    if (oddities.chance(0.5)) return void unreadUntilMs.set(pk, scheduler.nowMs() + oddities.int(100, 5_000))
-    const againMs = checkedAtMs(after) - oddities.int(1, 6) * SECOND_MS
-    unreadUntilMs.set(pk, againMs)
-    const { delivery_id, client_id, endpoint_id } = after
-    const body = JSON.stringify({ delivery_id, attempt: 1, client_id, endpoint_id })
-    scheduler.at(againMs, () => void invoke(world, 'deliver-webhook', sqsEvent([{ messageId: 'late', body }])))
   })
 }

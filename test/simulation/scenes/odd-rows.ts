@@ -134,7 +134,7 @@ export const reverseSome = (
   probability: number,
   isMeant: (payment: StoredItem) => boolean = () => true,
 ): void => {
-  const { oddities, provider } = world
+  const { oddities, provider, bookedBack } = world
   if (!oddities.chance(probability)) return
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' }).filter(
     (payment) => payment['paid_at'] && !isExhausted(payment) && isMeant(payment),
@@ -155,7 +155,10 @@ export const reverseSome = (
   const isPart = kind !== 'voided' && kind !== 'reversed' && oddities.chance(isWon ? 0.15 : 0.4)
   try {
     const amount = isPart ? oddities.int(1, most) : most
-    reverse(world, id, { kind, leastFee: 1, ...((isPart || isWon) && { amount }) })
+    const fee = kind === 'chargeback' && oddities.chance(0.5) ? { fee: oddities.int(0, 20_000) } : {}
+    const row = provider.reversePayment(id, { kind, ...fee, ...((isPart || isWon) && { amount }) })
+    if (row.type !== 'PAYMENT') bookedBack.push(row.id)
+    trace(world, () => `${row.amount} of ${id} move: ${kind}`)
     world.unreadBack = String(payment?.['client_id'])
     count(world.tally, `reversed: ${kind}`)
   } catch {
@@ -163,48 +166,14 @@ export const reverseSome = (
   }
 }
 
-/** Mostly disputes and their ends, because these overlap. */
-const OVERLAPPING = 'voided refund chargeback chargeback chargeback chargeback_reversal chargeback_reversal'.split(' ')
-
-type Reversal = { readonly kind: string; readonly leastFee: number; readonly amount?: number }
-
-/** The provider reverses a payment, or a part of it, or its dispute is won. A chargeback may have a fee. */
-const reverse = (world: World, requestId: string, { kind, leastFee, ...asked }: Reversal): void => {
-  const { oddities, provider, bookedBack } = world
-  const fee = kind === 'chargeback' && oddities.chance(0.5) ? { fee: oddities.int(leastFee, 20_000) } : {}
-  const row = provider.reversePayment(requestId, { kind, ...fee, ...asked })
-  if (row.type !== 'PAYMENT') bookedBack.push(row.id)
-  trace(world, () => `${row.amount} of ${requestId} move: ${kind}`)
-}
-
-/** Reverses a payment or a part of it, lets its dispute be won, or voids a row that did one of these. */
-const move = (world: World, requestId: string, most: number, paidId: string | undefined): void => {
-  const { oddities, tally } = world
-  const isVoid = oddities.chance(0.2)
-  const kind = oddities.pick(OVERLAPPING)
-  const amount = oddities.chance(0.7) ? most : oddities.int(1, most)
-  try {
-    // The provider refuses a void after a second capture.
-    if (isVoid && voidMovement(world, requestId, paidId)) return
-    reverse(world, requestId, { kind, leastFee: 0, ...(kind !== 'voided' && { amount }) })
-    count(tally, `overlapping reversals: ${kind}`)
-  } catch {
-    count(tally, 'reversal refused')
-  }
-}
-
 /** Several reversals of one payment overlap within hours, and the sync reads them one by one, or several at once. */
 export const overlappingReversals = async ({ world }: Scene): Promise<void> => {
-  const { oddities, prng, provider, unshownRows } = world
-  const shown = provider.findPaymentRequests('').filter(({ latest_payment_id: id, reference_id: reference }) => {
-    const payment = paymentOfReference(world, reference)
-    const isOwn = id !== undefined && payment?.['credited_provider_payment_id'] === id
-    return isOwn && payment['status'] === 'succeeded' && payment['paid_at'] !== undefined && !unshownRows.has(id)
-  })
-  if (shown.length === 0) return
-  const { payment_request_id: id, request_amount: most, latest_payment_id: paidId } = prng.pick(shown)
+  const { oddities, prng } = world
+  const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' })
+  if (credited.length === 0) return
+  const { pk } = prng.pick(credited)
   for (let left = prng.int(2, 5); left > 0; left--) {
-    move(world, id, most, paidId)
+    reverseSome(world, 1, (payment) => payment['pk'] === pk)
     if (oddities.chance(0.6)) await invoke(world, 'sync-provider-transactions', {})
     await passed(world, prng.pick([10, 150_000, 7_200_000]))
   }

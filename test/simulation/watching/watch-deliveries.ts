@@ -141,7 +141,6 @@ const betweenAttempts: Rules<Write> = {
 }
 
 const whenMade: Rules<Write> = {
-  'records an attempt after its end': ({ was }) => was !== 'scheduled',
   'records an attempt without a claim': ({ before }) => !isClaimed(before),
   'records an attempt and stays claimed': ({ after }) => isClaimed(after),
   'records an attempt and begins a round': ({ before, after }) => before['round_start'] !== after['round_start'],

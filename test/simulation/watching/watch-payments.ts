@@ -46,10 +46,6 @@ const isRemembering = ({ before, after }: Write) => {
   return rememberedOf(after).some((id) => !known.includes(id))
 }
 
-const LEASE_MS = 30_000
-/** The writer may have read a lease that was released since then. */
-const leaseEndMs = ({ after, nowMs }: Write) => Math.max(nowMs + LEASE_MS, ms(after, 'lease_until') || 0)
-
 const whileCreating: Rules<PaymentWrite> = {
   'counts more than one attempt, or counts down': movesOtherwise('attempt', 0, 1),
   'is taken over while its lease is valid': (write) => isTakeOver(write) && isUnderLease(write),
@@ -65,12 +61,6 @@ const whileCreating: Rules<PaymentWrite> = {
     isTakeOver(write) && !wasRefused(write.before) && !mayExist(write.after),
   'has failed and keeps its lease': ({ after }) => after['failure'] !== undefined && after['lease_until'] !== undefined,
   'remembers a capture and is not due': ({ after }) => rememberedOf(after).length > 0 && !isDue(after),
-  'remembers a capture and is due long after its lease': (write) =>
-    isRemembering(write) && ms(write.after, 'due_at') > leaseEndMs(write) + APART_MS,
-  'is due later although it remembers a capture': (write) =>
-    isTakeOver(write) &&
-    rememberedOf(write.before).length > 0 &&
-    text(write.after, 'due_at') > text(write.before, 'due_at'),
   'expires although the provider may have a request': ({ after }) =>
     after['ttl'] !== undefined && (mayExist(after) || !wasRefused(after)),
 }
@@ -78,8 +68,6 @@ const whileCreating: Rules<PaymentWrite> = {
 const uponCommit: Rules<PaymentWrite> = {
   'shows the destination of another attempt': (write) =>
     referenceOf(write) !== `${write.key.pk.slice('PAYMENT#'.length)}-${String(write.before['attempt'])}`,
-  'remembers a capture and is not due now': ({ after, nowMs }) =>
-    rememberedOf(after).length > 0 && ms(after, 'due_at') > nowMs + APART_MS,
 }
 
 const alwaysDue: Rules<PaymentWrite> = { 'is pending and not due': ({ after }) => !isDue(after) }

@@ -87,8 +87,7 @@ const isLeftUnanswered = ({ impaired }: World, steps: readonly Step[]): boolean 
 
 /** A write, or a fault instead of it or after it. */
 const written = <Answer extends Applied>(world: World, steps: readonly Step[], run: () => Answer): Answer => {
-  const isUnanswered = steps.some(({ key }) => (world.unansweredUntilMs.get(key.pk) ?? 0) > world.scheduler.nowMs())
-  if (isUnanswered || isLeftUnanswered(world, steps)) {
+  if (isLeftUnanswered(world, steps)) {
     if (world.prng.chance(0.5)) run()
     noteFault(world, 'tableAnswerLost')
     count(world.tally, 'sometimes: the table does not answer a write of a create')
@@ -155,11 +154,7 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
   }
   return {
     isContention,
-    get: (key, some) =>
-      send('get', () => {
-        if ((world.unreadUntilMs.get(key.pk) ?? 0) > world.scheduler.nowMs()) throw new Error('throttled at every try')
-        return requests.get(key, some)
-      }),
+    get: (key, some) => send('get', () => requests.get(key, some)),
     batchGet: (keys, reads) => send('batchGet', () => batch(world, keys, reads)),
     query: (input) => {
       const own = process()

@@ -101,8 +101,6 @@ export const createWorld = ({
     rowsAPage,
     /** How long each call to the provider takes; undefined: drawn for each call. */
     providerMs: undefined as number | undefined,
-    /** By partition: until when writes get no answer. Some are applied, and some are not. */
-    unansweredUntilMs: new Map<string, number>(),
     /** By partition: until when writes are delayed, as if other writers were busy there. */
     contested: new Map<string, Contest>(),
     /** By partition: how many of the next transactions get no answer, and the delay before each. */
@@ -111,8 +109,6 @@ export const createWorld = ({
     unseenUntilMs: new Map<string, number>(),
     /** By payment (create), request (cancel) or path (read): how long the call takes at the provider. */
     slowCallsMs: new Map<string, number>(),
-    /** By partition: until when single reads are throttled. */
-    unreadUntilMs: new Map<string, number>(),
     /** Until when no alert can be published. */
     topicDownUntilMs: 0,
     /** The times of the provider's calls in the last minute, by operation. */
