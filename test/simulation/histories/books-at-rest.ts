@@ -1,6 +1,5 @@
 import { type Books, booksOf, clientOf, type RawItem, type Seen, sum, text } from '../../support/recount/books.ts'
 import { problemsOf } from '../../support/recount/invariants.ts'
-import { sweptBy } from '../../support/recount/journal-books.ts'
 import { lookUp, operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
 import { CALLBACK_TOKEN, drive, PROVIDER_KEY, type World } from '../world/world.ts'
@@ -80,30 +79,6 @@ export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
 /** Before the first payment of every history. */
 const FROM = { from: '2026-01-01' }
 
-/** The statement of each settlement has every entry of its window, zeros for the client included. */
-const statementProblems = async (world: World, books: Books) => {
-  const problems: string[] = []
-  for (const settlement of books.settlements) {
-    const id = text(settlement, 'settlement_id')
-    const lines: RawItem[] = []
-    let cursor: unknown
-    do {
-      const asked = { settlement_id: id, ...(typeof cursor === 'string' && { cursor }) }
-      const { body = {} } = (await drive(world, lookUp(world, 'get-settlement-statement', asked))) ?? {}
-      lines.push(...((body['entries'] ?? []) as readonly RawItem[]))
-      cursor = body['cursor']
-    } while (typeof cursor === 'string')
-    const own = books.entries.filter((entry) => clientOf(entry) === settlement['client_id'])
-    const stored = sweptBy(settlement, own).map((entry) => entry['entry_id'])
-    if (
-      lines.map((line) => line['id']).join() !== stored.join() ||
-      sum(lines, 'client_net_minor') !== settlement['net_minor']
-    )
-      problems.push(`the statement of settlement ${id} has ${lines.length} entries, its window ${stored.length}`)
-  }
-  return problems
-}
-
 /** At rest: the books of each client and of all are to the rupiah what the raw items say. */
 export const booksProblems = async ({ world, tenants }: Play): Promise<readonly string[]> => {
   const items = world.table.items()
@@ -117,7 +92,7 @@ export const booksProblems = async ({ world, tenants }: Play): Promise<readonly 
     problems.push(...figureProblems(books, clientId, shown))
     if (body['balanced'] !== true) problems.push(`the books of ${clientId ?? 'all'} say ${JSON.stringify(body)}`)
   }
-  return [...problems, ...(await statementProblems(world, books))]
+  return problems
 }
 
 type Figures = ReadonlyMap<string, number>
