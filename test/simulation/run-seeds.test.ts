@@ -6,13 +6,13 @@ import { describe, expect, it } from 'vitest'
 import { loadRun, runSeed, runSeeds, type SeedResult } from './run-seeds.ts'
 
 describe('runSeeds', () => {
-  it('gives each seed its result of one process, in the order of the seeds', async () => {
+  it('gives each seed its result of one process, in the order of the seeds', { timeout: 120_000 }, async () => {
     const run = await loadRun()
     const alone: SeedResult[] = []
-    for (const seed of [7, 8]) alone.push(await runSeed(run, { seed, operations: 15 }))
+    for (const seed of [1, 2]) alone.push(await runSeed(run, { seed, operations: 3 }))
     const told: SeedResult[] = []
 
-    const results = await runSeeds({ from: 7, to: 8, jobs: 2, operations: 15 }, (result) => told.push(result))
+    const results = await runSeeds({ from: 1, to: 2, jobs: 2, operations: 3 }, (result) => told.push(result))
 
     expect(results).toStrictEqual(alone)
     expect(told.toSorted((a, b) => a.seed - b.seed)).toStrictEqual(alone)
