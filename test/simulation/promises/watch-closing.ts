@@ -1,11 +1,11 @@
 import { isOpen } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Observations } from '../watching/observations.ts'
-import { APART_MS, isChanged, ms, onWorkersWrite, type Rules, watchRules } from '../watching/rules.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
 import type { Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
 import { paymentOfReference } from '../world/rows.ts'
+import { APART_MS, isChanged, ms, onWorkersWrite, type Rules, watchRules } from '../world/rules.ts'
 import { addTo, type World } from '../world/world.ts'
 
 const CLOSED = ['failed', 'expired', 'cancelled']

@@ -1,11 +1,11 @@
 import { isOpen } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Observations } from '../watching/observations.ts'
-import { watchClocks } from '../watching/rules.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
 import { namesOf, type Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
 import { paymentOfReference, paymentRow } from '../world/rows.ts'
+import { watchClocks } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
 import { isPayable } from './watch-closing.ts'
 

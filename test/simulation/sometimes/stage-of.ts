@@ -1,6 +1,6 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
-import { DAY_MS } from '../watching/rules.ts'
 import { rowsOf } from '../world/rows.ts'
+import { DAY_MS } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
 
 /** The stage of a payment when money of it is reversed, or returns after a won dispute. */

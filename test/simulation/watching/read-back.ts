@@ -2,8 +2,8 @@
 import { booksOf, clientOf, openNet, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
+import { DAY_MS } from '../world/rules.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { DAY_MS } from './rules.ts'
 
 /** Small, so that even short lists have several pages. */
 const PER_PAGE = 7

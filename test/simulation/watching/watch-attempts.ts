@@ -1,8 +1,6 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
 import { deliveryRow, deliveryStatus } from '../world/rows.ts'
-import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 import {
   broken,
   brokenOf,
@@ -13,7 +11,9 @@ import {
   type Rules,
   type WorkersWrite,
   watchClocks,
-} from './rules.ts'
+} from '../world/rules.ts'
+import type { World } from '../world/world.ts'
+import type { Observations } from './observations.ts'
 
 type Claim = { readonly token: string; readonly worker: Process; readonly untilMs: number; hasPosted: boolean }
 

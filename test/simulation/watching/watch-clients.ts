@@ -1,8 +1,8 @@
 import { amount, type RawItem } from '../../support/recount/books.ts'
 import { clientRow, windowRow } from '../world/rows.ts'
+import { APART_MS, isRewritten, type Rules, rewrites, type Write, watchRules } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { APART_MS, isRewritten, type Rules, rewrites, type Write, watchRules } from './rules.ts'
 
 const accountOf = (item: RawItem): string | undefined => {
   const { bankName, bankAccountNo, bankAccountName } = Object(item['bank'])

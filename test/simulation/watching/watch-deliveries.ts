@@ -1,8 +1,6 @@
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
 import { amount, type RawItem, text } from '../../support/recount/books.ts'
 import { deliveryStatus } from '../world/rows.ts'
-import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 import {
   broken,
   brokenOf,
@@ -14,7 +12,9 @@ import {
   type States,
   type WorkersWrite,
   watchClocks,
-} from './rules.ts'
+} from '../world/rules.ts'
+import type { World } from '../world/world.ts'
+import type { Observations } from './observations.ts'
 import { isOn, wants } from './watch-endpoints.ts'
 
 /** A commit keeps its time for tries of a minute, and its last try takes 17 s. */

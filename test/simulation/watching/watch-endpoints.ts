@@ -2,9 +2,9 @@ import type { Key } from '../../../shared/table/keys.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/meet.ts'
 import { namesOf, type Process } from '../world/process.ts'
+import { broken, ms, onWorkersWrite, type Rules, rewrites, type WorkersWrite, watchStarts } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { broken, ms, onWorkersWrite, type Rules, rewrites, type WorkersWrite, watchStarts } from './rules.ts'
 
 export const isOn = (endpoint: RawItem): boolean => endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
 

@@ -1,7 +1,5 @@
 import { amount, type RawItem } from '../../support/recount/books.ts'
 import { ownRowsOf } from '../../support/recount/payment-books.ts'
-import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 import {
   becomes,
   DAY_MS,
@@ -13,7 +11,9 @@ import {
   rewrites,
   type Write,
   watchRules,
-} from './rules.ts'
+} from '../world/rules.ts'
+import type { World } from '../world/world.ts'
+import type { Observations } from './observations.ts'
 
 const isVisible = ({ status }: RawItem) => status !== undefined && status !== 'creating'
 export const isFinal = ({ fee_status: status }: RawItem) => status === 'actual' || status === 'assumed'

@@ -1,7 +1,5 @@
 import { amount, type RawItem, text } from '../../support/recount/books.ts'
 import { namesOf, type Process } from '../world/process.ts'
-import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 import {
   APART_MS,
   isChanged,
@@ -14,7 +12,9 @@ import {
   rewrites,
   type Write,
   watchRules,
-} from './rules.ts'
+} from '../world/rules.ts'
+import type { World } from '../world/world.ts'
+import type { Observations } from './observations.ts'
 
 const OVERLAP_MS = 2 * 60_000
 /** How often an hour of rows that are not final may be read (design section 4, "Tail"). */

@@ -1,8 +1,8 @@
 import { amount, clientOf, text } from '../../support/recount/books.ts'
 import { windowRow } from '../world/rows.ts'
+import { APART_MS, isChanged, ms, type Rules, watchRules } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { APART_MS, isChanged, ms, type Rules, watchRules } from './rules.ts'
 
 /** A figure of the balance has the time of its last change. One job writes several changes with one time. */
 const timed = (figure: string, time: string): Rules => ({

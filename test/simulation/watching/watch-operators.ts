@@ -5,9 +5,9 @@ import type { TableChange } from '../../../infra/local/emulators/memory-table/ta
 import type { Key } from '../../../shared/table/keys.ts'
 import { amount, type RawItem, text } from '../../support/recount/books.ts'
 import { deliveryStatus } from '../world/rows.ts'
+import { type Rules, watchRules } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { type Rules, watchRules } from './rules.ts'
 
 type Said = Readonly<Record<string, unknown>>
 

@@ -2,8 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { referencePk } from '../../../shared/table/keys.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
-import { addTo, type World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 import {
   APART_MS,
   becomes,
@@ -16,7 +14,9 @@ import {
   type Rules,
   rewrites,
   type Write,
-} from './rules.ts'
+} from '../world/rules.ts'
+import { addTo, type World } from '../world/world.ts'
+import type { Observations } from './observations.ts'
 
 /** `hasAskedAbout`: the provider answered the writer's question about a payment or request of its own. */
 type PaymentWrite = Write & { readonly hasAskedAbout: (providerId: string) => boolean }

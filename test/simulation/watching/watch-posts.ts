@@ -1,9 +1,9 @@
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/meet.ts'
 import { deliveryRow } from '../world/rows.ts'
+import { type States, watchClocks } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { type States, watchClocks } from './rules.ts'
 import { isOn } from './watch-endpoints.ts'
 
 const attemptOf = (deliveryId: unknown, attempt: unknown): string => `${String(deliveryId)} ${String(attempt)}`

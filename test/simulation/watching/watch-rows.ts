@@ -1,7 +1,7 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
+import { DAY_MS, isChanged, ms, type Rules, rewrites, type States, watchRules, watchStates } from '../world/rules.ts'
 import { count, type World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { DAY_MS, isChanged, ms, type Rules, rewrites, type States, watchRules, watchStates } from './rules.ts'
 import { watchAttempts } from './watch-attempts.ts'
 import { watchClients } from './watch-clients.ts'
 import { watchAnnouncements, watchDeliveryRows } from './watch-deliveries.ts'

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { amount, booksOf, type RawItem, sum, text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
 import { clientRow, verdictRow } from '../world/rows.ts'
+import { APART_MS, becomes, DAY_MS, isChanged, type Rules, rewrites, watchRules, watchStates } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { APART_MS, becomes, DAY_MS, isChanged, type Rules, rewrites, watchRules, watchStates } from './rules.ts'
 
 const NEW_BANK_MS = 3 * DAY_MS
 const ENDS = ['settled_at', 'recredited_at', 'bank_reference']

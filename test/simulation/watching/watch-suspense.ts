@@ -1,7 +1,7 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
+import { isChanged, isRewritten, ms, type Rules, rewrites, type Write, watchRules } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { isChanged, isRewritten, ms, type Rules, rewrites, type Write, watchRules } from './rules.ts'
 
 /** Causes that leave nothing to do: the money of a payment moved, and every entry is written. */
 const MOVED = ['money_went_back', 'money_came_back']

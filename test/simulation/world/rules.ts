@@ -1,9 +1,8 @@
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
 import type { Key } from '../../../shared/table/keys.ts'
 import type { RawItem } from '../../support/recount/books.ts'
-import { namesOf, type Process } from '../world/process.ts'
-import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
+import { namesOf, type Process } from './process.ts'
+import type { World } from './world.ts'
 
 /** One change of an item, with all changes of the same write. The `before` of a new item is empty. */
 export type Write = {
@@ -143,7 +142,7 @@ export const onWrite = (world: World, meant: RegExp, listen: (write: Write) => v
 /** Checks every write against the rules of its item. */
 export const watchRules = (
   world: World,
-  seen: Observations,
+  seen: { readonly problems: string[] },
   rulesFor: (key: Key, write: Write) => Rules | undefined,
 ): void =>
   onWrite(world, /^/, (write) => {
