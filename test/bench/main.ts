@@ -9,7 +9,6 @@ import { costReport } from './costs.ts'
 import { floorReport } from './floor/floor.ts'
 import { growthReport, monthEndReport } from './growth.ts'
 import { measureFlows } from './measure-flows.ts'
-import { neighboursReport } from './neighbours/neighbours.ts'
 import { measureRequests, requestsReport } from './requests/requests.ts'
 import { startReport } from './start/start-report.ts'
 import { measureUnits, unitsReport } from './units/measure-units.ts'
@@ -47,7 +46,6 @@ const SUITES: Readonly<Record<string, Suite>> = {
     run: monthEndReport,
   },
   floor: { does: 'requests over HTTP beside a program that makes only the unavoidable calls', run: floorReport },
-  neighbours: { does: 'others beside an endpoint that hangs, and beside a client that floods', run: neighboursReport },
   walls: {
     does: 'the highest rates that go on without a backlog, at one, ten and a hundred times the quota',
     run: wallsReport,

@@ -55,9 +55,8 @@ const endpointKey = (clientId: string) => ({ pk: `ENDPOINTS#${clientId}`, sk: 'E
 const shardOf = (id: string) => String(Number.parseInt(id.slice(0, 2), 16) % SHARDS).padStart(2, '0')
 
 const ask = async ({ call, providerUrl }: FloorMeans, path: string, body?: object): Promise<unknown> => {
-  const sent = body ? { method: 'POST', body: JSON.stringify(body), wanted: 201 } : { method: 'GET', wanted: 200 }
-  const { text } = await call({ url: providerUrl + path, headers: JSON_TO_PROVIDER, ...sent })
-  return JSON.parse(text)
+  const sent = body ? { method: 'POST', body: JSON.stringify(body), wanted: 201 } : { method: 'GET' }
+  return JSON.parse(await call({ url: providerUrl + path, headers: JSON_TO_PROVIDER, ...sent }))
 }
 
 const count = ({ clientId }: FloorMeans, id: string, field: string) =>
@@ -92,24 +91,12 @@ const create = async (means: FloorMeans, body: unknown) => {
   return payment
 }
 
-const get = ({ table }: FloorMeans, id: string) => table.get(paymentKey(id))
-
-/** The newest by the index, what they are by the table, and how many there are by the ledger. */
-const list = async ({ table, clientId }: FloorMeans) => {
-  const ledger = await table.query({ partition: [`LEDGER#${clientId}`], limit: SHARDS })
-  const partition = [clientId, 'payment']
-  const found = await table.query({ index: 'by-owner', partition, limit: PAGE, newestFirst: true })
-  const keys = found.items.map(({ id }) => paymentKey(String(id)))
-  const { items } = await table.batchGet(keys, 'eventual')
-  return { data: items, total: ledger.items.reduce((sum, { countPending }) => sum + Number(countPending ?? 0), 0) }
-}
-
 /** The provider is asked; who is told; payment, credit, event and delivery; and the message of the delivery. */
 const applyCallback = async (means: FloorMeans, body: unknown) => {
   const { table, clientId: owner, sqs, queueUrl: QueueUrl } = means
   const { data } = v.parse(Callback, body)
   const id = data.reference_id.slice(0, 36)
-  const payment = await get(means, id)
+  const payment = await table.get(paymentKey(id))
   const { captures } = v.parse(Capture, await ask(means, `/v3/payments/${data.payment_id}`))
   await table.query({ partition: [endpointKey(owner).pk], limit: PAGE })
   const [now, eventId] = [new Date().toISOString(), randomUUID()]
@@ -189,12 +176,10 @@ void work(means)
 
 const server = await startLocalHttpServer({
   port: 0,
-  answer: async ({ method, path, body }) => {
+  answer: async ({ path, body }) => {
     const sent = (): unknown => JSON.parse(body.toString('utf8'))
     if (path === '/callbacks/xendit') return jsonReply(200, await applyCallback(means, sent()))
-    if (method === 'POST') return jsonReply(201, await create(means, sent()))
-    const id = /^\/v1\/payments\/([0-9a-f-]+)$/.exec(path)?.[1]
-    return jsonReply(200, id === undefined ? await list(means) : await get(means, id))
+    return jsonReply(201, await create(means, sent()))
   },
 })
 process.once('disconnect', () => process.exit())

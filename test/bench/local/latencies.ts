@@ -1,6 +1,5 @@
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { performance } from 'node:perf_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Latencies = { readonly ms: number[]; elapsedMs: number }
 
@@ -36,24 +35,6 @@ export const measureLoop = async (
 export const during = (ms: number): (() => boolean) => {
   const until = performance.now() + ms
   return () => performance.now() < until
-}
-
-/** Asks at a steady rate. Each latency counts from the planned start, so it includes the wait for a busy machine. */
-export const measureRate = async (
-  into: Latencies,
-  { perSecond: rate, ms }: { readonly perSecond: number; readonly ms: number },
-  ask: (number: number) => Promise<unknown>,
-): Promise<void> => {
-  const from = performance.now()
-  const asked: Promise<void>[] = []
-  for (let number = 0; number < (rate * ms) / 1_000; number++) {
-    const at = from + (number * 1_000) / rate
-    const waitMs = at - performance.now()
-    if (waitMs > 0) await sleep(waitMs)
-    asked.push(ask(number).then(() => void into.ms.push(performance.now() - at)))
-  }
-  await Promise.all(asked)
-  into.elapsedMs += performance.now() - from
 }
 
 /** A sentence for a document: date and machine of figures that depend on the machine. */

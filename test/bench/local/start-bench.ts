@@ -50,7 +50,7 @@ type Call = {
   readonly headers?: Record<string, string>
   readonly body?: string
   /** The answer must have this status: figures of refusals would be too good. */
-  readonly wanted?: number | undefined
+  readonly wanted?: number
 }
 
 const isReset = (error: Error): boolean => 'code' in error && error.code === 'ECONNRESET'
@@ -58,19 +58,18 @@ const isReset = (error: Error): boolean => 'code' in error && error.code === 'EC
 /** Calls over connections that are kept, with as little of its own as Node allows: the caller shares the machine. */
 export const httpCaller = () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 })
-  const call = (asked: Call): Promise<{ readonly status: number; readonly text: string }> =>
+  const call = (asked: Call): Promise<string> =>
     new Promise((resolve, reject) => {
-      const { method, url, headers = {}, body, wanted } = asked
+      const { method, url, headers = {}, body, wanted = 200 } = asked
       const sent = request(url, { method, agent, headers }, (answer) => {
-        const { statusCode: status = 0 } = answer
         let text = ''
         answer.setEncoding('utf8')
         answer.on('data', (part: string) => {
           text += part
         })
         answer.on('end', () => {
-          if (wanted === undefined || status === wanted) return resolve({ status, text })
-          reject(new Error(`${method} ${url} was answered ${status}: ${text}`))
+          if (answer.statusCode === wanted) return resolve(text)
+          reject(new Error(`${method} ${url} was answered ${answer.statusCode}: ${text}`))
         })
         answer.on('error', reject)
       })

@@ -127,6 +127,8 @@ describe('beside an endpoint that hangs, at equal load', () => {
     expect(beside.length).toBe(without.length)
     expect(Math.max(...beside)).toBeLessThan(1_000)
     expect(Math.max(...without)).toBeLessThan(1_000)
+    const p99 = (ms: readonly number[]) => ms.toSorted((a, b) => a - b)[Math.floor(ms.length * 0.99)] ?? Number.NaN
+    expect(p99(beside) / p99(without)).toBeLessThanOrEqual(1.1)
     const own = of(first)
     expect(own.length).toBe(LOAD_MS / EVERY_MS)
     expect(world.tally.get('sometimes: an attempt goes through the slow lane')).toBeGreaterThan(10)
