@@ -17,21 +17,35 @@ import {
 
 export const MAX_KEY_LENGTH = 255
 
-/** Parses the body of POST /v1/payments (spec 4.1). A bad one does not throw: its key may have a payment. */
+/**
+ * Parses the body of POST /v1/payments (spec 4.1). A bad one does not throw: its key may have a payment. A field with a
+ * wrong type gets no second error; rule errors of the other fields are told too.
+ */
 export const parsePaymentRequest = (rawBody: Buffer, facts: RuleFacts): ParsedRequest => {
   const json = readBody(rawBody)
-  if (!json.ok) return refuseJson(json.reason)
-  const shape = v.safeParse(PaymentBodySchema, json.value)
-  const unknown = unknownFields(json.value)
-  if (!shape.success || unknown.length > 0) {
-    return refuseShape({ unknown, issues: shape.issues ?? [], body: json.value, text: json.text, facts })
-  }
-  const metadata = readMetadata(shape.output.metadata, json.text)
-  const broken = checkPaymentRules(shape.output, metadata, facts)
-  const [first] = broken
-  if (first) return refuse(first.message, broken)
-  return { ok: true, request: toRequest(shape.output, metadata.ok ? metadata.text : undefined) }
+  if (!json.ok) return refuse(`invalid JSON body: ${json.reason}`)
+  const misshapen = misshapenIn(json.value)
+  const unread = new Set(misshapen.map(({ field }) => topOf(field)))
+  const readable = Object.entries(json.value).filter(([field]) => !unread.has(field))
+  const body = v.parse(PaymentBodySchema, Object.fromEntries(readable))
+  const metadata = readMetadata(body.metadata, json.text)
+  const broken = checkPaymentRules(body, metadata, facts).filter(({ field }) => !unread.has(topOf(field)))
+  const errors = [...misshapen.slice(0, MAX_FIELDS), ...broken]
+  const [first] = errors
+  if (first === undefined) return { ok: true, request: toRequest(body, metadata.ok ? metadata.text : undefined) }
+  return refuse(misshapen.length > 0 ? `invalid JSON body: ${first.field}: ${first.message}` : first.message, errors)
 }
+
+/** Unknown fields and wrong types. */
+const misshapenIn = (body: Readonly<Record<string, unknown>>): readonly RuleError[] => [
+  ...unknownFields(body).map((field) => ({ field: shownField(field), message: 'unknown field' })),
+  ...(v.safeParse(PaymentBodySchema, body).issues ?? []).map((issue) => ({
+    field: v.getDotPath(issue) ?? 'body',
+    message: describeIssue(issue),
+  })),
+]
+
+const topOf = (field: string) => field.split('.')[0] ?? field
 
 /** The `Idempotency-Key` header: empty counts as none; longer than 255 characters is refused. */
 export const parseIdempotencyKey = (header: string | undefined): string | undefined => {
@@ -84,38 +98,3 @@ const fieldErrors = (errors: readonly RuleError[]): FieldErrors =>
       .entries()
       .map(([field, found]) => [field, found.map(({ message }) => message)]),
   )
-
-const refuseJson = (reason: string, errors?: readonly RuleError[]): ParsedRequest =>
-  refuse(`invalid JSON body: ${reason}`, errors)
-
-type Misshapen = {
-  readonly unknown: readonly string[]
-  readonly issues: readonly v.BaseIssue<unknown>[]
-  readonly body: Readonly<Record<string, unknown>>
-  readonly text: string
-  readonly facts: RuleFacts
-}
-
-/** Refuses a body with unknown fields or wrong types. Rule errors of its other fields are told too. */
-const refuseShape = ({ unknown, issues, ...read }: Misshapen): ParsedRequest => {
-  const misshapen = [
-    ...unknown.map((field) => ({ field: shownField(field), message: 'unknown field' })),
-    ...issues.map((issue) => ({ field: v.getDotPath(issue) ?? 'body', message: describeIssue(issue) })),
-  ].slice(0, MAX_FIELDS)
-  const [first] = misshapen
-  return refuseJson(`${first?.field}: ${first?.message}`, [...misshapen, ...brokenBeside(misshapen, read)])
-}
-
-/** Rule errors of the other fields. A field with a wrong type gets no second error. */
-const brokenBeside = (
-  misshapen: readonly RuleError[],
-  { body, text, facts }: Omit<Misshapen, 'unknown' | 'issues'>,
-): readonly RuleError[] => {
-  const topOf = (field: string) => field.split('.')[0] ?? field
-  const unread = new Set(misshapen.map(({ field }) => topOf(field)))
-  const readable = Object.entries(body).filter(([field]) => !unread.has(field))
-  const shape = v.safeParse(PaymentBodySchema, Object.fromEntries(readable))
-  if (!shape.success) return []
-  const broken = checkPaymentRules(shape.output, readMetadata(shape.output.metadata, text), facts)
-  return broken.filter(({ field }) => !unread.has(topOf(field)))
-}

@@ -59,17 +59,13 @@ export const unknownFields = (body: Readonly<Record<string, unknown>>): readonly
 ]
 
 const MAX_BYTES = 16_384
-
 const MAX_LEVELS = 32
 
 type MetadataRead =
   | { readonly ok: true; readonly text: string | undefined }
   | { readonly ok: false; readonly reason: string }
 
-/**
- * Metadata as JSON text that comes back as it was sent, digit for digit and in its order (design section 5). An empty
- * PHP array counts as an empty object. Takes the value of `readJson` and the text of the body.
- */
+/** Metadata as JSON text that comes back as it was sent, digit for digit and in its order (design section 5). */
 export const readMetadata = (value: unknown, body: string): MetadataRead => {
   if (value === undefined) return { ok: true, text: undefined }
   if (Array.isArray(value) && value.length === 0) return { ok: true, text: '{}' }
@@ -90,7 +86,7 @@ export const MAX_CUSTOMER_FIELD = 255
 export const CHANNEL_CODE = /^[A-Z0-9_]{1,64}$/
 export const PHONE = /^\+62\d{7,13}$/
 
-/** The longest client value that a message repeats. Longer values are cut, so that an error never echoes the body. */
+/** Longer client values are cut, so that an error never echoes the body. */
 const MAX_QUOTED = 64
 
 export type RuleError = { readonly field: string; readonly message: string }
@@ -98,19 +94,16 @@ export type RuleError = { readonly field: string; readonly message: string }
 // The cut may split a surrogate pair.
 const quoted = (value: string | undefined) => (value ?? '').slice(0, MAX_QUOTED).toWellFormed()
 
-/** The rules depend on the tariff of the day and on the provider's further channels. */
 export type RuleFacts = { readonly now: Timestamp; readonly provider: Pick<Provider, 'isOtherChannel'> }
 
-const isWallet = (code: string, { now, provider }: RuleFacts) =>
-  !isSupportedBank(code, now) && !provider.isOtherChannel(code)
-
-const checkChannel = ({ method, channel_code: code }: PaymentBody, facts: RuleFacts) => {
+const checkChannel = ({ method, channel_code: code }: PaymentBody, { now, provider }: RuleFacts) => {
   if (method === 'qris') return code ? 'channel_code must be omitted for method qris' : undefined
   if (method !== 'virtual_account' && method !== 'ewallet') return undefined
   if (!code) return `channel_code required for method ${method}`
-  const isBank = method === 'virtual_account'
-  if (!isBank && !CHANNEL_CODE.test(code)) return 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
-  const isSupported = isBank ? isSupportedBank(code, facts.now) : isWallet(code, facts)
+  const isBank = isSupportedBank(code, now)
+  const isForBank = method === 'virtual_account'
+  if (!isForBank && !CHANNEL_CODE.test(code)) return 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
+  const isSupported = isForBank ? isBank : !isBank && !provider.isOtherChannel(code)
   return isSupported ? undefined : `unsupported channel_code for method ${method}: ${quoted(code)}`
 }
 
