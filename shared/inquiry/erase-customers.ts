@@ -15,36 +15,25 @@ type EraseDeps = RecordDeps & Pick<Deps, 'log'>
 /** The erased fields and events of one payment; none if its customer was erased before. */
 type Erased = { readonly payment_id: PaymentId; readonly fields: readonly string[]; readonly events: number }
 
-const recordOf = ({ paymentId: subject, clientId }: StoredPayment, operator: string) => {
-  const action = 'erase-customer'
-  return { subject, clientId, operator, action }
-}
+const recordOf = ({ paymentId: subject, clientId }: StoredPayment, operator: string) =>
+  ({ subject, clientId, operator, action: 'erase-customer' }) as const
 
 const namesIn = (customer: object | undefined): readonly string[] => Object.keys(customer ?? {})
 
 const underWay = (what: string) => invalid(`${what}: its customer cannot be erased yet`)
 
-/** Erases the customer from the payment's events and answers their number. A repeat continues after a crash. */
-const eraseFromEvents = async (deps: TableDeps, paymentId: PaymentId): Promise<number> => {
-  let erased = 0
-  for (const event of await listPaymentEvents(deps, paymentId)) if (await eraseFromEvent(deps, event)) erased++
-  return erased
-}
-
-const assertNothingPending = async (deps: TableDeps, payment: Payment): Promise<void> => {
+/** Undefined if the payment has changed after the read. */
+const eraseFromVisible = async (deps: EraseDeps, payment: Payment, operator: string): Promise<Erased | undefined> => {
+  const { paymentId, clientId, customer, erasedAt } = payment
   if (payment.status === 'pending') throw underWay('the payment is pending')
-  for (const { clientId, eventId } of await listPaymentEvents(deps, payment.paymentId)) {
+  const told = await listPaymentEvents(deps, paymentId)
+  for (const { eventId } of told) {
     const deliveries = await deliveriesOfEvent(deps, clientId, eventId)
     if (deliveries.some(({ delivery }) => delivery.status === 'scheduled'))
       throw underWay('a delivery of the payment is under way')
   }
-}
-
-/** Undefined if the payment has changed after the read. */
-const eraseFromVisible = async (deps: EraseDeps, payment: Payment, operator: string): Promise<Erased | undefined> => {
-  const { paymentId, customer, erasedAt } = payment
-  await assertNothingPending(deps, payment)
-  const events = await eraseFromEvents(deps, paymentId)
+  let events = 0
+  for (const event of told) if (await eraseFromEvent(deps, event)) events++
   if (customer === undefined || erasedAt !== undefined) return { payment_id: paymentId, fields: [], events }
   const steps = { payment: eraseFromPayment(payment, deps.now()) }
   if (!(await recordChange(deps, recordOf(payment, operator), steps)).applied) return undefined
@@ -62,11 +51,9 @@ const eraseFromCreating = async (deps: EraseDeps, creating: CreatingPayment, ope
 }
 
 /**
- * Erases name, e-mail and phone from a payment, its stored request and its events (design section 11); nothing else
- * ever changes an event. Events come first, then the payment, if its money has not changed after the read. So after a
- * crash the payment still names its customer, and a repeat finishes. Throws 422 while the payment is pending or being
- * created, or a delivery of it is under way; 409 if it changes meanwhile. The audit record has the operator and the
- * time, not the data.
+ * Erases name, e-mail and phone from a payment, its stored request and its events (design section 11). Events come
+ * first, so after a crash the payment still names its customer, and a repeat finishes. Throws 422 while the payment is
+ * pending or being created, or a delivery of it is under way; 409 if it changes meanwhile.
  */
 const eraseCustomer = async (deps: EraseDeps, payment: StoredPayment, operator: string): Promise<Erased> => {
   const erased =

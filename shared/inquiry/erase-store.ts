@@ -9,10 +9,7 @@ import { eventKey, paymentKey } from '../table/keys.ts'
 import { absent, all, equals, type Step, unchanged, update } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
 
-/**
- * Removes the customer from a terminal payment. The first erasure counts. Refused when its money has moved since it was
- * read, because that event still carries the customer.
- */
+/** Refused when the payment's money has moved since it was read, because that event still carries the customer. */
 export const eraseFromPayment = ({ paymentId, status, moneyVersion }: Payment, now: Timestamp): Step =>
   update(
     paymentKey(paymentId),
@@ -20,17 +17,11 @@ export const eraseFromPayment = ({ paymentId, status, moneyVersion }: Payment, n
     all(equals('status', status), absent('erasedAt'), unchanged('moneyVersion', moneyVersion)),
   )
 
-/**
- * Removes the customer from the request of a create without a running attempt. Refused when an attempt has begun since
- * it was read.
- */
+/** Refused when an attempt runs or has begun since the create was read. */
 export const eraseFromRequest = ({ paymentId, attempt, request }: CreatingPayment, now: Timestamp): Step => {
   const { customer: _, ...rest } = request
-  return update(
-    paymentKey(paymentId),
-    { set: { request: rest } },
-    all(isCreating, isAttempt(attempt), leaseIsOver(now)),
-  )
+  const isIdle = all(isCreating, isAttempt(attempt), leaseIsOver(now))
+  return update(paymentKey(paymentId), { set: { request: rest } }, isIdle)
 }
 
 /** Removes the customer from an event's data. False when it has none; refused when the bytes have changed since. */
@@ -41,8 +32,6 @@ export const eraseFromEvent = async (deps: TableDeps, { paymentId, name, body }:
   return (await deps.table.write(step)).applied
 }
 
-const CUSTOMER = '"customer":'
-
 /**
  * An event's body without the customer in its `data`, every other byte unchanged; undefined when it has none. The first
  * such key is the customer: it comes before the merchant's metadata, and quotes inside a string are escaped.
@@ -51,12 +40,10 @@ const withoutCustomer = (body: string): string | undefined => {
   const data = memberText(body, 'data')
   const customer = data === undefined ? undefined : memberText(data, 'customer')
   if (customer === undefined) return undefined
-  const member = `${CUSTOMER}${customer}`
+  const member = `"customer":${customer}`
   const erased = body.includes(`,${member}`) ? body.replace(`,${member}`, '') : body.replace(`${member},`, '')
   const left = memberText(erased, 'data')
-  assertInvariant(
-    left !== undefined && memberText(left, 'customer') === undefined,
-    'the customer is still in the event',
-  )
+  const isErased = left !== undefined && memberText(left, 'customer') === undefined
+  assertInvariant(isErased, 'the customer is still in the event')
   return erased
 }

@@ -11,25 +11,17 @@ import { addMs, later } from '../time.ts'
 import { toDeliveryDto } from '../webhook/delivery/delivery-dto.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 
-/** The attempt that created the payment has the payment's own request id. */
-const requestIdOf = (payment: StoredPayment, { outcome, paymentRequestId }: ProviderAttempt) =>
-  paymentRequestId ?? (outcome === 'created' && payment.status !== 'creating' ? payment.paymentRequestId : undefined)
+const toAttemptDto = (payment: StoredPayment, attempt: ProviderAttempt) => {
+  const { number, startedAt, outcome, code = null, paymentRequestId } = attempt
+  // The attempt that created the payment has the payment's own request id.
+  const own = outcome === 'created' && payment.status !== 'creating' ? payment.paymentRequestId : null
+  return { number, started_at: startedAt, outcome, code, payment_request_id: paymentRequestId ?? own }
+}
 
-const toAttemptDto = (payment: StoredPayment, attempt: ProviderAttempt) => ({
-  number: attempt.number,
-  started_at: attempt.startedAt,
-  outcome: attempt.outcome,
-  code: attempt.code ?? null,
-  payment_request_id: requestIdOf(payment, attempt) ?? null,
+const toTransitionDto = ({ failureReason }: Payment, transition: Payment['transitions'][number]) => ({
+  ...transition,
+  ...(transition.status === 'failed' && { failure_reason: failureReason }),
 })
-
-/** The transition to `failed` shows the reason. */
-const toTransitionDto =
-  ({ failureReason }: Payment) =>
-  (transition: Payment['transitions'][number]) => ({
-    ...transition,
-    ...(transition.status === 'failed' && { failure_reason: failureReason }),
-  })
 
 const toEventDto = async (deps: TableDeps, event: Event) => ({
   event: event.type,
@@ -61,10 +53,7 @@ const toHeadDto = (payment: StoredPayment) =>
 /** Bounds the loop, because a settlement can fail and be re-credited any number of times. */
 const MAX_SETTLEMENTS = 20
 
-/**
- * The settlements that contain a payment, oldest first: the one that swept its own entry and, after a re-credit, the one
- * that contains the re-credit. None for an open payment.
- */
+/** Oldest first: the settlement that swept its own entry and, after a re-credit, the one that contains the re-credit. */
 const settlementsOf = async (deps: TableDeps, payment: StoredPayment) => {
   if (payment.status !== 'succeeded') return []
   const { clientId, paidAt, postedAt } = payment
@@ -83,7 +72,6 @@ const settlementsOf = async (deps: TableDeps, payment: StoredPayment) => {
   }))
 }
 
-/** Money and findings that name the payment, newest first. */
 const suspenseOf = async (deps: TableDeps, payment: StoredPayment) => {
   // The provider may receive money before it answers the create.
   const since = payment.providerAttempts[0]?.startedAt
@@ -91,17 +79,14 @@ const suspenseOf = async (deps: TableDeps, payment: StoredPayment) => {
   return items.map(toSuspenseDto)
 }
 
-/**
- * The history of one payment for operators (design section 7, get-payment): provider attempts, transitions, events with
- * deliveries, settlements and suspense. A payment that is still being created shows why it is stuck.
- */
+/** The history of one payment for operators (design section 7). One that is being created shows why it is stuck. */
 export const paymentTimeline = async (deps: TableDeps, payment: StoredPayment) => {
   const events = await listPaymentEvents(deps, payment.paymentId)
   return {
     ...toHeadDto(payment),
     timeline: {
       provider_attempts: payment.providerAttempts.map((attempt) => toAttemptDto(payment, attempt)),
-      transitions: payment.status === 'creating' ? [] : payment.transitions.map(toTransitionDto(payment)),
+      transitions: payment.status === 'creating' ? [] : payment.transitions.map((one) => toTransitionDto(payment, one)),
       events: await Promise.all(events.map((event) => toEventDto(deps, event))),
       settlements: await settlementsOf(deps, payment),
       suspense: await suspenseOf(deps, payment),

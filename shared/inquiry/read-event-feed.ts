@@ -22,7 +22,7 @@ import { AnyTimeSchema, addMs, earlier, MINUTE_MS, msBetween, type Timestamp } f
  */
 const HOLD_BACK_MS = 5 * MINUTE_MS
 
-/** The bytes of a page. A function may answer 6 MB, in which every quotation mark and backslash counts twice. */
+/** A function may answer 6 MB, in which every quotation mark and backslash counts twice. */
 const PAGE_BYTES = 2_500_000
 
 /** The number of leading events that fit into one answer. One always does: an item of the table has at most 400 KB. */
@@ -45,12 +45,12 @@ type EventFeed = {
 
 type Reading = { readonly clientId: ClientId; readonly from: FeedCursor | undefined; readonly limit: number }
 
-/** A reader's two tracks, each one row longer than a page: events shown again, and new events. */
+/** Each one row longer than a page: events shown again, and new events. */
 type Tracks = { readonly settling: readonly EventPosition[]; readonly fresh: readonly EventPosition[] }
 
 /**
  * A page of a client's events of the last 90 days (design section 8). A reader who follows `next` gets every event
- * immediately. It gets young events a second time, when no earlier event can appear any more. Changes nothing.
+ * immediately, and young events a second time, when no earlier event can appear any more.
  */
 export const readEventFeed = async (deps: StoreDeps, { clientId, from, limit }: Reading): Promise<EventFeed> => {
   const now = deps.now()
@@ -73,9 +73,6 @@ export const readEventFeed = async (deps: StoreDeps, { clientId, from, limit }: 
   }
 }
 
-/** The first time that is not settled yet. */
-const unsettledFrom = (now: Timestamp): Timestamp => addMs(now, 1 - HOLD_BACK_MS)
-
 type Asked = { readonly clientId: ClientId; readonly parts: number; readonly limit: number }
 
 const readTracks = async (deps: StoreDeps, asked: Asked, { settled, young }: FeedCursor, now: Timestamp) => {
@@ -94,15 +91,15 @@ const startOf = (position: FeedPosition) => ({
   after: 'since' in position ? undefined : position,
 })
 
-/** Both tracks in the order of service: the track with the larger lag comes first. */
+/** The track with the larger lag comes first. */
 const inTurn = ({ settling, fresh }: Tracks, { settled, young }: FeedCursor, now: Timestamp) => {
   const settledLags = msBetween(timeOf(settled), addMs(now, -HOLD_BACK_MS)) > msBetween(timeOf(young), now)
   return settledLags ? [...settling, ...fresh] : [...fresh, ...settling]
 }
 
-/** The settled position after all of the first track is shown: no earlier event can appear. It never goes back. */
+/** The settled position after all of the first track is shown. It never goes back. */
 const settledBy = ({ settled }: FeedCursor, young: FeedPosition, now: Timestamp): FeedPosition => {
-  const border = { since: unsettledFrom(now) }
+  const border = { since: addMs(now, 1 - HOLD_BACK_MS) }
   const reached = isAfter(young, border) ? border : young
   return isAfter(reached, settled) ? reached : settled
 }
@@ -124,7 +121,7 @@ export const EventFeedQuery = v.object({
   limit: limitParamOf(25, 100),
 })
 
-/** The feed as JSON text. Each envelope has exactly the bytes of the webhook, including digits and key order. */
+/** Each envelope has exactly the bytes of the webhook, including digits and key order. */
 export const toEventFeedJson = ({ events, next, hasMore }: EventFeed): string => {
   const data = events.map(({ body }) => body).join(',')
   return `{"data":[${data}],"next":${JSON.stringify(feedCursorOf(next))},"has_more":${hasMore}}`

@@ -22,21 +22,14 @@ import { destinationKey, destinationPk, foundKey, ownersOf, paymentKey } from '.
 import { mergedPages, shareOf } from '../table/list-items.ts'
 import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
 
-type PaymentSearch = {
-  readonly payments: readonly Payment[]
-  /** False if there may be more payments. */
-  readonly complete: boolean
-}
+/** Not `complete` if there may be more payments. */
+type PaymentSearch = { readonly payments: readonly Payment[]; readonly complete: boolean }
 
-/** The search criteria; a search uses one of them. */
 const SEARCHED = ['external_reference', 'payment_destination', 'provider_payment_id', 'payment_request_id'] as const
 
 type Search = ActionRequest<v.InferOutput<typeof paymentSearch>>
 
-/**
- * Finds payments of any age by a value that the customer or merchant knows, newest first. Throws 404 for an unknown
- * client and 502 if the provider is needed and does not answer.
- */
+/** Finds payments of any age by a value that the customer or merchant knows, newest first. */
 export const searchPayments = async (deps: Pick<Deps, 'table' | 'provider'>, search: Search) => {
   const { clientId, externalReference: reference, providerPaymentId, paymentRequestId } = search
   const destination = asAccountNumber(search.paymentDestination ?? '')
@@ -48,10 +41,10 @@ export const searchPayments = async (deps: Pick<Deps, 'table' | 'provider'>, sea
     : ownOfReference(deps, clientId, reference, search)
 }
 
-/** Removes spaces and dashes, because people write account numbers in groups. */
+/** People write account numbers in groups. */
 const asAccountNumber = (text: string): string => (/^[\d\s-]+$/.test(text) ? text.replace(/[\s-]/g, '') : text)
 
-/** The reference of a provider id; empty if unknown. Throws 502 if the provider does not answer. */
+/** Empty if unknown. */
 const providerReference = async (
   { provider }: Pick<Deps, 'provider'>,
   { providerPaymentId = '', paymentRequestId }: Search,
@@ -71,12 +64,11 @@ const byProviderId = async (deps: Pick<Deps, 'table' | 'provider'>, search: Sear
   return { payments: matches ? ofPage([payment], search) : [], complete: true }
 }
 
-/** The start of the first attempt, because the provider may receive money before it answers the create. */
-const begunAt = ({ providerAttempts: [first], createdAt }: Payment) => first?.startedAt ?? createdAt
-
 /** The payments for operators, each with its suspense items. `complete`: all items were read. */
 export const withSuspense = async (deps: TableDeps, payments: readonly Payment[]) => {
-  const since = payments.map(begunAt).toSorted()[0]
+  // The provider may receive money before it answers the create.
+  const begun = payments.map(({ providerAttempts: [first], createdAt }) => first?.startedAt ?? createdAt)
+  const since = begun.toSorted()[0]
   if (since === undefined) return { data: [], complete: true }
   const paymentIds: readonly string[] = payments.map(({ paymentId }) => paymentId)
   const { items, complete } = await suspenseAbout(deps, { paymentIds, since })
@@ -101,7 +93,7 @@ const ownOfReference = async (deps: TableDeps, clientId: ClientId, reference: st
   return { payments: ofPage(payments, page), complete: complete && isLast(payments, page) }
 }
 
-/** The most payments of one number that are read. The provider reuses numbers, but not often. */
+/** The provider reuses numbers, but not often. */
 const MOST_AT_DESTINATION = 1_000
 
 /** Payments of all clients that showed a destination, newest first. `complete`: there are no more. */
@@ -126,7 +118,7 @@ const paymentsAtDestination = async (deps: TableDeps, destination: string, page:
   }
 }
 
-/** The most payments that one call reads, and the number found after which it ends. A cursor continues. */
+/** After so many payments read or found a call ends, and a cursor continues. */
 const MAX_LOOKED_AT = 5_000
 const MAX_SHOWN = 100
 const PAGE = 100
@@ -150,11 +142,7 @@ const matches = (payment: Payment, { amountMinor, status, method }: AmountSearch
   payment.status === (status ?? payment.status) &&
   payment.method === (method ?? payment.method)
 
-/**
- * Finds a client's payments of an amount on one day, newest first (design section 11). A call ends after 5,000 payments
- * read or 100 found; `next` is the cursor of the next call. Throws 404 for an unknown client, 422 for an invalid
- * cursor.
- */
+/** A client's payments of an amount on one day, newest first (design section 11). `next`: the cursor of the next call. */
 export const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) => {
   const { clientId, day, cursor } = search
   await requireClient(deps, clientId)

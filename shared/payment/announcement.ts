@@ -14,7 +14,7 @@ import { liveEndpoints } from '../webhook/endpoint/endpoint-store.ts'
 import type { NewsSource, Payment } from './payment.ts'
 import { movementData, toWebhookData } from './payment-dto.ts'
 
-/** The event each status announces. `cancelled` has none: the spec lists three (spec 6.1). */
+/** `cancelled` has none: the spec lists three (spec 6.1). */
 const EVENT_OF: Readonly<Partial<Record<PaymentStatus, StatusEventType>>> = {
   succeeded: 'payment.succeeded',
   failed: 'payment.failed',
@@ -41,7 +41,7 @@ export type AnnounceDeps = TableDeps & {
   readonly endpointsOf?: (clientId: ClientId, now: Timestamp) => EndpointsRead
 }
 
-/** One read of the endpoints serves one client's payments of a page (design section 4). A failed read is forgotten. */
+/** One read serves one client's payments of a page (design section 4). A failed read is forgotten. */
 export const readsOfPage = (deps: TableDeps): Required<AnnounceDeps>['endpointsOf'] => {
   const reads = new Map<ClientId, EndpointsRead>()
   return (clientId, now) => {
@@ -54,14 +54,16 @@ export const readsOfPage = (deps: TableDeps): Required<AnnounceDeps>['endpointsO
   }
 }
 
-type Fact = { readonly name: string; readonly payment: Payment; readonly data: object; readonly firedAt: Timestamp }
-
 /**
- * Steps of an event and of a delivery to each endpoint that subscribes to it (design section 4, Announce). The event's
- * key allows one event for each payment and name. Every id is derived from that key, so a retry of the transaction
- * writes the same items.
+ * Steps of an event and of a delivery to each endpoint that subscribes to it (design section 4, Announce). There is one
+ * event for each payment and name. Every id is derived from these, so a retry of the transaction writes the same items.
  */
-const announce = async (deps: AnnounceDeps, { name, payment: { paymentId, clientId, part }, data, firedAt }: Fact) => {
+const announce = async (
+  deps: AnnounceDeps,
+  name: string,
+  { paymentId, clientId, part }: Payment,
+  { data, firedAt }: { readonly data: object; readonly firedAt: Timestamp },
+) => {
   const type = typeOfEvent(name)
   const eventId = eventIdFor(paymentId, name)
   const read = deps.endpointsOf?.(clientId, firedAt)
@@ -80,7 +82,6 @@ const announce = async (deps: AnnounceDeps, { name, payment: { paymentId, client
   return { steps: { event, ...Object.fromEntries(puts) }, deliveries, freshUntil }
 }
 
-/** Announces a payment's new status. Nothing for `cancelled`. */
 export const announcementOf = async (
   deps: AnnounceDeps,
   payment: Payment,
@@ -89,10 +90,10 @@ export const announcementOf = async (
   const name = EVENT_OF[payment.status]
   return name === undefined
     ? { steps: {}, deliveries: [], freshUntil: addMs(firedAt, FRESH_MS) }
-    : announce(deps, { name, payment, data: toWebhookData(payment), firedAt })
+    : announce(deps, name, payment, { data: toWebhookData(payment), firedAt })
 }
 
-/** Announces the newest movement of a payment's money (design section 8): to endpoints that name the event, and the feed. */
+/** Announces the newest movement of a payment's money (design section 8). */
 export const announcementOfMovement = async (
   deps: AnnounceDeps,
   payment: Payment,
@@ -101,7 +102,7 @@ export const announcementOfMovement = async (
   const movement = payment.movements.at(-1)
   assertInvariant(movement !== undefined, 'a payment whose money moved has a movement')
   const data = { ...toWebhookData(payment), ...movementData(payment, movement) }
-  return announce(deps, { name: reversedEventName(movement), payment, data, firedAt })
+  return announce(deps, reversedEventName(movement), payment, { data, firedAt })
 }
 
 /** Sends the deliveries of a committed announcement. After a failure, which is logged, due work sends them. */

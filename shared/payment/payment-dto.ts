@@ -43,7 +43,7 @@ export const toPaymentDto = (payment: Payment): PaymentDto => ({
 /** The `data` object of a webhook (spec 6.2). */
 export const toWebhookData = sharedFields
 
-/** Further fields of `data` in `payment.reversed` (design section 8): the movement, and the sum of all movements. */
+/** Further fields of `data` in `payment.reversed` (design section 8). */
 export const movementData = ({ takenBackMinor }: Payment, { type, amountMinor }: Movement): MovementData => ({
   type,
   amount_minor: amountMinor,

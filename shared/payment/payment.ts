@@ -11,7 +11,6 @@ export const CustomerSchema = v.object({
   phone: v.optional(v.string()),
 })
 
-/** What the merchant asked for. */
 const asked = {
   method: v.picklist(PAYMENT_METHODS),
   channelCode: v.optional(v.string()),
@@ -42,7 +41,7 @@ export type ProviderAttempt = v.InferOutput<typeof ProviderAttemptSchema>
 
 export const FEE_STATUSES = ['estimated', 'actual', 'assumed'] as const
 
-/** The public reversal of a succeeded payment (design section 10). The payment keeps its status and amounts. */
+/** Design section 10. The payment keeps its status and amounts. */
 const ReversalSchema = v.object({
   kind: v.picklist(REVERSAL_KINDS),
   amountMinor: MinorSchema,
@@ -52,7 +51,6 @@ const ReversalSchema = v.object({
 })
 export type Reversal = v.InferOutput<typeof ReversalSchema>
 
-/** The source of a transition; shown in the operators' timeline. */
 const NEWS_SOURCES = ['create', 'callback', 'due_work', 'cancel', 'operator', 'sync'] as const
 export type NewsSource = (typeof NEWS_SOURCES)[number]
 
@@ -66,9 +64,9 @@ export type Transition = v.InferOutput<typeof TransitionSchema>
 const identity = {
   paymentId: PaymentIdSchema,
   clientId: ClientIdSchema,
-  /** The provider of its attempts, captures and rows. The claim chooses it, and it never changes. */
+  // The claim chooses provider and part, and they never change.
   provider: v.string(),
-  /** Which of its client's parts it belongs to; absent for the first. The claim chooses it, and it never changes. */
+  /** Absent for the first part. */
   part: v.optional(v.number()),
   attempt: v.number(),
   /** At most twenty, oldest first (`withAttempt`). */
@@ -85,11 +83,10 @@ export const CreatingPaymentSchema = v.object({
   leaseUntil: v.optional(TimestampSchema),
   /** True when an attempt may exist at the provider although its answer was lost. */
   mayExistUpstream: v.boolean(),
-  /** Why the newest attempt failed, in words for clients. */
+  /** In words for clients. */
   failure: v.optional(v.string()),
   /** Captures that were announced while the lease was live. */
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
-  /** When due work checks the payment first. While it is being created, only remembered captures make it due. */
   dueAt: v.optional(TimestampSchema),
 })
 export type CreatingPayment = v.InferOutput<typeof CreatingPaymentSchema>
@@ -113,7 +110,6 @@ export const PaymentFields = v.object({
   markupMinor: MinorSchema,
   netMinor: MinorSchema,
   feeStatus: v.picklist(FEE_STATUSES),
-  /** Absent while the fee is estimated. */
   finalFee: v.optional(FinalFeeSchema),
   paymentDestination: v.string(),
   erasedAt: v.optional(TimestampSchema),
@@ -131,25 +127,24 @@ export const PaymentFields = v.object({
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
   failureReason: v.optional(v.picklist(FAILURE_REASONS)),
   reversal: v.optional(ReversalSchema),
-  /** When it was paid, while it is open: succeeded and not posted. Its position among the open payments. */
+  /** `paidAt`, while the payment is not posted: its position among the open ones. */
   openAt: v.optional(TimestampSchema),
-  /** When it was posted: its figures are final, and its entries written. */
   postedAt: v.optional(TimestampSchema),
   /** When its own settled row was booked, if the payment was posted without it. */
   lateRowAt: v.optional(TimestampSchema),
-  /** The payment's own settled row, once it is booked. */
+  /** Once it is booked. */
   ownRow: v.optional(v.object({ transactionId: v.string(), providerMinor: MinorSchema })),
   /** Raised by every transaction that moves its money; the next one checks it. */
   moneyVersion: v.optional(v.number()),
   takenBackMinor: v.optional(MinorSchema, ZERO),
-  /** The payment's own row was voided or reversed. */
+  /** Its own row was voided or reversed. */
   isVoid: v.optional(v.literal(true)),
   /** The payment was void before it was posted, so the client got nothing of it. */
   voidedOpen: v.optional(v.literal(true)),
   /** The provider's rows that moved its money, oldest first, each once. */
   movements: v.optional(v.array(MovementSchema), []),
   transitions: v.array(TransitionSchema),
-  /** When due work checks it next; absent once terminal. */
+  /** Absent once terminal. */
   dueAt: v.optional(TimestampSchema),
 })
 export type Payment = v.InferOutput<typeof PaymentFields>

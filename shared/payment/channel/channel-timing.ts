@@ -30,10 +30,6 @@ type Checked = ChannelChoice & {
   readonly providerAttempts?: readonly { readonly startedAt: Timestamp }[]
 }
 
-/** Its times count from the claim of the attempt that created it. The claim stored the time of the first check. */
-const beganAt = ({ providerAttempts, createdAt }: Checked): Timestamp =>
-  providerAttempts?.at(-1)?.startedAt ?? createdAt
-
 /** The provider ends it at its expiry, so our cancel would come too late. */
 export const closesUpstream = (payment: Checked): boolean => {
   const { settable, expiryMs } = timingAt(payment, payment.createdAt)
@@ -44,13 +40,13 @@ export const closesUpstream = (payment: Checked): boolean => {
 /** The one check of a payment before its expiry, on channels that have one, if the payment lives that long. */
 export const usualCheckAt = (payment: Checked): Timestamp | undefined => {
   const { usualMs } = timingAt(payment, payment.createdAt)
-  const at = usualMs === undefined ? undefined : addMs(beganAt(payment), usualMs)
+  // It counts from the claim of the attempt, because that stored the time of the first check.
+  const began = payment.providerAttempts?.at(-1)?.startedAt ?? payment.createdAt
+  const at = usualMs === undefined ? undefined : addMs(began, usualMs)
   return at !== undefined && (payment.expiresAt === undefined || at < payment.expiresAt) ? at : undefined
 }
 
-/**
- * When due work checks a pending payment next: at the channel's check time, at its expiry, and then until it has ended.
- */
+/** When due work checks a pending payment next: at the usual time, at its expiry, and then until it has ended. */
 export const nextCheckAt = (payment: Checked, now: Timestamp): Timestamp => {
   const usual = usualCheckAt(payment)
   if (usual !== undefined && usual > now) return usual

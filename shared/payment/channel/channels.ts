@@ -9,10 +9,6 @@ type Dated = { readonly effectiveFrom: Timestamp }
 /** `amount * bps / 10000 + flatMinor`. */
 type Tariff = { readonly bps: number; readonly flatMinor: number }
 
-/**
- * Expiry and check times of a channel. The provider is asked about a single payment at most twice: when most customers
- * would have paid (where set), and at its expiry. The sync finds lost callbacks for many payments at once.
- */
 type Timing = {
   readonly expiryMs: number
   /** The provider accepts our expiry. On other channels its own expiry is an upper bound. */
@@ -23,11 +19,10 @@ type Timing = {
   readonly graceMs?: number
 }
 
-/** Tariffs and timings, oldest first. A change is a new entry, so old payments stay explainable. */
+/** Oldest first. A change is a new entry, so old payments stay explainable. */
 type Terms = {
   /** What the provider charges (spec 2.1.1). */
   readonly tariffs: readonly (Dated & Tariff)[]
-  /** Lifetimes are the provider's published ones. */
   readonly timings: readonly (Dated & Timing)[]
 }
 
@@ -54,10 +49,10 @@ export type Channel = Terms & {
 
 const START: Dated = { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)) }
 
-/** What we charge beside the provider, on every channel. Oldest first. */
+/** What we charge beside the provider, on every channel. */
 export const MARKUPS: readonly (Dated & Pick<Tariff, 'bps'>)[] = [{ ...START, bps: 10 }]
 
-/** A customer leaves a wallet's page within minutes. Only a callback reports a failure there, and it may be lost. */
+/** Only a callback reports that a customer left a wallet's page, and it may be lost. */
 const USUAL_WALLET_MS = 15 * MINUTE_MS
 
 const bank = (code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays'> = {}): Channel => ({
@@ -69,7 +64,7 @@ const bank = (code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays
   ...own,
 })
 
-/** Terms of a wallet without an entry below, and of every wallet before its first entry. */
+/** Also of every wallet before its first own entry. */
 const ANY_WALLET: Terms = {
   tariffs: [{ ...START, bps: 200, flatMinor: 500 }],
   timings: [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: USUAL_WALLET_MS }],
@@ -141,13 +136,10 @@ export const channelOf = ({ method, channelCode = '' }: ChannelChoice): Channel 
 const named = (method: PaymentMethod, code: string) =>
   CHANNELS.find((channel) => channel.method === method && channel.code === code)
 
-/** The entry in force at a time; undefined before the first. */
 export const inForce = <Entry extends Dated>(entries: readonly Entry[], at: Timestamp): Entry | undefined =>
   entries.findLast(({ effectiveFrom }) => effectiveFrom <= at)
 
-/** Banks a virtual account can be made at. */
 export const isSupportedBank = (code: string, at: Timestamp): boolean =>
   inForce(channelOf({ method: 'virtual_account', channelCode: code }).tariffs, at) !== undefined
 
-/** A payment of the channel has no destination to show. */
 export const isPushChannel = (choice: ChannelChoice): boolean => channelOf(choice).push !== undefined

@@ -43,15 +43,9 @@ const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: 
   }
 }
 
-const shareUsedUp = (retryAfterSeconds: number) =>
-  new GatewayError('rate_limit', 'provider capacity is limited; your share for this minute is used; retry later', {
-    retryAfterSeconds,
-  })
-
 /**
  * Creates a payment (spec 4.1). One client and key have one payment for ever, and at most one destination is ever
  * shown. After a crash at any point a retry takes over the claim. A concurrent caller waits and gets the same payment.
- * A reused key gets the original, whatever its body.
  */
 export const createPayment = async (
   given: CreateDeps,
@@ -71,8 +65,9 @@ export const createPayment = async (
   const retryAfterSeconds = await takeShare(deps, 'createRequest', client.clientId)
   if (retryAfterSeconds !== undefined) {
     const stored = await findStoredPayment(deps, paymentId)
-    if (!stored || stored.status === 'creating') throw shareUsedUp(retryAfterSeconds)
-    return replay(stored)
+    if (stored && stored.status !== 'creating') return replay(stored)
+    const used = 'provider capacity is limited; your share for this minute is used; retry later'
+    throw new GatewayError('rate_limit', used, { retryAfterSeconds })
   }
   const creating = claim(deps, client, paymentId, parsed.request)
   const claimed = await claimPayment(deps, creating)
@@ -89,11 +84,10 @@ type CreateDeps = Pick<
 /** A caller meets at most its own claim, one running attempt and one lost takeover. */
 const MAX_ROUNDS = 5
 
-export const replay = (payment: Payment): CreateResult => ({ payment, replayed: true })
+const replay = (payment: Payment): CreateResult => ({ payment, replayed: true })
 
 type Call = { readonly client: Client; readonly parsed: ParsedRequest; readonly deadline: Deadline }
 
-/** A payment exists already: replay it, wait for its running attempt, or take it over. */
 const resume = async (
   deps: CreateDeps,
   met: StoredPayment | undefined,
@@ -113,7 +107,7 @@ const resume = async (
 const FIRST_POLL_MS = 100
 const SLOWEST_POLL_MS = 500
 
-/** Waits for the running attempt. After its failure only a new request takes over, so waiting callers never race. */
+/** After the attempt's failure only a new request takes over, so waiting callers never race. */
 export const waitForAttempt = async (
   deps: Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'monotonicMs'>,
   creating: CreatingPayment,
@@ -132,10 +126,7 @@ export const waitForAttempt = async (
   throw createFailed('the payment is still being created; retry with the same Idempotency-Key')
 }
 
-/**
- * Claims the next attempt. The stored request counts, unless the provider refused every attempt so far for good: then
- * the new one. A provider request whose commit failed is cancelled, best effort.
- */
+/** Claims the next attempt: of the new request if the provider refused every attempt for good, else of the stored one. */
 const takeOverPayment = async (
   deps: NewsDeps,
   creating: CreatingPayment,
@@ -169,21 +160,17 @@ const takeOverPayment = async (
   const claimed = await claimTakeover(deps, { read: creating, taken }, now)
   if (!claimed.applied) return { overtakenBy: parseStored(claimed.item) }
   deps.log.info('payment.create_taken_over', { payment_id: creating.paymentId, attempt })
-  // Until now an abandoned commit could still arrive.
+  // Until now an abandoned commit could still arrive and show this request.
   const orphan = last?.code === COMMIT_FAILED ? last.paymentRequestId : undefined
   if (orphan !== undefined && !push) await cancelOrphan(deps, orphan, creating.paymentId)
   return taken
 }
 
 const MOST_KEPT = 20
-
 /** These oldest ones stay if all attempts may have been sent. */
 const KEPT_FIRST = 10
 
-/**
- * Adds an attempt. If there are more than twenty, one is dropped: the oldest that left nothing at the provider, or the
- * eleventh if each may have been sent.
- */
+/** Adds an attempt. Of more than twenty, the oldest that left nothing at the provider is dropped, else the eleventh. */
 export const withAttempt = (attempts: readonly ProviderAttempt[], attempt: ProviderAttempt): ProviderAttempt[] => {
   const all = [...attempts, attempt]
   if (all.length <= MOST_KEPT) return all

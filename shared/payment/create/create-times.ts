@@ -18,11 +18,8 @@ export const COMMIT_RESERVE_MS = 4_000
 /** A waiting caller gives up after this time, even if its request has more. */
 export const WAIT_MS = 20_000
 
-/** When an attempt began. Rows without this time count from the claim. */
-export const attemptStart = ({
-  providerAttempts,
-  claimedAt,
-}: Pick<CreatingPayment, 'providerAttempts' | 'claimedAt'>) => providerAttempts.at(-1)?.startedAt ?? claimedAt
+export const attemptStart = ({ providerAttempts, claimedAt }: CreatingPayment) =>
+  providerAttempts.at(-1)?.startedAt ?? claimedAt
 
 /** Expiry and first check of an attempt's payment, from its start. The commit keeps the due time of the claim. */
 export const timesOf = (request: PaymentRequest, startedAt: Timestamp) => {
@@ -30,7 +27,7 @@ export const timesOf = (request: PaymentRequest, startedAt: Timestamp) => {
   return { ...expiry, dueAt: nextCheckAt({ ...request, createdAt: startedAt, expiresAt: expiry.expiresAt }, startedAt) }
 }
 
-/** One deadline for a whole request. Every step takes from what is left, so the caller always gets an answer. */
+/** One for a whole request. Every step takes from what is left, so the caller always gets an answer. */
 export type Deadline = { remainingMs(): number }
 
 export const startDeadline = (deps: Pick<Deps, 'monotonicMs'>, budgetMs: number): Deadline => {
@@ -38,9 +35,7 @@ export const startDeadline = (deps: Pick<Deps, 'monotonicMs'>, budgetMs: number)
   return { remainingMs: () => Math.max(0, end - deps.monotonicMs()) }
 }
 
-/**
- * The function's time has a second more than the deadline. An orphan that stays payable is worse than a late answer.
- */
+/** An orphan that stays payable is worse than an answer a second after the deadline. */
 const LEAST_CANCEL_MS = 1_000
 
 /** The provider within a request's deadline: no call outlives it, and none begins after it. */

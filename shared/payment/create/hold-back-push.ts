@@ -1,4 +1,3 @@
-import { assertNever } from '../../errors.ts'
 import { referenceOf } from '../../ids.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderPayment, type ProviderTransaction } from '../../provider/provider.ts'
 import { addMs, type Timestamp } from '../../time.ts'
@@ -59,9 +58,11 @@ const isOf = (row: ProviderTransaction, capture: ProviderPayment): boolean =>
     ? capture.capturedMinor === row.amountMinor
     : capture.providerPaymentId === row.providerPaymentId
 
-/** A row that may stand for money. The provider's own news decides and is applied as usual. */
-const askAbout = async (deps: NewsDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
-  const { providerPaymentId, paymentRequestId, reference } = row
+/** Of a row that may stand for money the provider's own news decides. It is applied as usual. */
+const verdictOn = async (deps: NewsDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
+  const { status, providerPaymentId, paymentRequestId, reference } = row
+  // Declined or reversed. Later money is matched by its reference and credited or held.
+  if (status === 'failed' || status === 'reversed') return 'no_money'
   const answer = await askForNews(deps, { providerPaymentId: providerPaymentId || undefined, paymentRequestId })
   if (answer.kind !== 'news' || answer.news.reference !== reference) return 'undecided'
   const { capture } = answer.news
@@ -74,21 +75,6 @@ const askAbout = async (deps: NewsDeps, creating: CreatingPayment, row: Provider
   return isOf(row, capture) ? 'no_money' : withoutMoney(row, answer.news)
 }
 
-const verdictOn = async (deps: NewsDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
-  switch (row.status) {
-    // Declined or reversed. Later money is matched by its reference and credited or held.
-    case 'failed':
-    case 'reversed':
-      return 'no_money'
-    case 'unknown':
-    case 'success':
-    case 'pending':
-      return askAbout(deps, creating, row)
-    default:
-      return assertNever(row.status)
-  }
-}
-
 const verdictOnPush = async (deps: NewsDeps, creating: CreatingPayment, { number }: ProviderAttempt) => {
   for (const row of await rowsOf(deps, referenceOf(creating.paymentId, number))) {
     const verdict = await verdictOn(deps, creating, row)
@@ -99,9 +85,8 @@ const verdictOnPush = async (deps: NewsDeps, creating: CreatingPayment, { number
 
 /**
  * Prevents a second push while an earlier one can still be paid on the customer's phone. Undefined: all earlier pushes
- * ended without money, and the next may be sent. Answers the payment when it was paid or another caller was first.
- * Throws (500, to be retried) while the outcome is unknown. Earlier attempts are checked too, because their rows may
- * come late. A capture that the payment remembers is left to due work.
+ * ended without money, and the next may be sent. Throws (500, to be retried) while the outcome of one is unknown. A
+ * capture that the payment remembers is left to due work.
  */
 export const holdBackPush = async (
   deps: NewsDeps,
