@@ -5,6 +5,7 @@ import { minor } from '../../../shared/money.ts'
 import { expiryOf, nextCheckAt } from '../../../shared/payment/channel/channel-timing.ts'
 import {
   CHANNELS,
+  type ChannelChoice,
   channelOf,
   inForce,
   isPushChannel,
@@ -12,40 +13,33 @@ import {
   MARKUPS,
 } from '../../../shared/payment/channel/channels.ts'
 import { estimatePricing } from '../../../shared/payment/new-payment.ts'
-import type { PaymentMethod } from '../../../shared/payment-status.ts'
 import { addMs, HOUR_MS, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { BANKS, CHANNEL_FACTS, fitsChannel } from '../../support/provider-facts.ts'
 
 /** After every dated entry: the facts are those of the latest terms. */
 const NOW = '2099-12-31T00:00:00.000Z' as Timestamp
 
-type Row = readonly [PaymentMethod, string | undefined, permille: bigint, flat: bigint]
-
 /** The table of spec 2.1.1 once more, so that the code's own data is not its proof. */
-const SPEC: readonly Row[] = [
+const SPEC = [
   ...CHANNEL_FACTS.map(({ method, channelCode, permille, flat }) => [method, channelCode, permille, flat] as const),
-  ['ewallet', 'ASTRAPAY', 20n, 500n],
-  ['ewallet', 'BCA', 20n, 500n],
-  ['ewallet', '__proto__', 20n, 500n],
-  ['ewallet', 'constructor', 20n, 500n],
+  ...['ASTRAPAY', 'BCA', '__proto__', 'constructor'].map((code) => ['ewallet', code, 20n, 500n] as const),
 ]
-
-const anAmount = fc.integer({ min: 1, max: 10 ** 12 })
 
 describe('estimatePricing (spec 2.1.1)', () => {
   it.each(SPEC)(
     'prices %s %s at any amount, rounded down, to the last digit',
     (method, channelCode, permille, flat) => {
       fc.assert(
-        fc.property(anAmount, (amount) => {
+        fc.property(fc.integer({ min: 1, max: 10 ** 12 }), (amount) => {
           const fee = (BigInt(amount) * permille) / 1_000n + flat
           const markup = (BigInt(amount) * 10n) / 10_000n
 
           const pricing = estimatePricing({ method, channelCode, notionalMinor: minor(amount) }, NOW)
 
+          const [providerFeeMinor, markupMinor] = [Number(fee), Number(markup)]
           expect(pricing).toStrictEqual({
-            providerFeeMinor: Number(fee),
-            markupMinor: Number(markup),
+            providerFeeMinor,
+            markupMinor,
             netMinor: Number(BigInt(amount) - fee - markup),
           })
         }),
@@ -101,21 +95,16 @@ describe('inForce', () => {
   })
 })
 
-type Channel = { readonly method: PaymentMethod; readonly channelCode?: string | undefined }
+const BANK: ChannelChoice = { method: 'virtual_account', channelCode: 'BCA' }
+const QRIS: ChannelChoice = { method: 'qris' }
+const wallet = (channelCode: string): ChannelChoice => ({ method: 'ewallet', channelCode })
 
-const BANK: Channel = { method: 'virtual_account', channelCode: 'BCA' }
-const QRIS: Channel = { method: 'qris' }
-const wallet = (channelCode: string): Channel => ({ method: 'ewallet', channelCode })
-
-const OWN: readonly (readonly [Channel, seconds: number])[] = [
+const OWN = [
   ...CHANNEL_FACTS.map(
-    ({ method, channelCode, lifetimeSeconds }) => [{ method, channelCode }, lifetimeSeconds] as const,
+    ({ lifetimeSeconds, method, channelCode }) => [{ method, channelCode }, lifetimeSeconds] as const,
   ),
-  [wallet('ASTRAPAY'), 86_400],
-  [wallet('__proto__'), 86_400],
+  ...['ASTRAPAY', '__proto__'].map((code) => [wallet(code), 86_400] as const),
 ]
-
-const secondsUntil = (time: Timestamp) => msBetween(NOW, time) / SECOND_MS
 
 describe('expiryOf (design section 5, default expiry)', () => {
   const aWish = fc.oneof(fc.constantFrom(undefined, 0), fc.integer({ min: 1, max: 31_536_000 }))
@@ -128,7 +117,8 @@ describe('expiryOf (design section 5, default expiry)', () => {
           const { expiresAt, sentUpstream } = expiryOf(channel, NOW, asked)
 
           const settable = channel.method === 'virtual_account'
-          expect(secondsUntil(expiresAt)).toBe(settable ? asked || own : Math.min(asked || own, own))
+          const seconds = settable ? asked || own : Math.min(asked || own, own)
+          expect(msBetween(NOW, expiresAt)).toBe(seconds * SECOND_MS)
           expect(sentUpstream).toBe(settable ? expiresAt : undefined)
         }),
       )
@@ -146,7 +136,7 @@ describe('isPushChannel', () => {
 })
 
 /** Every check of a payment that stays pending, in milliseconds of its age. */
-const looksAt = (channel: Channel, lifeMs: number, count: number): number[] => {
+const looksAt = (channel: ChannelChoice, lifeMs: number, count: number): number[] => {
   const payment = { ...channel, createdAt: NOW, expiresAt: addMs(NOW, lifeMs) }
   const looks: number[] = []
   for (let at = NOW; looks.length < count; ) {

@@ -7,21 +7,11 @@ import { fakeProvider } from '../../support/fake-provider.ts'
 import { aCreateInput } from '../../support/scripted-provider.ts'
 import { manualClock } from '../../support/test-deps.ts'
 
-const BUDGET_MS = 22_000
-
-it('startDeadline (design section 4, Create: one deadline per request) counts down to zero and no further', () => {
+/** The timeout of each read call so many seconds after a request with 22 seconds began. */
+const timeoutsAfter = async (seconds: number) => {
   const clock = manualClock()
-  const deadline = startDeadline(clock, BUDGET_MS)
-
-  clock.advance(12)
-  const left = deadline.remainingMs()
-  clock.advance(12)
-
-  expect([left, deadline.remainingMs()]).toStrictEqual([10_000, 0])
-})
-
-/** The timeout of each read call when a request has `leftMs` left. */
-const timeoutsWith = async (leftMs: number) => {
+  const deadline = startDeadline(clock, 22_000)
+  clock.advance(seconds)
   const provider = fakeProvider()
   const timeouts: Record<string, number> = {}
   for (const name of ['getRequest', 'getPayment', 'cancelRequest', 'listTransactions'] as const) {
@@ -30,54 +20,48 @@ const timeoutsWith = async (leftMs: number) => {
       return { kind: 'not_found' as const }
     })
   }
-  const within = providerWithin(provider, { remainingMs: () => leftMs })
+  const within = providerWithin(provider, deadline)
   const read = await within.getRequest('pr-1', 4_000)
   await within.getPayment('py-1', 4_000)
   await within.listTransactions({ limit: 1 }, 4_000)
   await within.cancelRequest('pr-1', 4_000)
-  return { timeouts, read }
+  return { timeouts, read, leftMs: deadline.remainingMs() }
 }
 
-describe('providerWithin', () => {
+describe('providerWithin (design section 4, Create: one deadline per request)', () => {
   it.each([
-    [22_000, 4_000],
-    [2_500, 2_500],
-  ])('gives reads and cancels, with %i ms left, %i ms', async (leftMs, ms) => {
-    const { timeouts } = await timeoutsWith(leftMs)
+    [0, 4_000],
+    [19.5, 2_500],
+  ])('gives reads and cancels, after %d s, %i ms', async (seconds, ms) => {
+    const { timeouts } = await timeoutsAfter(seconds)
 
     expect(timeouts).toStrictEqual({ getRequest: ms, getPayment: ms, listTransactions: ms, cancelRequest: ms })
   })
 
   it('begins no read after the deadline, and still cancels what must not stay payable', async () => {
-    expect(await timeoutsWith(0)).toStrictEqual({
+    expect(await timeoutsAfter(24)).toStrictEqual({
       timeouts: { cancelRequest: 1_000 },
       read: { kind: 'unanswered', reason: 'unreachable' },
+      leftMs: 0,
     })
   })
 })
 
 /* A payment's item stays small however often its create is tried, and what was never sent is forgotten first. */
 
-type OutcomeOf = (number: number) => ProviderAttempt['outcome']
-
-const onlySent =
-  (...numbers: readonly number[]): OutcomeOf =>
-  (number) =>
-    numbers.includes(number) ? 'unknown' : 'not_executed'
-
 const upTo = (last: number, count: number) => Array.from({ length: count }, (_, at) => last - count + 1 + at)
 
 describe('of sixty attempts a payment keeps', () => {
-  it.each<[string, OutcomeOf, readonly number[]]>([
-    ['the last twenty where none may have been sent', () => 'refused', upTo(60, 20)],
-    ['the first and the last ten where all may have been sent', () => 'unknown', [...upTo(10, 10), ...upTo(60, 10)]],
-    ['the first two where only they may have been sent', onlySent(1, 2), [1, 2, ...upTo(60, 18)]],
-    ['two between where only they may have been sent', onlySent(12, 15), [12, 15, ...upTo(60, 18)]],
-  ])('%s', (_, outcomeOf, numbers) => {
+  it.each([
+    ['the last twenty where none may have been sent', [], upTo(60, 20)],
+    ['the first and the last ten where all may have been sent', upTo(60, 60), [...upTo(10, 10), ...upTo(60, 10)]],
+    ['the first two where only they may have been sent', [1, 2], [1, 2, ...upTo(60, 18)]],
+    ['two between where only they may have been sent', [12, 15], [12, 15, ...upTo(60, 18)]],
+  ])('%s', (_, sent, numbers) => {
     const startedAt = timestampOf(0)
     let kept: readonly ProviderAttempt[] = []
     for (let number = 1; number <= 60; number++) {
-      kept = withAttempt(kept, { number, startedAt, outcome: outcomeOf(number) })
+      kept = withAttempt(kept, { number, startedAt, outcome: sent.includes(number) ? 'unknown' : 'refused' })
     }
 
     expect(kept.map(({ number }) => number)).toStrictEqual(numbers)

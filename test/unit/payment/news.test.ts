@@ -3,7 +3,7 @@ import { minor } from '../../../shared/money.ts'
 import { decideOnNews } from '../../../shared/payment/news/apply-news.ts'
 import { askForNews, type ProviderNews } from '../../../shared/payment/news/ask-for-news.ts'
 import type { CreatingPayment, Payment } from '../../../shared/payment/payment.ts'
-import type { ProviderPayment, ProviderRequest, ProviderRequestStatus } from '../../../shared/provider/provider.ts'
+import type { ProviderPayment, ProviderRequestStatus } from '../../../shared/provider/provider.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { aClient } from '../../support/client-builders.ts'
 import { fakeProvider } from '../../support/fake-provider.ts'
@@ -12,40 +12,29 @@ import { aRequest } from '../../support/payment-builders.ts'
 
 const NOW = '2026-11-20T04:00:00.000Z' as Timestamp
 
-const aPayment = (fields: Partial<Payment> = {}): Payment => ({
-  ...succeededPayment(aClient(), { paidAt: NOW }),
-  status: 'pending',
-  creditedProviderPaymentId: undefined,
-  paidAt: undefined,
-  ...fields,
-})
+const SUCCEEDED = succeededPayment(aClient(), { paidAt: NOW })
+const UNPAID = { status: 'pending', creditedProviderPaymentId: undefined, paidAt: undefined } as const
+const aPayment = (fields: Partial<Payment> = {}): Payment => ({ ...SUCCEEDED, ...UNPAID, ...fields })
 
-const aCreating = (leaseUntil: Timestamp | undefined): CreatingPayment => ({
-  paymentId: aPayment().paymentId,
-  clientId: aClient().clientId,
-  provider: 'xendit',
+const aCreating = (leaseUntil?: Timestamp): CreatingPayment => ({
+  ...aPayment(),
   status: 'creating',
   request: aRequest(),
-  attempt: 1,
   claimedAt: NOW,
   leaseUntil,
-  providerAttempts: [],
   mayExistUpstream: false,
 })
 
+const OWN_REQUEST = { paymentRequestId: 'pr-own', reference: 'any' }
+
 const aCapture = (fields: Partial<ProviderPayment> = {}): ProviderPayment => ({
-  providerPaymentId: 'py-1',
-  paymentRequestId: 'pr-own',
-  reference: 'any',
-  currency: 'IDR',
-  status: 'captured',
-  capturedMinor: minor(100_000),
+  ...{ providerPaymentId: 'py-1', currency: 'IDR', status: 'captured', capturedMinor: minor(100_000) },
+  ...OWN_REQUEST,
   ...fields,
 })
 
 const news = (capture?: ProviderPayment, requestStatus?: ProviderRequestStatus): ProviderNews => ({
-  reference: 'any',
-  paymentRequestId: 'pr-own',
+  ...OWN_REQUEST,
   capture,
   requestStatus,
   destination: undefined,
@@ -58,6 +47,7 @@ const WRONG = [
 ] as const
 
 const CREDITED = { status: 'succeeded', creditedProviderPaymentId: 'py-1' } as const
+const BY_ANOTHER = { creditedProviderPaymentId: 'py-2' }
 const OWN = aPayment({ paymentRequestId: 'pr-own' })
 const OTHERS = aPayment({ paymentRequestId: 'pr-shown' })
 const NOTHING = { do: 'nothing' }
@@ -76,7 +66,7 @@ describe('decideOnNews: a capture', () => {
 
     expect(decideOnNews(OWN, news(capture), NOW)).toStrictEqual({ ...held, do: 'hold_and_fail', payment: OWN })
     expect(decideOnNews(OTHERS, news(capture), NOW)).toStrictEqual(held)
-    expect(decideOnNews(aCreating(undefined), news(capture), NOW)).toStrictEqual(held)
+    expect(decideOnNews(aCreating(), news(capture), NOW)).toStrictEqual(held)
     expect(decideOnNews(aPayment({ status: 'failed' }), news(capture), NOW)).toStrictEqual(held)
   })
 
@@ -92,11 +82,7 @@ describe('decideOnNews: a capture', () => {
     ['a payment that is failed', aPayment({ status: 'failed' }), 'payment_not_pending'],
     ['a payment that is expired', aPayment({ status: 'expired' }), 'payment_not_pending'],
     ['a payment that is cancelled', aPayment({ status: 'cancelled' }), 'payment_not_pending'],
-    [
-      'a payment that another one credited',
-      aPayment({ ...CREDITED, creditedProviderPaymentId: 'py-2' }),
-      'second_capture',
-    ],
+    ['a payment that another one credited', aPayment({ ...CREDITED, ...BY_ANOTHER }), 'second_capture'],
     ['no payment', undefined, 'unknown_reference'],
   ] as const)('for %s is held', (_case, payment, cause) => {
     const capture = aCapture()
@@ -126,13 +112,8 @@ describe('decideOnNews: a status without money', () => {
 
     const decision = decideOnNews(payment, { ...news(undefined, status), failureReason: 'declined' }, NOW)
 
-    const reason = { failed: 'declined', cancelled: 'cancelled_upstream', expired: undefined }[status]
-    expect(decision).toStrictEqual({
-      do: 'close',
-      payment,
-      status: closedAs,
-      ...(reason !== undefined && { failureReason: reason }),
-    })
+    const failureReason = { failed: 'declined', cancelled: 'cancelled_upstream', expired: undefined }[status]
+    expect(decision).toEqual({ do: 'close', payment, status: closedAs, failureReason })
   })
 
   it.each(['open', 'succeeded', undefined] as const)('%s changes nothing', (status) => {
@@ -142,34 +123,21 @@ describe('decideOnNews: a status without money', () => {
   it.each(['failed', 'expired', 'cancelled'] as const)(
     '%s changes nothing for another request, or where nothing is pending',
     (status) => {
-      for (const stored of [OTHERS, { ...OWN, status: 'succeeded' as const }, aCreating(undefined), undefined]) {
+      for (const stored of [OTHERS, aPayment(CREDITED), aCreating(), undefined]) {
         expect(decideOnNews(stored, news(undefined, status), NOW)).toStrictEqual(NOTHING)
       }
     },
   )
 })
 
-const REQUEST: ProviderRequest = {
-  paymentRequestId: 'pr-1',
-  reference: 'the-reference-upstream',
-  status: 'expired',
-  latestPaymentId: 'py-1',
-  destination: '123',
-}
-
-const UPSTREAM = aCapture({ paymentRequestId: 'pr-1', reference: REQUEST.reference })
-
-const UNREACHABLE = { kind: 'unanswered', reason: 'unreachable' } as const
-const found = <T>(value: T) => ({ kind: 'found', value }) as const
-
-const [BY_PAYMENT, BY_REQUEST] = [{ providerPaymentId: 'py-1' }, { paymentRequestId: 'pr-1' }]
-const BY_BOTH = { ...BY_PAYMENT, ...BY_REQUEST }
+const [BY_PAYMENT, BY_REQUEST] = [{ providerPaymentId: 'py-1' }, { paymentRequestId: 'pr-own' }]
 
 /** A provider that knows one request and, of every id, this payment. */
-const upstream = (payment: Partial<ProviderPayment>) => {
+const upstream = (payment: Partial<ProviderPayment> = {}) => {
   const provider = fakeProvider()
-  provider.script('getRequest', async () => found(REQUEST))
-  provider.script('getPayment', async () => found({ ...UPSTREAM, ...payment }))
+  const request = { ...OWN_REQUEST, status: 'expired', latestPaymentId: 'py-1', destination: '123' } as const
+  provider.script('getRequest', async () => ({ kind: 'found', value: request }))
+  provider.script('getPayment', async () => ({ kind: 'found', value: aCapture(payment) }))
   return provider
 }
 
@@ -178,32 +146,29 @@ describe('askForNews (design section 4, Provider news)', () => {
   it.each(['open', 'failed'] as const)(
     'takes a payment that is %s for no money, in every answer that names it',
     async (status) => {
-      const told = { capture: undefined, requestStatus: 'expired' }
+      const told = { kind: 'news', news: { capture: undefined, requestStatus: 'expired' } }
 
       for (const subject of [BY_PAYMENT, BY_REQUEST]) {
-        expect(await askForNews({ provider: upstream({ status }) }, subject)).toMatchObject({
-          kind: 'news',
-          news: told,
-        })
+        expect(await askForNews({ provider: upstream({ status }) }, subject)).toMatchObject(told)
       }
     },
   )
 
-  it.each([BY_BOTH, BY_REQUEST])(
+  it.each([{ ...BY_PAYMENT, ...BY_REQUEST }, BY_REQUEST])(
     'says nothing of %j while the provider does not answer about its money',
     async (subject) => {
-      const provider = upstream({})
-      provider.script('getPayment', async () => UNREACHABLE)
+      const provider = upstream()
+      const unreachable = { kind: 'unanswered', reason: 'unreachable' } as const
+      provider.script('getPayment', async () => unreachable)
 
-      expect(await askForNews({ provider }, subject)).toStrictEqual(UNREACHABLE)
+      expect(await askForNews({ provider }, subject)).toStrictEqual(unreachable)
     },
   )
 
   it('takes the payment from the capture itself, for any request that led to it', async () => {
     const another = { paymentRequestId: 'pr-2', reference: 'another-reference' }
 
-    expect(await askForNews({ provider: upstream(another) }, BY_REQUEST)).toMatchObject({
-      news: { ...another, capture: { ...UPSTREAM, ...another } },
-    })
+    const told = { news: { ...another, capture: aCapture(another) } }
+    expect(await askForNews({ provider: upstream(another) }, BY_REQUEST)).toMatchObject(told)
   })
 })
