@@ -1,3 +1,4 @@
+import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { test } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
@@ -5,6 +6,8 @@ import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import type { Payment, PaymentRequest } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { addMs } from '../../../shared/time.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aPendingPayment, aStoredClient, checkWhenDue, eventOf } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -57,3 +60,15 @@ export const paymentTest = test
   })
   .extend('payment', ({ deps, client }) => aPendingPayment(deps, client))
   .extend('scene', ({ deps, client, payment }) => sceneOf(deps, client, payment))
+
+/** So many tries of a transaction conflict with other writers, and the environment is frozen for so long at each. */
+export const frozenAmong = (deps: TestDeps, times: number, seconds: number): TestDeps => {
+  let conflicts = 0
+  return interceptTable(deps, {
+    before: ({ name }) => {
+      if (name !== 'transact' || conflicts++ >= times) return
+      deps.clock.set(addMs(deps.now(), seconds * 1_000))
+      throw new TransactionConflictException({ message: 'conflict', $metadata: {} })
+    },
+  })
+}

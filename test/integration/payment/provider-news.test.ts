@@ -1,15 +1,12 @@
-import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { checkSuspenseAlert, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
-import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
-import { aPendingPayment, aStoredClient, eventOf } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
+import { aPendingPayment, eventOf } from '../../support/payment-builders.ts'
+import { type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
-import { paymentTest as it } from './payment-test.ts'
+import { frozenAmong, paymentTest as it } from './payment-test.ts'
 
 /** The provider has received money by a request that is not the payment's own. */
 const captureUpstream = (deps: TestDeps, reference: string) => {
@@ -156,54 +153,34 @@ describe('a capture on a pending payment (spec 3.1)', () => {
   })
 })
 
-/** So many tries of a transaction conflict with other writers, and the environment is frozen for so long at each. */
-const frozenAmong = (deps: TestDeps, times: number, seconds: number): TestDeps => {
-  let conflicts = 0
-  return interceptTable(deps, {
-    before: ({ name }) => {
-      if (name !== 'transact' || conflicts++ >= times) return
-      deps.clock.advance(seconds)
-      throw new TransactionConflictException({ message: 'conflict', $metadata: {} })
-    },
-  })
-}
+it('paid_at is fresh when it is written: no window has passed it', async ({ scene: { deps, pay, hear, stored } }) => {
+  await hear({ providerPaymentId: pay() }, frozenAmong(deps, 1, 2 * 86_400))
 
-it('paid_at is fresh when it is written: no window has passed it', async () => {
-  const deps = testDeps()
-  const payment = await aPendingPayment(deps, await aStoredClient(deps))
-  const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-
-  await applyProviderNews(frozenAmong(deps, 1, 2 * 86_400), { providerPaymentId }, 'callback')
-
-  expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded', paidAt: deps.now() })
+  expect(await stored()).toMatchObject({ status: 'succeeded', paidAt: deps.now() })
 })
 
 describe('the time of an event', () => {
-  it.each(['failed', 'expired'] as const)(
-    'is fresh when a payment is %s: no reader of events has passed it',
-    async (status) => {
-      const deps = testDeps()
-      const payment = await aPendingPayment(deps, await aStoredClient(deps))
-      const fresh = await aPendingPayment(deps, await aStoredClient(deps))
+  const EXPIRED = { status: 'expired', source: 'due_work' } as const
 
-      const closed = await closePayment(frozenAmong(deps, 2, 3_600), payment, { status, source: 'due_work' })
-      const at = deps.now()
-      await closePayment(frozenAmong(deps, 1, 4), fresh, { status, source: 'due_work' })
+  it('is fresh when a payment expires: no reader of events has passed it', async ({ deps, client, scene }) => {
+    const { payment, event } = scene
+    const fresh = await aPendingPayment(deps, client)
 
-      expect(closed?.transitions.at(-1)).toMatchObject({ at })
-      const event = await eventOf(deps, payment, `payment.${status}`)
-      expect([event?.['listedAt'], JSON.parse(String(event?.['body'])).timestamp]).toStrictEqual([at, at])
-      expect(await eventOf(deps, fresh, `payment.${status}`)).toMatchObject({ listedAt: at })
-    },
-  )
+    const closed = await closePayment(frozenAmong(deps, 2, 3_600), payment, EXPIRED)
+    const at = deps.now()
+    await closePayment(frozenAmong(deps, 1, 4), fresh, EXPIRED)
 
-  it('is renewed for a few conflicts only: then the payment stays as it was, and due', async () => {
-    const deps = testDeps()
-    const payment = await aPendingPayment(deps, await aStoredClient(deps))
+    expect(closed?.transitions.at(-1)).toMatchObject({ at })
+    const told = await event('payment.expired')
+    expect([told?.['listedAt'], JSON.parse(String(told?.['body'])).timestamp]).toStrictEqual([at, at])
+    expect(await eventOf(deps, fresh, 'payment.expired')).toMatchObject({ listedAt: at })
+  })
 
-    const closing = closePayment(frozenAmong(deps, 12, 6), payment, { status: 'expired', source: 'due_work' })
+  it('is renewed for a few conflicts only: then the payment stays as it was, and due', async ({ scene }) => {
+    const { deps, payment, stored } = scene
 
-    await expect(closing).rejects.toThrow('conflicting writes')
-    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
+    await expect(closePayment(frozenAmong(deps, 12, 6), payment, EXPIRED)).rejects.toThrow('conflicting writes')
+
+    expect(await stored()).toEqual(payment)
   })
 })
