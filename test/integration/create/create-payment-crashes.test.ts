@@ -15,7 +15,7 @@ import {
   OVO_REQUEST,
   paidWhileCreating,
 } from '../../support/payment-builders.ts'
-import { aCreate } from './a-create.ts'
+import { aCreate } from '../payment/payment-test.ts'
 
 const NO_ROWS = { kind: 'found', value: { transactions: [], hasMore: false } } as const
 

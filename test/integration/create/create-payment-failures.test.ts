@@ -9,8 +9,7 @@ import { failingOn, interceptTable, type TableCall } from '../../support/interce
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aRequest, create, OVO_REQUEST } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-import { frozenAmong, paymentTest as it } from '../payment/payment-test.ts'
-import { aCreate } from './a-create.ts'
+import { aCreate, frozenAmong, paymentTest as it } from '../payment/payment-test.ts'
 
 const UNKNOWN: CreateAnswer = { kind: 'unknown', reason: 'timeout' }
 const REFUSED: CreateAnswer = { kind: 'refused', code: 'INVALID_VALUE_ERROR' }

@@ -7,8 +7,64 @@ import { describe, expect, it } from 'vitest'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import type {
+  ProviderPayment,
+  ProviderRequestStatus,
+  ProviderTransaction,
+  TransactionPage,
+} from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { lostPush } from './lost-push.ts'
+import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
+import { OVO_REQUEST } from '../../support/payment-builders.ts'
+import { aCreate } from '../payment/payment-test.ts'
+
+/** A push whose answer was lost twelve seconds after the claim, and whose minute is over unless told otherwise. */
+const lostPush = async (waitedSeconds = 60) => {
+  const scene = await aCreate(OVO_REQUEST)
+  const { deps, make, asked } = scene
+  deps.provider.script('createRequest', async (input, timeoutMs) => {
+    await deps.provider.healthy.createRequest(input, timeoutMs)
+    deps.clock.advance(12)
+    return { kind: 'unknown', reason: 'timeout' }
+  })
+  await make().catch(() => undefined)
+  deps.provider.heal('createRequest')
+  deps.clock.advance(waitedSeconds)
+  const [{ paymentRequestId, reference } = deps.provider.requestOf('the first')] = deps.provider.requests.values()
+  return {
+    ...scene,
+    reference,
+    row: (status: ProviderTransaction['status'], fields: Partial<ProviderTransaction> = {}) => {
+      const of = { providerPaymentId: `py-${crypto.randomUUID()}`, reference }
+      return settledRow(of, deps.now(), { ...NOT_SETTLED, paymentRequestId, status, ...fields })
+    },
+    /** The provider lists these rows, for any filter. */
+    show: (transactions: readonly ProviderTransaction[], more: Partial<TransactionPage> = {}) => {
+      const value = { transactions, hasMore: false, ...more }
+      deps.provider.script('listTransactions', async () => ({ kind: 'found', value }))
+    },
+    /** What the provider says of a row's payment, and of its request. */
+    tell: (
+      { providerPaymentId, reference: of }: ProviderTransaction,
+      status: ProviderPayment['status'],
+      captured = 0,
+      requestStatus: ProviderRequestStatus = 'open',
+    ) => {
+      const told = { providerPaymentId, paymentRequestId, reference: of, currency: 'IDR', status }
+      deps.provider.payments.set(providerPaymentId, { ...told, capturedMinor: minor(captured) })
+      const now = { reference: of, status: requestStatus, latestPaymentId: providerPaymentId }
+      deps.provider.requests.set(paymentRequestId, { ...deps.provider.requestOf(paymentRequestId), ...now })
+    },
+    expectSecondPush: async () => {
+      expect((await make()).payment).toMatchObject({ status: 'pending', attempt: 2 })
+      expect(asked()).toBe(2)
+    },
+    expectHeldBack: async (words: string) => {
+      await expect(make()).rejects.toThrow(words)
+      expect(asked()).toBe(1)
+    },
+  }
+}
 
 const UNDECIDED = 'not decided yet'
 

@@ -1,6 +1,7 @@
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { test } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
+import { paymentIdForKey } from '../../../shared/ids.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import type { Payment, PaymentRequest } from '../../../shared/payment/payment.ts'
@@ -9,7 +10,14 @@ import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aPendingPayment, aStoredClient, checkWhenDue, eventOf } from '../../support/payment-builders.ts'
+import {
+  aPendingPayment,
+  aRequest,
+  aStoredClient,
+  checkWhenDue,
+  create,
+  eventOf,
+} from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
@@ -71,4 +79,22 @@ export const frozenAmong = (deps: TestDeps, times: number, seconds: number): Tes
       throw new TransactionConflictException({ message: 'conflict', $metadata: {} })
     },
   })
+}
+
+/** A new client's create with one idempotency key, which a test may repeat, and its stored items. */
+export const aCreate = async (fields: Partial<PaymentRequest> = {}, deps = testDeps()) => {
+  const client = await aStoredClient(deps)
+  const paymentId = paymentIdForKey(client.clientId, 'key-1')
+  return {
+    deps,
+    client,
+    paymentId,
+    make: (as = deps, request = aRequest(fields)) => create(as, client, request, 'key-1'),
+    stored: () => findStoredPayment(deps, paymentId),
+    ledger: () => ledgerView(deps, client.clientId),
+    /** How often the provider was asked to create something. */
+    asked: () => deps.provider.countOf('createRequest'),
+    /** The statuses of its requests at the provider, oldest first. */
+    upstream: () => [...deps.provider.requests.values()].map(({ status }) => status),
+  }
 }
