@@ -37,15 +37,9 @@ export const unpaid = async (
   return payments
 }
 
-/** A gateway with its own table and this quota of the provider. */
-export const gatewayWith = (providerCallsPerMinute?: number): MemoryDeps => {
-  const own = memoryDeps()
-  return { ...own, stage: { ...own.stage, ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }) } }
-}
-
 /** `count` pending payments of one client, due now. `expired`: how many of them have ended. */
-export const aFlood = async (count: number, callsPerMinute?: number) => {
-  const deps = gatewayWith(callsPerMinute)
+export const aFlood = async (count: number, providerCallsPerMinute = 600) => {
+  const deps = memoryDeps({ stage: { providerCallsPerMinute } })
   const payments = await unpaid(deps, await aStoredClient(deps), count)
   deps.clock.advance(LIFE_S)
   return { deps, payments, expired: () => expiredIn(deps, payments), worker: (as: TestDeps = deps) => workerOf(as) }
@@ -71,10 +65,6 @@ export const messagesTo = (deps: TestDeps, name: QueueName) =>
 
 export const expiredIn = (deps: MemoryDeps, payments: readonly Payment[]): number =>
   payments.filter(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['status'] === 'expired').length
-
-/** Its row is as no release writes it. */
-export const makeUnreadable = (deps: TestDeps, { paymentId }: Payment) =>
-  deps.table.write(update(paymentKey(paymentId), { set: { notionalMinor: 'much' } }))
 
 export const idsCancelled = ({ provider }: TestDeps) =>
   provider.calls.flatMap(({ operation, id }) => (operation === 'cancelRequest' ? [id] : []))

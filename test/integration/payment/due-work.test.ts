@@ -8,16 +8,16 @@ import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { ProviderOperation } from '../../../shared/provider/provider.ts'
 import { pausesKey, paymentKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
+import { interceptTable, type TableCall } from '../../support/intercept-table.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import {
   aFlood,
   expiredIn,
-  gatewayWith,
   idsCancelled,
   LIFE_S,
-  makeUnreadable,
   messagesTo,
   NOTHING,
   oneOfEachKind,
@@ -49,31 +49,20 @@ describe('checkDueWork (design section 4)', () => {
     expect(line?.fields).toMatchObject({ payment: 1, payment_late_ms: 90_000, delivery_late_ms: 0 })
   })
 
-  it('divides a large slot among workers, and each item has one worker', async () => {
-    const { deps, expired } = await aFlood(230)
-
-    await checkDueWork(deps)
-    const shares = messagesTo(deps, 'due-payments').map(({ body }) => body)
-    await work(deps, 'due-payments')
-
-    expect(shares).toStrictEqual([0, 1].map((part) => ({ slot: 3, part, parts: 2 })))
-    expect(expired()).toBe(230)
-    expect(new Set(idsCancelled(deps)).size).toBe(230)
-    expect(deps.provider.countOf('cancelRequest')).toBe(230)
-  })
-
   it.each([
     [600, 2],
     [60_000, 4],
   ])(
-    'divides a large slot among as many workers as a quota of %d calls a minute allows',
+    'divides a large slot among as many workers as %d calls a minute allow, and each item has one',
     async (callsPerMinute, parts) => {
-      const { deps } = await aFlood(330, callsPerMinute)
+      const { deps, expired } = await aFlood(330, callsPerMinute)
 
       await checkDueWork(deps)
-
       const shares = messagesTo(deps, 'due-payments').map(({ body }) => body)
+      await work(deps, 'due-payments')
+
       expect(shares).toStrictEqual(Array.from({ length: parts }, (_, part) => ({ slot: 3, part, parts })))
+      expect([expired(), new Set(idsCancelled(deps)).size, idsCancelled(deps).length]).toStrictEqual([330, 330, 330])
     },
   )
 
@@ -109,7 +98,9 @@ describe('a worker of a slot', () => {
   it('continues when items fail, and leaves them due', async () => {
     const { deps, payments, expired, worker } = await aFlood(20)
     const [unlucky, ...others] = payments
-    for (const payment of others.slice(0, 1)) await makeUnreadable(deps, payment)
+    for (const { paymentId } of others.slice(0, 1)) {
+      await deps.table.write(update(paymentKey(paymentId), { set: { notionalMinor: 'much' } }))
+    }
     deps.provider.script('cancelRequest', async (id, timeoutMs) => {
       if (id === unlucky?.paymentRequestId) throw new Error('something unforeseen')
       return deps.provider.healthy.cancelRequest(id, timeoutMs)
@@ -138,6 +129,9 @@ describe('a worker of a slot', () => {
     expect(await checkDueWork(deps)).toMatchObject({ payment: left })
   })
 })
+
+const dueTimes = (deps: MemoryDeps, payments: readonly Payment[]) =>
+  payments.map(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['due_at'])
 
 describe('the provider’s quota', () => {
   it('limits the payment checks of a minute exactly, and no other kind of work', async () => {
@@ -176,7 +170,7 @@ describe('the provider’s quota', () => {
   ] as const)(
     'is asked at the end of a wallet’s usual time, unless that is %s',
     async (_, quota, late, asked, left) => {
-      const deps = gatewayWith(quota)
+      const deps = memoryDeps({ stage: { providerCallsPerMinute: quota } })
       const wallets = await unpaid(deps, await aStoredClient(deps), 100, { method: 'ewallet', channelCode: 'DANA' })
       const [first] = wallets
       deps.clock.set(addMs(timestampOf(Date.parse(first?.dueAt ?? '')), late * 1_000))
@@ -185,7 +179,7 @@ describe('the provider’s quota', () => {
 
       expect(deps.provider.countOf('getRequest')).toBeGreaterThanOrEqual(asked[0])
       expect(deps.provider.countOf('getRequest')).toBeLessThanOrEqual(asked[1])
-      const due = wallets.map(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['due_at'])
+      const due = dueTimes(deps, wallets)
       expect(due.filter((at) => at !== first?.expiresAt).length).toBeGreaterThanOrEqual(left)
       expect(due.filter((at) => at === first?.expiresAt).length).toBeGreaterThanOrEqual(left === 0 ? 100 : 50)
     },
@@ -193,7 +187,7 @@ describe('the provider’s quota', () => {
 
   it('handles the checks and expiries of as many unpaid wallets as can be created', async () => {
     const [quota, minutes] = [12, 30]
-    const deps = gatewayWith(quota)
+    const deps = memoryDeps({ stage: { providerCallsPerMinute: quota } })
     const client = await aStoredClient(deps)
     const wallets: Payment[] = []
     const aMinute = async (at: Timestamp) => {
@@ -210,8 +204,7 @@ describe('the provider’s quota', () => {
       await aMinute(addMs(begin, DAY_MS + minute * MINUTE_MS))
       await workerOf(deps)
       const before = addMs(deps.now(), -2 * MINUTE_MS)
-      const due = wallets.map(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['due_at'])
-      late.push(due.filter((at) => typeof at === 'string' && at < before).length)
+      late.push(dueTimes(deps, wallets).filter((at) => typeof at === 'string' && at < before).length)
     }
 
     expect(expiredIn(deps, wallets)).toBeGreaterThan((minutes - 3) * quota)
@@ -229,19 +222,14 @@ describe('the provider’s quota', () => {
       roomAtMs = deps.monotonicMs() + 12_000
       return { kind: 'unanswered', reason: 'rate_limited' }
     })
-    const asked: number[] = []
-    const noted = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (name === 'transact') asked.push(deps.monotonicMs())
-      },
-    })
+    const endedMs: number[] = []
+    const before = ({ name }: TableCall) => name === 'transact' && endedMs.push(deps.monotonicMs())
     const startedMs = deps.monotonicMs()
 
-    await worker(noted)
+    await worker(interceptTable(deps, { before }))
 
     // Those of the first turn were on their way; everything else waited.
-    const early = asked.filter((at) => at - startedMs < 12_000)
-    expect(early.length).toBeLessThanOrEqual(5)
+    expect(endedMs.filter((at) => at - startedMs < 12_000).length).toBeLessThanOrEqual(5)
     expect(deps.stored.item(pausesKey)).toHaveProperty('cancel_request')
     expect(expired()).toBe(99)
   })
