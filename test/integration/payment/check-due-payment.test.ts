@@ -28,11 +28,6 @@ const aPending = async (fields: Partial<PaymentRequest> = {}) => {
     item,
     /** Calls of the provider and writes so far, refused ones too: what a check costs. */
     spent: () => [deps.provider.calls.length, writtenKeys(calls).filter(({ sk }) => sk === 'PAYMENT').length] as const,
-    /** It is read at the time of its expiry. */
-    readExpired: async () => {
-      deps.clock.set(payment.expiresAt ?? deps.now())
-      return item()
-    },
   }
 }
 
@@ -90,24 +85,15 @@ describe('checkDuePayment: our own expiry', () => {
   })
 
   it('does not begin when a cancel of its merchant was noted after the read: that is asked about first', async () => {
-    const { deps, payment, readExpired, now } = await aPending(QRIS)
-    const read = await readExpired()
+    const { deps, payment, item, now } = await aPending(QRIS)
+    deps.clock.set(payment.expiresAt ?? deps.now())
+    const read = await item()
     await noteCancelRequested(deps, payment.paymentId, deps.now(), payment.dueAt ?? deps.now())
 
     expect(await checkDuePayment(deps, read)).toBe('not_claimed')
 
     expect(await now()).not.toHaveProperty('expiryStartedAt')
     expect(deps.provider.countOf('cancelRequest')).toBe(0)
-  })
-
-  it('is begun by one of two workers', async () => {
-    const { deps, readExpired } = await aPending(QRIS)
-    const read = await readExpired()
-
-    const results = [await checkDuePayment(deps, read), await checkDuePayment(deps, read)]
-
-    expect(results).toStrictEqual(['checked', 'not_claimed'])
-    expect(deps.provider.countOf('cancelRequest')).toBe(1)
   })
 })
 
@@ -149,19 +135,6 @@ describe('checkDuePayment: claims and refusals', () => {
 
     expect((await scheduleCheck(deps, paymentId, claimed, addMs(dueAt, 60_000))).applied).toBe(false)
     expect(await now()).toMatchObject({ dueAt: deps.now() })
-  })
-
-  it('leaves a payment due whose cancel was recorded after the read', async () => {
-    const { deps, payment, item, now, cancel } = await aPending(DANA)
-    deps.clock.set(payment.dueAt ?? deps.now())
-    const read = await item()
-    deps.provider.script('cancelRequest', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
-    await expect(cancel()).rejects.toMatchObject({ code: 'network' })
-
-    expect(await checkDuePayment(deps, read)).toBe('not_claimed')
-
-    const { dueAt = '' } = await now()
-    expect(dueAt <= addMs(deps.now(), MINUTE_MS)).toBe(true)
   })
 
   it('is late after two minutes, and a skip changes nothing when the payment became due meanwhile', async () => {
