@@ -13,7 +13,6 @@ import { aScene } from './payment-test.ts'
 
 const LIFETIME_S = 600
 const EXPIRED = 'payment cannot be cancelled in status=expired'
-const UNREACHABLE = { kind: 'unanswered', reason: 'unreachable' } as const
 
 /** A QRIS payment, which the gateway itself expires, and what can happen to its cancels. */
 const aQris = async () => {
@@ -26,22 +25,15 @@ const aQris = async () => {
     ...scene,
     now,
     upstream: () => provider.requestOf(payment.paymentRequestId).status,
-    /** From now on the request of each cancel is lost, or its answer. */
+    /** The request of a cancel is lost, or its answer. */
     loseCancel: async (way: 'request' | 'answer') => {
       provider.script('cancelRequest', async (id, timeoutMs) => {
         if (way === 'answer') await provider.healthy.cancelRequest(id, timeoutMs)
-        return UNREACHABLE
+        return { kind: 'unanswered', reason: 'unreachable' }
       })
       await expect(cancel()).rejects.toMatchObject({ code: 'network' })
+      provider.heal('cancelRequest')
     },
-    heal: () => provider.heal('cancelRequest'),
-    /** Runs an action before the provider's answer arrives. */
-    meanwhile: (act: () => Promise<unknown>) =>
-      provider.script('cancelRequest', async (id, timeoutMs) => {
-        const answer = await provider.healthy.cancelRequest(id, timeoutMs)
-        await act()
-        return answer
-      }),
     passTime: () => deps.clock.advance(LIFETIME_S),
     /** Runs due work until the payment is final. */
     rest: async () => {
@@ -69,9 +61,8 @@ describe('a payment past its time', () => {
     ['due work', 'answer'],
     ['its merchant', 'answer'],
   ] as const)('ends by %s as the provider has it, when the %s of an earlier cancel was lost', async (who, way) => {
-    const { cancel, rest, loseCancel, heal, passTime, upstream, expectExpired, expectCancelled } = await aQris()
+    const { cancel, rest, loseCancel, passTime, upstream, expectExpired, expectCancelled } = await aQris()
     await loseCancel(way)
-    heal()
     passTime()
 
     const answer = who === 'due work' ? rest() : cancel()
@@ -83,11 +74,12 @@ describe('a payment past its time', () => {
   })
 
   it('is cancelled upstream after its expiry was noted, without asking the provider first', async () => {
-    const { deps, now, check, meanwhile, passTime, expectExpired } = await aQris()
+    const { deps, now, check, passTime, expectExpired } = await aQris()
     passTime()
     let noted: Payment | undefined
-    meanwhile(async () => {
+    deps.provider.script('cancelRequest', async (id, timeoutMs) => {
       noted = await now()
+      return deps.provider.healthy.cancelRequest(id, timeoutMs)
     })
 
     await check()
@@ -125,7 +117,7 @@ describe('POST cancel after expires_at', () => {
     ['unreachable', 'network'],
     ['rate_limited', 'server_error'],
   ] as const)('answers 502 while the provider is %s, and leaves the payment due at once', async (reason, code) => {
-    const { deps, payment, now, cancel, rest, heal, passTime, expectExpired } = await aQris()
+    const { deps, payment, now, cancel, rest, passTime, expectExpired } = await aQris()
     deps.provider.script('cancelRequest', async () => ({ kind: 'unanswered', reason }))
     passTime()
     await scheduleCheck(deps, payment.paymentId, payment.dueAt ?? deps.now(), addMs(deps.now(), 60_000))
@@ -133,7 +125,7 @@ describe('POST cancel after expires_at', () => {
     await expect(cancel()).rejects.toMatchObject({ code })
 
     expect(await now()).toMatchObject({ status: 'pending', dueAt: deps.now() })
-    heal()
+    deps.provider.heal('cancelRequest')
     await rest()
     await expectExpired()
   })

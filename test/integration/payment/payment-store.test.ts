@@ -16,75 +16,62 @@ import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { aCreating, LEASE_MS } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
-const visible = (deps: TestDeps, creating: CreatingPayment): Payment =>
-  newPayment(
-    creating,
-    { paymentRequestId: 'pr-1', destination: '123' },
-    { createdAt: deps.now(), expiresAt: addMs(deps.now(), DAY_MS) },
-  )
+const visible = (deps: TestDeps, creating: CreatingPayment): Payment => {
+  const times = { createdAt: deps.now(), expiresAt: addMs(deps.now(), DAY_MS) }
+  return newPayment(creating, { paymentRequestId: 'pr-1', destination: '123' }, times)
+}
 
 const stored = (deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>) => findStoredPayment(deps, paymentId)
 const transact = (deps: TestDeps, payment: Step) => deps.table.transact({ payment })
 
-type Write = (deps: TestDeps, creating: CreatingPayment) => Promise<{ readonly applied: boolean }>
+/** A write by a caller that read this, so many milliseconds after now. */
+type Write = (deps: TestDeps, read: CreatingPayment, afterMs?: number) => Promise<{ readonly applied: boolean }>
 
-const takeOver =
-  (attempt: number, afterMs = 0): Write =>
-  (deps, read) =>
-    claimTakeover(deps, { read, taken: { ...read, attempt } }, addMs(deps.now(), afterMs))
-const fail =
-  (of: Partial<CreatingPayment> = {}): Write =>
-  (deps, read) =>
-    releaseAttempt(deps, { ...read, ...of }, { failure: 'x', providerAttempts: [] })
-const commit =
-  (of: Partial<CreatingPayment> = {}): Write =>
-  (deps, read) =>
-    transact(deps, commitPending(visible(deps, { ...read, ...of })))
-const succeed =
-  (of: Partial<CreatingPayment> = {}, afterMs = 0): Write =>
-  (deps, read) =>
-    transact(deps, commitSucceeded(visible(deps, { ...read, ...of }), addMs(deps.now(), afterMs)))
-const erase =
-  (of: Partial<CreatingPayment> = {}, afterMs = 0): Write =>
-  (deps, read) =>
-    transact(deps, eraseFromRequest({ ...read, ...of }, addMs(deps.now(), afterMs)))
+const takeOver: Write = (deps, read, afterMs = 0) =>
+  claimTakeover(deps, { read, taken: { ...read, attempt: 3 } }, addMs(deps.now(), afterMs))
+const takeSecond: Write = (deps, read) => claimTakeover(deps, { read, taken: read }, deps.now())
+const fail: Write = (deps, read) => releaseAttempt(deps, read, { failure: 'x', providerAttempts: [] })
+const commit: Write = (deps, read) => transact(deps, commitPending(visible(deps, read)))
+const succeed: Write = (deps, read, afterMs = 0) =>
+  transact(deps, commitSucceeded(visible(deps, read), addMs(deps.now(), afterMs)))
+const erase: Write = (deps, read, afterMs = 0) => transact(deps, eraseFromRequest(read, addMs(deps.now(), afterMs)))
 const remember: Write = (deps, read) => rememberCapture(deps, read, 'py-1', deps.now())
 
 const FREE = { leaseUntil: undefined }
-const FIRST = { attempt: 1 }
+const LAST_MS = LEASE_MS - 1
 const REMEMBERED = { rememberedProviderPaymentIds: new Set(['py-1']) }
 
 describe('what is written to a payment that is being created', () => {
-  it.each<[string, Partial<CreatingPayment>, Write]>([
-    ['a take-over, a millisecond before the lease is over', {}, takeOver(3, LEASE_MS - 1)],
-    ['a take-over by an attempt that another caller has taken', { leaseUntil: testDeps().now() }, takeOver(2)],
-    ['the end of an attempt that another one took over', {}, fail(FIRST)],
-    ['the commit of such an attempt', FREE, commit(FIRST)],
-    ['the commit of such an attempt, which was paid', FREE, succeed(FIRST)],
-    ['the commit of a success while the attempt still runs', {}, succeed({}, LEASE_MS - 1)],
-    ['an erasure from the request of an attempt that another one took over', FREE, erase(FIRST)],
-    ['an erasure while the attempt still runs', {}, erase({}, LEASE_MS - 1)],
-  ])('is not %s', async (_, fields, write) => {
+  it.each<[string, attempt: number, Partial<CreatingPayment>, Write, afterMs?: number]>([
+    ['a take-over, a millisecond before the lease is over', 2, {}, takeOver, LAST_MS],
+    ['a take-over by an attempt that another caller has taken', 2, { leaseUntil: testDeps().now() }, takeSecond],
+    ['the end of an attempt that another one took over', 1, {}, fail],
+    ['the commit of such an attempt', 1, FREE, commit],
+    ['the commit of such an attempt, which was paid', 1, FREE, succeed],
+    ['the commit of a success while the attempt still runs', 2, {}, succeed, LAST_MS],
+    ['an erasure from the request of an attempt that another one took over', 1, FREE, erase],
+    ['an erasure while the attempt still runs', 2, {}, erase, LAST_MS],
+  ])('is not %s', async (_, attempt, fields, write, afterMs) => {
     const { deps, creating } = await aCreating(fields)
     const before = await stored(deps, creating)
 
-    expect((await write(deps, creating)).applied).toBe(false)
+    expect((await write(deps, { ...creating, attempt }, afterMs)).applied).toBe(false)
     expect(await stored(deps, creating)).toEqual(before)
   })
 
   it.each<[string, Write]>([
-    ['a take-over', takeOver(3, DAY_MS)],
-    ['another commit', commit()],
-    ['a commit that was paid', succeed()],
-    ['a failure', fail()],
-    ['an erasure from the request', erase()],
+    ['a take-over', takeOver],
+    ['another commit', commit],
+    ['a commit that was paid', succeed],
+    ['a failure', fail],
+    ['an erasure from the request', erase],
     ['a capture to remember, which is applied instead', remember],
   ])('is not %s once the payment is there', async (_, write) => {
     const { deps, creating } = await aCreating(FREE)
-    await commit()(deps, creating)
+    await commit(deps, creating)
     const before = await stored(deps, creating)
 
-    expect((await write(deps, creating)).applied).toBe(false)
+    expect((await write(deps, creating, DAY_MS)).applied).toBe(false)
     expect(before).toEqual(visible(deps, creating))
     expect(await stored(deps, creating)).toEqual(before)
   })
@@ -108,12 +95,11 @@ describe('claimTakeover', () => {
   it('is refused when the attempt before has written down how it ended since it was read', async () => {
     const { deps, creating } = await aCreating()
     deps.clock.advance(31)
-    const ended = { number: 2, startedAt: deps.now(), outcome: 'unknown', paymentRequestId: 'pr-1' } as const
-    const providerAttempts = [ended]
-    await releaseAttempt(deps, creating, { failure: 'the payment could not be stored', providerAttempts })
+    await fail(deps, creating)
+    const before = await stored(deps, creating)
 
-    expect((await takeOver(3)(deps, creating)).applied).toBe(false)
-    expect(await stored(deps, creating)).toMatchObject({ attempt: 2, providerAttempts })
+    expect((await takeOver(deps, creating)).applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(before)
   })
 
   it('is refused when a capture was remembered after the read; with a newer read it leaves the payment due', async () => {
@@ -121,7 +107,7 @@ describe('claimTakeover', () => {
     const taken = { ...creating, ...REMEMBERED, attempt: 3, dueAt: addMs(deps.now(), DAY_MS) }
     await remember(deps, creating)
 
-    const unaware = await takeOver(3)(deps, creating)
+    const unaware = await takeOver(deps, creating)
     const aware = await claimTakeover(deps, { read: creating, taken }, deps.now())
 
     expect([unaware.applied, aware.applied]).toStrictEqual([false, true])
@@ -170,7 +156,7 @@ it('a commit is refused until it carries on a capture that was remembered meanwh
   await remember(deps, creating)
   const carrying = { ...visible(deps, creating), ...REMEMBERED, dueAt: deps.now() }
 
-  const without = await commit()(deps, creating)
+  const without = await commit(deps, creating)
   const withIt = await transact(deps, commitPending(carrying))
 
   expect([without.applied, withIt.applied]).toStrictEqual([false, true])

@@ -19,13 +19,10 @@ import { type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { paymentTest } from './payment-test.ts'
 
-const heldIn = (deps: TestDeps, providerPaymentId = `py-${crypto.randomUUID()}`): Suspense =>
-  heldMoney({
-    capture: { providerPaymentId, capturedMinor: minor(5_000) },
-    cause: 'unknown_reference',
-    payment: undefined,
-    now: deps.now(),
-  })
+const heldIn = (deps: TestDeps): Suspense => {
+  const capture = { providerPaymentId: `py-${crypto.randomUUID()}`, capturedMinor: minor(5_000) }
+  return heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() })
+}
 
 /** Money in suspense whose provider row has settled and is booked. */
 const bookedIn = async (deps: TestDeps, clientId?: ClientId): Promise<Suspense> => {
@@ -80,13 +77,10 @@ it('endSuspenseAlert ends an alert once, and creates no item', async ({ deps, he
   await putSuspense(deps, item)
   const absent = `py-${crypto.randomUUID()}`
 
-  const ended = [
-    await endSuspenseAlert(deps, item.suspenseId),
-    await endSuspenseAlert(deps, item.suspenseId),
-    await endSuspenseAlert(deps, absent),
-  ]
+  const applied: boolean[] = []
+  for (const id of [item.suspenseId, item.suspenseId, absent]) applied.push((await endSuspenseAlert(deps, id)).applied)
 
-  expect(ended.map(({ applied }) => applied)).toStrictEqual([true, false, false])
+  expect(applied).toStrictEqual([true, false, false])
   expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
   expect(await findSuspense(deps, absent)).toBeUndefined()
 })
