@@ -26,12 +26,9 @@ const aCreating = (leaseUntil?: Timestamp): CreatingPayment => ({
 })
 
 const OWN_REQUEST = { paymentRequestId: 'pr-own', reference: 'any' }
+const MONEY = { providerPaymentId: 'py-1', currency: 'IDR', status: 'captured', capturedMinor: minor(100_000) } as const
 
-const aCapture = (fields: Partial<ProviderPayment> = {}): ProviderPayment => ({
-  ...{ providerPaymentId: 'py-1', currency: 'IDR', status: 'captured', capturedMinor: minor(100_000) },
-  ...OWN_REQUEST,
-  ...fields,
-})
+const aCapture = (fields: Partial<ProviderPayment> = {}): ProviderPayment => ({ ...MONEY, ...OWN_REQUEST, ...fields })
 
 const news = (capture?: ProviderPayment, requestStatus?: ProviderRequestStatus): ProviderNews => ({
   ...OWN_REQUEST,
