@@ -7,10 +7,8 @@ import { ENTRY_SIDES, ENTRY_TYPES, type Entry, isForClient, SidesSchema } from '
 /** Indonesia's west keeps UTC+7 all year: the books' days are those of Asia/Jakarta. */
 export const JAKARTA_MS = 7 * HOUR_MS
 
-/** The day of the books that a time belongs to, such as 2026-11-22. */
 export const bookDay = (at: Timestamp): string => addMs(at, JAKARTA_MS).slice(0, 10)
 
-/** The time at which such a day is over. */
 export const endOfBookDay = (day: string): Timestamp => addMs(timestampOf(Date.parse(day)), DAY_MS - JAKARTA_MS)
 
 /** A date that does not exist is parsed as one of the next month. */
@@ -28,7 +26,6 @@ export const DayTotalSchema = v.object({
   type: v.picklist(ENTRY_TYPES),
   method: v.optional(v.picklist(PAYMENT_METHODS)),
   day: v.string(),
-  /** Entries that the client sees. */
   count: v.number(),
   ...SidesSchema.entries,
 })
@@ -50,7 +47,6 @@ const together = (a: DayTotal, b: DayTotal): DayTotal => {
   return { ...a, count: a.count + b.count, ...v.parse(SidesSchema, { ...a, ...Object.fromEntries(sums) }) }
 }
 
-/** Several lists of totals as one, by day, type and method. */
 export const addTotals = (...lists: readonly (readonly DayTotal[])[]): readonly DayTotal[] => {
   const totals = new Map<string, DayTotal>()
   for (const total of lists.flat()) {

@@ -10,7 +10,7 @@ type Owner = { readonly clientId: ClientId; readonly part?: number | undefined }
 
 const AMOUNTS: ReadonlySet<string> = new Set(ENTRY_SIDES)
 
-/** Fields that the key contains and sides of zero are left out: a settlement reads many thousand entries. */
+/** What the key contains and sides of zero are left out: a settlement reads many thousand entries. */
 const toEntryItem = ({ entryId: _id, eligibleAt: _at, ...entry }: Entry): object =>
   Object.fromEntries(Object.entries(entry).filter(([field, value]) => value !== 0 || !AMOUNTS.has(field)))
 
@@ -28,6 +28,5 @@ export const findEntry = async (deps: TableDeps, owner: Owner, position: EntryPo
   return item && parseEntry(item)
 }
 
-/** A position in a client's journal, in any part. */
 export const PositionSchema = v.pick(EntrySchema, ['eligibleAt', 'entryId'])
 export type EntryPosition = v.InferOutput<typeof PositionSchema>

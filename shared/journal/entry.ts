@@ -42,16 +42,15 @@ export const SidesSchema = v.object(v.entriesFromList(ENTRY_SIDES, MinorSchema))
 export const EntrySchema = v.object({
   entryId: UuidSchema,
   type: v.picklist(ENTRY_TYPES),
-  /** When it may be settled. */
   eligibleAt: TimestampSchema,
-  /** When it was written; never before the end of a window that is summed or swept. */
+  /** Never before the end of a window that is summed or swept. */
   postedAt: TimestampSchema,
   ...v.entriesFromList(ENTRY_SIDES, v.optional(MinorSchema, ZERO)),
   paymentId: v.optional(PaymentIdSchema),
   /** Of a `recredit`: the failed settlement whose sums it carries, and how many payments they hold. */
   recreditedSettlementId: v.optional(SettlementIdSchema),
   paymentCount: v.optional(v.number()),
-  /** Of a `recredit` that replaces an entry outside its settlement: that entry, its type and when it was posted. */
+  /** Of a `recredit` that replaces an entry outside its settlement: that entry. */
   standsForEntryId: v.optional(UuidSchema),
   standsForType: v.optional(v.picklist(ENTRY_TYPES)),
   standsForPostedAt: v.optional(TimestampSchema),
@@ -67,7 +66,6 @@ export const EntrySchema = v.object({
 })
 export type Entry = v.InferOutput<typeof EntrySchema>
 
-/** The sides of an entry besides the client's. */
 export type Legs = Pick<Entry, 'providerMinor' | 'bankMinor' | 'suspenseMinor'>
 
 /** A new entry names its provider leg, so that none is forgotten. Legs without a value are zero. */
@@ -88,7 +86,6 @@ export const newEntry = (entry: NewEntry): Entry => {
 export const netsOf = (entries: readonly Entry[]): Minor =>
   entries.reduce((sum, { netMinor }) => plus(sum, netMinor), ZERO)
 
-/** Whether the entry's sides are equal, as they were when it was written. */
 export const isBalanced = (entry: Entry): boolean =>
   entry.houseMinor === houseOf(entry) && netOf(entry.grossMinor, entry.feeMinor, entry.markupMinor) === entry.netMinor
 
@@ -96,7 +93,6 @@ export const isBalanced = (entry: Entry): boolean =>
 export const isForClient = ({ grossMinor, feeMinor, markupMinor, netMinor }: Entry): boolean =>
   [grossMinor, feeMinor, markupMinor, netMinor].some((amount) => amount !== 0)
 
-/** How many payments an entry stands for in a settlement. */
 export const paymentsIn = ({ type, paymentCount }: Entry): number =>
   type === 'payment' ? 1 : type === 'recredit' ? (paymentCount ?? 0) : 0
 
@@ -108,7 +104,6 @@ export const fieldsText = (record: object): string =>
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   )
 
-/** The client's side of an entry, in IDR and signed: net = gross - fee - markup (design section 12). */
 export type Figures = Readonly<Pick<Entry, 'grossMinor' | 'feeMinor' | 'markupMinor' | 'netMinor'>>
 
 export const NO_FIGURES: Figures = { grossMinor: ZERO, feeMinor: ZERO, markupMinor: ZERO, netMinor: ZERO }
@@ -147,10 +142,7 @@ export const untouched = (price: Figures): PaymentMoney => ({
   movements: [],
 })
 
-/**
- * The sum of a payment's entries, at every moment and by every path: nothing if its own row is void or its whole net
- * was taken back, otherwise its price less what was taken back. Its net is always net - taken back.
- */
+/** The sum of a payment's entries, at every moment and by every path. Its net is always net - taken back. */
 export const standingFigures = ({ price, takenBackMinor, isVoid }: PaymentMoney): Figures => {
   if (isVoid || (price.netMinor > 0 && takenBackMinor === price.netMinor)) return NO_FIGURES
   return figuresOf(less(price.grossMinor, takenBackMinor), price.feeMinor, price.markupMinor)

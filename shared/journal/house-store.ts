@@ -22,7 +22,6 @@ export type HouseEntryType = (typeof HOUSE_ENTRY_TYPES)[number]
 
 const HOUSE_SIDES = ['providerMinor', 'bankMinor', 'suspenseMinor', 'houseMinor'] as const
 
-/** Written once for each provider row and type, never changed. */
 export const HouseEntrySchema = v.object({
   type: v.picklist(HOUSE_ENTRY_TYPES),
   transactionId: v.string(),
@@ -31,10 +30,7 @@ export const HouseEntrySchema = v.object({
   postedAt: TimestampSchema,
   ...v.entriesFromList(HOUSE_SIDES, v.optional(MinorSchema, ZERO)),
   suspenseId: v.optional(v.string()),
-  /**
-   * Of a `correction`: the client whose entry has the other side. Of `suspense`: the client whose payment was paid, if
-   * known.
-   */
+  /** Of a `correction`: whose entry has the other side. Of `suspense`: whose payment was paid, if known. */
   clientId: v.optional(v.string()),
 })
 export type HouseEntry = v.InferOutput<typeof HouseEntrySchema>
@@ -52,10 +48,7 @@ export const newHouseEntry = ({
 
 const rowDayOf = ({ rowAt }: Pick<HouseEntry, 'rowAt'>): string => rowAt.slice(0, 10)
 
-/**
- * Steps that write a house entry and add it to the day's total. Refused by `houseEntry` when the row has an entry of
- * this type already.
- */
+/** Writes a house entry and adds it to the day's total. Refused when the row has an entry of this type. */
 export const putHouseEntry = (entry: HouseEntry): { readonly houseEntry: Step; readonly houseTotal: Step } => {
   const { type, transactionId, postedAt, providerMinor, bankMinor, suspenseMinor, houseMinor } = entry
   return {
@@ -70,15 +63,14 @@ export const putHouseEntry = (entry: HouseEntry): { readonly houseEntry: Step; r
 /** A row is booked within days of its creation; older days are not searched. */
 const DAYS_LOOKED_AT = 400
 
-/** Days of one batch read: a hundred keys at most. */
 const DAYS_AT_ONCE = 50
 
 /** Rows that an operator may take over into a client's journal: they belong to no client. */
 const OPEN_TYPES = ['unmatched', 'withdrawal'] as const satisfies readonly HouseEntryType[]
 
 /**
- * The entry of a provider row without a client, by the row's id alone; undefined when there is none. Keys contain the
- * day of the row, so the days are read backwards, from tomorrow on, because the provider's clock may be ahead.
+ * The entry of a provider row without a client, by its id alone. Keys contain the row's day, so the days are read
+ * backwards, from tomorrow on, because the provider's clock may be ahead.
  */
 export const findUnclaimedRow = async (deps: StoreDeps, transactionId: string): Promise<HouseEntry | undefined> => {
   const newest = addMs(deps.now(), DAY_MS)

@@ -7,7 +7,6 @@ import { type Figures, lessFigures, type PaymentMoney, standingFigures } from '.
 /** The kinds of provider rows that move the money of a paid payment (design section 10). */
 export const MOVEMENT_TYPES = ['refund', 'chargeback', 'reversal', 'dispute_won'] as const
 
-/** The kinds of reversals, in the words of the public `reversal`. */
 export const REVERSAL_KINDS = ['voided', 'reversed', 'refund', 'chargeback'] as const
 type ReversalKind = (typeof REVERSAL_KINDS)[number]
 
@@ -17,17 +16,13 @@ export const MovementSchema = v.object({
   transactionId: v.string(),
   /** The refunded, disputed or won amount, without the provider's own fee. */
   amountMinor: MinorSchema,
-  /** The gain of our account at the provider. */
   providerMinor: MinorSchema,
-  /** When the sync read it. */
   at: TimestampSchema,
   /** Whether it is the payment's own row, and not one that moved it before. */
   isOwnRow: v.optional(v.boolean()),
-  /** When its entry was written; absent while the payment is open. */
   postedAt: v.optional(TimestampSchema),
   /** The part that the house took, because it had written that off before. */
   clawedMinor: v.optional(MinorSchema),
-  /** The amount taken from the client; negative: given back. */
   tookMinor: MinorSchema,
   /** The part that is still taken. */
   leftMinor: MinorSchema,
@@ -39,17 +34,11 @@ export const MOST_MOVEMENTS = 50
 
 /** One provider row about a paid payment. `reversal`: a row that became VOIDED or REVERSED. */
 export type MoneyRow = Omit<Movement, 'tookMinor' | 'leftMinor' | 'postedAt' | 'clawedMinor'> & {
-  /** The kind that merchants see; absent when money comes back to the client. */
   readonly kind?: ReversalKind | undefined
-  /** When the provider made the row. */
   readonly createdAt?: Timestamp | undefined
 }
 
-export type Moved = {
-  readonly money: PaymentMoney
-  /** The change of the sum of the entries. */
-  readonly figures: Figures
-}
+export type Moved = { readonly money: PaymentMoney; readonly figures: Figures }
 
 /** Whether a row has moved the payment before, or is already void: an older reading of it no longer counts. */
 export const hasMoved = (
@@ -116,10 +105,7 @@ const after = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
   }
 }
 
-/**
- * Applies one provider row to a payment's money (design section 10). Undefined when the same row and type was applied
- * before. The caller writes an entry with the figures and adds them to the shard.
- */
+/** Applies one provider row to a payment's money (design section 10). Undefined when it was applied before. */
 export const moveMoney = (money: PaymentMoney, row: MoneyRow): Moved | undefined => {
   if (hasMoved(money, row)) return undefined
   const next = after(money, row)

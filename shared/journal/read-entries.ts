@@ -10,26 +10,19 @@ import { type EntryPosition, parseEntry } from './entry-store.ts'
 /** A span of `eligible_at`: start included, end excluded. */
 export type Span = { readonly start: Timestamp; readonly end: Timestamp }
 
-type EntryPage = { readonly entries: readonly Entry[]; readonly more: boolean }
-
 type JournalRange = {
   readonly clientId: ClientId
   readonly parts: number
   readonly span: Span
-  /** The first page begins after it. */
   readonly after?: EntryPosition | undefined
-  /** Entries of all parts in one page. */
   readonly limit?: number
 }
 
-/**
- * A client's entries of a span, read consistently, by `eligible_at` and id over all parts, page by page. The bare end
- * time sorts before every entry of that time, so the end is excluded.
- */
+/** A client's entries of a span, read consistently, by `eligible_at` and id over all parts, page by page. */
 export const entryPages = async function* (
   deps: TableDeps & { readonly stage: Pick<StageSettings, 'historySteps'> },
   { clientId, parts, span: { start, end }, after, limit }: JournalRange,
-): AsyncGenerator<EntryPage> {
+): AsyncGenerator<{ readonly entries: readonly Entry[]; readonly more: boolean }> {
   if (end <= start) return
   const partitions = journalPks(clientId, parts).map((pk) => [pk])
   const rows = limit ?? (deps.stage.historySteps ?? HISTORY_STEPS).rows
@@ -41,24 +34,15 @@ export const entryPages = async function* (
   for await (const { items, more } of pages) yield { entries: items.map(parseEntry), more }
 }
 
-type ReadEntries = {
-  readonly entries: readonly Entry[]
-  /** The last entry given out; undefined when there is none after it. */
-  readonly next: EntryPosition | undefined
-}
-
 /** The most queries for one page: few rows are hidden from merchants. */
 const MOST_QUERIES = 10
 
-/**
- * Up to `limit` matching entries, in the order of the journal. A page costs its own entries and one more, which shows
- * whether it is the last.
- */
+/** Up to `limit` matching entries, and the position of the next page. A page costs its own entries and one more. */
 export const readEntries = async (
   deps: Pick<Deps, 'table' | 'stage'>,
   { limit, ...range }: JournalRange & { readonly limit: number },
   isWanted: (entry: Entry) => boolean,
-): Promise<ReadEntries> => {
+): Promise<{ readonly entries: readonly Entry[]; readonly next: EntryPosition | undefined }> => {
   const found: Entry[] = []
   let queries = 0
   for await (const { entries, more } of entryPages(deps, { ...range, limit: limit + 1 })) {

@@ -6,7 +6,6 @@ import type { Timestamp } from '../time.ts'
 import { COUNT_FIELD, type LedgerShard } from './shard-store.ts'
 import type { Window } from './window-store.ts'
 
-/** Figures of shards that an audit counts again. */
 export type ShardFigure = 'creditedMinor' | (typeof COUNT_FIELD)[PaymentStatus]
 
 /** Zero and absent are the same figure. */
@@ -14,9 +13,8 @@ const isStill = (field: string, value: number): Condition =>
   value === 0 ? any(absent(field), equals(field, 0)) : equals(field, value)
 
 /**
- * Corrects the sums of a client's shards by the gaps that an audit found, all in the first shard, because readers see
- * only the sum. Of two recounts with the same gap the later is refused, as is one whose shard has changed since it was
- * read.
+ * Corrects the sums of a client's shards, all in the first one, because readers see only the sum. Refused when that
+ * shard has changed since it was read, so of two recounts with one gap only one is written.
  */
 export const correctShards = (
   clientId: ClientId,
@@ -33,7 +31,6 @@ export const correctShards = (
     ),
   )
 
-/** Figures of a window that an audit counts again. */
 const FIGURES = [
   'settledUntil',
   'lastSettlementId',
@@ -47,7 +44,7 @@ const FIGURES = [
 export type WindowFigures = Pick<Window, (typeof FIGURES)[number]>
 
 /**
- * Writes the figures that an audit expects of a window. Refused when any figure has changed since it was read. A sum in
+ * Writes the figures that an audit expects of a window. Refused when any has changed since it was read. A sum in
  * progress begins again, because it was of another window.
  */
 export const correctWindow = (clientId: ClientId, read: Window, figures: Partial<WindowFigures>): Step => {

@@ -31,7 +31,6 @@ export const closeWindow = async (deps: TableDeps, clientId: ClientId, end: Time
 export const closeShard = (deps: TableDeps, clientId: ClientId, { part, shard }: ShardPlace, end: Timestamp) =>
   raise(deps, update(shardKey(clientId, shard, part), raised(end), isLower(end)), end)
 
-/** Shards that are raised at the same time: each is a small write. */
 const CONCURRENCY = 16
 
 /** How long an entry that was committed before the fence may stay invisible to a query. */
@@ -39,9 +38,8 @@ const VISIBLE_AFTER_MS = 1_000
 
 /**
  * Closes a client's journal before `end` (design sections 4 and 12): from then on every transaction with an earlier
- * entry is refused, from any clock or frozen process. The window is raised first. The answer of that write names the
- * parts, so a part that is added meanwhile is closed too or refused. Every raise succeeds or finds the fence there.
- * Safe to repeat; a fence without a settlement is harmless.
+ * entry is refused. The window is raised first, and its answer names the parts, so a part that is added meanwhile is
+ * closed too or refused. Safe to repeat; a fence without a settlement is harmless.
  */
 export const raiseFence = async (deps: Pick<Deps, 'table' | 'sleep'>, clientId: ClientId, end: Timestamp) => {
   const { parts } = await closeWindow(deps, clientId, end)

@@ -11,7 +11,6 @@ import { later, type Timestamp } from '../time.ts'
 import { COUNT_FIELD, type LedgerShard, ShardSchema } from './shard-store.ts'
 import { type Window, WindowSchema } from './window-store.ts'
 
-/** A client's whole ledger: the shards of all its parts, and its window. */
 export type Ledger = { readonly shards: readonly LedgerShard[]; readonly window: Window }
 
 /** A shard's position among those of all parts; negative for one that should not exist. */
@@ -44,7 +43,7 @@ export const findLedger = async (deps: TableDeps, clientId: ClientId): Promise<L
   return { shards: [first, ...others].flatMap(({ shards }) => shards), window }
 }
 
-/** The same. Throws when the client has no window: every client has one from its creation. */
+/** Throws when the client has no window: every client has one from its creation. */
 export const readLedger = async (deps: TableDeps, clientId: ClientId): Promise<Ledger> => {
   const ledger = await findLedger(deps, clientId)
   assertInvariant(ledger !== undefined, 'a client has no window')
@@ -60,21 +59,16 @@ export const countOfAll = (ledger: Pick<Ledger, 'shards'>): number =>
 export type Balance = {
   readonly availableMinor: Minor
   readonly pendingMinor: Minor
-  /** Settlements recorded, or failed and not yet re-credited. */
   readonly inSettlementMinor: Minor
   readonly paidOutMinor: Minor
   /** Undefined for a client that never received a payment. */
   readonly updatedAt: Timestamp | undefined
 }
 
-/** All that was ever credited. */
 export const creditedOf = ({ shards }: Pick<Ledger, 'shards'>): Minor =>
   shards.reduce((sum, { creditedMinor }) => plus(sum, creditedMinor), ZERO)
 
-/**
- * Pending is the sum of all credits less what settlements have taken: available + in settlement + paid out (spec 2.2;
- * design section 3). The last change is the later one of a credit and a change of the window.
- */
+/** Pending is all that was credited, less what settlements have taken (spec 2.2; design section 3). */
 export const balanceOf = (ledger: Ledger): Balance => {
   const { shards, window } = ledger
   const { availableMinor, inSettlementMinor, paidOutMinor } = window

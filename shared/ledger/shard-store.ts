@@ -40,10 +40,8 @@ export const ShardSchema = v.object({
 })
 export type LedgerShard = v.InferOutput<typeof ShardSchema>
 
-/** A shard in its part. */
 export type ShardPlace = { readonly part: number; readonly shard: number }
 
-/** Every shard of so many parts. */
 export const allShards = (parts: number): readonly ShardPlace[] =>
   Array.from({ length: parts * LEDGER_SHARDS }, (_, at) => ({
     part: Math.floor(at / LEDGER_SHARDS),
@@ -64,7 +62,6 @@ export const COUNT_FIELD = {
 
 type Placed = { readonly clientId: ClientId; readonly paymentId: PaymentId; readonly part?: number | undefined }
 
-/** Where a payment is counted and credited. */
 export const shardOf = ({ clientId, paymentId, part }: Placed): Key =>
   shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS), part)
 
@@ -75,13 +72,13 @@ const counts = ({ from, to }: Pick<Counted, 'from' | 'to'>) => ({
   ...(from !== undefined && { [COUNT_FIELD[from]]: -1 }),
 })
 
-/** Counts a payment in its new status, as a step of the transaction whose condition lets the transition happen once. */
+/** Counts a payment in its new status. The transaction's other steps let the transition happen once. */
 export const countTransition = (counted: Counted): Step =>
   updateFields(shardOf(counted), { add: counts(counted) }, exists)
 
 const credited = (netMinor: Minor, at: Timestamp) => ({ add: { creditedMinor: netMinor }, set: { creditedAt: at } })
 
-/** Credits a payment's net and counts it as succeeded, as a step of the transaction that marks it succeeded. */
+/** Credits a payment's net and counts it as succeeded. */
 export const credit = (counted: Omit<Counted, 'to'>, netMinor: Minor, at: Timestamp): Step => {
   const { add, set } = credited(netMinor, at)
   return updateFields(shardOf(counted), { add: { ...counts({ ...counted, to: 'succeeded' }), ...add }, set }, exists)
@@ -103,12 +100,10 @@ export const moveCredit = (payment: Placed, netMinor: Minor, postedAt: Timestamp
 export const adjustCredit = (clientId: ClientId, amountMinor: Minor, postedAt: Timestamp): Step =>
   update(shardKey(clientId, 0), credited(amountMinor, postedAt), isOpenAt(postedAt))
 
-/** Shards that are written at the same time: each is a small write. */
 const CONCURRENCY = 16
 
 /**
- * Writes the shards of the parts from `first` to `parts`, each with its fence, before a client has them. An existing
- * shard is raised to the fence, never lowered. Safe to repeat.
+ * Writes the shards of new parts, each with its fence, before a client has them. Never lowers a fence. Safe to repeat.
  */
 export const putShards = async (
   deps: TableDeps,

@@ -13,7 +13,7 @@ export const WindowSchema = v.object({
   settledUntil: TimestampSchema,
   /** The fence: no entry is posted before it. */
   closedUntil: TimestampSchema,
-  /** Nets of failed settlements that were re-credited, until the next settlement takes them. */
+  /** Nets of re-credited settlements, until the next settlement takes them. */
   availableMinor: MinorSchema,
   /** Nets of settlements recorded, or failed and not yet re-credited. */
   inSettlementMinor: MinorSchema,
@@ -31,28 +31,14 @@ export const WindowSchema = v.object({
 })
 export type Window = v.InferOutput<typeof WindowSchema>
 
-/** The window of a new client. */
+const NO_SUMS = { availableMinor: ZERO, inSettlementMinor: ZERO, paidOutMinor: ZERO, writtenOffMinor: ZERO }
+
 export const newWindow = (
   clientId: ClientId,
   { bornAt, parts }: { readonly bornAt: Timestamp; readonly parts: number },
-): Step =>
-  put(
-    windowKey(clientId),
-    {
-      settledUntil: bornAt,
-      closedUntil: bornAt,
-      availableMinor: ZERO,
-      inSettlementMinor: ZERO,
-      paidOutMinor: ZERO,
-      writtenOffMinor: ZERO,
-      parts,
-    },
-    isNew,
-  )
+): Step => put(windowKey(clientId), { settledUntil: bornAt, closedUntil: bornAt, ...NO_SUMS, parts }, isNew)
 
-/**
- * Gives a client more parts, whose shards exist already. Refused when its journal was closed since they were written.
- */
+/** Gives a client more parts. Refused when its journal was closed since their shards were written. */
 export const growWindow = (clientId: ClientId, parts: number, closedUntil: Timestamp): Step =>
   update(windowKey(clientId), { set: { parts } }, equals('closedUntil', closedUntil))
 
@@ -73,7 +59,6 @@ type Swept = {
   readonly sweptFrom: Timestamp
   readonly sweptUntil: Timestamp
   readonly netMinor: Minor
-  /** The re-credits among its entries, which were available. */
   readonly recreditedMinor: Minor
   readonly createdAt: Timestamp
 }
@@ -94,14 +79,11 @@ export const sweepWindow = (swept: Swept): Step =>
 export const payOutOfWindow = (clientId: ClientId, netMinor: Minor): Step =>
   update(windowKey(clientId), { add: { inSettlementMinor: less(ZERO, netMinor), paidOutMinor: netMinor } }, exists)
 
-/**
- * The net of a failed settlement becomes available, together with its entry. Refused when the journal is closed at the
- * entry's time.
- */
+/** The net of a failed settlement becomes available. Refused when the journal is closed at its entry's time. */
 export const recreditWindow = (clientId: ClientId, netMinor: Minor, postedAt: Timestamp): Step =>
   makeAvailable(clientId, { inSettlementMinor: less(ZERO, netMinor), availableMinor: netMinor }, postedAt)
 
-/** The same for an entry outside its settlement, together with its re-credit: no settlement counts it. */
+/** The same for an entry outside its settlement: no settlement counts it. */
 export const leftOutToWindow = (clientId: ClientId, netMinor: Minor, postedAt: Timestamp): Step =>
   makeAvailable(clientId, { availableMinor: netMinor }, postedAt)
 
@@ -109,7 +91,7 @@ const makeAvailable = (clientId: ClientId, add: Partial<Record<keyof Window, Min
   update(windowKey(clientId), { set: { changedAt: postedAt }, add }, atMost('closedUntil', postedAt))
 
 /**
- * Counts a write-off, or its recovery. Refused when it was counted since it was read, or the journal is closed at its
+ * Counts a write-off, or its recovery. Refused when it was counted after the read, or the journal is closed at its
  * time.
  */
 export const writeOffInWindow = (

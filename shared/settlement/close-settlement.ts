@@ -15,7 +15,6 @@ import { unprovenIn } from './sum-entries.ts'
 
 export type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'invocation'>
 
-/** What an operator may still do with a settlement in this state. */
 const NEXT_STEP: Readonly<Record<Settlement['status'] | 'recredited', string>> = {
   recorded: 'Only a failed settlement can be recredited: mark-settlement-failed first.',
   manual_paid: 'It is paid out, which is final; list-settlements shows it.',
@@ -54,10 +53,8 @@ export const closeSettlement = async <Name extends string>(
   steps: Steps<Name>,
 ): Promise<TransactOutcome<Name | 'settlement'>> => {
   // First, so that the later of two operators hears of the end, and not of what it wrote.
-  const outcome = await recordChange<Name | 'settlement'>(deps, changeRecord(before, after, by), {
-    settlement: closeStep(after),
-    ...steps,
-  })
+  const all = { settlement: closeStep(after), ...steps }
+  const outcome = await recordChange<Name | 'settlement'>(deps, changeRecord(before, after, by), all)
   if (!outcome.applied && outcome.refusedBy === 'settlement') {
     throw wrongState('closed', await findAnySettlement(deps, before.settlementId))
   }
@@ -67,10 +64,7 @@ export const closeSettlement = async <Name extends string>(
 
 export type Close = { readonly settlementId: string; readonly operator: string }
 
-/**
- * Moves a settlement from `recorded` to `failed`: the bank refused the transfer. It re-credits nothing (spec 3.2).
- * Terminal.
- */
+/** Moves a settlement from `recorded` to `failed`, once. It re-credits nothing (spec 3.2). */
 export const markSettlementFailed = async (deps: CloseDeps, input: Close & { readonly notes: string }) => {
   const settlement = await findAnySettlement(deps, input.settlementId)
   if (settlement.status !== 'recorded') throw wrongState('marked failed', settlement)
@@ -81,34 +75,36 @@ export const markSettlementFailed = async (deps: CloseDeps, input: Close & { rea
 }
 
 /** The entry that carries a failed settlement into the next one: its sums, eligible at once. */
-export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entry =>
-  newEntry({
-    entryId: derivedUuid('recredit', settlement.settlementId),
+export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entry => {
+  const { settlementId, grossMinor, providerFeesMinor: feeMinor, markupMinor, netMinor, paymentCount } = settlement
+  const sides = { grossMinor, feeMinor, markupMinor, netMinor, providerMinor: ZERO }
+  return newEntry({
+    entryId: derivedUuid('recredit', settlementId),
     type: 'recredit',
     eligibleAt: postedAt,
     postedAt,
-    grossMinor: settlement.grossMinor,
-    feeMinor: settlement.providerFeesMinor,
-    markupMinor: settlement.markupMinor,
-    netMinor: settlement.netMinor,
-    providerMinor: ZERO,
-    recreditedSettlementId: settlement.settlementId,
-    paymentCount: settlement.paymentCount,
-    provenMinor: less(settlement.netMinor, settlement.unprovenMinor),
+    ...sides,
+    recreditedSettlementId: settlementId,
+    paymentCount,
+    provenMinor: less(netMinor, settlement.unprovenMinor),
   })
+}
 
 /** Other operators, or a settlement that closes the window, may conflict with a try. */
 const MOST_TRIES = 5
 
 /**
  * Makes the net of a failed settlement available again, once: settlement, window, entry and audit record in one
- * transaction. The next settlement contains it as one line. A second call is refused.
+ * transaction. The next settlement contains it as one line.
  */
 export const recreditSettlement = async (deps: CloseDeps, input: Close & { readonly notes: string }) => {
   for (let tried = 0; tried < MOST_TRIES; tried++) {
     const settlement = await findAnySettlement(deps, input.settlementId)
     if (settlement.status !== 'failed') throw wrongState('recredited', settlement)
-    if (settlement.recreditedAt !== undefined) throw recreditedAlready()
+    if (settlement.recreditedAt !== undefined) {
+      const hint = 'Its funds are in available until the next settlement.'
+      throw invalid('settlement was recredited already', undefined, hint)
+    }
     const { closedUntil } = await readWindow(deps, settlement.clientId)
     const postedAt = later(deps.now(), closedUntil)
     const recredited: Settlement = { ...settlement, recreditedAt: postedAt }
@@ -123,12 +119,9 @@ export const recreditSettlement = async (deps: CloseDeps, input: Close & { reado
   throw new Error('a settlement kept changing while it was recredited')
 }
 
-const recreditedAlready = () =>
-  invalid('settlement was recredited already', undefined, 'Its funds are in available until the next settlement.')
-
 /**
- * The re-credit of an entry that its settlement left out: the entry's figures, eligible at once. Its id is derived from
- * the entry, so each entry has one. The first parameter is the settlement whose window contains the entry.
+ * The re-credit of an entry that this settlement left out: its figures, eligible at once. Its id is derived from the
+ * entry, so each entry has one.
  */
 export const leftOutRecredit = ({ sweptFrom }: Pick<Settlement, 'sweptFrom'>, entry: Entry, postedAt: Timestamp) =>
   newEntry({

@@ -15,28 +15,16 @@ import { addMs, epochMs, later, type Timestamp } from '../time.ts'
 import { newSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import type { Settlement } from './settlement.ts'
 import { findSettlements, recordStep } from './settlement-store.ts'
-import { type EntrySums, noSums, type SumDeps, type Summed, sumEntries, sumFirstPage } from './sum-entries.ts'
+import { type EntrySums, noSums, type SumDeps, sumEntries, sumFirstPage } from './sum-entries.ts'
 import { keepSum, keptSum } from './sum-progress-store.ts'
 
-/** `isContinuing`: one run could not sum the window, and the queue has a message for the next run. */
-type SettleResult =
-  | { readonly settlement: Settlement; readonly isContinuing: false }
-  | { readonly settlement: undefined; readonly isContinuing: true }
-  | {
-      readonly settlement: undefined
-      readonly isContinuing: false
-      /** The net that may be settled now, re-credits and deductions included. */
-      readonly eligibleMinor: Minor
-      readonly floorMinor: Minor
-    }
-
-/**
- * Sends the message for the next run, in the name of the same operator. The progress is stored first: a lost message
- * delays the settlement by a day, a repeated one changes nothing.
- */
-const sendForNextRun = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger): Promise<void> => {
-  const body = { client_id: clientId, operator: trigger.operator, request_id: trigger.requestId }
-  await deps.queues.send('settlements', { body, delaySeconds: 0, group: clientId })
+type SettleResult = {
+  readonly settlement: Settlement | undefined
+  /** One run could not sum the window, and the queue has a message for the next run. */
+  readonly isContinuing: boolean
+  /** The net that may be settled now, re-credits and deductions included. */
+  readonly eligibleMinor: Minor
+  readonly floorMinor: Minor
 }
 
 /** The digest of the client's previous settlement: the next one continues from it. */
@@ -47,28 +35,18 @@ const digestBefore = async (deps: SettleDeps, { lastSettlementId }: Window): Pro
   return last.digest
 }
 
-/** Closes the window, then sums its entries from the end of the last run. */
-const closeAndSum = async (
-  deps: SettleDeps,
-  clientId: ClientId,
-  { window, end }: { readonly window: Window; readonly end: Timestamp },
-): Promise<Summed> => {
-  const { parts } = await raiseFence(deps, clientId, end)
-  const span = { start: window.settledUntil, end }
-  const from = keptSum(window) ?? { sums: noSums(await digestBefore(deps, window)), position: undefined }
-  return sumEntries(deps, { clientId, parts, span }, from)
-}
-
 /** A sweep and a trigger may run at the same time. The loser finds a moved window and settles the rest. */
 const MOST_TRIES = 4
 
+/** Undefined when another run has moved the window. */
 const settleOnce = async (
   deps: SettleDeps,
   clientId: ClientId,
   trigger: SettleTrigger,
-): Promise<SettleResult | 'overtaken'> => {
+): Promise<SettleResult | undefined> => {
   const window = await readWindow(deps, clientId)
-  const end = later(addMs(deps.now(), 1), keptSum(window)?.end ?? window.settledUntil)
+  const kept = keptSum(window)
+  const end = later(addMs(deps.now(), 1), kept?.end ?? window.settledUntil)
   const span = { start: window.settledUntil, end }
   const { settlementFloorMinor: floorMinor } = await requireClient(deps, clientId)
   const waiting = (eligibleMinor: Minor): SettleResult => {
@@ -78,18 +56,20 @@ const settleOnce = async (
   const first = await sumFirstPage(deps, { clientId, parts: window.parts, span })
   if (first !== undefined && first <= floorMinor) return waiting(first)
 
-  const { sums, position, isWhole } = await closeAndSum(deps, clientId, { window, end })
+  const { parts } = await raiseFence(deps, clientId, end)
+  const from = kept ?? { sums: noSums(await digestBefore(deps, window)) }
+  const { sums, position, isWhole } = await sumEntries(deps, { clientId, parts, span }, from)
   if (!isWhole) {
     // Refused when another run was faster. To sum again here would take longer than this run may last.
     await keepSum(deps, clientId, window, { sums, position, end })
     deps.log.info('settlement.summing', { client_id: clientId, payments: sums.paymentCount })
-    return { settlement: undefined, isContinuing: true }
+    return { settlement: undefined, eligibleMinor: sums.netMinor, floorMinor, isContinuing: true }
   }
   // Read after the summing, which can take minutes: the record has the present floor and bank details.
   const client = await requireClient(deps, clientId)
   if (sums.netMinor <= client.settlementFloorMinor) return waiting(sums.netMinor)
   const settlement = await recordSettlement(deps, { client, window, end, sums }, trigger)
-  return settlement ? { settlement, isContinuing: false } : 'overtaken'
+  return settlement && { settlement, eligibleMinor: sums.netMinor, floorMinor, isContinuing: false }
 }
 
 /**
@@ -103,9 +83,12 @@ export const settleClient = async (deps: SettleDeps, clientId: ClientId, trigger
   const hasOverdue = await postOverdue(deps, { clientId, parts })
   for (let tried = 0; tried < MOST_TRIES; tried++) {
     const result = await settleOnce(deps, clientId, trigger)
-    if (result === 'overtaken') continue
+    if (result === undefined) continue
     // One message for both reasons: with two, each run would double the number of messages.
-    if (hasOverdue || result.isContinuing) await sendForNextRun(deps, clientId, trigger)
+    if (hasOverdue || result.isContinuing) {
+      const body = { client_id: clientId, operator: trigger.operator, request_id: trigger.requestId }
+      await deps.queues.send('settlements', { body, delaySeconds: 0, group: clientId })
+    }
     return result
   }
   throw new Error('a settlement window kept moving while it was swept')
@@ -117,15 +100,14 @@ export const settleClient = async (deps: SettleDeps, clientId: ClientId, trigger
  */
 export const triggerSettlement = async (
   deps: SettleDeps,
-  input: { readonly clientId: ClientId; readonly operator: string },
-): Promise<Pick<SettleResult, 'settlement' | 'isContinuing'>> => {
+  { clientId, operator }: { readonly clientId: ClientId; readonly operator: string },
+): Promise<SettleResult> => {
   if (deps.stage.isClosed === true) {
     throw invalid('the stage is closed', undefined, 'Recount the ledgers, and open the stage first.')
   }
-  const { clientId, operator } = input
   const result = await settleClient(deps, clientId, { operator, requestId: deps.invocation?.requestId })
-  if (result.settlement || result.isContinuing) return result
-  const { eligibleMinor, floorMinor } = result
+  const { settlement, isContinuing, eligibleMinor, floorMinor } = result
+  if (settlement || isContinuing) return result
   const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
   const openMinor = less(pendingMinor, less(eligibleMinor, availableMinor))
   throw invalid(
@@ -151,16 +133,21 @@ type SettleTrigger = {
 
 type SummedUp = { readonly client: Client; readonly window: Window; readonly end: Timestamp; readonly sums: EntrySums }
 
-/** The settlement of a summed window, with the present bank details (spec 2.3). Its id is chosen here. */
-const newSettlement = (
+/**
+ * Writes the settlement of a summed window with the present bank details, moves the window over its entries and, for a
+ * manual trigger, adds the operator's record, in one transaction. Undefined when another settlement has moved the
+ * window. The id is chosen before: after a lost answer the settlement is found by it.
+ */
+const recordSettlement = async (
   deps: SettleDeps,
-  { client, window, end, sums }: SummedUp,
-  { operator }: SettleTrigger,
-): Settlement => {
-  const now = deps.now()
-  return {
-    settlementId: v.parse(SettlementIdSchema, timeOrderedUuid(epochMs(now), deps.randomBytes(10))),
-    clientId: client.clientId,
+  { client: { clientId, bank }, window, end, sums }: SummedUp,
+  { operator, requestId }: SettleTrigger,
+): Promise<Settlement | undefined> => {
+  const createdAt = deps.now()
+  const settlementId = v.parse(SettlementIdSchema, timeOrderedUuid(epochMs(createdAt), deps.randomBytes(10)))
+  const settlement: Settlement = {
+    settlementId,
+    clientId,
     sweptFrom: window.settledUntil,
     sweptUntil: end,
     ...sums,
@@ -168,27 +155,16 @@ const newSettlement = (
     status: 'recorded',
     triggeredBy: operator === undefined ? 'auto' : 'manual',
     previousId: window.lastSettlementId,
-    bank: client.bank,
-    createdAt: now,
+    bank,
+    createdAt,
   }
-}
-
-/**
- * Writes the settlement of a summed window, moves the window over its entries and, for a manual trigger, adds the
- * operator's record, in one transaction. Undefined when another settlement has moved the window. After a lost answer
- * the settlement is found by its id.
- */
-const recordSettlement = async (deps: SettleDeps, summed: SummedUp, trigger: SettleTrigger) => {
-  const settlement = newSettlement(deps, summed, trigger)
   assertBalanced({ ...settlement, feeMinor: settlement.providerFeesMinor })
-  const { clientId, settlementId, status, netMinor } = settlement
   const steps = {
     window: sweepWindow(settlement),
     settlement: recordStep(settlement),
     verdict: newSettlementVerdict(settlement),
   }
-  const after = { status, net_minor: netMinor, client_id: clientId }
-  const { operator, requestId } = trigger
+  const after = { status: settlement.status, net_minor: settlement.netMinor, client_id: clientId }
   const change = { requestId, subject: settlementId, clientId, action: 'trigger-settlement', after }
   const { applied } =
     operator === undefined ? await deps.table.transact(steps) : await recordChange(deps, { ...change, operator }, steps)

@@ -24,9 +24,7 @@ export const toSettlementDto = (settlement: Settlement): SettlementDto => ({
   created_at: settlement.createdAt,
 })
 
-/**
- * The warning about missing bank details. A settlement keeps those of its recording, so only a new one has new details.
- */
+/** A settlement keeps the details of its recording, so only a new one has new details. */
 const NO_BANK_WARNING =
   'no bank details: nothing says where to pay it out. Enter them with update-client; then mark-settlement-failed and recredit-settlement, and the next settlement has them.'
 

@@ -26,7 +26,6 @@ import { ELIGIBLE_AGE_MS, type LeftOut, periodOf, type Settlement, SettlementSch
 
 const ENTITY = 'settlement'
 
-/** One settlement of any client, for operators. Throws 404. */
 export const findAnySettlement = async (deps: TableDeps, id: string): Promise<Settlement> => {
   const settlementId = ifValid(SettlementIdSchema, id)
   const item = settlementId && (await deps.table.get(settlementKey(settlementId)))
@@ -34,7 +33,7 @@ export const findAnySettlement = async (deps: TableDeps, id: string): Promise<Se
   return v.parse(SettlementSchema, item)
 }
 
-/** One settlement of a client (spec 4.7); an absent id and another client's throw the same 404. */
+/** One settlement of a client (spec 4.7). An absent id and another client's throw the same 404. */
 export const findSettlement = async (deps: TableDeps, clientId: ClientId, id: string): Promise<Settlement> => {
   const settlement = await findAnySettlement(deps, id)
   if (settlement.clientId !== clientId) throw notFound('settlement')
@@ -43,17 +42,12 @@ export const findSettlement = async (deps: TableDeps, clientId: ClientId, id: st
 
 /** A client's settlements, newest period first (spec 4.6). */
 export const listSettlements = async (deps: TableDeps, clientId: ClientId, page: Page) => {
-  const items = await listItems(deps, {
-    kind: 'SETTLEMENT',
-    index: 'by-owner',
-    partition: [clientId, ENTITY],
-    page,
-    reads: 'eventual',
-  })
+  const partition = [clientId, ENTITY]
+  const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-owner', partition, page, reads: 'eventual' })
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 
-const idsOf = (items: readonly Item[]) => items.map(({ id }) => v.parse(SettlementIdSchema, id))
+export const settlementIdsOf = (items: readonly Item[]) => items.map(({ id }) => v.parse(SettlementIdSchema, id))
 
 const PAGE = 100
 
@@ -66,7 +60,7 @@ export const settlementPages = async function* (
 ): AsyncGenerator<readonly Settlement[]> {
   const partition = [clientId, ENTITY] as const
   for await (const items of queryPages(deps, { index: 'by-owner', partition, range, limit: PAGE })) {
-    yield findSettlements(deps, idsOf(items))
+    yield findSettlements(deps, settlementIdsOf(items))
   }
 }
 
@@ -78,8 +72,8 @@ export const findSettlements = async (deps: TableDeps, ids: readonly SettlementI
 const MOST_OF_A_PAGE = 1_000
 
 /**
- * The settlements that swept a span of the client's journal, its end included, oldest first. Windows have no gaps, so
- * the first settlement whose period ends after the span's start swept that start. The index may lag.
+ * The settlements that swept a span of the client's journal, its end included, oldest first. Windows have no gaps. The
+ * index may lag.
  */
 export const settlementsBetween = async (
   deps: TableDeps,
@@ -89,7 +83,7 @@ export const settlementsBetween = async (
   const { start, end, limit = MOST_OF_A_PAGE } = span
   const range = { between: [addMs(start, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] } as const
   const { items } = await deps.table.query({ index: 'by-owner', partition: [clientId, ENTITY], range, limit })
-  return (await findSettlements(deps, idsOf(items))).filter(({ sweptFrom }) => sweptFrom <= end)
+  return (await findSettlements(deps, settlementIdsOf(items))).filter(({ sweptFrom }) => sweptFrom <= end)
 }
 
 /** The payouts to make, over all clients: recorded settlements, newest first. */
@@ -99,21 +93,13 @@ export const listPayouts = async (deps: TableDeps, page: Page): Promise<readonly
 }
 
 /** A new settlement, due to be paid out by an operator. */
-export const recordStep = (settlement: Settlement): Step =>
-  put(
-    settlementKey(settlement.settlementId),
-    {
-      ...settlement,
-      owner: settlement.clientId,
-      entity: ENTITY,
-      listedAt: periodOf(settlement).end,
-      id: settlement.settlementId,
-      ...dueWork('payout', settlement.settlementId, settlement.createdAt),
-    },
-    isNew,
-  )
+export const recordStep = (settlement: Settlement): Step => {
+  const { settlementId: id, clientId: owner, createdAt } = settlement
+  const listed = { owner, entity: ENTITY, listedAt: periodOf(settlement).end, id }
+  return put(settlementKey(id), { ...settlement, ...listed, ...dueWork('payout', id, createdAt) }, isNew)
+}
 
-/** Moves from `recorded` to `manual_paid` or `failed`: both are terminal and no longer wait for a payout (spec 3.2). */
+/** Moves from `recorded` to a terminal status (spec 3.2), which waits for no payout. */
 export const closeStep = ({ settlementId, status, settledAt, notes, bankReference }: Settlement): Step =>
   update(
     settlementKey(settlementId),
@@ -128,7 +114,7 @@ export const markRecredited = (settlementId: SettlementId, at: Timestamp): Step 
     all(equals('status', 'failed'), absent('recreditedAt')),
   )
 
-/** Records entries of its window that its sums lack. Refused when others were recorded after the read. */
+/** Refused when other entries were recorded after the read. */
 export const noteLeftOut = ({ settlementId, leftOut }: Settlement, added: readonly LeftOut[]): Step =>
   update(
     settlementKey(settlementId),
@@ -136,6 +122,6 @@ export const noteLeftOut = ({ settlementId, leftOut }: Settlement, added: readon
     all(exists, unchanged('leftOut', leftOut)),
   )
 
-/** A bank reference pays out one settlement. Refused when it has paid out another. */
+/** Refused when the reference has paid out another settlement. */
 export const putBankReference = (reference: string, settlementId: SettlementId): Step =>
   put(bankReferenceKey(reference), { settlementId }, isNew)

@@ -9,7 +9,7 @@ import { EntrySumsSchema } from './sum-entries.ts'
 export const SETTLEMENT_STATUSES = ['recorded', 'manual_paid', 'failed'] as const
 export const SETTLEMENT_TRIGGERS = ['manual', 'auto'] as const
 
-/** An entry of the window that is not in the settlement's sums, and the re-credit that replaces it. */
+/** An entry of the window that became visible after it was summed, and its re-credit. */
 const LeftOutSchema = v.object({
   entryId: UuidSchema,
   type: v.picklist(ENTRY_TYPES),
@@ -22,24 +22,19 @@ export type LeftOut = v.InferOutput<typeof LeftOutSchema>
 export const SettlementSchema = v.object({
   settlementId: SettlementIdSchema,
   clientId: ClientIdSchema,
-  /** The swept window of `eligible_at`: start included, end excluded. The public period is 24 hours earlier. */
+  /** The swept window of `eligible_at`, half-open. */
   sweptFrom: TimestampSchema,
   sweptUntil: TimestampSchema,
   ...EntrySumsSchema.entries,
   currency: v.literal('IDR'),
   status: v.picklist(SETTLEMENT_STATUSES),
   triggeredBy: v.picklist(SETTLEMENT_TRIGGERS),
-  /** The client's previous settlement, whose digest this one continues. */
   previousId: v.optional(SettlementIdSchema),
-  /** The bank details of the time of its recording. */
   bank: v.optional(BankSchema),
   notes: v.optional(v.string()),
-  /** Of the bank transfer; unique among settlements. */
   bankReference: v.optional(v.string()),
   settledAt: v.optional(TimestampSchema),
-  /** When the net of a failed one became available again; once. */
   recreditedAt: v.optional(TimestampSchema),
-  /** Entries that became visible after it was summed: each is re-credited once, separately. */
   leftOut: v.optional(v.array(LeftOutSchema)),
   createdAt: TimestampSchema,
 })
@@ -48,24 +43,22 @@ export type Settlement = v.InferOutput<typeof SettlementSchema>
 /** An entry is eligible this long after its payment was paid (spec 3.2, rule 2). */
 export const ELIGIBLE_AGE_MS = DAY_MS
 
-/** The public period of a settlement: the swept window of `eligible_at` less 24 hours. */
+/** The public period of a settlement (docs/decisions.md). */
 export const periodOf = ({ sweptFrom, sweptUntil }: Settlement) => ({
   start: addMs(sweptFrom, -ELIGIBLE_AGE_MS),
   end: addMs(sweptUntil, -ELIGIBLE_AGE_MS),
 })
 
-/** Whether a settlement swept what became eligible at this time. */
 export const hasSwept = ({ sweptFrom, sweptUntil }: Settlement, eligibleAt: Timestamp): boolean =>
   eligibleAt >= sweptFrom && eligibleAt < sweptUntil
 
-/** How long bank details count as new: time for the merchant to notice and object. */
+/** How long bank details count as new: the merchant may object until then. */
 export const NEW_BANK_MS = 3 * DAY_MS
 
 /** Until when the account counts as new; undefined for details from before the client's first credit. */
 export const bankIsNewUntil = ({ bank }: Pick<Settlement, 'bank'>): Timestamp | undefined =>
   bank?.isChange ? addMs(bank.since, NEW_BANK_MS) : undefined
 
-/** Whether an entry of its window is missing from its sums. */
 export const isLeftOut =
   ({ leftOut = [] }: Pick<Settlement, 'leftOut'>) =>
   ({ entryId }: Pick<Entry, 'entryId'>): boolean =>

@@ -12,6 +12,7 @@ import { HISTORY_STEPS, type StageSettings } from '../stage-settings.ts'
 import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
 
 export type SumDeps = Pick<Deps, 'table' | 'stage' | 'monotonicMs' | 'sleep'>
+type Steps = { readonly stage: Pick<StageSettings, 'historySteps'> }
 
 /** How long one run sums: half of its function's five minutes. */
 const RUN_MS = 2.5 * MINUTE_MS
@@ -21,15 +22,11 @@ const TAIL_MS = 5 * MINUTE_MS
 const LOOK_AGAIN_MS = 5 * SECOND_MS
 const MOST_LOOKS = 6
 
-/** The progress of a window's sum: whole blocks of entries, none in the window's last minutes. */
-type SumProgress = {
-  readonly sums: EntrySums
-  /** The last entry in the sums; undefined before the first. */
-  readonly position?: EntryPosition | undefined
-}
+/** The progress of a window's sum: whole blocks of entries. `position`: the last entry in the sums. */
+type SumProgress = { readonly sums: EntrySums; readonly position?: EntryPosition | undefined }
 
 export type Summed = SumProgress & {
-  /** False when the time of the run was over: the next run continues at the position. */
+  /** False when the run's time was over: the next run continues at the position. */
   readonly isWhole: boolean
 }
 
@@ -43,16 +40,13 @@ export type Sum = SumProgress & {
   readonly carried: readonly Entry[]
 }
 
-type Steps = { readonly stage: Pick<StageSettings, 'historySteps'> }
-type Blocks = { readonly size: number; readonly start: Timestamp }
-
-export const blocksOf = ({ stage }: Steps, { start }: Span): Blocks => ({
-  size: (stage.historySteps ?? HISTORY_STEPS).block,
-  start,
-})
-
 /** Adds a page of entries: whole blocks to the sums, and the rest to the carried ones. */
-export const addPage = ({ sums, position, carried }: Sum, entries: readonly Entry[], { size, start }: Blocks): Sum => {
+export const addPage = (
+  { stage }: Steps,
+  { sums, position, carried }: Sum,
+  { entries, start }: { readonly entries: readonly Entry[]; readonly start: Timestamp },
+): Sum => {
+  const size = (stage.historySteps ?? HISTORY_STEPS).block
   const all = [...carried, ...entries]
   const whole = all.slice(0, all.length - (all.length % size))
   return {
@@ -69,39 +63,39 @@ const sumBody = async (
 ): Promise<Sum & Pick<Summed, 'isWhole'>> => {
   const endsAtMs = deps.monotonicMs() + RUN_MS
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
-  const blocks = blocksOf(deps, span)
-  const body = { start: span.start, end: bodyEnd(span) }
+  const { start } = span
+  const body = { start, end: bodyEnd(span) }
   let sum: Sum = { ...from, carried: [] }
   for await (const { entries, more } of entryPages(deps, { clientId, parts, span: body, after: from.position })) {
-    sum = addPage(sum, entries, blocks)
+    sum = addPage(deps, sum, { entries, start })
     const isOver = --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs
     if (more && isOver && sum.position !== from.position) return { ...sum, isWhole: false }
   }
   return { ...sum, isWhole: true }
 }
 
-const sumTail = async (deps: SumDeps, { clientId, parts, span }: SummedWindow, body: Sum): Promise<SumProgress> => {
-  const blocks = blocksOf(deps, span)
-  const tail = { start: bodyEnd(span), end: span.end }
+const sumTail = async (deps: SumDeps, { clientId, parts, span }: SummedWindow, body: Sum): Promise<EntrySums> => {
+  const { start, end } = span
   let sum = body
-  for await (const { entries } of entryPages(deps, { clientId, parts, span: tail })) sum = addPage(sum, entries, blocks)
-  return { sums: addBlock(sum.sums, sum.carried, span.start), position: sum.carried.at(-1) ?? sum.position }
+  for await (const { entries } of entryPages(deps, { clientId, parts, span: { start: bodyEnd(span), end } })) {
+    sum = addPage(deps, sum, { entries, start })
+  }
+  return addBlock(sum.sums, sum.carried, start)
 }
 
 /**
  * Sums the entries of a closed window in one pass of consistent queries (design section 4, "Sweep and settle"). A run
- * that cannot sum the whole window stops at the end of a block. The fence must be raised before, because it makes the
- * sums final. A transaction becomes visible item by item, so an entry may follow its shard: the window's last minutes
- * are summed until two reads have the same digest. Throws when they keep changing.
+ * that cannot sum the whole window stops at the end of a block. A transaction becomes visible item by item, so the
+ * window's last minutes are summed until two reads have the same digest. Throws when they keep changing.
  */
 export const sumEntries = async (deps: SumDeps, window: SummedWindow, from: SumProgress): Promise<Summed> => {
   const { isWhole, ...body } = await sumBody(deps, window, from)
   if (!isWhole) return { sums: body.sums, position: body.position, isWhole }
   let last = await sumTail(deps, window, body)
   for (let look = 1; look < MOST_LOOKS; look++) {
-    const again = await sumTail(deps, window, body)
-    if (again.sums.digest === last.sums.digest) return { ...again, isWhole }
-    last = again
+    const sums = await sumTail(deps, window, body)
+    if (sums.digest === last.digest) return { sums, isWhole }
+    last = sums
     await deps.sleep(LOOK_AGAIN_MS)
   }
   throw new Error('the entries of a closed window kept changing')
@@ -149,8 +143,7 @@ export const noSums = (digest: string): EntrySums => ({
 })
 
 /**
- * The part of an entry that no settled row proves: a payment with an assumed fee, a correction, a write-off, the
- * content of a re-credit. The late row of an assumed payment in the same window removes it.
+ * The part of an entry that no settled row proves. The late row of an assumed payment in the same window removes it.
  */
 export const unprovenIn = (entry: Entry, start: Timestamp): Minor => {
   switch (entry.type) {

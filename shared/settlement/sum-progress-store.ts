@@ -9,16 +9,14 @@ import { TimestampSchema } from '../time.ts'
 import { EntrySumsSchema } from './sum-entries.ts'
 
 const KeptSumSchema = v.object({
-  /** The start of the window that it belongs to. */
   start: TimestampSchema,
-  /** The end of the window, as it was closed. */
   end: TimestampSchema,
   sums: EntrySumsSchema,
   position: v.optional(PositionSchema),
 })
 type KeptSum = Omit<v.InferOutput<typeof KeptSumSchema>, 'start'>
 
-/** The progress of an earlier run for the present window. Progress of another start is ignored. */
+/** The progress of an earlier run, unless it is of an earlier window. */
 export const keptSum = ({ settledUntil, progress }: Window): KeptSum | undefined => {
   if (progress === undefined) return undefined
   const kept = v.parse(KeptSumSchema, progress)
@@ -26,8 +24,8 @@ export const keptSum = ({ settledUntil, progress }: Window): KeptSum | undefined
 }
 
 /**
- * Stores the progress of a window's sum. Nothing is stored when another run has swept it, or has stored progress, since
- * it was read: sums only continue those that they follow.
+ * Stores the progress of a window's sum, unless another run has swept it or stored progress after the read: sums only
+ * continue those that they follow.
  */
 export const keepSum = async (
   deps: TableDeps,

@@ -1,11 +1,9 @@
-import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import { clientIdPages } from '../client/client-store.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import { foundKey } from '../table/keys.ts'
 import { addMs, DAY_MS } from '../time.ts'
-import { SettlementSchema } from './settlement.ts'
+import { findSettlements, settlementIdsOf } from './settlement-store.ts'
 
 const CONCURRENCY = 10
 
@@ -19,10 +17,7 @@ export const sendForEachClient = async (deps: TableDeps, send: (clientId: Client
   return clients
 }
 
-/**
- * Starts the daily sweep (spec 3.2). A run that dies is started again; a client whose message comes twice is settled
- * once.
- */
+/** Starts the daily sweep (spec 3.2). Safe to repeat: a client whose message comes twice is settled once. */
 export const sweepSettlements = async (deps: Pick<Deps, 'table' | 'queues' | 'log'>) => {
   const clients = await sendForEachClient(deps, (clientId) =>
     deps.queues.send('settlements', { body: { client_id: clientId }, delaySeconds: 0, group: clientId }),
@@ -37,17 +32,12 @@ const PATIENCE_MS = 3 * DAY_MS
 const LOOKED_AT = 100
 const NAMED = 10
 
-/**
- * Reports, in one alert, the settlements that were recorded three days ago and are not paid out. It repeats each day
- * until they are; a repeat is harmless, and the next day makes up for a missed one.
- */
+/** Reports once a day, in one alert, the settlements that were recorded three days ago and are not paid out. */
 export const tellUnpaidSettlements = async (deps: Pick<Deps, 'table' | 'alerts' | 'now' | 'log'>): Promise<void> => {
   const range = { atMost: addMs(deps.now(), -PATIENCE_MS) }
   const page = await deps.table.query({ index: 'by-due', partition: ['payout', 0], range, limit: LOOKED_AT })
-  const items = await deps.table.getMany(page.items.map((row) => foundKey('SETTLEMENT', row)))
-  const unpaid = items
-    .flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
-    .filter(({ status }) => status === 'recorded')
+  const found = await findSettlements(deps, settlementIdsOf(page.items))
+  const unpaid = found.filter(({ status }) => status === 'recorded')
   const [oldest] = unpaid
   if (oldest === undefined) return
   const ids = unpaid.slice(0, NAMED).map(({ settlementId }) => settlementId)

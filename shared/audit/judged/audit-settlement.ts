@@ -9,7 +9,7 @@ import { entryPages } from '../../journal/read-entries.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { isLeftOut, periodOf, type Settlement } from '../../settlement/settlement.ts'
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
-import { addBlock, addPage, blocksOf, EntrySumsSchema, noSums, type Sum } from '../../settlement/sum-entries.ts'
+import { addBlock, addPage, EntrySumsSchema, noSums, type Sum } from '../../settlement/sum-entries.ts'
 import type { StageSettings } from '../../stage-settings.ts'
 import { attributeName, FromItem } from '../../table/attributes.ts'
 import { addMs, MINUTE_MS, type Timestamp, timestampOf } from '../../time.ts'
@@ -58,11 +58,7 @@ export const recountSettlement = async (
   for await (const { entries, more } of entryPages(deps, { clientId, parts, span, after: from.position })) {
     const found = [...(await auditEntries(deps, books, entries)), ...(await auditLeftOut(deps, settlement, entries))]
     differences.push(...found.slice(0, MAX_DIFFERENCES - differences.length))
-    sum = addPage(
-      sum,
-      entries.filter((entry) => !isOutside(entry)),
-      blocksOf(deps, span),
-    )
+    sum = addPage(deps, sum, { entries: entries.filter((entry) => !isOutside(entry)), start: span.start })
     if (more && isOver() && sum.position !== from.position) {
       return { sums: sum.sums, position: sum.position, differences, isWhole: false }
     }

@@ -9,7 +9,7 @@ import { readEntries, type Span } from '../../journal/read-entries.ts'
 import { readParts, readWindow } from '../../ledger/window-store.ts'
 import { CURSOR_JSON, encodeCursor } from '../../page.ts'
 import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../../time.ts'
-import { isLeftOut, type Settlement } from '../settlement.ts'
+import { hasSwept, isLeftOut, type Settlement } from '../settlement.ts'
 import { toSettlementDto } from '../settlement-dto.ts'
 import { findAnySettlement, findSettlement, settlementsBetween } from '../settlement-store.ts'
 import { csv } from './csv.ts'
@@ -25,22 +25,18 @@ type EntryPageDto = {
 
 export const sweptSpan = ({ sweptFrom: start, sweptUntil: end }: Settlement): Span => ({ start, end })
 
-type AskedPage = {
-  readonly cursor: string | undefined
-  readonly field: 'cursor' | 'after'
-  readonly limit: number
-  readonly isWanted: (entry: Entry) => boolean
-}
+type PageField = 'cursor' | 'after'
 
-/** A page of a settlement's entries, and the cursor of the next one. */
+/** A page of a settlement's entries, and the cursor of the next one. `field`: the name of the cursor in the request. */
 const pageOf = async (
   deps: Pick<Deps, 'stage' | 'table'>,
   settlement: Settlement,
-  { cursor, field, limit, isWanted }: AskedPage,
+  { after: cursor, limit, field }: Asked & { readonly field: PageField },
+  isWanted: (entry: Entry) => boolean,
 ) => {
   const { settlementId: of, clientId } = settlement
   const span = sweptSpan(settlement)
-  const after = cursor === undefined ? undefined : positionIn({ of, span }, cursor, field)
+  const after = positionIn({ of, span }, cursor, field)
   const parts = await readParts(deps, clientId)
   const isOutside = isLeftOut(settlement)
   const isShown = (entry: Entry) => isWanted(entry) && !isOutside(entry)
@@ -50,34 +46,33 @@ const pageOf = async (
 
 /**
  * A page of the entries that a client's settlement pays out; their sums are the settlement's. A page costs its own
- * entries at any position, and reads no payment. Throws 404 as `findSettlement` does, and 422 for a cursor of another
- * settlement.
+ * entries at any position. Throws 404, and 422 for a cursor of another settlement.
  */
 export const settlementEntries = async (
   deps: Pick<Deps, 'stage' | 'table'>,
-  { clientId, id, after: cursor, limit }: Asked & { readonly clientId: ClientId; readonly id: string },
+  { clientId, id, ...asked }: Asked & { readonly clientId: ClientId; readonly id: string },
 ): Promise<EntryPageDto> => {
   const settlement = await findSettlement(deps, clientId, id)
-  const { entries, next } = await pageOf(deps, settlement, { cursor, field: 'after', limit, isWanted: isForClient })
+  const { entries, next } = await pageOf(deps, settlement, { ...asked, field: 'after' }, isForClient)
   return { entries: entries.map((entry) => toEntryDto(entry, settlement.settlementId)), next }
 }
 
-/** Where a page of entries ended, and of which list: a cursor cannot be used for another list. */
+/** Where a page of entries ended, and of which settlement or client's journal. */
 const CursorSchema = v.pipe(
   CURSOR_JSON,
   v.strictObject({ of: UuidSchema, eligible_at: TimestampSchema, id: UuidSchema }),
 )
 
-/** `of`: the settlement, or the client. */
 const entryCursor = (of: string, { eligibleAt, entryId }: EntryPosition): string =>
   encodeCursor({ of, eligible_at: eligibleAt, id: entryId })
 
 /** The position in a cursor. Throws 422 for a cursor of another list or outside the span. */
 const positionIn = (
   { of, span }: { readonly of: string; readonly span: Span },
-  text: string,
-  field: 'cursor' | 'after',
-): EntryPosition => {
+  text: string | undefined,
+  field: PageField,
+): EntryPosition | undefined => {
+  if (text === undefined) return undefined
   const position = ifValid(CursorSchema, text)
   // DynamoDB refuses a start outside the queried span with its own error.
   if (position?.of !== of || position.eligible_at < span.start || position.eligible_at >= span.end) {
@@ -87,7 +82,6 @@ const positionIn = (
   return { eligibleAt: position.eligible_at, entryId: position.id }
 }
 
-/** An entry as its merchant sees it (design section 8). */
 const toEntryDto = (entry: Entry, settlementId: SettlementId | undefined): EntryDto => ({
   id: entry.entryId,
   type: entry.type,
@@ -105,7 +99,6 @@ const toEntryDto = (entry: Entry, settlementId: SettlementId | undefined): Entry
   client_net_minor: entry.netMinor,
 })
 
-/** The columns of a page of entries as CSV. */
 export const ENTRY_COLUMNS = [
   'id',
   'type',
@@ -128,8 +121,7 @@ const FURTHEST_MS = 2 * DAY_MS
 
 /** No settlement took an entry that was left out; one takes its re-credit. */
 const takenBy = (settlements: readonly Settlement[], entry: Entry): SettlementId | undefined => {
-  const { eligibleAt } = entry
-  const found = settlements.find(({ sweptFrom, sweptUntil }) => sweptFrom <= eligibleAt && eligibleAt < sweptUntil)
+  const found = settlements.find((settlement) => hasSwept(settlement, entry.eligibleAt))
   return found && !isLeftOut(found)(entry) ? found.settlementId : undefined
 }
 
@@ -142,7 +134,7 @@ export const balanceEntries = async (
   { clientId, since, after: cursor, limit }: Asked & { readonly clientId: ClientId; readonly since: Timestamp },
 ): Promise<EntryPageDto> => {
   const span = { start: since, end: addMs(deps.now(), FURTHEST_MS) }
-  const after = cursor === undefined ? undefined : positionIn({ of: clientId, span }, cursor, 'after')
+  const after = positionIn({ of: clientId, span }, cursor, 'after')
   const { parts, settledUntil } = await readWindow(deps, clientId)
   const { entries, next } = await readEntries(deps, { clientId, parts, span, after, limit }, isForClient)
   const [first, last] = [entries[0], entries.at(-1)]
@@ -177,20 +169,19 @@ export const settlementStatement = async (
   input: { readonly settlementId: string; readonly cursor?: string | undefined; readonly format: 'json' | 'csv' },
 ) => {
   const settlement = await findAnySettlement(deps, input.settlementId)
-  const page = { cursor: input.cursor, field: 'cursor', limit: PAGE, isWanted: () => true } as const
-  const { entries, next } = await pageOf(deps, settlement, page)
+  const { entries, next } = await pageOf(
+    deps,
+    settlement,
+    { after: input.cursor, field: 'cursor', limit: PAGE },
+    () => true,
+  )
   const lines = entries.map((entry) => toLine(entry, settlement.settlementId))
+  const shown = toSettlementDto(settlement)
+  const { gross_minor, xendit_fees_minor, hexolus_markup_minor, net_minor, payment_count } = shown
+  const sums = { gross_minor, xendit_fees_minor, hexolus_markup_minor, net_minor, payment_count }
   return {
-    settlement: toSettlementDto(settlement),
-    totals: {
-      gross_minor: settlement.grossMinor,
-      xendit_fees_minor: settlement.providerFeesMinor,
-      hexolus_markup_minor: settlement.markupMinor,
-      net_minor: settlement.netMinor,
-      payment_count: settlement.paymentCount,
-      entry_count: settlement.entryCount,
-      unproven_minor: settlement.unprovenMinor,
-    },
+    settlement: shown,
+    totals: { ...sums, entry_count: settlement.entryCount, unproven_minor: settlement.unprovenMinor },
     ...(input.format === 'csv' ? { csv: csv(COLUMNS, lines) } : { entries: lines }),
     cursor: next ?? null,
   }
