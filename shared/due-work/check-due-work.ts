@@ -7,7 +7,6 @@ import { type CheckedWork, type DueSlot, findDuePage, mostParts } from './due-sl
 
 type FindDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'log' | 'stage'>
 
-/** The due items of one worker. A slot with more of them gets several workers. */
 const ITEMS_OF_A_PART = 100
 
 type Send = (messages: readonly QueueMessage[]) => Promise<void>
@@ -30,10 +29,8 @@ const handOutKind = async (deps: FindDeps, work: CheckedWork, send: Send) => {
   return { due: slots.reduce((sum, { due }) => sum + due, 0), lateMs: Math.max(...slots.map(({ lateMs }) => lateMs)) }
 }
 
-/** Settlements that one run hands out; the next run takes the rest. */
 const MOST_AUDITS = 500
 
-/** Sends a message for each settlement whose audit is due, a minute after its record. */
 const handOutAudits = async (deps: FindDeps): Promise<number> => {
   const { items } = await findDuePage(deps, { work: 'audit', slot: 0, limit: MOST_AUDITS, cursor: undefined })
   const messages = items.map(({ id }) => ({ body: { settlement_id: id }, delaySeconds: 0, group: id }))
@@ -42,9 +39,8 @@ const handOutAudits = async (deps: FindDeps): Promise<number> => {
 }
 
 /**
- * Finds every minute which slots have due items, and sends each slot to the workers of its kind. It handles no item
- * itself. A kind that cannot be sent does not stop the others, but fails the run. Answers the number of due items by
- * kind, limited for each slot.
+ * Finds every minute which slots have due items, and sends each slot to the workers of its kind. A kind that cannot be
+ * sent does not stop the others, but fails the run. Answers the number of due items by kind, limited for each slot.
  */
 export const checkDueWork = async (deps: FindDeps): Promise<Record<CheckedWork | 'audit', number>> => {
   // Each kind has its own queue and workers, so that none delays another.
@@ -54,7 +50,6 @@ export const checkDueWork = async (deps: FindDeps): Promise<Record<CheckedWork |
     handOutKind(deps, 'delivery', (messages) => deps.queues.send('due-deliveries', ...messages)),
     handOutKind(deps, 'payment', (messages) => deps.queues.send('due-payments', ...messages)),
   ] as const
-  // Every kind ends before the failure of one is thrown.
   await Promise.allSettled(kinds)
   const [audit, alert, delivery, payment] = await Promise.all(kinds)
   const summary = { alert: alert.due, delivery: delivery.due, payment: payment.due, audit }

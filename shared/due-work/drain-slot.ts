@@ -3,7 +3,6 @@ import type { Item } from '../table/attributes.ts'
 import { msBetween, SECOND_MS, type Timestamp } from '../time.ts'
 import { type CheckedWork, type DueItem, type DuePage, type DueSlot, findDuePage, isInPart } from './due-slot.ts'
 
-/** A row of the index with the item as it is now. */
 type ReadItem = DueItem & { readonly item: Item }
 
 /** `skip`: its check is left out this time. `later`: it waits for its turn. */
@@ -17,17 +16,11 @@ export type DueKind = {
   readonly work: CheckedWork
   readonly atATime: (deps: Deps) => number
   readonly read: (deps: TableDeps, rows: readonly DueItem[]) => Promise<readonly (Item | undefined)[]>
-  /** True when there was something to do. Claims the item itself: another worker may have it, too. */
+  /** True when there was something to do. Claims the item: another worker may have it, too. */
   readonly check: (deps: Deps, due: ReadItem, turn: Turn) => Promise<boolean>
   /** For items that need scarce calls. Without it each is checked. */
   readonly admit?: (deps: Deps, items: readonly Item[]) => Promise<Admission>
 }
-
-type Placed = readonly [due: ReadItem, turn: Turn]
-
-const isLater = ([, turn]: Placed): boolean => turn === 'later'
-
-type DrainSummary = { readonly done: number; readonly failed: number }
 
 /** As long as the time between two runs of check-due-work, which hands the slot on if work is left. */
 const RUN_BUDGET_MS = 60 * SECOND_MS
@@ -36,11 +29,10 @@ const WINDOW = 100
 type Run = {
   readonly end: number
   readonly turns: ReturnType<typeof dueTurns<ReadItem>>
-  /** Items that this run has handled; the index may still show them as due. */
+  /** The index may still show them as due. */
   readonly tried: Set<string>
   cursor: DuePage['cursor']
   isAtEnd: boolean
-  /** Some items were passed over, because too many of their owner wait. */
   hasLeft: boolean
   done: number
   failed: number
@@ -74,7 +66,9 @@ const nextTurn = async (deps: Deps, kind: DueKind, share: DueSlot, run: Run): Pr
   return run.turns.take(most)
 }
 
-const checkItem = async (deps: Deps, { work, check }: DueKind, [due, turn]: Placed, run: Run): Promise<void> => {
+type Placed = { readonly due: ReadItem; readonly turn: Turn }
+
+const checkItem = async (deps: Deps, { work, check }: DueKind, { due, turn }: Placed, run: Run): Promise<void> => {
   run.tried.add(due.id)
   try {
     if (await check(deps, due, turn)) run.done++
@@ -85,7 +79,6 @@ const checkItem = async (deps: Deps, { work, check }: DueKind, [due, turn]: Plac
   }
 }
 
-/** Waits until more calls are allowed. False when that is after the end of this run: the next run continues. */
 const waitUntil = async (deps: Deps, retryAt: Timestamp, { end }: Run): Promise<boolean> => {
   // All workers are admitted at the same time. A random delay keeps them from always coming in the same order.
   const waitMs = Math.max(1, msBetween(deps.now(), retryAt)) + Math.floor(deps.random() * SECOND_MS)
@@ -95,11 +88,11 @@ const waitUntil = async (deps: Deps, retryAt: Timestamp, { end }: Run): Promise<
 }
 
 /**
- * Handles everything that is due in its share of a slot, owners in turn, for at most a minute (design section 4). The
- * next run hands out what is left. A second worker on the same slot, a repeated message or a crash at any point is
- * harmless, because each item is claimed by moving its due time forward on condition of its old value.
+ * Handles everything that is due in its share of a slot, owners in turn, for at most a minute (design section 4). A
+ * second worker, a repeated message or a crash is harmless: each item is claimed by moving its due time forward, on
+ * condition of its old value.
  */
-export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot): Promise<DrainSummary> => {
+export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot) => {
   const run: Run = {
     end: deps.monotonicMs() + RUN_BUDGET_MS,
     turns: dueTurns(ownerOf),
@@ -115,9 +108,9 @@ export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot): Prom
     if (turn.length === 0) break
     const items = turn.map(({ item }) => item)
     const { turns = [], retryAt } = (await kind.admit?.(deps, items)) ?? {}
-    const placed = turn.map((due, at): Placed => [due, turns[at] ?? 'check'])
-    const [waiting, admitted] = [placed.filter(isLater), placed.filter((one) => !isLater(one))]
-    run.turns.putBack(waiting.map(([due]) => due))
+    const placed = turn.map((due, at) => ({ due, turn: turns[at] ?? ('check' as const) }))
+    const admitted = placed.filter((one) => one.turn !== 'later')
+    run.turns.putBack(placed.flatMap((one) => (one.turn === 'later' ? [one.due] : [])))
     await Promise.all(admitted.map((one) => checkItem(deps, kind, one, run)))
     if (retryAt !== undefined && admitted.length === 0 && !(await waitUntil(deps, retryAt, run))) break
   }
@@ -154,7 +147,6 @@ export const dueTurns = <Waiting>(ownerNameOf: (item: Waiting) => string) => {
       }
       return taken
     },
-    /** Taken and not handled: they come first again, in the order given. */
     putBack: (items: readonly Waiting[]): void => {
       const others = [...waiting]
       waiting.clear()

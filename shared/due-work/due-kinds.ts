@@ -32,7 +32,6 @@ const isSkipped = (deps: Deps, item: Item): boolean => {
   return now < (deps.memory.callsAreShortUntil ?? now) && isLateLook(item, now)
 }
 
-/** The items for which the provider's quota has all expected calls, in order of arrival. */
 const admit = async (deps: Deps, items: readonly Item[]): Promise<Admission> => {
   const skipped = items.map((item) => isSkipped(deps, item))
   const needed = items.map((item, at) => (skipped[at] ? [] : callsOfCheck(item, deps.now())))

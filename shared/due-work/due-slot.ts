@@ -17,7 +17,6 @@ export const mostParts = (work: CheckedWork, callsPerMinute: number): number =>
     ? Math.max(LEAST_PARTS.payment, Math.ceil(workersForQuota('due', callsPerMinute) / WORK_SLOTS.payment))
     : LEAST_PARTS[work]
 
-/** As many as one run can start, so that no message waits for a worker. */
 export const mostWorkers = (work: CheckedWork, callsPerMinute: number): number =>
   WORK_SLOTS[work] * mostParts(work, callsPerMinute)
 
@@ -41,7 +40,6 @@ export type DueItem = v.InferOutput<typeof DueItemSchema>
 
 export type DuePage = { readonly items: readonly DueItem[]; readonly cursor: Item | undefined }
 
-/** One page of what is due by now in one slot, longest due first. */
 export const findDuePage = async (
   deps: StoreDeps,
   input: { readonly work: Work; readonly slot: number; readonly limit: number; readonly cursor: Item | undefined },

@@ -1,21 +1,20 @@
 import type { Partition } from './keys.ts'
 import type { IndexName } from './schema.ts'
 
-/** The actions on the table. A transaction needs no own permission, because each of its steps is one of these. */
+/**
+ * The actions on the table; `…Fields` are those on open fields alone. A transaction needs no own permission, because
+ * each of its steps is one of these.
+ */
 export const TABLE_ACTIONS = [
   'GetItem',
-  /** GetItem of only the open fields. */
   'GetFields',
   'BatchGetItem',
   'Query',
-  /** Query of only the open fields. */
   'QueryFields',
   'PutItem',
   'UpdateItem',
-  /** UpdateItem of only open fields. */
   'UpdateFields',
   'DeleteItem',
-  /** A step of a transaction that writes nothing. */
   'ConditionCheckItem',
 ] as const
 export type TableAction = (typeof TABLE_ACTIONS)[number]
@@ -39,7 +38,6 @@ const ENDPOINT_FIELDS = [
   'url',
 ]
 
-/** Attributes that a function may read or write although the rest of the item is forbidden to it. */
 export const OPEN_FIELDS: Readonly<Record<FieldAction, Readonly<Partial<Record<Partition, readonly string[]>>>>> = {
   // Events: only the body of the webhook, nothing of the payment in the same partition.
   GetFields: { ENDPOINTS: ENDPOINT_FIELDS, PAYMENT: ['body', 'ttl'] },
@@ -61,8 +59,8 @@ export const OPEN_FIELDS: Readonly<Record<FieldAction, Readonly<Partial<Record<P
 }
 
 /**
- * A function's permissions on the table: for each action the kinds of partitions, and the indexes it may query. An
- * index answers keys of every kind and client; reading their items needs another action on a partition named here.
+ * A function's permissions: for each action the kinds of partitions, and the indexes it may query. An index answers
+ * keys of every kind and client; reading their items needs another action.
  */
 export type TableAccess = { readonly [Action in TableAction]?: readonly Partition[] } & {
   readonly indexes?: readonly IndexName[]
@@ -71,7 +69,6 @@ export type TableAccess = { readonly [Action in TableAction]?: readonly Partitio
 const union = <Name extends string>(lists: readonly (readonly Name[] | undefined)[]): readonly Name[] =>
   [...new Set(lists.flatMap((list) => list ?? []))].toSorted()
 
-/** The union of several accesses, each name once and in alphabetical order. */
 export const allAccess = (...parts: readonly TableAccess[]): TableAccess => {
   const indexes = union(parts.map((part) => part.indexes))
   const actions = TABLE_ACTIONS.map((action) => [action, union(parts.map((part) => part[action]))] as const)

@@ -23,7 +23,7 @@ export const fieldName = cached((attribute) =>
 
 export type Item = Readonly<Record<string, unknown>>
 
-/** Omits undefined fields: an absent index attribute keeps the item out of that index; null or "" does not. */
+/** An absent index attribute keeps the item out of that index; null or "" does not. */
 export const toItem = (record: object): Item => {
   const item: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(record)) if (value !== undefined) item[attributeName(field)] = value

@@ -41,13 +41,11 @@ export const pkPrefix = (partition: Partition) => `${partition}#` as const
 /** The id or subject in a partition key: its text after the kind. */
 export const idOf = (pk: string): string => pk.slice(pk.indexOf('#') + 1)
 
+const keyOf = (pk: string, sk: string): Key => ({ pk, sk })
+
 /** The partition key of a kind: `#` also separates the parts of its id. */
 const pkOf = (partition: Partition, ...id: readonly (string | number)[]): string => pkPrefix(partition) + id.join('#')
-/** The key of the item whose sort key is the kind. */
-const itemKey = (partition: Partition, ...id: readonly (string | number)[]): Key => ({
-  pk: pkOf(partition, ...id),
-  sk: partition,
-})
+const itemKey = (partition: Partition, ...id: readonly (string | number)[]) => keyOf(pkOf(partition, ...id), partition)
 
 export const clientKey = (clientId: ClientId) => itemKey('CLIENT', clientId)
 
@@ -56,44 +54,32 @@ export const apiKeyKey = (keyHash: string) => itemKey('APIKEY', keyHash)
 
 export const endpointsPk = (clientId: ClientId) => pkOf('ENDPOINTS', clientId)
 export const ENDPOINT_SK_PREFIX = 'ENDPOINT#'
-export const endpointKey = (clientId: ClientId, endpointId: EndpointId): Key => ({
-  pk: endpointsPk(clientId),
-  sk: `${ENDPOINT_SK_PREFIX}${endpointId}`,
-})
-export const goneEndpointKey = (clientId: ClientId, endpointId: EndpointId): Key => ({
-  pk: endpointsPk(clientId),
-  sk: `GONE#${endpointId}`,
-})
+export const endpointKey = (clientId: ClientId, endpointId: EndpointId) =>
+  keyOf(endpointsPk(clientId), `${ENDPOINT_SK_PREFIX}${endpointId}`)
+export const goneEndpointKey = (clientId: ClientId, endpointId: EndpointId) =>
+  keyOf(endpointsPk(clientId), `GONE#${endpointId}`)
 
 export const paymentKey = (paymentId: PaymentId) => itemKey('PAYMENT', paymentId)
 
 /** By hash, because a wallet's link may be longer than a key, and it opens a checkout. */
 export const destinationPk = (destination: string) => pkOf('DESTINATION', derivedUuid('destination', destination))
-export const destinationKey = (destination: string, createdAt: string, paymentId: PaymentId): Key => ({
-  pk: destinationPk(destination),
-  sk: `${createdAt}#${paymentId}`,
-})
+export const destinationKey = (destination: string, createdAt: string, paymentId: PaymentId) =>
+  keyOf(destinationPk(destination), `${createdAt}#${paymentId}`)
 
 /** By hash, because a reference may be longer than a key. Divided into the client's parts. */
 export const referencePk = (owner: string, reference: string) =>
   pkOf('REFERENCE', derivedUuid('reference', owner, reference))
-export const referenceKey = (owner: string, reference: string, paymentId: PaymentId): Key => ({
-  pk: referencePk(owner, reference),
-  sk: paymentId,
-})
+export const referenceKey = (owner: string, reference: string, paymentId: PaymentId) =>
+  keyOf(referencePk(owner, reference), paymentId)
 
 export const EVENT_SK_PREFIX = 'EVENT#'
-export const eventKey = (paymentId: PaymentId, type: string): Key => ({
-  pk: pkOf('PAYMENT', paymentId),
-  sk: `${EVENT_SK_PREFIX}${type}`,
-})
+export const eventKey = (paymentId: PaymentId, type: string) =>
+  keyOf(pkOf('PAYMENT', paymentId), `${EVENT_SK_PREFIX}${type}`)
 
 export const deliveryKey = (deliveryId: DeliveryId) => itemKey('DELIVERY', deliveryId)
 export const attemptSkPrefix = 'ATTEMPT#'
-export const attemptKey = (deliveryId: DeliveryId, attempt: number): Key => ({
-  pk: pkOf('DELIVERY', deliveryId),
-  sk: `${attemptSkPrefix}${String(attempt).padStart(8, '0')}`,
-})
+export const attemptKey = (deliveryId: DeliveryId, attempt: number) =>
+  keyOf(pkOf('DELIVERY', deliveryId), `${attemptSkPrefix}${String(attempt).padStart(8, '0')}`)
 
 /** The index owner of a client's payments and events in one part: for the first part the client's own id. */
 export const ownerOf = (clientId: ClientId, part = 0): string => (part === 0 ? clientId : `${clientId}#${part}`)
@@ -103,10 +89,8 @@ export const clientOfOwner = (owner: string): string => owner.split('#', 1)[0] ?
 
 export const ledgerPk = (clientId: ClientId, part = 0) => pkOf('LEDGER', ownerOf(clientId, part))
 const shardSkPrefix = 'SHARD#'
-export const shardKey = (clientId: ClientId, shard: number, part = 0): Key => ({
-  pk: ledgerPk(clientId, part),
-  sk: `${shardSkPrefix}${String(shard).padStart(2, '0')}`,
-})
+export const shardKey = (clientId: ClientId, shard: number, part = 0) =>
+  keyOf(ledgerPk(clientId, part), `${shardSkPrefix}${String(shard).padStart(2, '0')}`)
 export const shardNumberOf = (sk: string): number => Number(sk.slice(shardSkPrefix.length))
 export const WINDOW_SK = 'WINDOW'
 export const windowKey = (clientId: ClientId): Key => ({ pk: ledgerPk(clientId), sk: WINDOW_SK })
@@ -114,7 +98,6 @@ export const windowKey = (clientId: ClientId): Key => ({ pk: ledgerPk(clientId),
 export const journalPk = (clientId: ClientId, part = 0) => pkOf('JOURNAL', ownerOf(clientId, part))
 export const journalPks = (clientId: ClientId, parts: number): readonly string[] =>
   Array.from({ length: parts }, (_, part) => journalPk(clientId, part))
-/** Sorted by the time from which entries can be settled. */
 export const entryKey = (
   { clientId, part }: { readonly clientId: ClientId; readonly part?: number | undefined },
   { eligibleAt, entryId }: { readonly eligibleAt: string; readonly entryId: string },
@@ -122,20 +105,14 @@ export const entryKey = (
 
 /** Entries of the house, by the day of the provider's row: one for each row and type. */
 export const houseDayPk = (rowDay: string) => pkOf('JOURNAL', 'house', rowDay)
-export const houseEntryKey = (rowDay: string, transactionId: string, type: string): Key => ({
-  pk: houseDayPk(rowDay),
-  sk: `${transactionId}#${type}`,
-})
+export const houseEntryKey = (rowDay: string, transactionId: string, type: string) =>
+  keyOf(houseDayPk(rowDay), `${transactionId}#${type}`)
 /** Sums of house entries by posting day. They grow, so they are outside the journal, which no role may update. */
 export const HOUSE_TOTALS_PK = `${pkPrefix('HOUSE')}totals`
 export const houseTotalKey = (day: string, type: string): Key => ({ pk: HOUSE_TOTALS_PK, sk: `${day}#${type}` })
 
-/** By the operator's own reference, unique for each client. */
 export const adjustmentsPk = (clientId: ClientId) => pkOf('ADJUSTMENT', clientId)
-export const adjustmentKey = (clientId: ClientId, reference: string): Key => ({
-  pk: adjustmentsPk(clientId),
-  sk: reference,
-})
+export const adjustmentKey = (clientId: ClientId, reference: string) => keyOf(adjustmentsPk(clientId), reference)
 
 export const settlementKey = (settlementId: SettlementId) => itemKey('SETTLEMENT', settlementId)
 
@@ -143,15 +120,13 @@ export const settlementKey = (settlementId: SettlementId) => itemKey('SETTLEMENT
 export const verdictKey = (subject: string) => itemKey('VERDICT', subject)
 
 /** The settlement that a bank reference paid out. It makes the reference unique. */
-export const bankReferenceKey = (reference: string): Key => ({
-  pk: pkOf('REFERENCE', derivedUuid('bank', reference)),
-  sk: 'PAYOUT',
-})
+export const bankReferenceKey = (reference: string) =>
+  keyOf(pkOf('REFERENCE', derivedUuid('bank', reference)), 'PAYOUT')
 
-/** A suspense id is a provider payment id, followed by a cause if one id can have several findings. */
+/** A suspense id is a provider payment id, and a cause if one id can have several findings. */
 export const suspenseKey = (suspenseId: string) => itemKey('SUSPENSE', suspenseId)
 
-/** The rate limit of all requests of a client, or of its creates if the stage limits these. */
+/** Of all requests of a client, or of its creates if the stage limits these. */
 export const rateKey = (clientId: ClientId, of: 'requests' | 'creates') =>
   itemKey('RATE', clientId, ...(of === 'creates' ? ['create'] : []))
 /** The last use of an API key. It is in RATE, because authenticating functions may not write API keys. */
@@ -169,10 +144,7 @@ export const pausesKey: Key = { pk: `${pkPrefix('QUOTA')}${UPSTREAM}#pauses`, sk
 export const syncJobKey = (id: string) => itemKey('SYNC', id)
 
 export const auditRecordPk = (subject: string) => pkOf('AUDIT', subject)
-export const auditRecordKey = (subject: string, at: string, id: string): Key => ({
-  pk: auditRecordPk(subject),
-  sk: `${at}#${id}`,
-})
+export const auditRecordKey = (subject: string, at: string, id: string) => keyOf(auditRecordPk(subject), `${at}#${id}`)
 /** In its own partition, so that the records' partition contains only records. */
 export const auditHeadKey = (subject: string): Key => ({ pk: pkOf('AUDIT', subject, 'HEAD'), sk: 'HEAD' })
 

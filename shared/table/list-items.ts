@@ -7,12 +7,10 @@ import type { QueryInput, Reads } from './table.ts'
 
 type ListInput = {
   readonly index: IndexName
-  /** The kind of the listed items. */
   readonly kind: Partition
-  /** Values of the index's partition attributes, in the schema's order. */
   readonly partition: readonly unknown[]
   readonly page: Page
-  /** How the items are read: eventually consistent if the list is only shown and decides nothing. */
+  /** Eventually consistent if the list is only shown and decides nothing. */
   readonly reads?: Reads
 }
 
@@ -20,10 +18,9 @@ type ListInput = {
 const SKIP_CHUNK = 5_000
 
 /**
- * One page of a list, newest first; empty after the end. The index may be stale: an item that is deleted or no longer
- * matches the filter is left out. So a page may be shorter than requested, but never contradicts its filter.
- *
- * A page costs one query of its keys, one batch read, and a count of the keys before it.
+ * One page of a list, newest first; empty after the end. The index may be stale: an item that no longer matches the
+ * filter is left out. So a page may be shorter than requested, but never contradicts its filter. It costs one query of
+ * its keys, one batch read, and a count of the keys before it.
  */
 export const listItems = async (
   deps: TableDeps,
@@ -36,7 +33,6 @@ export const listItems = async (
   return items.filter(isStillIn(index, [partition]))
 }
 
-/** Whether an item exists and still belongs to one of these partitions, because the index may be stale. */
 const isStillIn = (index: IndexName, partitions: readonly (readonly unknown[])[]) => {
   const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
   return (item: Item | undefined): item is Item =>
@@ -46,7 +42,7 @@ const isStillIn = (index: IndexName, partitions: readonly (readonly unknown[])[]
 type List = Omit<ListInput, 'page' | 'reads'> & { readonly newestFirst: boolean }
 type Start = { readonly cursor: Item | undefined }
 
-/** Skips `count` keys. Every round makes progress or ends the list, so the number of rounds is bounded. */
+/** Skips `count` keys. Every round makes progress or ends the list. */
 const skip = async (deps: TableDeps, list: List, count: number): Promise<Start | 'past the end'> => {
   let cursor: Item | undefined
   for (let left = count; left > 0; ) {
@@ -74,10 +70,7 @@ const collect = async (deps: TableDeps, list: List, start: Item | undefined, cou
   return keys
 }
 
-type MergedListInput = Omit<ListInput, 'partition'> & {
-  /** For each partition the values of its attributes, in the schema's order. */
-  readonly partitions: readonly (readonly unknown[])[]
-}
+type MergedListInput = Omit<ListInput, 'partition'> & { readonly partitions: readonly (readonly unknown[])[] }
 
 /** The maximum number of keys of one query before a deep page; the keys of all parts are in memory. */
 const MAX_KEYS = 1_000
@@ -113,17 +106,13 @@ const collectMerged = async (
 }
 
 type MergedInput = Pick<QueryInput, 'range' | 'newestFirst'> & {
-  /** Default: the table itself, read consistently. */
   readonly index?: IndexName
-  /** For each partition the values of its attributes, in the schema's order. */
   readonly partitions: readonly (readonly unknown[])[]
-  /** The limit of one query of one partition. */
   readonly limit: number
 }
 
 type MergedPage = { readonly items: readonly Item[]; readonly more: boolean }
 
-/** The items of one partition that are read but not yielded yet. */
 type Part = {
   readonly partition: readonly unknown[]
   read: readonly Item[]
@@ -173,9 +162,9 @@ const nextOf = (parts: readonly Part[], order: Order): Part | undefined => {
 }
 
 /**
- * Yields several partitions of an index as one list, in the index's order, page by page. Partitions are queried in
- * parallel; a page ends when one of them must be queried again. `after`: a position made of the table's key and the
- * index's sort attributes. It holds for all partitions, because it need not exist in them.
+ * Yields several partitions of an index as one list, in the index's order, page by page; a page ends when a partition
+ * must be queried again. `after`: a position made of the table's key and the index's sort attributes. It need not exist
+ * in any partition.
  */
 export const mergedPages = async function* (
   deps: TableDeps,
@@ -204,7 +193,6 @@ export const mergedPages = async function* (
       const item = part.read[part.at++]
       if (item) items.push(item)
     }
-    // If all partitions have ended, every item is yielded.
     more = parts.some(({ ended }) => !ended)
     yield { items, more }
   }
@@ -213,7 +201,6 @@ export const mergedPages = async function* (
 /** The query limit of each partition so that all together answer `limit` items. */
 export const shareOf = (limit: number, partitions: readonly unknown[]): number => Math.ceil(limit / partitions.length)
 
-/** A whole key range that is known to be small. */
 export const queryAll = async (deps: TableDeps, input: Omit<QueryInput, 'cursor'>): Promise<readonly Item[]> =>
   (await Array.fromAsync(queryPages(deps, input))).flat()
 

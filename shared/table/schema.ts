@@ -9,7 +9,6 @@ export const TABLE_SCHEMA = {
   partitionKey: 'pk',
   sortKey: 'sk',
   ttl: 'ttl',
-  /** Every key attribute and its DynamoDB type. */
   attributeTypes: {
     pk: 'S',
     sk: 'S',

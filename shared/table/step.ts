@@ -12,7 +12,7 @@ export type Changes = {
   readonly remove?: readonly string[]
 }
 
-/** The write of one item. A step without a condition is in a transaction that another step's condition guards. */
+/** A step without a condition is in a transaction that another step's condition guards. */
 export type Step =
   | { readonly kind: 'put'; readonly key: Key; readonly item: Item; readonly condition: Condition | undefined }
   | {
@@ -54,7 +54,7 @@ export const remove = (key: Key, condition: Condition): Step => ({ kind: 'delete
 /** Writes nothing; its condition must hold. */
 export const guard = (key: Key, condition: Condition): Step => ({ kind: 'check', key, condition })
 
-/** A condition as plain data: stores name and compose it, the table evaluates it. Fields are named as in code. */
+/** A condition as plain data: stores compose it, the table evaluates it. */
 export type Condition =
   | { readonly test: 'equals' | 'atMost' | 'below' | 'above'; readonly field: string; readonly value: unknown }
   | { readonly test: 'absent' | 'present'; readonly field: string }
@@ -80,10 +80,8 @@ export const all = (...conditions: readonly Condition[]): Condition => ({ test: 
 
 export const any = (...conditions: readonly Condition[]): Condition => ({ test: 'any', of: conditions })
 
-/** No item exists under this key. */
 export const isNew: Condition = absent('pk')
 
-/** An item exists under this key. */
 export const exists: Condition = present('pk')
 
 /** The attributes that put an item into the by-due index. The item's `id` attribute must be set too. */

@@ -12,7 +12,6 @@ export type TransactOutcome<Name extends string> =
   | { readonly applied: true }
   | { readonly applied: false; readonly refusedBy: Name; readonly item: Item | undefined }
 
-/** The steps of a transaction by name. Undefined steps are skipped. */
 export type Steps<Name extends string> = Readonly<Record<Name, Step | undefined>>
 
 export type Range =
@@ -22,16 +21,12 @@ export type Range =
 
 export type QueryInput = {
   readonly index?: IndexName
-  /** Values of the partition attributes, in the schema's order. */
   readonly partition: readonly unknown[]
-  /** A range over the first sort attribute. */
   readonly range?: Range
   readonly limit: number
   readonly newestFirst?: boolean
   readonly cursor?: Item | undefined
-  /** Answers only the number of items and the cursor. */
   readonly countOnly?: boolean
-  /** Answers only these fields. A function may be granted only these (table/access.ts). */
   readonly fields?: readonly string[]
 }
 
@@ -44,22 +39,25 @@ export type QueryPage = {
 
 export type Reads = 'consistent' | 'eventual'
 
-/** The port to the one table: reads and writes as plain data. An item with a past `ttl` counts as absent. */
+/**
+ * The port to the one table. Reads are strongly consistent unless they say otherwise. An item with a past `ttl` is
+ * absent.
+ */
 export type Table = {
-  /** One item, strongly consistent. With `fields` only these; a role may allow no more (table/access.ts). */
+  /** With `fields` only these; a role may allow no more (table/access.ts). */
   get(key: Key, fields?: readonly string[]): Promise<Item | undefined>
   /** Fields of one item that never change. Read at half the price, and consistently if the item is absent. */
   getFields(key: Key, fields: readonly string[]): Promise<Item | undefined>
   /**
-   * Any number of items, strongly consistent, in the order of `keys`; undefined for a missing item. Throws if the batch
-   * stays incomplete after retries. `eventual`: half the price, only for display; an item may be stale or missing.
+   * Any number of items, in the order of `keys`; undefined for a missing one. `eventual`: half the price, only for
+   * display; an item may be stale or missing.
    */
   getMany(keys: readonly Key[], reads?: Reads): Promise<readonly (Item | undefined)[]>
-  /** One page of a key range. An index may lack its newest entries. Without a `cursor` it was the last. */
+  /** One page of a key range; the last one has no cursor. An index is never consistent. */
   query(input: QueryInput): Promise<QueryPage>
   /**
-   * Writes one item under its condition. Applied: an update answers the new item. Refused: the present item, or
-   * undefined if none exists. An update of open fields answers no item. Throws on any other failure, after retries.
+   * Writes one item under its condition. Applied: an update answers the new item. Refused: the present item, if any. An
+   * update of open fields answers no item. Throws on any other failure, after retries.
    */
   write(step: Step): Promise<WriteOutcome>
   /** Writes all steps or none, once. After `freshUntil` nothing is tried any more, and StaleSteps is thrown. */
@@ -81,7 +79,6 @@ export const unlessStale = <Outcome>(written: Promise<Outcome>): Promise<Outcome
     throw error
   })
 
-/** A transaction with times or earlier reads. */
 export const transactWhileFresh = <Name extends string>(
   { table }: TableDeps,
   steps: Steps<Name>,

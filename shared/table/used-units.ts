@@ -13,7 +13,6 @@ export const countingUnits = <Result>(run: (used: () => number) => Promise<Resul
 /** Whether the units of this request are counted. Background work does not count them. */
 export const countsUnits = (): boolean => requests.getStore() !== undefined
 
-/** Adds the units of one call to the request. */
 export const noteUnits = (units: number): void => {
   const count = requests.getStore()
   if (count) count.units += units
