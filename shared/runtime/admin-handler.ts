@@ -10,7 +10,7 @@ import { type InjectableHandler, injectable } from './injectable.ts'
 
 export type AdminReply = { readonly status: number; readonly body: object | Envelope }
 
-/** Who requests a change. Every changing action requires it; the audit record keeps it. */
+/** Every changing action requires it; the audit record keeps it. */
 export const OPERATOR = v.pipe(
   v.string(),
   v.trim(),
@@ -21,7 +21,7 @@ export const OPERATOR = v.pipe(
 /** An operator's notes on a change: the only text that may have several lines. */
 export const NOTES = textField(1_000)
 
-/** The description of an action that the operators' command line shows and parses with. */
+/** What the operators' command line shows and parses with. */
 export type AdminAction<Schema extends v.GenericSchema = v.GenericSchema> = {
   /** The list of actions shows its first sentence. */
   readonly summary: string
@@ -30,7 +30,6 @@ export type AdminAction<Schema extends v.GenericSchema = v.GenericSchema> = {
 
 export type AdminHandler = InjectableHandler<unknown, AdminReply> & AdminAction
 
-/** Throws 404 for a text that cannot be the id of a client. */
 const requestOf = <Fields>(fields: Fields): ActionRequest<Fields> =>
   Object.assign(
     {},
@@ -65,8 +64,8 @@ const withoutUnusedOperator = (input: v.GenericSchema, payload: object): object 
 }
 
 /**
- * Wraps an operator action. The answer is `{status, body}`, so a refusal is no stack trace in the Lambda console. After
- * a change `audit` holds operator, time and invocation of the last audit record.
+ * Wraps an operator action. A refusal is an answer, and no stack trace in the Lambda console. `audit`: the last audit
+ * record.
  */
 export const adminHandler = <const Schema extends v.GenericSchema>(
   { summary, input }: AdminAction<Schema>,

@@ -14,7 +14,6 @@ import { noteCaller } from './json-log.ts'
 export type ApiRequest<Query> = {
   readonly client: Client
   readonly clientId: ClientId
-  /** The `{id}` of the path, as sent. The store that reads with it checks its form. */
   readonly id: string
   readonly query: Query
   readonly idempotencyKey: string | undefined
@@ -36,7 +35,6 @@ export const csvReply = (text: string, next: string | undefined): HttpReply =>
     ...(next !== undefined && { link: `<${next}>; rel="next"` }),
   })
 
-/** True when the Accept header names CSV; a wildcard gets JSON. */
 export const asksForCsv = (accept = ''): boolean => /(?:^|,)\s*text\/csv\s*(?:[;,]|$)/i.test(accept)
 
 const NoQuery = v.object({})
@@ -47,7 +45,7 @@ const filledParams = (params: HttpRequest['queryStringParameters'], neverEmpty: 
 
 const MAX_NAME = 64
 
-/** Parses the query. A misspelt filter must not return everything, so unknown parameters are refused. */
+/** A misspelt filter must not return everything, so unknown parameters are refused. */
 const parseQuery = <const Schema extends v.GenericSchema>(
   schema: Schema,
   params: Readonly<Record<string, unknown>>,
@@ -74,9 +72,9 @@ type Spec<Schema> = {
 }
 
 /**
- * Wraps a client endpoint: authentication, permissions and rate limit come before the query is parsed. So an
- * unauthenticated caller learns nothing else (spec section 5). The table units of the request are added to the client's
- * rate limit before the answer is sent.
+ * Wraps a client endpoint. Authentication, permissions and rate limit come before the query is parsed, so an
+ * unauthenticated caller learns nothing else (spec section 5). The request's table units are added to the rate limit
+ * before the answer.
  */
 export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery>(
   spec: Spec<Schema>,

@@ -58,11 +58,9 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     keyLifetimeDays: read(ENV.keyLifetime, Count),
   }
   const [tries, timeoutMs] = [read(ENV.callTries, Count), read(ENV.callTimeout, Count)]
-  // A function gets only what its manifest entry names; other uses throw.
   return {
     stage,
     tableName: read(ENV.table, Filled),
-    // Undefined: each AWS client's default.
     calls: tries === undefined || timeoutMs === undefined ? undefined : ({ tries, timeoutMs } satisfies CallLimits),
     queueUrls: byQueue((name) => read(queueUrlVariable(name), v.optional(Url))),
     alertsTopicArn: read(ENV.alertsTopic, v.optional(v.string())),

@@ -18,7 +18,6 @@ export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'pathParamete
 
 export type HttpReply = {
   readonly status: number
-  /** Text is sent unchanged; it is JSON unless the headers name another type. */
   readonly body: object | string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -62,9 +61,9 @@ const frontIdOf = ({ headers }: APIGatewayProxyEventV2) => {
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /**
- * The outside of every HTTP handler: error envelope (spec section 7), headers, `X-Request-Id` and one log line for each
- * request. The line has the route's template, never a path or query. It has the front's request id, with which the
- * front's log shows the caller's address, and the client and key.
+ * The outside of every HTTP handler: error envelope (spec section 7), headers and one log line for each request. The
+ * line has the route's template, never a path or query, and the front's request id, by which the front's log shows the
+ * caller.
  */
 const inEnvelope = async (
   deps: Pick<Deps, 'log' | 'monotonicMs' | 'stage'>,

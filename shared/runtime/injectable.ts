@@ -18,7 +18,6 @@ const start = async (): Promise<Deps> => {
   return deps
 }
 
-/** Made only in a deployed environment, at the cold start and before the first request. */
 const deployedDeps = process.env[ENV.stage] === undefined ? undefined : await start()
 
 /** Answers a probe before any effect. One empty read proves that the role and the table let the function work. */
@@ -36,7 +35,6 @@ export const answeringProbes =
     return PROVEN
   }
 
-/** On AWS the dependencies are made once, at the cold start. */
 export const injectable = <Event, Result>(
   build: (deps: Deps) => LambdaHandler<Event, Result>,
 ): InjectableHandler<Event, Result> => {

@@ -17,8 +17,8 @@ export const describeCause = (cause: unknown) =>
     : { error_name: typeof cause }
 
 /**
- * One JSON line for each entry, with its metrics. The closed codes and id-only fields of `Log` keep personal data out.
- * `console` is not used, because Lambda would put the line inside an object of its own, where CloudWatch finds no metric.
+ * One JSON line for each entry. `console` is not used: Lambda would put the line inside an object of its own, where
+ * CloudWatch finds no metric.
  */
 export const jsonLog = (
   stage: string,
@@ -30,7 +30,6 @@ export const jsonLog = (
         level: level.toUpperCase(),
         message,
         timestamp: new Date().toISOString(),
-        // Also a dimension of every metric.
         service: `gateway-${stage}`,
         ...line,
         ...(cause !== undefined && describeCause(cause)),
@@ -38,13 +37,11 @@ export const jsonLog = (
     ),
   )
 
-type Line = EmbeddedMetrics
-
-export type WriteLine = (level: keyof Log, code: LogCode, line: Line, cause?: unknown) => void
+export type WriteLine = (level: keyof Log, code: LogCode, line: EmbeddedMetrics, cause?: unknown) => void
 
 type Request = {
   /** The lines that wait for the last line of the request; undefined after it. */
-  waiting: readonly { readonly code: LogCode; readonly line: Line }[] | undefined
+  waiting: readonly { readonly code: LogCode; readonly line: EmbeddedMetrics }[] | undefined
   caller: LogFields
 }
 
@@ -64,11 +61,11 @@ export const notedCaller = (): LogFields => requests.getStore()?.caller ?? {}
 const isLast = (code: LogCode): boolean => code === 'request.completed' || code === 'request.failed'
 
 /**
- * Joins the info lines of a request into its last line; `outcomes` names their codes. A line with another value for the
- * same field, warnings and errors stay separate. A crash loses the waiting lines.
+ * Joins the info lines of a request into its last line; `outcomes` names their codes. A line that contradicts it,
+ * warnings and errors stay separate. A crash loses the waiting lines.
  */
 export const joiningLog = (write: WriteLine): Log => {
-  const end = (request: Request, last: Line): Line => {
+  const end = (request: Request, last: EmbeddedMetrics): EmbeddedMetrics => {
     const { waiting = [] } = request
     request.waiting = undefined
     let joined = last
@@ -99,17 +96,17 @@ export const joiningLog = (write: WriteLine): Log => {
   }
 }
 
-const contradicts = (joined: Line, line: Line): boolean =>
+const contradicts = (joined: EmbeddedMetrics, line: EmbeddedMetrics): boolean =>
   Object.entries(line).some(([name, value]) => name !== '_aws' && name in joined && joined[name] !== value)
 
-const join = (one: Line, other: Line): Line => {
+const join = (one: EmbeddedMetrics, other: EmbeddedMetrics): EmbeddedMetrics => {
   const [first, ...others] = [one._aws, other._aws].flatMap((measured) => measured ?? [])
   if (first === undefined) return { ...one, ...other }
   const directives = [first, ...others].flatMap(({ CloudWatchMetrics }) => CloudWatchMetrics)
   return { ...one, ...other, _aws: { ...first, CloudWatchMetrics: directives } }
 }
 
-/** One part of a log line in CloudWatch's embedded metric format (EMF): metrics with the same dimension sets. */
+/** Metrics with the same dimension sets, in CloudWatch's embedded metric format (EMF). */
 type Directive = {
   readonly Namespace: string
   readonly Dimensions: readonly (readonly string[])[]
@@ -120,7 +117,7 @@ export type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
   readonly _aws?: { readonly Timestamp: number; readonly CloudWatchMetrics: readonly Directive[] }
 }
 
-/** CloudWatch refuses an empty dimension; a QRIS payment, for example, has no channel. */
+/** CloudWatch refuses an empty dimension; a QRIS payment has no channel. */
 const NO_VALUE = 'none'
 
 const valueOf = ({ value }: Measured, fields: LogFields): number | undefined => {
@@ -144,7 +141,7 @@ const ofGroup = ({ measured, fixed }: LogMetrics, fields: LogFields) => {
   return { members: [...dimensions, ...values], directives: values.length === 0 ? [] : [directive] }
 }
 
-/** The metrics of a log line in CloudWatch's embedded format. Each has the stage as the dimension `service`. */
+/** Each has the stage as the dimension `service`. */
 export const embeddedMetrics = (code: LogCode, fields: LogFields): EmbeddedMetrics => {
   const groups = (LOG_METRICS[code] ?? []).map((group) => ofGroup(group, fields))
   const directives = groups.flatMap((group) => group.directives)

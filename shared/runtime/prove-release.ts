@@ -4,7 +4,6 @@ import * as v from 'valibot'
 import { ENV } from './config.ts'
 import { type Means, proveVersions } from './release/prove-versions.ts'
 
-/** The functions to probe, in the form of the template and the doctor. */
 const AskSchema = v.pipe(
   v.object({ Target: v.string(), Route: v.optional(v.string()) }),
   v.transform(({ Target: target, Route: route }) => ({ target, route })),

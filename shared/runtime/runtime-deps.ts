@@ -26,9 +26,9 @@ import { jsonLog } from './json-log.ts'
 const AWS = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
 
 /**
- * The dependencies of a deployed function, from its environment. The bundler sets a literal `WITHHOLD_…` if the
- * manifest gives the function no use for a dependency (infra/stack/functions/assets-of.ts). Its code is then left out
- * of the bundle, so each name must be written here literally.
+ * The dependencies of a deployed function. The bundler sets a literal `WITHHOLD_…` if the manifest gives the function
+ * no use for one (infra/stack/functions/assets-of.ts), and leaves its code out. So each name must be written here
+ * literally.
  */
 export const runtimeDeps = (): Deps => {
   const config = readConfig(process.env)
@@ -88,7 +88,7 @@ const withheld = (port: string) => (): never => {
   assertInvariant(false, `the manifest gives this function no ${port}`)
 }
 
-/** A port that the manifest entry does not grant. Every use of it throws. */
+/** Every use of a port that the manifest does not grant throws. */
 const withheldPort = (port: string) =>
   new Proxy<Table & Queues & Alerts & Secrets & Sealer & Provider>(Object.create(null), { get: () => withheld(port) })
 

@@ -4,12 +4,12 @@ import { type IndexName, TABLE_SCHEMA } from '../table/schema.ts'
 /** A table that does not answer must not block the cold start; the first request reports it. */
 const WARMING_MS = 1_000
 
-/** Makes one empty read, so that the first request finds a warm client. The bundler sets which. Never throws. */
+/** Makes one empty read, so that the first request finds a warm client. Never throws. */
 export const warmTable = async (deps: Pick<Deps, 'table' | 'sleep'>): Promise<void> => {
   await Promise.race([readNothing(deps).catch(() => undefined), deps.sleep(WARMING_MS)])
 }
 
-/** Makes one empty read. Throws if the role or the table does not allow it. */
+/** Makes the empty read that the bundler chose. Throws if the role or the table does not allow it. */
 export const readNothing = async ({ table }: TableDeps): Promise<unknown> => {
   const query = process.env['WARM_QUERY']
   const index = process.env['WARM_INDEX']

@@ -25,9 +25,9 @@ export const queueHandler = <const Schema extends v.GenericSchema>(
 type ScheduledWork = { readonly summary: string }
 
 /**
- * Wraps a scheduled function. It accepts any payload and answers the run's summary. A failure is logged here, and the
- * thrown error has no cause: Lambda would log it, and a table error carries whole items. In a closed stage nothing
- * runs, because after a restore the sync would post partly restored payments twice.
+ * Wraps a scheduled function. A failure is logged here, and the thrown error has no cause: Lambda would log it, and a
+ * table error carries whole items. In a closed stage nothing runs: after a restore the sync would post partly restored
+ * payments twice.
  */
 export const scheduleHandler = (
   { summary }: ScheduledWork,

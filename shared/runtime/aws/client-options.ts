@@ -12,7 +12,7 @@ export const limitedCalls = (calls: CallLimits | undefined) =>
 
 type Logging = { readonly middlewareStack: { remove(name: string): boolean } }
 
-/** Removes the client's unused log, which copies the input and output of every request. */
+/** The client's own log is unused and copies every request. */
 export const withoutLog = <Client extends Logging>(client: Client): Client => {
   client.middlewareStack.remove('loggerMiddleware')
   return client

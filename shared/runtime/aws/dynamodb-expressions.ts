@@ -63,8 +63,6 @@ export const conditionExpression = (condition: Condition, p: Placeholders): stri
 const defined = (fields: Readonly<Record<string, unknown>> | undefined) =>
   Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)
 
-const clause = (word: string, parts: readonly string[]) => (parts.length > 0 ? [`${word} ${parts.join(', ')}`] : [])
-
 export const updateExpression = (changes: Changes, p: Placeholders): string => {
   const assignments = [
     ...defined(changes.set).map(([field, value]) => `${p.name(field)} = ${p.value(value)}`),
@@ -72,16 +70,10 @@ export const updateExpression = (changes: Changes, p: Placeholders): string => {
       ([field, value]) => `${p.name(field)} = if_not_exists(${p.name(field)}, ${p.value(value)})`,
     ),
   ]
-  const operands = (fields: Readonly<Record<string, unknown>> | undefined) =>
-    defined(fields).map(([field, value]) => `${p.name(field)} ${p.value(value)}`)
-  return [
-    ...clause('SET', assignments),
-    ...clause('ADD', operands(changes.add)),
-    ...clause(
-      'REMOVE',
-      (changes.remove ?? []).map((field) => p.name(field)),
-    ),
-  ].join(' ')
+  const added = defined(changes.add).map(([field, value]) => `${p.name(field)} ${p.value(value)}`)
+  const removed = (changes.remove ?? []).map((field) => p.name(field))
+  const clauses = [['SET', assignments] as const, ['ADD', added] as const, ['REMOVE', removed] as const]
+  return clauses.flatMap(([word, parts]) => (parts.length > 0 ? [`${word} ${parts.join(', ')}`] : [])).join(' ')
 }
 
 const PRIMARY = { partition: [TABLE_SCHEMA.partitionKey], sort: [TABLE_SCHEMA.sortKey] }

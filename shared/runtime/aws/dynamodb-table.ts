@@ -19,7 +19,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { assertInvariant } from '../../errors.ts'
 import { fromItem, type Item } from '../../table/attributes.ts'
 import type { Key } from '../../table/keys.ts'
-import type { Condition, Step } from '../../table/step.ts'
+import type { Step } from '../../table/step.ts'
 import type { QueryInput, QueryPage, Reads, Table, WriteOutcome } from '../../table/table.ts'
 import { countsUnits, noteUnits } from '../../table/used-units.ts'
 import { AWS_HTTP_OPTIONS, withoutLog } from './client-options.ts'
@@ -48,7 +48,6 @@ export const dynamoDbRequests = (table: DynamoDbTable): TableRequests => ({
   isContention,
 })
 
-/** Requests the consumed capacity only when the units are counted. */
 const reported = () => (countsUnits() ? ({ ReturnConsumedCapacity: 'TOTAL' } as const) : {})
 
 type Consumed = { readonly CapacityUnits?: number | undefined }
@@ -164,7 +163,6 @@ const transactWrite = async ({ client, name }: DynamoDbTable, steps: readonly St
   }
 }
 
-/** Reasons for a retry that say nothing about the condition. */
 const RETRYABLE_REASONS = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'])
 
 const isRetryable = ({ Code }: CancellationReason) => RETRYABLE_REASONS.has(Code ?? '')
@@ -176,37 +174,26 @@ export const isContention = (error: unknown): boolean =>
     (error.CancellationReasons ?? []).every((reason) => reason.Code === 'None' || isRetryable(reason)) &&
     (error.CancellationReasons ?? []).some(isRetryable))
 
-const guarded = (condition: Condition | undefined, p: Placeholders) =>
-  condition ? { ConditionExpression: conditionExpression(condition, p) } : {}
-
 /** The caller may not be allowed to read the item, so neither success nor refusal returns it. */
 const returnsNothing = (step: Step): boolean => 'returnsNothing' in step
 
 /** The SDK's form of a step. A refusal returns the present item, which saves a read. */
-const toTransactItem = (tableName: string, step: Step): TransactWriteItem => {
+const toTransactItem = (TableName: string, step: Step): TransactWriteItem => {
   const p = placeholders()
-  const base = {
-    TableName: tableName,
-    ReturnValuesOnConditionCheckFailure: returnsNothing(step) ? ('NONE' as const) : ('ALL_OLD' as const),
-  }
+  const UpdateExpression = step.kind === 'update' ? updateExpression(step.changes, p) : undefined
+  const ConditionExpression = step.condition && conditionExpression(step.condition, p)
+  const ReturnValuesOnConditionCheckFailure = returnsNothing(step) ? 'NONE' : 'ALL_OLD'
+  const base = { TableName, ConditionExpression, ReturnValuesOnConditionCheckFailure, ...p.maps() } as const
+  const Key = rawKey(step.key)
   switch (step.kind) {
-    case 'put': {
-      const condition = guarded(step.condition, p)
-      return { Put: { ...base, Item: toRaw({ ...step.item, ...step.key }), ...condition, ...p.maps() } }
-    }
-    case 'update': {
-      const expression = updateExpression(step.changes, p)
-      const condition = guarded(step.condition, p)
-      return { Update: { ...base, Key: rawKey(step.key), UpdateExpression: expression, ...condition, ...p.maps() } }
-    }
-    case 'delete': {
-      const condition = conditionExpression(step.condition, p)
-      return { Delete: { ...base, Key: rawKey(step.key), ConditionExpression: condition, ...p.maps() } }
-    }
-    case 'check': {
-      const condition = conditionExpression(step.condition, p)
-      return { ConditionCheck: { ...base, Key: rawKey(step.key), ConditionExpression: condition, ...p.maps() } }
-    }
+    case 'put':
+      return { Put: { ...base, Item: toRaw({ ...step.item, ...step.key }) } }
+    case 'update':
+      return { Update: { ...base, Key, UpdateExpression } }
+    case 'delete':
+      return { Delete: { ...base, Key } }
+    case 'check':
+      return { ConditionCheck: { ...base, Key } }
   }
 }
 

@@ -60,7 +60,6 @@ export const kmsSealer = ({ client, arn, stage }: Key, monotonicMs: () => number
       const { Plaintext } = await client.send(command)
       return Plaintext && Buffer.from(Plaintext).toString('utf8')
     } catch (error) {
-      // A retry cannot fix these two errors.
       if (error instanceof InvalidCiphertextException || error instanceof IncorrectKeyException) return undefined
       throw error
     }

@@ -20,16 +20,15 @@ export type TableRequests = {
   /** Strongly consistent unless `some` says otherwise. */
   get(key: Key, some?: SomeFields): Promise<Item | undefined>
   /** Up to 100 items in any order. Missing items are left out; some keys may stay unprocessed. */
-  batchGet(
-    keys: readonly Key[],
-    reads?: Reads,
-  ): Promise<{ readonly items: readonly Item[]; readonly unprocessed: readonly Key[] }>
+  batchGet(keys: readonly Key[], reads?: Reads): Promise<BatchAnswer>
   query(input: QueryInput): Promise<QueryPage>
   write(step: Step): Promise<WriteOutcome>
   transact(steps: readonly Step[]): Promise<StepsOutcome>
   /** True for a conflict with other writers: nothing was written, and a retry may succeed. */
   isContention(error: unknown): boolean
 }
+
+type BatchAnswer = { readonly items: readonly Item[]; readonly unprocessed: readonly Key[] }
 
 export type SomeFields = { readonly fields: readonly string[]; readonly consistent: boolean }
 
@@ -49,13 +48,12 @@ const noteContention = ({ log }: Means, retries: number, gaveUp: boolean): void 
   else if (retries > 0) log.info('write.contended', { retries, gave_up: 0 })
 }
 
-type Write<Result> = { readonly attempt: () => Promise<Result>; readonly isStale?: () => boolean }
-
 /** Retries a write that conflicted with another transaction. Nothing was written, and the SDK does not retry it. */
 const retryingContention = async <Result>(
   requests: TableRequests,
   means: Means,
-  { attempt, isStale = () => false }: Write<Result>,
+  attempt: () => Promise<Result>,
+  isStale = () => false,
 ): Promise<Result> => {
   for (let tried = 1; ; tried++) {
     // Checked before the first try too, because the reads may be slow and Lambda may freeze the environment.
@@ -84,9 +82,6 @@ const BATCH_BASE_MS = 25
 
 export const identity = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }) => `${String(pk)}\n${String(sk)}`
 
-/**
- * Reads up to 100 items. Unprocessed keys are retried with jitter; throws after `BATCH_TRIES` tries.
- */
 const readBatch = async (requests: TableRequests, { sleep, random }: Means, keys: readonly Key[], reads: Reads) => {
   const found = new Map<string, Item>()
   // DynamoDB refuses a batch that names a key twice.
@@ -108,10 +103,9 @@ const unlessExpired = ({ now }: Means, item: Item | undefined): Item | undefined
   return ttl !== undefined && Number(ttl) * SECOND_MS <= epochMs(now()) ? undefined : item
 }
 
-/** Adds `ttl`, which shows whether an item has expired. */
 const withTtl = (fields: readonly string[]): readonly string[] => [...new Set([...fields, 'ttl'])]
 
-/** The table port over single requests, with bounded retries for conflicts and incomplete batches. */
+/** The table port over single requests, with bounded retries for conflicts and unprocessed keys. */
 export const retryingTable = (requests: TableRequests, means: Means): Table => ({
   get: async (key, fields) =>
     unlessExpired(means, await requests.get(key, fields && { fields: withTtl(fields), consistent: true })),
@@ -130,7 +124,7 @@ export const retryingTable = (requests: TableRequests, means: Means): Table => (
     const page = await requests.query({ ...input, ...(fields && { fields: withTtl(fields) }) })
     return { ...page, items: page.items.filter((item) => unlessExpired(means, item)) }
   },
-  write: (step) => retryingContention(requests, means, { attempt: () => requests.write(step) }),
+  write: (step) => retryingContention(requests, means, () => requests.write(step)),
   transact: async <Name extends string>(
     steps: Steps<Name>,
     options?: { readonly freshUntil: Timestamp },
@@ -143,10 +137,8 @@ export const retryingTable = (requests: TableRequests, means: Means): Table => (
       names.push(name)
       parts.push(step)
     }
-    const outcome = await retryingContention(requests, means, {
-      attempt: () => requests.transact(parts),
-      isStale: () => options !== undefined && means.now() > options.freshUntil,
-    })
+    const isStale = () => options !== undefined && means.now() > options.freshUntil
+    const outcome = await retryingContention(requests, means, () => requests.transact(parts), isStale)
     if (outcome.applied) return outcome
     const refusedBy = names[outcome.refusedAt]
     if (refusedBy === undefined) throw new Error('the refused step is not part of the transaction')
@@ -154,13 +146,11 @@ export const retryingTable = (requests: TableRequests, means: Means): Table => (
   },
 })
 
-type Answer = { readonly items: readonly Item[]; readonly unprocessed: readonly Key[] }
-type Joined = { readonly keys: Map<string, Key>; readonly answer: Promise<Answer> }
+type Joined = { readonly keys: Map<string, Key>; readonly answer: Promise<BatchAnswer> }
 
-/** Waits until the work that is already queued has run. */
 const afterQueuedWork = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-const partOf = ({ items, unprocessed }: Answer, keys: readonly Key[]): Answer => {
+const partOf = ({ items, unprocessed }: BatchAnswer, keys: readonly Key[]): BatchAnswer => {
   const own = new Set(keys.map(identity))
   const isOwn = (one: Parameters<typeof identity>[0]) => own.has(identity(one))
   return { items: items.filter(isOwn), unprocessed: unprocessed.filter(isOwn) }

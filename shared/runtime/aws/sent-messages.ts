@@ -8,13 +8,14 @@ import { assertDelay, type QueueMessage, type QueueName, type Queues } from '../
 /** SNS refuses a longer subject, and the alert would stay due for ever. */
 const SUBJECT_LIMIT = 99
 
-/** Timeout of all tries of one publish. Due work publishes a failed alert again, so none is lost. */
 const PUBLISH_DEADLINE_MS = 2_000
 
 /** Shorter than the minute between two runs of due work, so that each run tries a silent topic again. */
 const SILENCE_MS = 30_000
 
-/** Publishes to the operators' topic. Money flows wait, so after a timeout it fails at once for half a minute. */
+/**
+ * Publishes to the operators' topic. Money flows wait for it, so after a timeout it fails at once for half a minute.
+ */
 export const snsAlerts = (
   client: Pick<SNSClient, 'send'>,
   topicArn: string | undefined,
@@ -43,7 +44,6 @@ export const snsAlerts = (
   }
 }
 
-/** SQS's limit of one request. */
 const BATCH = 10
 
 const entryOf = ({ body, delaySeconds, group }: QueueMessage) => ({

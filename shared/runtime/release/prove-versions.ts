@@ -6,7 +6,6 @@ import { ClientIdSchema } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { isProven, PROBE, ROUTE_PROBE } from './probe.ts'
 
-/** One function to probe: a version, or the function itself in a stage without versions. */
 export type Ask = {
   readonly target: string
   /** For an API function: the route of the probe. */
@@ -20,18 +19,18 @@ export type Means = {
   readonly sleep: (ms: number) => Promise<unknown>
 }
 
-type Order = { readonly asks: readonly Ask[]; readonly rounds: number }
-
 /** A new account runs ten functions in parallel; requests need some of them. */
 const AT_ONCE = 5
 
 const PAUSE_MS = 10_000
 
-/** No round begins after this time. */
 const LAST_ROUND_MS = 120_000
 
 /** Probes each function at most once a round, the failed ones again. Answers the problems of the last round. */
-export const proveVersions = async (means: Means, { asks, rounds }: Order): Promise<readonly string[]> => {
+export const proveVersions = async (
+  means: Means,
+  { asks, rounds }: { readonly asks: readonly Ask[]; readonly rounds: number },
+): Promise<readonly string[]> => {
   const startMs = means.nowMs()
   let open = asks
   for (let round = 1; ; round++) {
@@ -54,7 +53,8 @@ const problemOf = async ({ lambda, stage }: Means, { target, route }: Ask): Prom
     )
     const payload = ifValid(Json, Buffer.from(answer ?? []).toString())
     if (failure !== undefined) return `failed: ${describeFailure(payload)}`
-    return route === undefined ? problemOfFunction(payload) : problemOfRoute(payload, route)
+    if (route !== undefined) return problemOfRoute(payload, route)
+    return isProven(payload) ? undefined : 'ran, but did not answer the probe'
   } catch (error) {
     return `could not be invoked: ${error instanceof Error ? error.name : 'unknown error'}`
   }
@@ -66,16 +66,13 @@ const Failure = v.object({ errorType: v.optional(v.string(), 'no type'), errorMe
 
 const MAX_SHOWN = 200
 
-/** Describes Lambda's error of a failed run: modules, variables and error classes, which contain no secrets. */
+/** Lambda's error of a failed run names modules, variables and error classes, and no secrets. */
 const describeFailure = (payload: unknown): string => {
   const failure = ifValid(Failure, payload)
   if (failure === undefined) return 'no reason was given'
   const { errorType, errorMessage } = failure
   return `${errorType}: ${errorMessage.replaceAll(/\s+/g, ' ').slice(0, MAX_SHOWN)}`
 }
-
-const problemOfFunction = (payload: unknown): string | undefined =>
-  isProven(payload) ? undefined : 'ran, but did not answer the probe'
 
 const Unauthorized = v.object({
   statusCode: v.literal(401),
