@@ -1,4 +1,7 @@
-import { globSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readIfPresent } from '../../infra/local/process/json-file.ts'
 import { PROJECT_ROOT, type SourceFile } from '../support/source-file.ts'
 import { type CheckResult, openAsker } from './asking.ts'
 import type { Mutant } from './generate-mutants.ts'
@@ -19,7 +22,7 @@ const FIRST_BOUND_MS = 300_000
 export const HISTORIES = 'test/mutants/histories.ts'
 
 /** Runs every check on the tree as it is. One that fails there would kill every mutant: it is left out, and named. */
-export const recordChecks = async (): Promise<readonly Check[]> => {
+const recordChecks = async (): Promise<readonly Check[]> => {
   const files = globSync('test/{unit,functions,integration}/**/*.test.ts', { cwd: PROJECT_ROOT }).toSorted()
   const asker = openAsker('--record')
   const results = await asker.ask({ checks: [...files, HISTORIES] }, () => FIRST_BOUND_MS)
@@ -29,6 +32,23 @@ export const recordChecks = async (): Promise<readonly Check[]> => {
     console.log(`not asked, since it fails without any mutant: ${name}`)
   }
   return held.map(({ name, ms, hits }) => ({ name, ms, hits }))
+}
+
+const FOLDER = join(PROJECT_ROOT, '.mutants')
+const FILE = join(FOLDER, 'checks.json')
+
+/** The checks of this very tree, recorded once. */
+export const knownChecks = async (): Promise<readonly Check[]> => {
+  const files = globSync('{shared,functions,infra,test}/**/*.ts', { cwd: PROJECT_ROOT }).toSorted()
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(file).update(readFileSync(join(PROJECT_ROOT, file)))
+  const tree = hash.digest('hex')
+  const kept = JSON.parse(readIfPresent(FILE) ?? '{}') as { readonly tree?: string; readonly checks: readonly Check[] }
+  if (kept.tree === tree) return kept.checks
+  const checks = await recordChecks()
+  mkdirSync(FOLDER, { recursive: true })
+  writeFileSync(FILE, JSON.stringify({ tree, checks }))
+  return checks
 }
 
 const grouped = (checks: readonly Check[], keysOf: (check: Check) => readonly string[]) => {

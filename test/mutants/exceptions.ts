@@ -49,9 +49,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'A longer span only reads more; what it adds is read within thirty days anyway.': [
     'shared/audit/judged/client-books.ts LATELY_MS: bound moved 7ecc7f03',
   ],
-  'A second repair of the payment is refused by its state; only a question to the provider is saved.': [
-    'shared/recount/plan-forward.ts planForward: condition dropped 73934c1f',
-  ],
   'The comparison of bytes is a short cut: any other body is compared field by field, with the same result.': [
     'shared/audit/judged/audit-event.ts bodyOf: field swapped 9f774c0b',
   ],

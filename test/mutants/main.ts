@@ -7,22 +7,20 @@ import { join } from 'node:path'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { PROJECT_ROOT, sourcesIn } from '../support/source-file.ts'
 import { type Asker, endAll, openAsker } from './asking.ts'
-import { boundMs, type Check, checksReaching, layerOf, recordChecks } from './checks.ts'
+import { boundMs, type Check, checksReaching, knownChecks, layerOf } from './checks.ts'
 import { EXCEPTIONS } from './exceptions.ts'
-import { type Finding, openFindings, type Verdict } from './findings.ts'
 import { chosenFrom, MOST, type Mutant, mutantsOf, withMutant } from './generate-mutants.ts'
-import { type Asked, reportOf, survived } from './report.ts'
+import { type Finding, reportOf, survived } from './report.ts'
 
 const USAGE = `npm run mutants -- [--only TEXT] [--sample N] [--list]
 
 Breaks the gateway in at most ${MOST} places, one at a time and in memory alone, and asks unit tests, tests of functions
-and integration tests, the most promising first, and then random histories, up to the first that fails. What was found
-is kept in .mutants, and asked again after the code that it rests on has changed. So a run may be ended and continued.
+and integration tests, the most promising first, and then random histories, up to the first that fails.
   --only TEXT  mutants with this text in their id, of all that there are
   --sample N   every Nth of them
   --list       says which mutants there are, and asks nothing
   --help, -h   this text
-Exit code: 0 every mutant was asked about and died, but for those of the list of exceptions; 1 not so; 2 called wrongly.`
+Exit code: 0 every mutant died, but for those of the list of exceptions; 1 not so; 2 called wrongly.`
 
 const OPTIONS = {
   only: { type: 'string' },
@@ -41,23 +39,12 @@ const codeOf = ({ path, start, end, by, line }: Mutant): string =>
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`.padStart(8)
 
-const tell = ({ id, invalid, ms, killer }: Finding): void => {
+const tell = ({ mutant: { id }, invalid, ms, killer }: Finding): void => {
   if (invalid !== undefined) return console.log(`invalid      ${seconds(ms)}  ${id}: ${invalid.split('\n', 1).join()}`)
   if (!killer) return console.log(`SURVIVED     ${seconds(ms)}  ${id}`)
   console.log(
     `${layerOf(killer.check).padEnd(11)}  ${seconds(ms)}  ${id}\n                        ${killer.check}: ${killer.failed.split('\n', 1).join()}`,
   )
-}
-
-const stopped = (): AbortSignal => {
-  const stop = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      stop.abort()
-      endAll()
-    })
-  }
-  return stop.signal
 }
 
 const chosenBy = (argv: readonly string[]) => {
@@ -73,66 +60,57 @@ const chosenBy = (argv: readonly string[]) => {
 
 type Chosen = ReturnType<typeof chosenBy>
 
-const askMutant = async (asker: Asker, mutant: Mutant, checks: readonly Check[]): Promise<Verdict> => {
+const askMutant = async (asker: Asker, mutant: Mutant, checks: readonly Check[]): Promise<Finding> => {
+  const startedMs = performance.now()
   const times = new Map(checks.map(({ name, ms }) => [name, ms]))
   const replaced = { path: mutant.path, text: withMutant(textOf(mutant.path), mutant) }
   const results = await asker.ask({ checks: [...times.keys()], replaced }, (name) => boundMs(times.get(name) ?? 0))
+  const asked = { mutant, ms: performance.now() - startedMs }
   const ended = results.find(({ failed, unloaded }) => failed ?? unloaded)
-  if (ended?.unloaded !== undefined) return { invalid: ended.unloaded }
-  return ended ? { killer: { check: ended.name, failed: ended.failed ?? '' } } : {}
+  if (ended?.unloaded !== undefined) return { ...asked, invalid: ended.unloaded }
+  return ended ? { ...asked, killer: { check: ended.name, failed: ended.failed ?? '' } } : asked
 }
 
-/** Asks about what is not known yet. Exceptions come last, because they meet every check. */
-const askAll = async ({ files, mutants }: Chosen) => {
-  const signal = stopped()
-  const findings = openFindings()
-  const known = new Map(findings.known(mutants))
-  const checks = await findings.checks(() => recordChecks())
+/** Exceptions come last, because they meet every check. */
+const askAll = async ({ files, mutants }: Chosen): Promise<readonly Finding[]> => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      endAll()
+      process.exit(1)
+    })
+  }
+  const findings: Finding[] = []
   const noticing = (path: string) =>
-    new Set(
-      [...known.values()].flatMap(({ id, killer }) => (killer && id.startsWith(`${path} `) ? [killer.check] : [])),
-    )
-  const reaching = checksReaching(checks, files, noticing)
-  const waiting = mutants
-    .filter(({ id }) => !known.has(id))
-    .toSorted((a, b) => Number(EXCEPTIONS.has(a.id)) - Number(EXCEPTIONS.has(b.id)))
+    new Set(findings.flatMap(({ mutant, killer }) => (killer && mutant.path === path ? [killer.check] : [])))
+  const reaching = checksReaching(await knownChecks(), files, noticing)
+  const waiting = mutants.toSorted((a, b) => Number(EXCEPTIONS.has(a.id)) - Number(EXCEPTIONS.has(b.id)))
   const work = async () => {
     const asker = openAsker()
-    while (!signal.aborted) {
-      const mutant = waiting.shift()
-      if (!mutant) break
-      const startedMs = performance.now()
-      const verdict = await askMutant(asker, mutant, reaching(mutant))
-      // An interrupted run proves nothing.
-      if (signal.aborted) break
-      const finding = { id: mutant.id, ms: Math.round(performance.now() - startedMs), ...verdict }
-      findings.add(mutant, finding)
-      known.set(mutant.id, finding)
+    for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
+      const finding = await askMutant(asker, mutant, reaching(mutant))
+      findings.push(finding)
       tell(finding)
     }
     asker.end()
   }
   await Promise.all(Array.from({ length: JOBS }, work))
-  return mutants.flatMap((mutant): readonly Asked[] => {
-    const finding = known.get(mutant.id)
-    return finding ? [{ mutant, finding }] : []
-  })
+  return findings
 }
 
-const conclude = (asked: readonly Asked[], { all, mutants }: Chosen): number => {
-  const survivors = asked.filter(survived)
+const conclude = (findings: readonly Finding[], { all }: Chosen): number => {
+  const survivors = findings.filter(survived)
   const open = survivors.filter(({ mutant }) => !EXCEPTIONS.has(mutant.id))
-  const killed = asked.filter((one) => EXCEPTIONS.has(one.mutant.id) && !survived(one))
+  const killed = findings.filter((one) => EXCEPTIONS.has(one.mutant.id) && !survived(one))
   const ids = new Set(all.map(({ id }) => id))
   const gone = [...EXCEPTIONS].filter((id) => !ids.has(id))
-  console.log(`\n${reportOf(asked)}`)
+  console.log(`\n${reportOf(findings)}`)
   for (const { mutant } of open) console.log(`\nsurvivor: ${mutant.id}\n  ${codeOf(mutant)}`)
   for (const { mutant } of killed) console.log(`\nan exception, yet killed: ${mutant.id}`)
   for (const id of gone) console.log(`\nan exception that is no mutant: ${id}`)
   console.log(
-    `\n${asked.length} of ${mutants.length} mutants asked about, ${survivors.length} survived, ${survivors.length - open.length} of them are exceptions`,
+    `\n${findings.length} mutants asked about, ${survivors.length} survived, ${survivors.length - open.length} of them are exceptions`,
   )
-  return asked.length < mutants.length || open.length + killed.length + gone.length > 0 ? 1 : 0
+  return open.length + killed.length + gone.length > 0 ? 1 : 0
 }
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
