@@ -1,5 +1,5 @@
 import { PROVIDER_HEADERS } from '../../infra/local/provider-simulator/simulator-keys.ts'
-import { CALLBACK_HEADERS } from '../bench/local/merchants-and-customers.ts'
+import { CALLBACK_HEADERS } from '../bench/floor/programs.ts'
 import type { Asked, HistoryRecorder, Outcome, SeenPayment } from './history-record.ts'
 import type { Client, PlannedPayment } from './plan-payments.ts'
 import type { KilledGateway } from './run-history.ts'

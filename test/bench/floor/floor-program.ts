@@ -22,11 +22,10 @@ import {
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { absent, equals, isNew, put, update } from '../../../shared/table/step.ts'
-import { type HttpCaller, httpCaller } from '../local/start-bench.ts'
+import { call } from './programs.ts'
 
 type FloorMeans = {
   readonly table: TableRequests
-  readonly call: HttpCaller['call']
   readonly providerUrl: string
   readonly webhookUrl: string
   readonly sqs: SQSClient
@@ -54,7 +53,7 @@ const deliveryKey = (id: string) => ({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
 const endpointKey = (clientId: string) => ({ pk: `ENDPOINTS#${clientId}`, sk: 'ENDPOINT#1' })
 const shardOf = (id: string) => String(Number.parseInt(id.slice(0, 2), 16) % SHARDS).padStart(2, '0')
 
-const ask = async ({ call, providerUrl }: FloorMeans, path: string, body?: object): Promise<unknown> => {
+const ask = async ({ providerUrl }: FloorMeans, path: string, body?: object): Promise<unknown> => {
   const sent = body ? { method: 'POST', body: JSON.stringify(body), wanted: 201 } : { method: 'GET' }
   return JSON.parse(await call({ url: providerUrl + path, headers: JSON_TO_PROVIDER, ...sent }))
 }
@@ -118,7 +117,7 @@ const SECRET = randomUUID()
 
 /** What a message asks for: the delivery with its endpoint, the bytes, the claim, the webhook, and what became of it. */
 const deliver = async (means: FloorMeans, { Body: id = '', ReceiptHandle }: Message): Promise<void> => {
-  const { table, clientId, call, webhookUrl, sqs, queueUrl: QueueUrl } = means
+  const { table, clientId, webhookUrl, sqs, queueUrl: QueueUrl } = means
   await table.batchGet([deliveryKey(id), endpointKey(clientId)])
   const event = await table.get(eventKey(id), { fields: ['body'], consistent: false })
   const body = String(event?.['body'])
@@ -161,11 +160,9 @@ const client = new DynamoDBClient({
     socketAcquisitionWarningTimeout: 60_000,
   },
 })
-const { call } = httpCaller()
 const emulator = await startQueueEmulator()
 const means: FloorMeans = {
   table: dynamoDbRequests({ client, name: tableName }),
-  call,
   providerUrl: simulator.url,
   webhookUrl,
   sqs: emulator.sqs,

@@ -1,24 +1,52 @@
-import { join } from 'node:path'
 import { markdownTable } from '../../support/markdown-table.ts'
-import {
-  during,
-  type Latencies,
-  measuredOn,
-  measureLoop,
-  noLatencies,
-  percentile,
-  perSecond,
-} from '../local/latencies.ts'
+import { measuredOn } from '../measured-on.ts'
 import {
   addMerchant,
-  CALLBACK_HEADERS,
   createPayment,
   keepCallbacks,
+  type Program,
   payAtProvider,
+  sendCallback,
+  startProgram,
   startWebhookReceiver,
   type WebhookReceiver,
-} from '../local/merchants-and-customers.ts'
-import { type HttpCaller, type Program, startBench, startProgram } from '../local/start-bench.ts'
+} from './programs.ts'
+
+type Latencies = { readonly ms: number[]; elapsedMs: number }
+
+const noLatencies = (): Latencies => ({ ms: [], elapsedMs: 0 })
+
+/** The least value that this part of all is not above (`0.99`: one in a hundred takes longer). */
+const percentile = (values: readonly number[], part: number): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN
+}
+
+const perSecond = ({ ms, elapsedMs }: Latencies): number => (ms.length / elapsedMs) * 1_000
+
+/** Callers side by side, each asking again as soon as it is answered, while `goOn` says yes. Adds what each ask took. */
+const measureLoop = async (
+  into: Latencies,
+  concurrency: number,
+  goOn: () => boolean,
+  ask: () => Promise<unknown>,
+): Promise<void> => {
+  const from = performance.now()
+  const caller = async () => {
+    while (goOn()) {
+      const askedAt = performance.now()
+      await ask()
+      into.ms.push(performance.now() - askedAt)
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, caller))
+  into.elapsedMs += performance.now() - from
+}
+
+const during = (ms: number): (() => boolean) => {
+  const until = performance.now() + ms
+  return () => performance.now() < until
+}
 
 const REQUESTS = ['create', 'callback', 'callback to webhook'] as const
 type FloorRequest = (typeof REQUESTS)[number]
@@ -34,7 +62,6 @@ type Measured = {
   readonly name: 'gateway' | 'floor'
   readonly program: Program
   readonly headers: Record<string, string>
-  readonly call: HttpCaller['call']
   readonly receiver: WebhookReceiver
 }
 
@@ -45,10 +72,7 @@ const PACE_MS = 15_000
 /** Callbacks in a slice: each needs a payment that was made and paid before. */
 const CALLBACKS: Readonly<Record<number, number>> = { 1: 10, 8: 40, 32: 96 }
 
-const create = ({ call, program: { api }, headers }: Measured) => createPayment({ call, api }, headers)
-
-const sendCallback = ({ call, program }: Measured, body: string) =>
-  call({ method: 'POST', url: `${program.api}/callbacks/xendit`, headers: CALLBACK_HEADERS, body })
+const create = ({ program, headers }: Measured) => createPayment(program, headers)
 
 type Slice = (side: Measured, concurrency: number, into: Side) => Promise<void>
 
@@ -60,14 +84,14 @@ const callbacks: Slice = async (side, concurrency, into) => {
   const paid: (readonly [string, string])[] = []
   const pay = async () => {
     const id = await create(side)
-    paid.push([id, await payAtProvider(side.call, side.program, id)])
+    paid.push([id, await payAtProvider(side.program, id)])
   }
   await measureLoop(noLatencies(), 8, () => paid.length < (CALLBACKS[concurrency] ?? concurrency), pay)
   const answered = noLatencies()
   const announce = async () => {
     const [id = '', body = ''] = paid.pop() ?? []
     const from = performance.now()
-    await sendCallback(side, body)
+    await sendCallback(side.program, body)
     answered.ms.push(performance.now() - from)
     await side.receiver.arrivalOf(id)
   }
@@ -86,7 +110,7 @@ const measurePace = async (gateway: Measured) => {
   const [paid, ids]: [Latencies, string[]] = [noLatencies(), []]
   await measureLoop(paid, PAYING, during(PACE_MS), async () => {
     const id = await create(gateway)
-    await sendCallback(gateway, await payAtProvider(gateway.call, gateway.program, id))
+    await sendCallback(gateway.program, await payAtProvider(gateway.program, id))
     ids.push(id)
   })
   const told = ids.filter((id) => gateway.receiver.came.has(id)).length
@@ -98,7 +122,7 @@ type PaceFigure = Awaited<ReturnType<typeof measurePace>>
 
 /** The first requests of a process are those of code that has not been compiled yet. */
 const warmUp = async (side: Measured): Promise<void> => {
-  await keepCallbacks(side.call, side.program)
+  await keepCallbacks(side.program)
   for (const slice of [...SLICES, ...SLICES]) await slice(side, 8, noFigures())
 }
 
@@ -123,12 +147,13 @@ const measureFloor = async () => {
   await using started = new AsyncDisposableStack()
   const receiver = await startWebhookReceiver()
   started.defer(() => receiver.close())
-  const { call, gateway } = await startBench(started)
+  const gateway = await startProgram('gateway-program.ts')
+  started.defer(() => gateway.end())
   const { endpoint = '', name = '' } = gateway.table ?? {}
-  const floor = await startProgram(join(import.meta.dirname, 'floor-program.ts'), [endpoint, name, receiver.url])
+  const floor = await startProgram('floor-program.ts', endpoint, name, receiver.url)
   started.defer(() => floor.end())
-  const headers = await addMerchant({ call, gateway }, receiver.url)
-  const shared = { call, receiver, headers }
+  const headers = await addMerchant(gateway, receiver.url)
+  const shared = { receiver, headers }
   const own: Measured = { ...shared, name: 'gateway', program: gateway }
   const sides: readonly Measured[] = [own, { ...shared, name: 'floor', program: floor }]
   for (const side of sides) await warmUp(side)

@@ -3,7 +3,7 @@ import { type Station, stationsOf } from '../../../infra/stack/capacity/stations
 import { type DeployedStage, loadOf } from '../../../infra/stack/stage.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { QUOTA_STAGES } from '../../support/stage-options.ts'
-import { measuredOn } from '../local/latencies.ts'
+import { measuredOn } from '../measured-on.ts'
 import { specOf } from '../monthly-activity.ts'
 import {
   type Kind,

@@ -1,0 +1,165 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import * as v from 'valibot'
+import { startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
+import { CALLBACK_TOKEN, PROVIDER_HEADERS } from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import { PAYMENT_BODY } from '../assumptions.ts'
+
+type Call = {
+  readonly method: string
+  readonly url: string
+  readonly headers?: Record<string, string>
+  readonly body?: string
+  /** The answer must have this status: figures of refusals would be too good. */
+  readonly wanted?: number
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+
+/** A call over a connection that is kept, with as little of its own as Node allows: the caller shares the machine. */
+export const call = async (asked: Call): Promise<string> => {
+  const { method, url, headers = {}, body, wanted = 200 } = asked
+  const sent = request(url, { method, agent, headers })
+  try {
+    sent.end(body)
+    const [answer]: IncomingMessage[] = await once(sent, 'response', { signal: AbortSignal.timeout(60_000) })
+    const said = answer ? await text(answer) : ''
+    if (answer?.statusCode === wanted) return said
+    throw new Error(`${method} ${url} was answered ${answer?.statusCode}: ${said}`)
+  } catch (error) {
+    // The server may close a kept connection in the moment it is used again: nothing was answered on it.
+    if (sent.reusedSocket && Object(error).code === 'ECONNRESET') return call(asked)
+    throw error
+  }
+}
+
+const Ready = v.object({
+  api: v.string(),
+  lambda: v.optional(v.string(), ''),
+  provider: v.string(),
+  table: v.optional(v.object({ endpoint: v.string(), name: v.string() })),
+})
+export type Program = v.InferOutput<typeof Ready> & { end(): Promise<void> }
+
+const READY_WITHIN_MS = 60_000
+const END_WITHIN_MS = 15_000
+
+/** Starts a program of this folder as a process of its own, and waits for the addresses it answers at. */
+export const startProgram = async (name: string, ...args: readonly string[]): Promise<Program> => {
+  const child = fork(join(import.meta.dirname, name), [...args], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const signal = AbortSignal.timeout(READY_WITHIN_MS)
+  const gone = once(child, 'exit').then(() => Promise.reject(new Error(`${name} ended before it was ready`)))
+  const [message]: unknown[] = await Promise.race([once(child, 'message', { signal }), gone])
+  gone.catch(() => undefined)
+  return { ...v.parse(Ready, message), end: () => end(child) }
+}
+
+const end = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null) return
+  const exited = once(child, 'exit')
+  child.disconnect()
+  const late = setTimeout(() => child.kill('SIGKILL'), END_WITHIN_MS)
+  await exited
+  clearTimeout(late)
+}
+
+const Acted = v.object({ status: v.literal(200), body: v.looseObject({}) })
+
+/** Does what an operator does at a gateway that runs here; throws when it is refused. */
+const act = async ({ lambda }: Program, action: string, payload: object) => {
+  const url = `${lambda}/2015-03-31/functions/gateway-local-${action}/invocations`
+  const said = await call({ method: 'POST', url, body: JSON.stringify({ operator: 'bench', ...payload }) })
+  return v.parse(Acted, JSON.parse(said), { message: `${action} answered ${said}` }).body
+}
+
+/** Far above what is asked here, so that no request is counted. */
+const NO_LIMIT = 10_000
+
+/** A client with a key and an endpoint. Answers the headers of its requests. */
+export const addMerchant = async (gateway: Program, url: string): Promise<Record<string, string>> => {
+  const { client_id } = await act(gateway, 'create-client', { name: 'Bench', rate_limit_per_second: NO_LIMIT })
+  const { api_key } = await act(gateway, 'issue-api-key', { client_id })
+  await act(gateway, 'register-endpoint', { client_id, url, event_types: ['*'] })
+  return { authorization: `Bearer ${String(api_key)}`, 'content-type': 'application/json' }
+}
+
+const Made = v.object({ id: v.string() })
+
+export const createPayment = async ({ api }: Program, headers: Record<string, string>): Promise<string> => {
+  const asked = { method: 'POST', url: `${api}/v1/payments`, headers, body: PAYMENT_BODY, wanted: 201 }
+  return v.parse(Made, JSON.parse(await call(asked))).id
+}
+
+const MANY = 1_000_000
+
+/** From now on the provider's simulator sends no callback by itself: the bench sends them. */
+export const keepCallbacks = async ({ provider }: Program): Promise<void> => {
+  const body = JSON.stringify({ target: 'callback', fault: 'lost', times: MANY })
+  await call({ method: 'POST', url: `${provider}/_simulator/faults`, body })
+}
+
+const Requests = v.array(
+  v.object({ payment_request_id: v.string(), reference_id: v.string(), latest_payment_id: v.optional(v.string()) }),
+)
+
+/** The customer pays a payment at the provider. Answers the callback that the provider would send then. */
+export const payAtProvider = async ({ provider }: Program, paymentId: string): Promise<string> => {
+  const find = async () => {
+    const url = `${provider}/_simulator/payment_requests?reference_id=${paymentId}`
+    const [found] = v.parse(Requests, JSON.parse(await call({ method: 'GET', url })))
+    if (found === undefined) throw new Error(`the provider knows nothing of ${paymentId}`)
+    return found
+  }
+  const { payment_request_id: requestId } = await find()
+  const url = `${provider}/v3/payment_requests/${requestId}/simulate`
+  await call({ method: 'POST', url, headers: PROVIDER_HEADERS })
+  const { latest_payment_id: payment_id, ...said } = await find()
+  return JSON.stringify({ event: 'payment.capture', data: { ...said, payment_id } })
+}
+
+export const CALLBACK_HEADERS = { 'x-callback-token': CALLBACK_TOKEN, 'content-type': 'application/json' }
+
+export const sendCallback = ({ api }: Program, body: string) =>
+  call({ method: 'POST', url: `${api}/callbacks/xendit`, headers: CALLBACK_HEADERS, body })
+
+const Webhook = v.object({ data: v.object({ id: v.string() }) })
+
+/** A second attempt comes after a minute: its time would be no measurement. */
+const WEBHOOK_WITHIN_MS = 30_000
+
+/** A merchant's server: says when the webhook of a payment came. */
+export const startWebhookReceiver = async () => {
+  const arrivals = new Map<string, PromiseWithResolvers<void>>()
+  const came = new Set<string>()
+  const arrivalAt = (id: string) => {
+    const arrival = arrivals.get(id) ?? Promise.withResolvers<void>()
+    arrivals.set(id, arrival)
+    return arrival
+  }
+  const { url, close } = await startLocalHttpServer({
+    port: 0,
+    answer: ({ body }) => {
+      const { id } = v.parse(Webhook, JSON.parse(body.toString('utf8'))).data
+      came.add(id)
+      arrivalAt(id).resolve()
+      return { status: 200, body: 'ok' }
+    },
+  })
+  return {
+    url: `${url}/hooks`,
+    close,
+    /** Ids of the payments whose webhooks have come. */
+    came: came as ReadonlySet<string>,
+    /** Resolves when it has come. Rejects when it is much too late. */
+    arrivalOf: async (id: string): Promise<void> => {
+      const { promise, reject } = arrivalAt(id)
+      const late = setTimeout(() => reject(new Error(`no webhook of ${id} came`)), WEBHOOK_WITHIN_MS)
+      return promise.finally(() => clearTimeout(late))
+    },
+  }
+}
+
+export type WebhookReceiver = Awaited<ReturnType<typeof startWebhookReceiver>>

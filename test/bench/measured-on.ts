@@ -1,0 +1,10 @@
+import { availableParallelism, cpus, loadavg } from 'node:os'
+
+/** A sentence for a document: date and machine of figures that depend on the machine. */
+export const measuredOn = (command: string): string => {
+  const date = new Date().toISOString().slice(0, 10)
+  const cores = availableParallelism()
+  const model = cpus()[0]?.model.trim() ?? process.arch
+  const load = loadavg()[0]?.toFixed(1) ?? '?'
+  return `\`${command}\`, ${date}, ${cores} virtual cores (${model}), Node ${process.versions.node}; load average ${load} when it ended.`
+}
