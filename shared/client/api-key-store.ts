@@ -12,10 +12,8 @@ import { listItems } from '../table/list-items.ts'
 import { absent, all, any, below, equals, exists, guard, isNew, put, update } from '../table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, TimestampSchema } from '../time.ts'
 
-const KEY_HASH = /^[0-9a-f]{64}$/
-
 /** The id of a key: the SHA-256 of its text. Key items are found by it without an index, so none is missed. */
-export const KeyIdSchema = v.pipe(v.string(), v.regex(KEY_HASH, 'must be a key_id'), v.brand('KeyId'))
+const KeyIdSchema = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a key_id'), v.brand('KeyId'))
 export type KeyId = v.InferOutput<typeof KeyIdSchema>
 
 export const parseKeyId = (id: string): KeyId => parseId(KeyIdSchema, id, 'api key')
@@ -50,17 +48,12 @@ export const toApiKeyDto = (key: ApiKey) => ({
 
 /** Length of the random part in bytes: 43 characters of base64url. */
 export const KEY_RANDOM_BYTES = 32
-const SHOWN_CHARACTERS = 4
-
-const keyStart = (stage: string, clientId: ClientId) => `gk_${stage}_${clientId}_`
+/** All of them but four. */
+const HIDDEN_CHARACTERS = 39
 
 /** A key's text. It names its stage and its client, so a key of another stage is refused without a read. */
 export const apiKeyText = (stage: string, clientId: ClientId, random: Buffer): string =>
-  keyStart(stage, clientId) + random.toString('base64url')
-
-/** The part of a key's text that may be shown: its public part and four characters of the secret. */
-const shownPrefix = (stage: string, clientId: ClientId, text: string): string =>
-  text.slice(0, keyStart(stage, clientId).length + SHOWN_CHARACTERS)
+  `gk_${stage}_${clientId}_${random.toString('base64url')}`
 
 export const keyIdOf = (text: string): KeyId => v.parse(KeyIdSchema, createHash('sha256').update(text).digest('hex'))
 
@@ -93,33 +86,29 @@ type NewKey = {
   readonly expiresInSeconds?: number | null | undefined
 }
 
-const lifetimeSeconds = ({ keyLifetimeDays }: Deps['stage']): number | null =>
-  keyLifetimeDays === undefined ? null : (keyLifetimeDays * DAY_MS) / SECOND_MS
-
 /** Issues a new key; several may be valid at once. Only this answer has its text: if it is lost, revoke the key. */
 export const issueApiKey = async (
   deps: RecordDeps & Pick<Deps, 'stage' | 'randomBytes'>,
   input: NewKey,
 ): Promise<{ readonly text: string; readonly key: ApiKey }> => {
-  const { clientId, operator, permissions = 'full', expiresInSeconds = lifetimeSeconds(deps.stage) } = input
+  const { clientId, operator, permissions = 'full' } = input
+  const { keyLifetimeDays = null } = deps.stage
+  const { expiresInSeconds = keyLifetimeDays && (keyLifetimeDays * DAY_MS) / SECOND_MS } = input
   const text = apiKeyText(deps.stage.name, clientId, deps.randomBytes(KEY_RANDOM_BYTES))
   const createdAt = deps.now()
   const key: ApiKey = {
     keyId: keyIdOf(text),
     clientId,
-    prefix: shownPrefix(deps.stage.name, clientId, text),
+    prefix: text.slice(0, -HIDDEN_CHARACTERS),
     permissions,
     createdAt,
     expiresAt: expiresInSeconds === null ? undefined : addMs(createdAt, expiresInSeconds * SECOND_MS),
   }
   const record = { subject: clientId, clientId, operator, action: 'issue-api-key', after: toApiKeyDto(key) }
+  const listed = { owner: clientId, entity: ENTITY, listedAt: createdAt, id: key.keyId }
   const outcome = await recordChange(deps, record, {
     client: guard(clientKey(clientId), exists),
-    key: put(
-      apiKeyKey(key.keyId),
-      { ...key, owner: clientId, entity: ENTITY, listedAt: createdAt, id: key.keyId },
-      isNew,
-    ),
+    key: put(apiKeyKey(key.keyId), { ...key, ...listed }, isNew),
   })
   if (outcome.applied) return { text, key }
   assertInvariant(outcome.refusedBy === 'client', 'a new key has the hash of another one')
@@ -127,16 +116,16 @@ export const issueApiKey = async (
 }
 
 /**
- * Revokes a key; it is refused everywhere within 15 s (the authentication cache). It is found by its id, so a new key
- * is not missed. Safe to repeat. Throws 404 for an absent or another client's key.
+ * Revokes a key; it is refused everywhere within 15 s (the authentication cache). Safe to repeat. Throws 404 for an
+ * absent or another client's key.
  */
 export const revokeApiKey = async (
   deps: RecordDeps,
-  input: { clientId: ClientId; keyId: KeyId; operator: string },
+  { clientId, keyId, operator }: { clientId: ClientId; keyId: KeyId; operator: string },
 ): Promise<ApiKey> => {
-  const { clientId, keyId, operator } = input
-  const before = await findApiKey(deps, clientId, keyId)
-  if (!before) throw notFound('api key')
+  const item = await deps.table.get(apiKeyKey(keyId))
+  const before = item && v.parse(ApiKeySchema, item)
+  if (before?.clientId !== clientId) throw notFound('api key')
   if (before.revokedAt !== undefined) return before
   const after: ApiKey = { ...before, revokedAt: deps.now() }
   const dtos = { before: toApiKeyDto(before), after: toApiKeyDto(after) }
@@ -153,15 +142,7 @@ export const revokeApiKey = async (
   return v.parse(ApiKeySchema, outcome.item)
 }
 
-const findApiKey = async (deps: TableDeps, clientId: ClientId, keyId: KeyId): Promise<ApiKey | undefined> => {
-  const item = await deps.table.get(apiKeyKey(keyId))
-  const key = item && v.parse(ApiKeySchema, item)
-  return key?.clientId === clientId ? key : undefined
-}
-
-const KeyUseSchema = v.object({ lastUsedOn: v.string() })
-
-/** The most keys that an environment remembers. The oldest is dropped first. */
+/** The most keys that an environment remembers. */
 const REMEMBERED = 1_000
 
 declare module '../memory.ts' {
@@ -187,11 +168,13 @@ export const noteKeyUse = (
   deps.aside(() => deps.table.write(update(keyUseKey(clientId, keyId), { set: { lastUsedOn: today } }, isLater)))
 }
 
+const KeyUse = v.optional(v.object({ lastUsedOn: v.string() }))
+
 /** When each key was last used, to the day; null when it was not used or the note was lost. */
 export const lastUses = async (
   deps: TableDeps,
   keys: readonly Pick<ApiKey, 'clientId' | 'keyId'>[],
 ): Promise<readonly (string | null)[]> => {
   const rows = await deps.table.getMany(keys.map(({ clientId, keyId }) => keyUseKey(clientId, keyId)))
-  return rows.map((row) => (row ? v.parse(KeyUseSchema, row).lastUsedOn : null))
+  return rows.map((row) => v.parse(KeyUse, row)?.lastUsedOn ?? null)
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import { type Cached, isFresh } from '../memory.ts'
+import { type Cached, isFresh, keepNewest } from '../memory.ts'
 import { apiKeyKey, clientKey } from '../table/keys.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
 import { type ApiKey, ApiKeySchema, claimedClient, type KeyId, keyIdOf, noteKeyUse } from './api-key-store.ts'
@@ -33,10 +33,9 @@ declare module '../memory.ts' {
 }
 
 /**
- * The client of an `Authorization` header (spec section 5), within its rate limit. Before anything is written it throws
- * 403 `forbidden` for a change with a read-only key, 429 `rate_limit`, and the same 401 `auth` for a key that is
- * missing, malformed, unknown, expired, revoked, of another stage or of a disabled client. The key's text is never
- * logged and never part of an error.
+ * The client of an `Authorization` header (spec section 5), within its rate limit. Throws 403 `forbidden` for a change
+ * with a read-only key, 429 `rate_limit`, and the same 401 `auth` for a key that is missing, malformed, unknown, expired,
+ * revoked, of another stage or of a disabled client. The key's text is never logged and never part of an error.
  */
 export const authenticate = async (
   deps: AuthDeps,
@@ -74,10 +73,8 @@ const prove = async (deps: AuthDeps, keyId: KeyId, clientId: ClientId): Promise<
   cache.delete(keyId)
   const proven = await readProof(deps, keyId, clientId)
   if (!proven) return undefined
-  const oldest = cache.size < CACHE_LIMIT ? undefined : cache.keys().next().value
-  if (oldest !== undefined) cache.delete(oldest)
   // Counted from before the read: a revocation during the read takes effect within the same time.
-  cache.set(keyId, { ...proven, from, until: addMs(from, CACHE_MS) })
+  keepNewest(cache, CACHE_LIMIT).set(keyId, { ...proven, from, until: addMs(from, CACHE_MS) })
   return proven
 }
 

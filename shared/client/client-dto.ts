@@ -2,17 +2,17 @@ import * as v from 'valibot'
 import { parseId } from '../field-errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { type Minor, MinorSchema, minor, ZERO } from '../money.ts'
-import { fromItem } from '../table/attributes.ts'
+import { fromItem, toItem } from '../table/attributes.ts'
 import { MOST_LEDGER_PARTS } from '../table/schema.ts'
 import { textField, URL_LENGTH } from '../text-field.ts'
 import { BankSchema, type Client, ledgerPartsOf } from './client.ts'
-
-const MAX_RATE_PER_SECOND = 10_000
 
 /** Spec section 8: the default floor of a tenant. */
 export const DEFAULT_SETTLEMENT_FLOOR: Minor = minor(10_000)
 
 const text = textField(255)
+const wholeUpTo = (most: number) =>
+  v.pipe(v.number(), v.safeInteger(), v.minValue(1, 'must be at least 1'), v.maxValue(most, `must be at most ${most}`))
 
 const isHttpsUrl = (value: string) => {
   const url = URL.canParse(value) ? new URL(value) : undefined
@@ -32,43 +32,28 @@ export const ClientFields = v.strictObject({
   settlement_floor_minor: v.pipe(MinorSchema, v.minValue(ZERO, 'must be >= 0')),
   bank: v.nullable(BankField),
   return_url: v.nullable(v.pipe(v.string(), URL_LENGTH, v.check(isHttpsUrl, 'must be an https URL without user info'))),
-  rate_limit_per_second: v.nullable(
-    v.pipe(
-      v.number(),
-      v.safeInteger(),
-      v.minValue(1, 'must be at least 1'),
-      v.maxValue(MAX_RATE_PER_SECOND, `must be at most ${MAX_RATE_PER_SECOND}`),
-    ),
-  ),
+  rate_limit_per_second: v.nullable(wholeUpTo(10_000)),
   payout_hold: v.nullable(text),
-  ledger_parts: v.pipe(
-    v.number(),
-    v.safeInteger(),
-    v.minValue(1, 'must be at least 1'),
-    v.maxValue(MOST_LEDGER_PARTS, `must be at most ${MOST_LEDGER_PARTS}`),
-  ),
+  ledger_parts: wholeUpTo(MOST_LEDGER_PARTS),
 })
 
 export const parseClientId = (id: string): ClientId => parseId(ClientIdSchema, id, 'client')
 
-export const toClientDto = (client: Client) => ({
-  client_id: client.clientId,
-  name: client.name,
-  enabled: client.enabled,
-  settlement_floor_minor: client.settlementFloorMinor,
-  bank: client.bank
-    ? {
-        bank_name: client.bank.bankName,
-        bank_account_no: client.bank.bankAccountNo,
-        bank_account_name: client.bank.bankAccountName,
-      }
-    : null,
-  /** Since when this account is in force, and whether it replaced another one. */
-  bank_since: client.bank?.since ?? null,
-  bank_is_change: client.bank?.isChange ?? false,
-  return_url: client.returnUrl ?? null,
-  rate_limit_per_second: client.rateLimitPerSecond ?? null,
-  payout_hold: client.payoutHold ?? null,
-  ledger_parts: ledgerPartsOf(client),
-  created_at: client.createdAt,
-})
+export const toClientDto = (client: Client) => {
+  const { since, isChange = false, ...account } = client.bank ?? {}
+  return {
+    client_id: client.clientId,
+    name: client.name,
+    enabled: client.enabled,
+    settlement_floor_minor: client.settlementFloorMinor,
+    bank: client.bank ? toItem(account) : null,
+    /** Since when this account is in force, and whether it replaced another one. */
+    bank_since: since ?? null,
+    bank_is_change: isChange,
+    return_url: client.returnUrl ?? null,
+    rate_limit_per_second: client.rateLimitPerSecond ?? null,
+    payout_hold: client.payoutHold ?? null,
+    ledger_parts: ledgerPartsOf(client),
+    created_at: client.createdAt,
+  }
+}

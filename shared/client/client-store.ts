@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
-import type { Deps, TableDeps } from '../deps.ts'
+import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { assertInvariant, GatewayError, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { readLedger } from '../ledger/ledger-store.ts'
@@ -13,14 +14,14 @@ import { listItems, queryPages } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { absent, all, exists, guard, isNew, put, type Step, unchanged, update } from '../table/step.ts'
 import { unlessStale } from '../table/table.ts'
-import type { Timestamp } from '../time.ts'
+import { addMs } from '../time.ts'
 import {
   type Bank,
   type BankAccount,
   type Client,
   ClientSchema,
   ledgerPartsOf,
-  partsFreshUntil,
+  PARTS_FRESH_MS,
   raisedParts,
 } from './client.ts'
 import { type ClientFields, toClientDto } from './client-dto.ts'
@@ -47,32 +48,23 @@ export const listClients = async (deps: TableDeps, page: Page): Promise<readonly
   return items.map((item) => v.parse(ClientSchema, item))
 }
 
-/** Client ids of one query: well below the 1 MB at which DynamoDB ends a page. */
-const IDS_A_PAGE = 1_000
-
 /** The ids of all clients, oldest first, in pages. Only the index lists them. */
 export const clientIdPages = async function* (deps: TableDeps): AsyncGenerator<readonly ClientId[]> {
-  const pages = queryPages(deps, { index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], limit: IDS_A_PAGE })
+  const pages = queryPages(deps, { index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], limit: 1_000 })
   for await (const items of pages) yield items.map(({ id }) => v.parse(ClientIdSchema, id))
 }
 
-/**
- * Writes a new client, its window, its first shards and the audit record in one transaction. The ledger exists from
- * then on, so the fence finds every shard. Shards of further parts are written before.
- */
+/** Writes a new client, its whole ledger and the audit record. Shards of further parts are written before the rest. */
 export const insertClient = async (deps: RecordDeps, client: Client, operator: string): Promise<void> => {
   const { clientId, createdAt } = client
   const parts = ledgerPartsOf(client)
   await putShards(deps, clientId, { first: 1, parts, closedUntil: createdAt })
+  const listed = { owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId }
   const { applied } = await recordChange(
     deps,
     { subject: clientId, clientId, operator, action: 'create-client', after: toClientDto(client) },
     {
-      client: put(
-        clientKey(clientId),
-        { ...client, owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId },
-        isNew,
-      ),
+      client: put(clientKey(clientId), { ...client, ...listed }, isNew),
       window: newWindow(clientId, { bornAt: createdAt, parts }),
       ...Object.fromEntries(allShards(1).map(({ shard }) => [`shard ${shard}`, newShard(clientId, shard, createdAt)])),
     },
@@ -98,8 +90,8 @@ export type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFie
 const CHANGE_TRIES = 5
 
 /**
- * Changes the given fields, with the audit record, in one transaction. Its condition covers every field that can
- * change, so the later of two operators reads again. Operators are alerted before bank details change. Throws 404.
+ * Changes the given fields, with the audit record, in one transaction. It is refused after any other change, and tried
+ * again. Operators are alerted before bank details change. Throws 404.
  */
 export const changeClient = async (
   deps: RecordDeps & Pick<Deps, 'alerts' | 'log'>,
@@ -107,20 +99,17 @@ export const changeClient = async (
 ): Promise<Client> => {
   let isAlerted = false
   for (let tried = 0; tried < CHANGE_TRIES; tried++) {
-    const before = await findClient(deps, clientId)
-    if (!before) throw notFound('client')
-    const bank =
-      changes.bank &&
-      enteredBank(before, changes.bank, { isCredited: await wasCredited(deps, clientId), now: deps.now() })
+    const before = await requireClient(deps, clientId)
+    const bank = changes.bank && (await enteredBank(deps, before, changes.bank))
     const hadBank = before.bank && bank === null ? true : undefined
-    const freshUntil = partsFreshUntil(deps)
-    const ledgerParts = raisedParts(deps, before, changes.ledgerParts)
+    const now = deps.now()
+    const ledgerParts = raisedParts(before, changes.ledgerParts, now)
     const after = v.parse(ClientSchema, changed(before, { ...changes, bank, hadBank, ledgerParts }))
     const fields = changedFields(before, after)
     const grows = fields.includes('ledgerParts')
     if (fields.length === 0) return before
     if (fields.includes('bank') && after.bank?.isChange === true && !isAlerted) {
-      await alertBankChange(deps, { clientId, operator }, before.bank, after.bank)
+      await alertBankChange(deps, before, after.bank, operator)
       isAlerted = true
     }
     const dtos = { before: toClientDto(before), after: toClientDto(after) }
@@ -137,14 +126,13 @@ export const changeClient = async (
       // Readers of payments use the window's number at once. Creates use the client's number, which takes effect later.
       window: grows ? await grownWindow(deps, clientId, ledgerPartsOf(after)) : undefined,
     }
-    const outcome = await unlessStale(recordChange(deps, record, steps, grows ? { freshUntil } : undefined))
+    const outcome = await unlessStale(
+      recordChange(deps, record, steps, grows ? { freshUntil: addMs(now, PARTS_FRESH_MS) } : undefined),
+    )
     if (outcome.applied === true) return after
   }
   throw new GatewayError('conflict', 'other changes of this client are in progress; try again')
 }
-
-const wasCredited = async (deps: TableDeps, clientId: ClientId): Promise<boolean> =>
-  (await readLedger(deps, clientId)).shards.some(({ creditedAt }) => creditedAt !== undefined)
 
 /** Writes the shards of the new parts with the window's fence. Returns the step that raises the window's number. */
 const grownWindow = async (deps: TableDeps, clientId: ClientId, parts: number) => {
@@ -153,45 +141,38 @@ const grownWindow = async (deps: TableDeps, clientId: ClientId, parts: number) =
   return growWindow(clientId, parts, window.closedUntil)
 }
 
-const changed = (client: Client, changes: object): object => ({
-  ...client,
-  ...Object.fromEntries(
-    Object.entries(changes)
-      .filter(([, value]) => value !== undefined)
-      .map(([field, value]) => [field, value ?? undefined]),
-  ),
-})
-
-// As JSON, because bank details are an object. Both sides went through the same schema, so their keys have one order.
-const changedFields = (before: Client, after: Client) =>
-  CHANGEABLE.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
-
-const isSameAccount = (a: BankAccount, b: BankAccount): boolean =>
-  a.bankName === b.bankName && a.bankAccountNo === b.bankAccountNo && a.bankAccountName === b.bankAccountName
-
-/** Bank details as stored: since when, and whether they replaced others or came after the first credit. */
-const enteredBank = (
-  before: Pick<Client, 'bank' | 'hadBank'>,
-  bank: BankAccount,
-  { isCredited, now }: { readonly isCredited: boolean; readonly now: Timestamp },
-): Bank => {
-  if (before.bank && isSameAccount(before.bank, bank)) return before.bank
-  const isChange = before.bank !== undefined || before.hadBank === true || isCredited
-  return { ...bank, since: now, ...(isChange && { isChange: true }) }
+const changed = (client: Client, changes: object): object => {
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined)
+  return { ...client, ...Object.fromEntries(given.map(([field, value]) => [field, value ?? undefined])) }
 }
 
-const shown = (bank: BankAccount | undefined): string =>
-  bank === undefined ? 'none' : quoted(`${bank.bankName} …${bank.bankAccountNo.slice(-SHOWN_DIGITS)}`)
+const changedFields = (before: Client, after: Client) =>
+  CHANGEABLE.filter((field) => !isDeepStrictEqual(before[field], after[field]))
+
+/** Bank details as stored: since when, and whether they replaced others or came after the first credit. */
+const enteredBank = async (
+  deps: StoreDeps,
+  { clientId, bank: old, hadBank }: Client,
+  bank: BankAccount,
+): Promise<Bank> => {
+  if (old && isDeepStrictEqual({ ...old, ...bank }, old)) return old
+  const { shards } = await readLedger(deps, clientId)
+  const isChange = old !== undefined || hadBank || shards.some(({ creditedAt }) => creditedAt !== undefined)
+  return { ...bank, since: deps.now(), ...(isChange && { isChange: true }) }
+}
+
+const SHOWN_DIGITS = 4
 /** Quotes what a person typed, so that it cannot pass for our own sentence. */
 const quoted = (typed: string): string => JSON.stringify(typed)
-const SHOWN_DIGITS = 4
+const shown = (bank: BankAccount | undefined): string =>
+  bank === undefined ? 'none' : quoted(`${bank.bankName} …${bank.bankAccountNo.slice(-SHOWN_DIGITS)}`)
 
 /** Alerts operators before bank details change. A crash may repeat the alert, but never loses it. */
 const alertBankChange = async (
   deps: Pick<Deps, 'alerts' | 'log' | 'invocation'>,
-  { clientId, operator }: { readonly clientId: Client['clientId']; readonly operator: string },
-  from: BankAccount | undefined,
+  { clientId, bank }: Client,
   to: BankAccount,
+  operator: string,
 ): Promise<void> => {
   await deps.alerts.publish({
     kind: 'client.bank_changed',
@@ -199,7 +180,7 @@ const alertBankChange = async (
     message:
       `Client ${clientId} gets other bank details by request ${deps.invocation?.requestId ?? 'unknown'}. ` +
       'Ask the merchant, by a way you knew before, whether it wants that. list-audit shows whether it was done. ' +
-      `Typed by the operator: from ${shown(from)} to ${shown(to)}, as operator ${quoted(operator)}.`,
+      `Typed by the operator: from ${shown(bank)} to ${shown(to)}, as operator ${quoted(operator)}.`,
   })
   deps.log.info('client.bank_changed', { client_id: clientId })
 }

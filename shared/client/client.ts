@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { ClientIdSchema, type PaymentId, partOf } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
@@ -48,19 +47,15 @@ export type Client = v.InferOutput<typeof ClientSchema>
 
 type Parted = { readonly ledgerParts?: LedgerParts | undefined }
 
-/**
- * A reader that began before the number was written asks too few parts. So a new part is used only after every such
- * reader has ended. A request takes half a minute at most, and clocks differ by some seconds. Longer readers read older
- * data.
- */
+/** A new part is used only after every reader that began before the number was written has ended: docs/decisions.md. */
 const IN_FORCE_AFTER_MS = MINUTE_MS
 /** If the number is not written by then, it is computed again: the rest of the minute is for those readers. */
-const FRESH_MS = 5 * SECOND_MS
+export const PARTS_FRESH_MS = 5 * SECOND_MS
 
 export const ledgerPartsOf = ({ ledgerParts }: Parted): number => ledgerParts?.number ?? 1
 
 const inForce = ({ ledgerParts }: Parted, now: Timestamp): number =>
-  ledgerParts && now < ledgerParts.from ? ledgerParts.before : (ledgerParts?.number ?? 1)
+  ledgerParts && now < ledgerParts.from ? ledgerParts.before : ledgerPartsOf({ ledgerParts })
 
 /** The part of a payment that is claimed now, for ever; undefined for the first. Readers ask all parts. */
 export const partForClaim = (client: Parted, paymentId: PaymentId, now: Timestamp): number | undefined =>
@@ -71,20 +66,12 @@ export const initialParts = (number: number | undefined, createdAt: Timestamp): 
   number === undefined || number === 1 ? undefined : { number, before: number, from: createdAt }
 
 /** A client's parts after a change: the same, or more from a minute on. Throws 422 for fewer. */
-export const raisedParts = (
-  deps: Pick<Deps, 'now'>,
-  client: Parted,
-  number: number | undefined,
-): LedgerParts | undefined => {
+export const raisedParts = (client: Parted, number: number | undefined, now: Timestamp): LedgerParts | undefined => {
   const current = ledgerPartsOf(client)
   if (number === undefined || number === current) return client.ledgerParts
   if (number < current) {
     const reason = `can only grow: it is ${current}`
     throw invalid(`ledger_parts ${reason}`, { ledger_parts: [reason] }, 'Payments stay in the part they were made in.')
   }
-  const now = deps.now()
   return { number, before: inForce(client, now), from: addMs(now, IN_FORCE_AFTER_MS) }
 }
-
-/** Until when a raised number may be written. */
-export const partsFreshUntil = ({ now }: Pick<Deps, 'now'>): Timestamp => addMs(now(), FRESH_MS)

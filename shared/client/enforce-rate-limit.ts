@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
+import { keepNewest } from '../memory.ts'
 import { epochMs, SECOND_MS } from '../time.ts'
 import type { Client } from './client.ts'
 import { type Counted, type Counter, type CounterName, countPoints, pointsIn } from './rate-store.ts'
@@ -27,9 +28,7 @@ const COUNTER_LIMIT = 1_000
 
 /** What one environment knows of one limit of a client. */
 type RateUse = {
-  /**
-   * Points that may pass before the counter is written. They grow with the environment's part of the uncounted part.
-   */
+  /** Points that may pass before the counter is written. They grow with the environment's share. */
   tokens: number
   /** Until when they have grown, in seconds. In the future when the client is near its limit and each point counts. */
   since: number
@@ -60,11 +59,8 @@ const useOf = ({ memory }: RateDeps, { clientId, of }: CounterName): RateUse => 
     heard: undefined,
     catchingUp: Promise.resolve(),
   }
-  // The oldest entry makes room.
   known.delete(name)
-  const oldest = known.size < COUNTER_LIMIT ? undefined : known.keys().next().value
-  if (oldest !== undefined) known.delete(oldest)
-  known.set(name, use)
+  keepNewest(known, COUNTER_LIMIT).set(name, use)
   return use
 }
 
@@ -80,7 +76,7 @@ const limitOf = (deps: RateDeps, { clientId, rateLimitPerSecond }: Client, creat
 const nowSeconds = (deps: RateDeps): number => epochMs(deps.now()) / SECOND_MS
 const thisSecond = (deps: RateDeps): number => Math.floor(nowSeconds(deps))
 
-/** Gives an environment its part of a limit, which passes without the counter. More that the counter gave expires. */
+/** Gives an environment its share, which passes without the counter. More that the counter gave expires. */
 const grow = (deps: RateDeps, { limit, use }: Limit): void => {
   const now = nowSeconds(deps)
   // The clock may have been set back.
@@ -103,10 +99,7 @@ const takeUncounted = ({ use, limit }: Limit, second: number): number => {
   return points
 }
 
-/**
- * Far below the limit, the environments divide half of the uncounted part. Each gets as large a share as it added to
- * the counter's points. Near the limit each point is counted.
- */
+/** Far below the limit, environments divide half of the uncounted part by what each counted. Near it each point counts. */
 const hear = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added: number): void => {
   const now = nowSeconds(deps)
   use.heard = counter
@@ -117,10 +110,7 @@ const hear = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added
   else if (use.since <= now) use.tokens = (uncounted / 2) * Math.min(1, added / Math.max(1, points))
 }
 
-/**
- * Counts points and the uncounted ones before them. If other writers prevent it, all are kept for the next count. After
- * a refusal or a failure only those before are kept.
- */
+/** Counts points and the uncounted ones before them. Those that passed and could not be counted are kept for later. */
 const count = async (deps: RateDeps, of: Limit, points: number, most?: number): Promise<Counted> => {
   const { name, limit, use } = of
   const second = thisSecond(deps)
@@ -162,11 +152,9 @@ const owe = async (deps: RateDeps, of: Limit, points: number): Promise<void> => 
 }
 
 /**
- * Lets a client's request pass, or refuses it with 429 `rate_limit` (design sections 5 and 9). The limit is the
- * client's own, or the stage's. The counter in the table is a bucket that the limit empties each second. An environment
- * of `stage.environments` lets its part of a quarter of the limit pass without a write. Beyond that it writes the
- * counter once for many points, and near the limit for each request. So little more than the limit passes, however many
- * environments a flood meets.
+ * Lets a client's request pass, or refuses it with 429 `rate_limit` (design sections 5 and 9). The counter in the table
+ * is a bucket that the limit empties each second. An environment lets its share of a quarter of the limit pass without a
+ * write, then writes the counter once for many points, and near the limit for each request.
  */
 export const enforceRateLimit = async (deps: RateDeps, client: Client, asked: Asked): Promise<void> => {
   const of = limitOf(deps, client, asked.creates === true)

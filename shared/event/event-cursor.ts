@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { EventIdSchema, PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
-import { toItem } from '../table/attributes.ts'
+import { FromItem, toItem } from '../table/attributes.ts'
 import { END_OF_TIME, type Timestamp, TimestampSchema } from '../time.ts'
 import { EventNameSchema, type EventPosition } from './event.ts'
 
@@ -25,10 +25,8 @@ const Time = v.pipe(
 
 /** The cursor does not name the client: it must not lead to another client's events. */
 const EventPositionText = v.pipe(
-  v.strictObject({ event_id: EventIdSchema, payment_id: PaymentIdSchema, name: EventNameSchema, fired_at: Time }),
-  v.transform(({ event_id: eventId, payment_id: paymentId, name, fired_at: firedAt }): EventPosition => {
-    return { eventId, paymentId, name, firedAt }
-  }),
+  FromItem,
+  v.strictObject({ eventId: EventIdSchema, paymentId: PaymentIdSchema, name: EventNameSchema, firedAt: Time }),
 )
 const FeedPositionText = v.union([EventPositionText, v.strictObject({ since: Time })])
 

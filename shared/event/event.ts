@@ -42,10 +42,7 @@ export const EventFields = v.object({
 export type Event = v.InferOutput<typeof EventFields>
 export type EventPosition = Pick<Event, 'eventId' | 'name' | 'paymentId' | 'firedAt'>
 
-/**
- * How long events and deliveries are kept. A delivery and its attempts: from its end. An event: from when it fired or
- * was last sent again. It outlives its deliveries, because they send its bytes, and the feed that shows it.
- */
+/** How long a delivery is kept from its end, and an event, which outlives its deliveries, from when it was last sent. */
 export const RETENTION = {
   deliveryMs: 90 * DAY_MS,
   eventMs: 120 * DAY_MS,

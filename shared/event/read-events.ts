@@ -92,7 +92,7 @@ export const findEvents = async (
   return items.map((item) => item && v.parse(EventSchema, item))
 }
 
-/** A client's events as above, and where the page ended if there are more. */
+/** A client's events, and where the page ended if there are more. */
 export const listClientEventsSince = async (
   deps: TableDeps,
   { limit, ...input }: EventsSince,
