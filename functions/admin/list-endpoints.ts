@@ -1,13 +1,15 @@
 import * as v from 'valibot'
-import { pageFields, pagination } from '../../shared/page.ts'
+import { requireClient } from '../../shared/client/client-store.ts'
+import { ofPage, pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
-import { listEndpoints } from '../../shared/webhook/endpoint/endpoint-store.ts'
+import { newestEndpoints } from '../../shared/webhook/endpoint/endpoint-store.ts'
 
 const summary = "A merchant's endpoints, disabled ones too, newest first, without their secrets."
 const input = v.strictObject({ client_id: v.string(), ...pageFields })
 
 export const handler = adminHandler({ summary, input }, async ({ clientId, ...page }, deps) => {
-  const endpoints = await listEndpoints(deps, clientId, page)
+  await requireClient(deps, clientId)
+  const endpoints = ofPage(await newestEndpoints(deps, clientId), page)
   return { data: endpoints.map(toEndpointDto), pagination: pagination(page) }
 })

@@ -35,7 +35,6 @@ export const ApiKeySchema = v.object({
 })
 export type ApiKey = v.InferOutput<typeof ApiKeySchema>
 
-/** A key as operators see it: everything but the key. */
 export const toApiKeyDto = (key: ApiKey) => ({
   key_id: key.keyId,
   client_id: key.clientId,
@@ -59,7 +58,6 @@ export const keyIdOf = (text: string): KeyId => v.parse(KeyIdSchema, createHash(
 
 const KEY_TEXT = /^gk_([a-z0-9-]{1,20})_([0-9a-f-]{36})_[A-Za-z0-9_-]{43}$/
 
-/** A pattern of `Authorization` headers with a key of the stage, for a firewall without flags. */
 export const bearerPattern = (stage: string): string =>
   `^[Bb][Ee][Aa][Rr][Ee][Rr] +gk_${stage}_[0-9a-f-]{36}_[A-Za-z0-9_-]{43}$`
 
@@ -71,7 +69,6 @@ export const claimedClient = (stage: string, text: string): ClientId | undefined
 
 const ENTITY = 'api_key'
 
-/** Keys of a client, revoked and expired ones too, newest first. */
 export const listApiKeys = async (deps: TableDeps, clientId: ClientId, page: Page): Promise<readonly ApiKey[]> => {
   const items = await listItems(deps, { kind: 'APIKEY', index: 'by-owner', partition: [clientId, ENTITY], page })
   return items.map((item) => v.parse(ApiKeySchema, item))
@@ -142,7 +139,6 @@ export const revokeApiKey = async (
   return v.parse(ApiKeySchema, outcome.item)
 }
 
-/** The most keys that an environment remembers. */
 const REMEMBERED = 1_000
 
 declare module '../memory.ts' {

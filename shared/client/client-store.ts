@@ -36,7 +36,6 @@ export const findClient = async (deps: TableDeps, clientId: ClientId): Promise<C
 
 export const mayBePaidOut = (clientId: ClientId): Step => guard(clientKey(clientId), all(exists, absent('payoutHold')))
 
-/** Reads a client, also a disabled one. Throws 404. */
 export const requireClient = async (deps: TableDeps, clientId: ClientId): Promise<Client> => {
   const client = await findClient(deps, clientId)
   if (!client) throw notFound('client')

@@ -17,7 +17,6 @@ export const BankSchema = v.object({
   bankName: v.string(),
   bankAccountNo: v.string(),
   bankAccountName: v.string(),
-  /** When it was entered. */
   since: TimestampSchema,
   /** It replaced other details, or came after the first credit. While it is new, a payout needs a confirmation. */
   isChange: v.optional(v.boolean()),

@@ -7,7 +7,6 @@ import { type Counted, type Counter, type CounterName, countPoints, pointsIn } f
 
 type RateDeps = Pick<Deps, 'table' | 'now' | 'stage' | 'memory'>
 
-/** The points that a request takes of its client's limit. */
 export type Asked = {
   /** Taken before the request is handled. */
   readonly points: number
@@ -34,7 +33,6 @@ type RateUse = {
   since: number
   /** Points that passed here and are not in the counter. */
   uncounted: Pick<Counter, 'second' | 'points'>
-  /** The last known counter. */
   heard: Counter | undefined
   /** While uncounted points are being written to the counter, later ones wait. */
   catchingUp: Promise<unknown>
@@ -42,7 +40,6 @@ type RateUse = {
 
 declare module '../memory.ts' {
   interface Memory {
-    /** By client and limit. */
     rateUses?: Map<string, RateUse>
   }
 }

@@ -37,12 +37,10 @@ const FeedCursorText = v.pipe(
   v.check(({ settled, young }) => !isAfter(settled, young)),
 )
 
-/** The time of a position: no event after it fired earlier. */
 export const timeOf = (position: FeedPosition): Timestamp => ('since' in position ? position.since : position.firedAt)
 
 const idOf = (position: FeedPosition): string => ('since' in position ? '' : position.eventId)
 
-/** Whether a position is after another one, in the order of the feed. */
 export const isAfter = (one: FeedPosition, other: FeedPosition): boolean =>
   timeOf(one) === timeOf(other) ? idOf(one) > idOf(other) : timeOf(one) > timeOf(other)
 

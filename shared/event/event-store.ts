@@ -28,7 +28,6 @@ export const putEvent = (event: Omit<Event, 'type' | 'clientId'>, owner: string)
 
 export type NamedEvent = Pick<Event, 'paymentId' | 'name'>
 
-/** Checks in a transaction that the event exists. */
 export const eventIsThere = ({ paymentId, name }: NamedEvent): Step => guard(eventKey(paymentId, name), exists)
 
 const BodyOnly = v.object({ body: v.string() })
@@ -41,7 +40,6 @@ type CachedBody = Cached & { readonly reading: Promise<string | undefined> }
 
 declare module '../memory.ts' {
   interface Memory {
-    /** By payment and name. */
     eventBodies?: Map<string, CachedBody>
   }
 }

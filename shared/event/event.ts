@@ -10,7 +10,6 @@ export type StatusEventType = (typeof STATUS_EVENT_TYPES)[number]
 export const REVERSED_EVENT_TYPE = 'payment.reversed'
 export const EVENT_TYPES = [...STATUS_EVENT_TYPES, REVERSED_EVENT_TYPE] as const
 
-/** The type that an event's name begins with. */
 export const typeOfEvent = (name: string): string => name.split('#', 1)[0] ?? name
 
 /** The name of the event of one movement: each (provider transaction, type) moves a payment once. */

@@ -67,7 +67,6 @@ export const listEventPositions = async (
 type Span = Pick<EventsSince, 'clientId' | 'parts'> &
   Partial<Pick<EventsSince, 'limit' | 'after'>> & { readonly between: readonly [string, string] }
 
-/** Positions of a client's events that fired in a span, its end included, page by page. */
 export const eventPositionPages = async function* (
   deps: TableDeps,
   { clientId, parts, between, limit = 500, after }: Span,
@@ -92,7 +91,6 @@ export const findEvents = async (
   return items.map((item) => item && v.parse(EventSchema, item))
 }
 
-/** A client's events, and where the page ended if there are more. */
 export const listClientEventsSince = async (
   deps: TableDeps,
   { limit, ...input }: EventsSince,

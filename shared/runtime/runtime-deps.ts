@@ -13,7 +13,6 @@ import type { Sealer, Secrets } from '../secrets.ts'
 import type { ResolveHost, SendWebhook } from '../send-webhook.ts'
 import type { Table } from '../table/table.ts'
 import { timestampOf } from '../time.ts'
-import { urlRulesOf } from '../webhook/endpoint/safe-url.ts'
 import { httpsWebhookSender, resolveByDns } from '../webhook/send/https-webhook-sender.ts'
 import { AWS_HTTP_OPTIONS, limitedCalls, withoutLog } from './aws/client-options.ts'
 import { dynamoDbClient, dynamoDbTable } from './aws/dynamodb-table.ts'
@@ -68,7 +67,7 @@ export const runtimeDeps = (): Deps => {
       : kmsSealer({ client: new KMSClient(AWS), arn: config.sealKeyArn, stage: config.stage.name }, monotonicMs),
     sendWebhook: process.env['WITHHOLD_MERCHANTS']
       ? WITHHELD.sendWebhook
-      : httpsWebhookSender({ ...urlRulesOf(config.stage), monotonicMs }),
+      : httpsWebhookSender({ ...config.stage, monotonicMs }),
     memory: {},
     realNowMs: Date.now,
     resolveHost: process.env['WITHHOLD_ADDRESSES'] ? WITHHELD.resolveHost : resolveByDns,

@@ -12,7 +12,6 @@ import { aside } from '../../../shared/runtime/runtime-deps.ts'
 import type { Sealer, Secrets } from '../../../shared/secrets.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { timestampOf } from '../../../shared/time.ts'
-import { urlRulesOf } from '../../../shared/webhook/endpoint/safe-url.ts'
 import { httpsWebhookSender, resolveByDns } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import type { LocalTable } from '../emulators/local-table.ts'
 import type { QueueEmulator } from '../emulators/queue-emulator.ts'
@@ -74,7 +73,7 @@ export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => D
         }),
         { log, monotonicMs },
       ),
-      sendWebhook: httpsWebhookSender({ ...urlRulesOf(LOCAL_STAGE), monotonicMs }),
+      sendWebhook: httpsWebhookSender({ ...LOCAL_STAGE, monotonicMs }),
       realNowMs: Date.now,
       resolveHost: resolveByDns,
       monotonicMs,

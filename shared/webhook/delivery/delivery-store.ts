@@ -26,7 +26,6 @@ import {
   type DeliveryStatus,
 } from './delivery.ts'
 
-/** The second part of the lists' keys; the first is the endpoint's id. */
 export const DELIVERY_ENTITY = 'delivery'
 
 export const SCHEDULE_FIELDS = ['nextAttemptAt', 'resends', ...DUE_WORK_FIELDS] as const
@@ -67,7 +66,6 @@ export const findDelivery = async (deps: TableDeps, deliveryId: DeliveryId): Pro
   return item && v.parse(DeliverySchema, item)
 }
 
-/** Deliveries in the order asked for; missing ones are left out. */
 export const findDeliveries = async (deps: TableDeps, ids: readonly DeliveryId[]): Promise<readonly Delivery[]> => {
   const items = await deps.table.getMany(ids.map(deliveryKey))
   return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
@@ -87,7 +85,6 @@ const itemOf = ({ status, unlisted, ...delivery }: Delivery) => ({
 /** Writes a delivery together with its new event, whose condition covers both. */
 export const putDelivery = (delivery: Delivery): Step => put(deliveryKey(delivery.deliveryId), itemOf(delivery))
 
-/** Writes a new delivery unless it exists already. */
 export const insertDelivery = (delivery: Delivery): Step =>
   put(deliveryKey(delivery.deliveryId), itemOf(delivery), isNew)
 

@@ -56,7 +56,6 @@ export const listDeliveries = async (deps: StoreDeps, listing: Listing): Promise
   return withAttempts(deps, filter.eventId === undefined ? matching : ofPage(matching, page))
 }
 
-/** The deliveries of an event with their attempts, to every endpoint of the client, newest first. */
 export const deliveriesOfEvent = async (
   deps: TableDeps,
   clientId: ClientId,
@@ -111,7 +110,6 @@ const withAttempts = (deps: TableDeps, deliveries: readonly Delivery[]): Promise
   }))
 }
 
-/** A delivery's position in the lists. */
 type ListKey = { readonly createdAt: string; readonly deliveryId: DeliveryId }
 
 const toListKey = ({ listedAt, id }: Item): ListKey => ({

@@ -3,7 +3,7 @@ import { invalid, notFound } from '../../errors.ts'
 import type { Event, EventPosition } from '../../event/event.ts'
 import { eventCursorOf, parseEventCursor } from '../../event/event-cursor.ts'
 import { listClientEventsSince } from '../../event/read-events.ts'
-import { type ClientId, type DeliveryId, deliveryIdFor, type EndpointId } from '../../ids.ts'
+import { type ClientId, type DeliveryId, deliveryIdFor } from '../../ids.ts'
 import { readParts } from '../../ledger/window-store.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
 import type { Timestamp } from '../../time.ts'
@@ -26,6 +26,7 @@ import { beginRound, keepEvent, ROUNDS_A_DAY, type RoundDeps, type WriteRound } 
 import { endpointDisabled } from './send-test-event.ts'
 
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
+type Owned = Pick<Endpoint, 'clientId' | 'endpointId'>
 
 /** A client's delivery. An absent id and another client's throw the same 404. */
 const requireDelivery = async (deps: TableDeps, clientId: ClientId, deliveryId: DeliveryId): Promise<Delivery> => {
@@ -49,7 +50,7 @@ export const redeliver = async (
   { clientId, deliveryId, operator }: { clientId: ClientId; deliveryId: DeliveryId; operator: string },
 ): Promise<void> => {
   const delivery = await requireDelivery(deps, clientId, deliveryId)
-  const endpoint = await requireEnabledEndpoint(deps, clientId, delivery.endpointId)
+  const endpoint = await requireEnabledEndpoint(deps, delivery)
   await begin(deps, delivery, endpoint, recorded(deps, operator))
 }
 
@@ -75,7 +76,7 @@ const begin = async (deps: RoundDeps, delivery: Delivery, endpoint: Endpoint, wr
 }
 
 /** Throws 404 for an endpoint the client never had, and 422 for one that is disabled or deleted. */
-const requireEnabledEndpoint = async (deps: TableDeps, clientId: ClientId, endpointId: EndpointId) => {
+const requireEnabledEndpoint = async (deps: TableDeps, { clientId, endpointId }: Owned) => {
   const endpoint = await findEndpointEver(deps, clientId, endpointId)
   if (!endpoint) throw notFound('endpoint')
   if (endpoint.deletedAt !== undefined) {
@@ -105,22 +106,15 @@ const recorded =
     return recordChange(deps, record, steps)
   }
 
-type EndpointRedelivery = SinceRequest & {
-  readonly clientId: ClientId
-  readonly endpointId: EndpointId
-  readonly operator: string
-}
-
 /** An operator sends an endpoint what it did not get since a time. Throws 404 and 422 as for one delivery. */
 export const redeliverToEndpoint = async (
   deps: RedeliverDeps,
-  { clientId, endpointId, operator, ...asked }: EndpointRedelivery,
+  { clientId, endpointId, operator, ...asked }: SinceRequest & Owned & { readonly operator: string },
 ): Promise<Redelivered> => {
-  const endpoint = await requireEnabledEndpoint(deps, clientId, endpointId)
+  const endpoint = await requireEnabledEndpoint(deps, { clientId, endpointId })
   return redeliverSince(deps, endpoint, asked, recorded(deps, operator))
 }
 
-/** The same by its merchant. */
 export const redeliverOwnSince = async (
   deps: RoundDeps,
   { clientId, id, rawBody }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },

@@ -26,7 +26,6 @@ export const alertDueAt = (
   everyMs = ALERT_EVERY_MS,
 ): Timestamp => (endpoint?.lastAlertAt === undefined ? now : later(now, addMs(endpoint.lastAlertAt, everyMs)))
 
-/** True while an abandoned delivery may be unreported. */
 const needsAlert = ({ status, dueAt }: Delivery): boolean => status === 'abandoned' && dueAt !== undefined
 
 const alertOf = ({ clientId, endpointId }: Delivery, told: readonly Delivery[]): Alert => {
@@ -43,7 +42,6 @@ const alertOf = ({ clientId, endpointId }: Delivery, told: readonly Delivery[]):
   }
 }
 
-/** The unreported abandoned deliveries of the delivery's endpoint, this one first. */
 const unreportedOf = async (deps: TellDeps, delivery: Delivery): Promise<readonly Delivery[]> => {
   const abandoned = await listedKeys(deps, delivery.endpointId, 'abandoned', MOST_LOOKED)
   const others = abandoned.map(({ deliveryId }) => deliveryId).filter((id) => id !== delivery.deliveryId)

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { requireClient } from '../../client/client-store.ts'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant, GatewayError, invalid, notFound } from '../../errors.ts'
-import { type ClientId, EndpointIdSchema } from '../../ids.ts'
+import { EndpointIdSchema } from '../../ids.ts'
 import { type RecordDeps, recordChange } from '../../operator/audit-record-store.ts'
 import type { Steps } from '../../table/table.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -16,29 +17,25 @@ import {
   moveToGone,
   requireEndpoint,
 } from './endpoint-store.ts'
-import { assertSafeUrl, urlRulesOf } from './safe-url.ts'
+import { assertSafeUrl } from './safe-url.ts'
 
-type RegisterDeps = Pick<
-  Deps,
-  'table' | 'stage' | 'sealer' | 'resolveHost' | 'randomBytes' | 'now' | 'newId' | 'invocation'
->
+type By = { readonly operator: string }
 
 const SECRET_BYTES = 32
 
-type Registration = Pick<Endpoint, 'clientId' | 'url' | 'eventTypes'> & { readonly operator: string }
-
 /**
- * Registers an endpoint, enabled, and answers its signing secret this one time (spec 2.4). The row keeps the secret
- * sealed. One transaction writes the row and its record, so a crash before it leaves nothing. After a later crash
- * the secret is lost: delete the endpoint. A repeat makes a second endpoint, as a rotation needs (spec 6.4).
+ * Registers an endpoint, enabled, and answers its signing secret this one time (spec 2.4). A crash leaves nothing, or an
+ * endpoint whose secret is lost: delete it. A repeat makes a second endpoint, as a rotation needs (spec 6.4).
  */
 export const registerEndpoint = async (
-  deps: RegisterDeps,
-  { clientId, operator, url, eventTypes }: Registration,
+  deps: RecordDeps & Pick<Deps, 'stage' | 'sealer' | 'resolveHost' | 'randomBytes'>,
+  { clientId, operator, url, eventTypes }: Pick<Endpoint, 'clientId' | 'url' | 'eventTypes'> & By,
 ): Promise<{ readonly endpoint: Endpoint; readonly signingSecret: string }> => {
   await requireClient(deps, clientId)
-  await assertSafeUrl(url, urlRulesOf(deps.stage), deps.resolveHost)
-  await assertRoomForOneMore(deps, clientId)
+  await assertSafeUrl(url, deps.stage, deps.resolveHost)
+  if ((await liveEndpoints(deps, clientId)).length >= MOST_ENDPOINTS) {
+    throw invalid(`a client has at most ${MOST_ENDPOINTS} endpoints`, undefined, 'Delete one that is not used.')
+  }
   const endpointId = v.parse(EndpointIdSchema, deps.newId())
   const endpoint: Endpoint = { endpointId, clientId, url, eventTypes, enabled: true, createdAt: deps.now() }
   // Standard base64: most libraries that verify Standard Webhooks refuse the other alphabet.
@@ -51,41 +48,28 @@ export const registerEndpoint = async (
   return { endpoint, signingSecret }
 }
 
-const assertRoomForOneMore = async (deps: RegisterDeps, clientId: ClientId): Promise<void> => {
-  const endpoints = await liveEndpoints(deps, clientId)
-  if (endpoints.length < MOST_ENDPOINTS) return
-  throw invalid(`a client has at most ${MOST_ENDPOINTS} endpoints`, undefined, 'Delete one that is not used.')
-}
-
-type Target = Pick<Endpoint, 'clientId' | 'endpointId'>
-
-type Update = Target & {
-  readonly operator: string
-  readonly enabled?: boolean | undefined
-  readonly eventTypes?: Endpoint['eventTypes'] | undefined
-}
+type Target = Pick<Endpoint, 'clientId' | 'endpointId'> & By
 
 /** Enables, disables or resubscribes. Without effect it leaves no record. `redeliver` sends what was missed. */
 export const updateEndpoint = async (
   deps: RecordDeps,
-  { clientId, endpointId, operator, enabled, eventTypes }: Update,
+  { operator, enabled, eventTypes, ...target }: Target & Partial<Pick<Endpoint, 'enabled' | 'eventTypes'>>,
 ): Promise<Endpoint> => {
-  const before = await requireEndpoint(deps, { clientId, endpointId })
-  const after = { ...before, enabled: enabled ?? before.enabled, eventTypes: eventTypes ?? before.eventTypes }
-  if (after.enabled === before.enabled && String(after.eventTypes) === String(before.eventTypes)) return before
+  const before = await requireEndpoint(deps, target)
+  const changes = { enabled: enabled ?? before.enabled, eventTypes: eventTypes ?? before.eventTypes }
+  const after = { ...before, ...changes }
+  if (isDeepStrictEqual(after, before)) return before
+  const { clientId, endpointId: subject } = target
   const dtos = { before: toEndpointDto(before), after: toEndpointDto(after) }
-  await write(
-    deps,
-    { subject: endpointId, clientId, operator, action: 'update-endpoint', ...dtos },
-    { endpoint: changeEndpoint(before, { enabled: after.enabled, eventTypes: after.eventTypes }) },
-  )
+  const record = { subject, clientId, operator, action: 'update-endpoint', ...dtos }
+  await write(deps, record, { endpoint: changeEndpoint(before, changes) })
   return after
 }
 
 /** Deletes an endpoint and its secret. Deliveries in progress become `skipped`. A repeat answers the same. */
 export const deleteEndpoint = async (
   deps: RecordDeps,
-  { clientId, endpointId, operator }: Target & { readonly operator: string },
+  { clientId, endpointId, operator }: Target,
 ): Promise<Endpoint> => {
   const before = await findEndpointEver(deps, clientId, endpointId)
   if (!before) throw notFound('endpoint')

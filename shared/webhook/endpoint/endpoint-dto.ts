@@ -38,7 +38,6 @@ export const toEndpointDto = (endpoint: Endpoint) => ({
   ...shown(endpoint),
 })
 
-/** An endpoint as its merchant sees it (design section 8). */
 export const toOwnEndpointDto = (endpoint: Endpoint): OwnEndpointDto => ({
   id: endpoint.endpointId,
   ...shown(endpoint),

@@ -1,9 +1,7 @@
 import * as v from 'valibot'
-import { requireClient } from '../../client/client-store.ts'
 import type { TableDeps } from '../../deps.ts'
 import { notFound } from '../../errors.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
-import { ofPage, type Page } from '../../page.ts'
 import { ENDPOINT_SK_PREFIX, endpointKey, endpointsPk, goneEndpointKey } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import {
@@ -70,20 +68,13 @@ const readEndpoints = async (deps: TableDeps, clientId: ClientId, range?: Range)
   return (await queryAll(deps, asked)).map((item) => v.parse(EndpointSchema, item))
 }
 
-/** The endpoints of a client, strongly consistent, up to the limit. */
 export const liveEndpoints = async (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
   (await readEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })).slice(0, MOST_READ)
 
 export const listEndpointsEver = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
   readEndpoints(deps, clientId)
 
-/** A client's endpoints that are not deleted, newest first. Throws 404 for an unknown client. */
-export const listEndpoints = async (deps: TableDeps, clientId: ClientId, page: Page): Promise<readonly Endpoint[]> => {
-  await requireClient(deps, clientId)
-  return ofPage(await newestEndpoints(deps, clientId), page)
-}
-
-/** All of them: registration limits their number to what one answer holds. */
+/** All endpoints that are not deleted: registration limits their number to what one answer holds. */
 export const newestEndpoints = async (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
   (await liveEndpoints(deps, clientId)).toSorted(newestFirst)
 

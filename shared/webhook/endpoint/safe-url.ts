@@ -3,31 +3,17 @@ import { invalid } from '../../errors.ts'
 import type { ResolvedAddress, ResolveHost } from '../../send-webhook.ts'
 import type { StageSettings } from '../../stage-settings.ts'
 
-export type UrlRules = {
-  /** Only stage local may reach loopback addresses (design section 6). */
-  readonly allowLoopback: boolean
-  /** The network of webhooks opens no port but 443. */
-  readonly httpsPortOnly?: boolean | undefined
-}
-
-export const urlRulesOf = (stage: StageSettings): UrlRules => ({
-  allowLoopback: stage.allowLoopbackWebhooks,
-  httpsPortOnly: stage.httpsPortOnly,
-})
+export type UrlRules = Pick<StageSettings, 'allowLoopbackWebhooks' | 'httpsPortOnly'>
 
 type UrlVerdict = { readonly allowed: true; readonly url: URL } | { readonly allowed: false; readonly reason: string }
 
+const LOOPBACK_IPV4 = { address: '127.0.0.1', family: 4 } as const
+const LOOPBACK_IPV6 = { address: '::1', family: 6 } as const
 /** The only hosts that count as loopback in stage local, with their fixed addresses. */
 const LOOPBACK_HOSTS: ReadonlyMap<string, readonly ResolvedAddress[]> = new Map([
-  [
-    'localhost',
-    [
-      { address: '127.0.0.1', family: 4 },
-      { address: '::1', family: 6 },
-    ],
-  ],
-  ['127.0.0.1', [{ address: '127.0.0.1', family: 4 }]],
-  ['[::1]', [{ address: '::1', family: 6 }]],
+  ['localhost', [LOOPBACK_IPV4, LOOPBACK_IPV6]],
+  ['127.0.0.1', [LOOPBACK_IPV4]],
+  ['[::1]', [LOOPBACK_IPV6]],
 ])
 
 // The URL parser silently drops tabs and line ends. The shown URL must be the called URL.
@@ -39,7 +25,7 @@ const refused = (reason: string): UrlVerdict => ({ allowed: false, reason })
 export const inspectUrl = (text: string, rules: UrlRules): UrlVerdict => {
   if (HIDDEN_CHARACTER.test(text) || !URL.canParse(text)) return refused('must be a full URL')
   const url = new URL(text)
-  const loopback = rules.allowLoopback && LOOPBACK_HOSTS.has(url.hostname)
+  const loopback = rules.allowLoopbackWebhooks && LOOPBACK_HOSTS.has(url.hostname)
   if (url.protocol !== 'https:' && !(loopback && url.protocol === 'http:')) return refused('must be an https URL')
   if (url.username !== '' || url.password !== '') return refused('must not carry user info')
   if (loopback) return { allowed: true, url }
@@ -57,7 +43,7 @@ type AddressVerdict =
 
 /** The addresses of an allowed URL. One special address refuses them all, because names that mix them are attacks. */
 export const inspectAddresses = async (url: URL, rules: UrlRules, resolve: ResolveHost): Promise<AddressVerdict> => {
-  const loopback = rules.allowLoopback ? LOOPBACK_HOSTS.get(url.hostname) : undefined
+  const loopback = rules.allowLoopbackWebhooks ? LOOPBACK_HOSTS.get(url.hostname) : undefined
   if (loopback) return { kind: 'allowed', addresses: loopback }
   const addresses = await resolve(url.hostname).catch(() => [])
   if (addresses.length === 0) return { kind: 'unresolved' }
@@ -65,9 +51,8 @@ export const inspectAddresses = async (url: URL, rules: UrlRules, resolve: Resol
   return { kind: 'allowed', addresses }
 }
 
-const HINT = 'Give the full https URL of a host on the public internet.'
-
-const refuse = (reason: string) => invalid(`url: ${reason}`, { url: [reason] }, HINT)
+const refuse = (reason: string) =>
+  invalid(`url: ${reason}`, { url: [reason] }, 'Give the full https URL of a host on the public internet.')
 
 /** Throws 422 for a URL that gets no delivery. A name may resolve later: each delivery checks again. */
 export const assertSafeUrl = async (text: string, rules: UrlRules, resolve: ResolveHost): Promise<void> => {
@@ -101,12 +86,7 @@ const SPECIAL_IPV4: readonly Range[] = [
   ['240.0.0.0', 4], // reserved, and broadcast
 ]
 
-/**
- * Only global unicast is public in IPv6; the rest needs no list (mapped, NAT64, unique local, link-local and others).
- */
-const PUBLIC_IPV6: readonly Range[] = [['2000::', 3]]
-
-/** Special ranges inside global unicast. */
+/** Special ranges inside global unicast, which alone is public in IPv6. */
 const SPECIAL_IPV6: readonly Range[] = [
   ['2001::', 23], // protocol assignments: Teredo, benchmarking, ORCHID
   ['2001:db8::', 32], // documentation
@@ -122,7 +102,7 @@ const listOf = (family: 'ipv4' | 'ipv6', ranges: readonly Range[]) => {
 }
 
 const specialIpv4 = listOf('ipv4', SPECIAL_IPV4)
-const publicIpv6 = listOf('ipv6', PUBLIC_IPV6)
+const publicIpv6 = listOf('ipv6', [['2000::', 3]])
 const specialIpv6 = listOf('ipv6', SPECIAL_IPV6)
 
 /** True for the plain form of an address on the public internet that is not of our own network. */

@@ -164,7 +164,7 @@ describe('httpsWebhookSender: where it may go', () => {
   it.each(['http://127.0.0.1:PORT/', 'not a url'])('refuses %s when deployed, without a connection', async (url) => {
     const server = await startScriptedServer(answering(200))
 
-    const result = await send(url.replace('PORT', new URL(server.url).port), { allowLoopback: false })
+    const result = await send(url.replace('PORT', new URL(server.url).port), { allowLoopbackWebhooks: false })
 
     expect(result).toStrictEqual({ error: 'address_refused' })
     expect(server.requests).toStrictEqual([])

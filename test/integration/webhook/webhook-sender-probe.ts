@@ -16,12 +16,12 @@ export const PATIENT = { deadlineMs: 120_000, bodyGraceMs: 120_000 }
 
 /** The real sender of a stage that may post to this machine, with clocks that do not advance. */
 export const aSender = (options: Partial<SenderOptions> = {}): SendWebhook =>
-  httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0, ...PATIENT, ...options })
+  httpsWebhookSender({ allowLoopbackWebhooks: true, monotonicMs: () => 0, ...PATIENT, ...options })
 
 /** One request by a sender with real clocks. */
 export const send = async (url: string, options: Partial<SenderOptions> = {}) => {
   const monotonicMs = () => performance.now()
-  const sender = httpsWebhookSender({ allowLoopback: true, monotonicMs, deadlineMs: 20_000, ...options })
+  const sender = httpsWebhookSender({ allowLoopbackWebhooks: true, monotonicMs, deadlineMs: 20_000, ...options })
   const { durationMs, ...result } = await sender({ url, headers: HEADERS, body: BODY })
   expect(Number.isInteger(durationMs)).toBe(true)
   return result
@@ -31,7 +31,7 @@ export const send = async (url: string, options: Partial<SenderOptions> = {}) =>
 export const sendTrusting = async ({ certFile }: Certificate, urls: readonly string[]): Promise<unknown> => {
   const program = `
     import { httpsWebhookSender } from './shared/webhook/send/https-webhook-sender.ts'
-    const send = httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0, ...${JSON.stringify(PATIENT)} })
+    const send = httpsWebhookSender({ allowLoopbackWebhooks: true, monotonicMs: () => 0, ...${JSON.stringify(PATIENT)} })
     const urls = ${JSON.stringify(urls)}
     const results = await Promise.all(urls.map((url) => send({ url, headers: {}, body: Buffer.from('{}') })))
     console.log(JSON.stringify(results))`

@@ -8,8 +8,8 @@ import {
   type UrlRules,
 } from '../../../shared/webhook/endpoint/safe-url.ts'
 
-const DEPLOYED = { allowLoopback: false }
-const LOCAL = { allowLoopback: true }
+const DEPLOYED = { allowLoopbackWebhooks: false }
+const LOCAL = { allowLoopbackWebhooks: true }
 
 const resolvesTo =
   (...addresses: readonly string[]): ResolveHost =>
