@@ -100,29 +100,20 @@ describe('a gateway with impossible options (design section 6)', () => {
 
   it('exits and says what to do', async () => {
     machineWith({})
-    const cases = [
-      ...impossible.map((data) => ({
-        argv: ['--data', data],
-        code: 1,
-        says: `cannot create or write the data directory ${data}`,
-      })),
+    const inMemory = '--data cannot keep a table in memory'
+    const cases: readonly (readonly [code: number, says: string, ...argv: string[]])[] = [
+      ...impossible.map((data) => [1, `cannot create or write the data directory ${data}`, '--data', data] as const),
       // An empty value, for example of an unset variable, does not mean the current directory.
-      { argv: ['--data', ''], code: 2, says: '--data needs a value' },
-      { argv: ['--data', tempDirectory()], code: 1, says: `--data cannot keep a table in memory; ${none}` },
-      { argv: ['--table', 'dynamodb'], code: 1, says: `${none}, or leave out --table` },
-      {
-        argv: ['--data', tempDirectory(), '--table', 'memory'],
-        code: 2,
-        says: '--data cannot keep a table in memory; leave out --data, or --table memory',
-      },
-      { argv: ['--table', 'paper'], code: 2, says: '--table takes memory or dynamodb' },
+      [2, '--data needs a value', '--data', ''],
+      [1, `${inMemory}; ${none}`, '--data', tempDirectory()],
+      [1, `${none}, or leave out --table`, '--table', 'dynamodb'],
+      [2, `${inMemory}; leave out --data, or --table memory`, '--data', tempDirectory(), '--table', 'memory'],
+      [2, '--table takes memory or dynamodb', '--table', 'paper'],
     ]
 
-    const ended = await runScripts(cases.map(({ argv }) => ['infra/local/main.ts', ...argv] as const))
+    const ended = await runScripts(cases.map(([, , ...argv]) => ['infra/local/main.ts', ...argv] as const))
 
-    expect(ended).toMatchObject(
-      cases.map(({ code, says }) => ({ code, err: expect.stringContaining(says) as unknown })),
-    )
+    expect(ended).toMatchObject(cases.map(([code, says]) => ({ code, err: expect.stringContaining(says) as unknown })))
   })
 })
 

@@ -7,7 +7,6 @@ import { PROVIDER_HEADERS } from '../../infra/local/provider-simulator/simulator
 import { undescribed } from '../support/described-answers.ts'
 
 type Json = Record<string, unknown>
-type SimulatorRequest = Json & { readonly payment_request_id: string; readonly status: string }
 
 type Sent = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: unknown }
 
@@ -68,14 +67,11 @@ export const worldAt = (urls: LocalCloud['urls']) => {
     const { body: issued } = await admin('issue-api-key', { operator, client_id: clientId })
     const endpoints: Json[] = []
     for (const url of endpointUrls) {
-      const registered = await admin('register-endpoint', { operator, client_id: clientId, url, event_types: ['*'] })
-      endpoints.push(registered.body)
+      const endpoint = { operator, client_id: clientId, url, event_types: ['*'] }
+      endpoints.push((await admin('register-endpoint', endpoint)).body)
     }
     return { clientId, endpoints, ...withKey(String(issued['api_key'])) }
   }
-
-  const upstream = (paymentId: string) =>
-    list<SimulatorRequest>(`${urls.provider}/_simulator/payment_requests?reference_id=${paymentId}`)
 
   return {
     urls,
@@ -85,19 +81,16 @@ export const worldAt = (urls: LocalCloud['urls']) => {
     admin,
     withKey,
     merchant,
-    upstream,
     /** The customer pays the newest of the payment's requests. */
     pay: async (paymentId: string) => {
-      const newest = (await upstream(paymentId)).at(-1)
+      const requests = `${urls.provider}/_simulator/payment_requests?reference_id=${paymentId}`
+      const newest = (await list<{ payment_request_id: string }>(requests)).at(-1)
       const path = `/v3/payment_requests/${newest?.payment_request_id ?? ''}/simulate`
       return post(urls.provider + path, '', PROVIDER_HEADERS)
     },
-    fault: (target: string, fault: string) => post(`${urls.provider}/_simulator/faults`, { target, fault, times: 1 }),
     /** How often the provider was asked to create a request. */
     createCalls: async () =>
       Number((await send(`${urls.provider}/_simulator/calls`)).body['POST /v3/payment_requests'] ?? 0),
-    callback: (event: string, data: object) =>
-      post(`${urls.api}/callbacks/xendit`, { event, data }, { 'x-callback-token': 'local-callback-token' }),
     advance: (seconds: number) => post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds }),
     /** Webhooks of a payment that reached the inbox. */
     webhooksOf: async (paymentId: string) => {

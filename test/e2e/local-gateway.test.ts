@@ -101,42 +101,17 @@ describe('the local gateway as a whole (design section 6)', () => {
   })
 })
 
-/** Callers and callbacks that come at once. Faults and deaths: test/integration and test/simulation. */
-describe('the local gateway under fire', () => {
-  it('answers 200 concurrent creates of one key with the same payment and one provider call', async ({ world }) => {
-    const { create } = await world.merchant([])
-    const before = await world.createCalls()
+// Callbacks that come at once, faults and deaths: test/integration and test/simulation.
+it('the local gateway answers 200 concurrent creates of one key with the same payment and one provider call', async ({
+  world,
+}) => {
+  const { create } = await world.merchant([])
+  const before = await world.createCalls()
 
-    const answers = await Promise.all(Array.from({ length: 200 }, () => create(VA, 'one-key')))
+  const answers = await Promise.all(Array.from({ length: 200 }, () => create(VA, 'one-key')))
 
-    expect(new Set(answers.map(({ body }) => body['id'])).size).toBe(1)
-    expect(new Set(answers.map(({ body }) => body['payment_destination'])).size).toBe(1)
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(199)
-    expect((await world.createCalls()) - before).toBe(1)
-  })
-
-  it('credits once, writes one event and one delivery when 50 callbacks come at once beside due work', async ({
-    world,
-  }) => {
-    const { create, payment, balance, clientId } = await world.merchant()
-    const id = String((await create(VA)).body['id'])
-    await world.fault('callback', 'lost')
-    await world.pay(id)
-    const [paid] = await world.upstream(id)
-    const said = { payment_request_id: paid?.payment_request_id, reference_id: `${id}-1` }
-    const data = { ...said, payment_id: paid?.['latest_payment_id'] }
-
-    const answers = await Promise.all([
-      ...Array.from({ length: 50 }, async () => (await world.callback('payment.capture', data)).status),
-      world.invoke('check-due-work'),
-    ])
-
-    expect(answers.slice(0, 50)).toStrictEqual(Array.from({ length: 50 }, () => 200))
-    expect(await payment(id)).toMatchObject({ status: 'succeeded' })
-    expect(await balance()).toMatchObject({ pending_minor: 95_900 })
-    await expect.poll(() => world.webhooksOf(id)).toHaveLength(1)
-    const { body } = await world.admin('list-deliveries', { client_id: clientId })
-    expect(body['data']).toHaveLength(1)
-  })
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(199)
+  expect((await world.createCalls()) - before).toBe(1)
 })

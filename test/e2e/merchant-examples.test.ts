@@ -6,7 +6,7 @@ import { webhookHeaders } from '../../shared/webhook/send/webhook-headers.ts'
 import { type Block, blocksOf } from '../support/document-blocks.ts'
 import { eventually } from '../support/eventually.ts'
 import { missingFor, startReceiver } from '../support/receiver-program.ts'
-import { VA, type World, worldIt } from './gateway-world.ts'
+import { worldIt as it, VA, type World } from './gateway-world.ts'
 
 /*
  * Goal: the client that merchants copy works, and each receiver in the documents takes what the gateway sends, once, and
@@ -22,94 +22,65 @@ const clock = { nowMs: () => 0, wait: () => Promise.resolve(), random: () => 0 }
 
 const clientOf = ({ urls }: World, apiKey: string) => gatewayClient({ baseUrl: urls.api, apiKey, clock })
 
-const it = worldIt.extend('shop', async ({ world }) => {
-  const { key, clientId } = await world.merchant([])
-  return { clientId, client: clientOf(world, key) }
-})
-
-const ORDER_NUMBER = 'order 7/ä&b=1'
 const ORDER: CreatePayment = { method: 'virtual_account', channel_code: 'BCA', amount: 150_000, currency: 'IDR' }
 
 describe('the client of docs/examples', () => {
-  it('takes a payment from its creation to its payout', async ({ world, shop: { client, clientId } }) => {
-    const created = await client.createPayment({ ...ORDER, external_reference: 'order-1', metadata: { cart: [1] } })
-    await world.pay(created.id)
-    await eventually(async () => expect(await client.getPayment(created.id)).toMatchObject({ status: 'succeeded' }))
-    await world.advance(5 * 86_400)
-    await world.invoke('sync-provider-transactions')
-    // Workers read the slices that the sync hands out.
-    await eventually(async () => expect(await client.getPayment(created.id)).toMatchObject({ fee_status: 'actual' }))
-    await world.admin('trigger-settlement', { operator: 'test', client_id: clientId })
-
-    const [settlement] = await Array.fromAsync(client.listSettlements())
-    expect(settlement).toMatchObject({ status: 'recorded', net_minor: 145_410, payment_count: 1 })
-    expect(await client.getSettlement(settlement?.id ?? '')).toStrictEqual(settlement)
-    expect(await Array.fromAsync(client.listSettlementEntries(settlement?.id ?? ''))).toMatchObject([
-      { payment_id: created.id, external_reference: 'order-1', client_net_minor: settlement?.net_minor },
-    ])
-    expect(await client.getBalance()).toMatchObject({ pending_minor: 0, in_settlement_minor: 145_410 })
-  })
-
-  it('answers the same payment to a caller that asks again with its key or for its order', async ({
-    world,
-    shop: { client },
-  }) => {
-    const idempotencyKey = 'order-1'
-    const first = await client.createPayment({ ...ORDER, external_reference: ORDER_NUMBER }, { idempotencyKey })
-    await world.pay(first.id)
-
-    const again = await eventually(async () => {
-      const payment = await client.createPayment({ ...ORDER, amount: 1 }, { idempotencyKey })
-      expect(payment.status).toBe('succeeded')
-      return payment
-    })
-
-    expect([again.id, again.notional_minor]).toStrictEqual([first.id, 150_000])
-    expect(await client.findPaymentOfKey(idempotencyKey)).toStrictEqual(again)
-    expect(await client.findPaymentOfKey('order-2')).toBeUndefined()
-    expect(await Array.fromAsync(client.listPayments({ external_reference: ORDER_NUMBER }))).toStrictEqual([again])
-  })
-
-  it('sees a webhook that was sent, and has it sent again', async ({ world }) => {
-    const { key, endpoints } = await world.merchant()
+  it('creates, finds and follows a payment to its settlement, and has its webhook sent again', async ({ world }) => {
+    const { key, clientId, endpoints } = await world.merchant()
     const client = clientOf(world, key)
-    const { id } = await client.createPayment(ORDER)
+    const order = { ...ORDER, external_reference: 'order 7/ä&b=1', metadata: { cart: [1] } }
+    const { id } = await client.createPayment(order, { idempotencyKey: 'order-1' })
     await world.pay(id)
     const delivery = await eventually(async () => {
       const [found] = await Array.fromAsync(client.listWebhookDeliveries({ status: 'succeeded' }))
       expect(found).toMatchObject({ payment_id: id, attempts: [{ number: 1, http_status: 200 }] })
       return found
     })
+    const again = await client.createPayment({ ...ORDER, amount: 1 }, { idempotencyKey: 'order-1' })
+    const redelivered = await client.redeliverWebhook(delivery?.id ?? '')
 
-    const again = await client.redeliverWebhook(delivery?.id ?? '')
-
-    expect(again).toMatchObject({ id: delivery?.id, status: 'scheduled' })
+    expect(again).toMatchObject({ id, notional_minor: 150_000, status: 'succeeded' })
+    expect(await client.getPayment(id)).toStrictEqual(again)
+    expect(await client.findPaymentOfKey('order-1')).toStrictEqual(again)
+    expect(await client.findPaymentOfKey('order-2')).toBeUndefined()
+    expect(await Array.fromAsync(client.listPayments({ external_reference: 'order 7/ä&b=1' }))).toStrictEqual([again])
+    expect(redelivered).toMatchObject({ id: delivery?.id, status: 'scheduled' })
     await eventually(async () => {
       expect(await world.webhooksOf(id)).toHaveLength(2)
-      expect(await client.getWebhookDelivery(again.id)).toMatchObject({ attempts: [{ number: 1 }, { number: 2 }] })
+      expect(await client.getWebhookDelivery(redelivered.id)).toMatchObject({
+        attempts: [{ number: 1 }, { number: 2 }],
+      })
     })
-    expect((await client.listWebhookEndpoints()).data.map((one) => one.id)).toStrictEqual([
-      endpoints[0]?.['endpoint_id'],
+    const [{ id: endpointId } = { id: '' }] = (await client.listWebhookEndpoints()).data
+    expect(endpointId).toBe(endpoints[0]?.['endpoint_id'])
+
+    await world.advance(5 * 86_400)
+    await world.invoke('sync-provider-transactions')
+    // Workers read the slices that the sync hands out.
+    await eventually(async () => expect(await client.getPayment(id)).toMatchObject({ fee_status: 'actual' }))
+    await world.admin('trigger-settlement', { operator: 'test', client_id: clientId })
+
+    const [settlement] = await Array.fromAsync(client.listSettlements())
+    expect(settlement).toMatchObject({ status: 'recorded', net_minor: 145_410, payment_count: 1 })
+    expect(await client.getSettlement(settlement?.id ?? '')).toStrictEqual(settlement)
+    expect(await Array.fromAsync(client.listSettlementEntries(settlement?.id ?? ''))).toMatchObject([
+      { payment_id: id, client_net_minor: settlement?.net_minor },
     ])
+    expect(await client.getBalance()).toMatchObject({ pending_minor: 0, in_settlement_minor: 145_410 })
   })
 
-  it('reports a wrong key, a read-only key, a wrong request and a foreign id by their codes', async ({
-    world,
-    shop,
-  }) => {
-    const issued = await world.admin('issue-api-key', {
-      operator: 'test',
-      client_id: shop.clientId,
-      permissions: 'read_only',
-    })
+  it('reports a wrong key, a read-only key, a wrong request and a foreign id by their codes', async ({ world }) => {
+    const { key, clientId: client_id } = await world.merchant([])
+    const client = clientOf(world, key)
+    const issued = await world.admin('issue-api-key', { operator: 'test', client_id, permissions: 'read_only' })
     const reader = clientOf(world, String(issued.body['api_key']))
     const refused = async (asked: Promise<unknown>) => asked.then(String, ({ status, code }) => [status, code])
 
     expect(await refused(clientOf(world, 'gk_local_x').getBalance())).toStrictEqual([401, 'auth'])
     expect(await refused(reader.createPayment(ORDER))).toStrictEqual([403, 'forbidden'])
     expect(await reader.getBalance()).toMatchObject({ pending_minor: 0 })
-    expect(await refused(shop.client.getPayment('a/b'))).toStrictEqual([404, 'not_found'])
-    await expect(shop.client.createPayment({ ...ORDER, amount: 0 })).rejects.toMatchObject({
+    expect(await refused(client.getPayment('a/b'))).toStrictEqual([404, 'not_found'])
+    await expect(client.createPayment({ ...ORDER, amount: 0 })).rejects.toMatchObject({
       fieldErrors: { amount: ['notional_minor must be > 0'] },
       requestId: expect.stringMatching(/./),
       idempotencyKey: expect.stringMatching(/./),
