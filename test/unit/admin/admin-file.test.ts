@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseCsv } from '../../../infra/operate/admin/parse-csv.ts'
 import { cli } from '../../support/admin-command.ts'
-import { json, type Script } from '../../support/scripted-server.ts'
+import { cut, json, type Script } from '../../support/scripted-server.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
 const PAID = { status: 200, body: { id: 's', status: 'manual_paid', bank_account_no: '0012345678' } }
+
+const HEAD = 'settlement_id,bank_reference'
 
 const fileOf = (...lines: readonly string[]) => {
   const path = join(tempDirectory(), 'answer.csv')
@@ -29,7 +31,7 @@ const run = async (script: Script, ...argv: readonly string[]) => {
 describe('npm run admin -- mark-settlement-paid --file', () => {
   // It prints no cell of the file but ids, and nothing of bank details.
   it('invokes the action for each line, in order, and says what became of each', async () => {
-    const file = fileOf('settlement_id,bank_reference', 's1,TRX-1', '"s2","TRX, 2"')
+    const file = fileOf(HEAD, 's1,TRX-1', '"s2","TRX, 2"')
 
     const result = await run(bank(), '--file', file)
 
@@ -51,7 +53,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
       action_hint: 'See get-settlement-statement.',
       confirm: { unproven: 95_900, new_bank: true },
     }
-    const file = fileOf('settlement_id,bank_reference', 's1,TRX-1', 's2,TRX-2', 's3,TRX-3')
+    const file = fileOf(HEAD, 's1,TRX-1', 's2,TRX-2', 's3,TRX-3')
 
     const result = await run(bank({ s2: json(200, { status: 422, body: refusal }) }), '--file', file)
 
@@ -69,29 +71,27 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
 
   it('reads confirmations from their own columns, and ignores empty cells', async () => {
     const file = fileOf(
-      'settlement_id,bank_reference,confirm.unproven,confirm.new_bank,notes',
+      `${HEAD},confirm.unproven,confirm.new_bank,notes`,
       's1,TRX-1,95900,,',
       's2,TRX-2,,true,"asked by phone"',
     )
 
     const { bodies } = await run(bank(), '--file', file, '--operator', 'budi')
 
+    const second = {
+      settlement_id: 's2',
+      bank_reference: 'TRX-2',
+      confirm: { new_bank: true },
+      notes: 'asked by phone',
+    }
     expect(bodies).toStrictEqual([
       { operator: 'budi', settlement_id: 's1', bank_reference: 'TRX-1', confirm: { unproven: 95_900 } },
-      {
-        operator: 'budi',
-        settlement_id: 's2',
-        bank_reference: 'TRX-2',
-        confirm: { new_bank: true },
-        notes: 'asked by phone',
-      },
+      { operator: 'budi', ...second },
     ])
   })
 
   it('stops at a line without an answer, and names the unsent lines', async () => {
-    const file = fileOf('settlement_id,bank_reference', 's1,TRX-1', 's2,TRX-2', 's3,TRX-3', 's4,TRX-4')
-    const cut: Script = (response) => void response.destroy()
-
+    const file = fileOf(HEAD, 's1,TRX-1', 's2,TRX-2', 's3,TRX-3', 's4,TRX-4')
     const { code, out, err, bodies } = await run(bank({ s2: cut }), '--file', file)
 
     expect({ code, out, calls: bodies.length }).toStrictEqual({ code: 1, out: 'line 2  s1  done', calls: 2 })
@@ -100,20 +100,14 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
   })
 
   it.each([
-    [
-      ['settlement_id,bank_reference,status', 's1,TRX-1,FAILED'],
-      /columns that are no fields: status; the fields are operator/,
-    ],
+    [[`${HEAD},status`, 's1,TRX-1,FAILED'], /columns that are no fields: status; the fields are operator/],
     [['settlement_id,settlement_id', 's1,s1'], /a column twice/],
     [['settlement_id', 's1'], /lacks the column bank_reference/],
-    [['settlement_id,bank_reference', 's1'], /line 2 has 1 cells and not 2/],
-    [['settlement_id,bank_reference', 's1,TRX-1', 's2,'], /line 3: bank_reference is empty/],
-    [
-      ['settlement_id,bank_reference,confirm.unproven', 's1,TRX-1,1.000'],
-      /line 2: confirm.unproven: 1.000 is not a whole/,
-    ],
-    [['settlement_id,bank_reference', '"s1,TRX-1'], /a quote is misplaced/],
-    [['settlement_id,bank_reference'], /has no lines below its columns/],
+    [[HEAD, 's1'], /line 2 has 1 cells and not 2/],
+    [[HEAD, 's1,TRX-1', 's2,'], /line 3: bank_reference is empty/],
+    [[`${HEAD},confirm.unproven`, 's1,TRX-1,1.000'], /line 2: confirm.unproven: 1.000 is not a whole/],
+    [[HEAD, '"s1,TRX-1'], /a quote is misplaced/],
+    [[HEAD], /has no lines below its columns/],
   ])('calls nothing for a file that is wrong: %j', async (lines, message) => {
     const { code, err, bodies } = await run(bank(), '--file', fileOf(...lines))
 
@@ -122,7 +116,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
   })
 
   it('refuses a file beside fields, and one that is not there', async () => {
-    const file = fileOf('settlement_id,bank_reference', 's1,TRX-1')
+    const file = fileOf(HEAD, 's1,TRX-1')
 
     expect(await run(bank(), '--file', file, '--notes', 'by bank')).toMatchObject({ code: 2, bodies: [] })
     const missing = { code: 2, err: `${file}.txt cannot be read`, bodies: [] }

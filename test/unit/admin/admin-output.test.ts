@@ -6,13 +6,7 @@ import { json } from '../../support/scripted-server.ts'
 const listed = (...data: readonly object[]) => ({ data, pagination: { page: 1, per_page: 25 } })
 
 describe('an answer for people', () => {
-  const delivery = {
-    delivery_id: 'd-1',
-    event: 'payment.succeeded',
-    client_id: 'c-1',
-    url: 'https://m.example',
-    status: 'scheduled',
-  }
+  const about = { event: 'payment.succeeded', client_id: 'c-1', url: 'https://m.example', status: 'scheduled' }
   const FIRST = { number: 1, http_status: null, error: 'timeout', response_body: null }
 
   it.each<[string, string, object, string]>([
@@ -59,9 +53,13 @@ number  at
       'of a delivery how many attempts there were, and how the last one ended',
       'list-deliveries',
       listed(
-        { ...delivery, attempts: [FIRST, { number: 2, http_status: 503, error: null, response_body: 'no' }] },
-        { ...delivery, delivery_id: 'd-2', attempts: [FIRST] },
-        { ...delivery, delivery_id: 'd-3', attempts: [] },
+        {
+          delivery_id: 'd-1',
+          ...about,
+          attempts: [FIRST, { number: 2, http_status: 503, error: null, response_body: 'no' }],
+        },
+        { delivery_id: 'd-2', ...about, attempts: [FIRST] },
+        { delivery_id: 'd-3', ...about, attempts: [] },
       ),
       `delivery_id  event              status     attempts  last_status  last_error
 -----------  -----------------  ---------  --------  -----------  ----------

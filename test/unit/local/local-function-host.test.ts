@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { FunctionSpec } from '../../../functions/function-spec.ts'
+import { DEFAULTS, type FunctionSpec } from '../../../functions/function-spec.ts'
 import { answerInvocation } from '../../../infra/local/emulators/answer-invocation.ts'
 import { hostFunctions } from '../../../infra/local/functions/function-host.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -8,17 +8,8 @@ import { testDeps } from '../../support/test-deps.ts'
 const NAME = 'gateway-local-echo'
 const ARN = `arn:aws:lambda:ap-southeast-3:000000000000:function:${NAME}`
 
-const SPEC: FunctionSpec = {
-  name: 'echo',
-  entry: 'functions/admin/echo.ts',
-  trigger: { kind: 'operator', duty: 'support' },
-  table: {},
-  sends: [],
-  alerts: false,
-  secrets: [],
-  timeoutSeconds: 10,
-  memoryMb: 512,
-}
+const ECHO = { name: 'echo', entry: 'functions/admin/echo.ts', table: {} }
+const SPEC: FunctionSpec = { ...DEFAULTS, ...ECHO, trigger: { kind: 'operator', duty: 'support' } }
 
 const hosted = (run: (event: unknown) => Promise<unknown>, changes: Partial<FunctionSpec> = {}) => {
   const deps = testDeps()
@@ -76,29 +67,19 @@ const call = async (payload: string, { name = NAME, type = '', duty = '', spec }
 
 describe('the Lambda Invoke API (design section 6)', () => {
   const headers = { 'x-amz-executed-version': '$LATEST' }
-  const failure = { ...headers, 'x-amz-function-error': 'Unhandled' }
+  const broken = {
+    status: 200,
+    headers: { ...headers, 'x-amz-function-error': 'Unhandled' },
+    body: '{"errorType":"TypeError","errorMessage":"broken"}',
+    logged: ['invocation.failed'],
+  }
   const error = (type: string) => ({ 'x-amzn-errortype': type })
 
   it.each<[string, string, CallOptions, object]>([
     ['by its ARN', '{"a":1}', { name: `${ARN}:$LATEST` }, { status: 200, headers, body: '{"a":1}' }],
     ['with an empty object for an empty payload', '', {}, { events: [{}] }],
-    [
-      'that throws, with 200, the header of a function error, and a log line',
-      '"throw"',
-      {},
-      {
-        status: 200,
-        headers: failure,
-        body: '{"errorType":"TypeError","errorMessage":"broken"}',
-        logged: ['invocation.failed'],
-      },
-    ],
-    [
-      'asynchronously, also one that throws',
-      '"throw"',
-      { type: 'Event' },
-      { status: 202, body: '', events: ['throw'] },
-    ],
+    ['that throws, with 200, the header of a function error, and a log line', '"throw"', {}, broken],
+    ['asynchronously, also one that throws', '"throw"', { type: 'Event' }, { status: 202, events: ['throw'] }],
     ['for its own duty', '{}', { duty: 'support' }, { status: 200, events: [{}] }],
     ['that is scheduled work for who deploys', '{}', { duty: 'deploy', spec: SWEPT }, { status: 200, events: [{}] }],
     ['not in a dry run', '{}', { type: 'DryRun' }, { status: 204, body: '', events: [] }],

@@ -4,14 +4,11 @@ import type { LocalRequest } from '../../../infra/local/process/local-http-serve
 import { httpEvent } from '../../../infra/local/triggers/http-event.ts'
 import { functionRoutes } from '../../../infra/local/triggers/start-http-gateway.ts'
 
-const NOW_MS = Date.UTC(2026, 10, 20, 4, 0, 0)
-const [METHOD, PATH, ROUTE] = ['GET', '/v1/payments', 'GET /v1/payments']
-
 const event = ({ search = '', ...changes }: Partial<LocalRequest>) =>
   httpEvent(
     {
-      method: METHOD,
-      path: PATH,
+      method: 'GET',
+      path: '/v1/payments',
       search,
       query: new URLSearchParams(search),
       headers: {},
@@ -20,8 +17,8 @@ const event = ({ search = '', ...changes }: Partial<LocalRequest>) =>
       body: Buffer.alloc(0),
       ...changes,
     },
-    { routeKey: ROUTE, pathParameters: {} },
-    { requestId: 'r-1', nowMs: NOW_MS, domainName: '127.0.0.1:3000' },
+    { routeKey: 'GET /v1/payments', pathParameters: {} },
+    { requestId: 'r-1', nowMs: 0, domainName: '127.0.0.1:3000' },
   )
 
 // Bodies that are no text: `api-create-payment-refusals.test.ts`, whose requests are made here too.

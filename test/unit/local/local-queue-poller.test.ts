@@ -18,7 +18,6 @@ afterAll(() => emulator.close())
 type Behaviour = (name: string) => Promise<unknown>
 
 const succeed: Behaviour = async () => ({ batchItemFailures: [] })
-const fail: Behaviour = async () => Promise.reject(new Error('broken'))
 
 /** A queue of its own, a poller on it, and the names of the messages its function was given. */
 const aPoller = async (behaviour: Behaviour) => {
@@ -92,7 +91,7 @@ describe('the queue poller (design section 6)', () => {
   })
 
   it.each<[string, Behaviour]>([
-    ['throws', fail],
+    ['throws', () => Promise.reject(new Error('broken'))],
     ['names the message as failed', async () => ({ batchItemFailures: [{ itemIdentifier: 'it' }] })],
   ])(
     'brings a message back after the visibility timeout when the function %s, and deletes it when it succeeds',
