@@ -13,21 +13,16 @@ it.each<readonly [Name, Query, string]>([
   ['listSettlements', { cursor: 'x' }, 'cursor'],
   ['getPayment', { expand: 'all' }, 'expand'],
   ['createPayment', { dry_run: 'true' }, 'dry_run'],
-  ['listPayments', { __proto__x: '1' }, '__proto__x'],
   ['listPayments', { ['x'.repeat(65)]: '1' }, 'x'.repeat(64)],
 ])('%s refuses %j, which names a parameter that it does not know', async (name, query, unknown) => {
   const { ask, deps } = await anApi()
 
   const { status, body } = await ask(name, { query, body: aPaymentBody() })
 
-  expect(status).toBe(422)
-  expect(body).toMatchObject({
-    message: `unknown query parameter: ${unknown}`,
-    code: 'validation',
-    field_errors: { [unknown]: ['unknown query parameter'] },
-    action_hint: expect.any(String),
-  })
-  expect(deps.provider.calls).toStrictEqual([])
+  const field_errors = { [unknown]: ['unknown query parameter'] }
+  const message = `unknown query parameter: ${unknown}`
+  const refusal = { message, code: 'validation', field_errors, action_hint: expect.any(String) as unknown }
+  expect([status, body, deps.provider.calls]).toStrictEqual([422, refusal, []])
 })
 
 it.each<readonly [Name, Query]>([
@@ -92,7 +87,6 @@ const WRONG_CURSORS: readonly unknown[] = [
 ]
 
 const NO_CURSORS = [' ', 'x', 'null', '[]', '{}', '0', '💥', 'a'.repeat(5_000)]
-const NO_INTEGERS = [' ', 'x', '1.0', '1e3', '0x1', '1,2', '--1', '1 ', '١', 'NaN', 'Infinity', 'null']
 const NO_STATUSES = [' ', 'paid', 'PENDING', 'creating', 'pending,failed', 'constructor']
 const NO_TIMES = ['yesterday', '2026-11-20', '2026-13-01T00:00:00Z', '2026-11-20T04:00:00 07:00']
 
@@ -104,8 +98,8 @@ const each = <Value>(name: Name, values: readonly Value[], queryOf: (value: Valu
 /** The refusals of each field of a query. The first one is the message, unless one is named. */
 const REFUSED: readonly Refused[] = [
   ...LISTS.flatMap((name) => [
-    ...each(name, ['9007199254740992', '9'.repeat(30), '9'.repeat(400)], (page) => ({ page }), TOO_FAR),
-    ...each(name, NO_INTEGERS, (value) => ({ page: value, per_page: value }), NO_INTEGER),
+    ...each(name, ['9007199254740992', '9'.repeat(400)], (page) => ({ page }), TOO_FAR),
+    ...each(name, ['x', '1.0'], (value) => ({ page: value, per_page: value }), NO_INTEGER),
   ]),
   ...each('listPayments', NO_STATUSES, (status) => ({ status }), STATUS),
   ['listPayments', { idempotency_key: '' }, empty('idempotency_key')],

@@ -71,9 +71,8 @@ describe('an id of another client (spec 1, 7: exactly as one that does not exist
     const absent = await call(watched.deps, API[name], { caller, id: deps.newId() })
 
     expect(comparable(answer)).toStrictEqual(comparable(absent))
-    expect(answer.status).toBe(404)
-    const [kind] = /payment|settlement|delivery|endpoint/.exec(what) ?? []
-    expect(answer.body).toStrictEqual({ message: `${kind} not found`, code: 'not_found' })
+    const body = { message: `${what.replace(/closed | in creation/, '')} not found`, code: 'not_found' }
+    expect([answer.status, answer.body]).toStrictEqual([404, body])
     expect(commands).toStrictEqual(['batchGet', 'get'])
     expect(deps.provider.calls).toHaveLength(callsBefore)
   })
