@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
@@ -29,29 +29,18 @@ const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   client_id: fc.constantFrom('$stranger', UNKNOWN_ID),
   payment_id: fc.constantFrom('$pending', UNKNOWN_ID),
-  delivery_id: fc.constantFrom('$delivery', UNKNOWN_ID),
-  event_id: fc.constantFrom('$event', UNKNOWN_ID),
   settlement_id: fc.constantFrom('$settlement', '$failed', UNKNOWN_ID),
   suspense_id: fc.constantFrom('py-unknown', `${UNKNOWN_ID}#fee_lost`, 'x'.repeat(3_000), ''),
   bank: fc.oneof(
     fc.constant(null),
     objectOf({ bank_name: hostileText, bank_account_no: hostileText, bank_account_name: hostileText }),
   ),
-  return_url: fc.constantFrom('https://merchant.example/return', 'http://merchant.example/', null),
-  rate_limit_per_second: fc.constantFrom(5, null, 0),
   url: fc.constantFrom('https://10.0.0.1/', 'http://merchant.example/', 'https://a@b.example/'),
   event_types: fc.array(fc.constantFrom('payment.succeeded', 'payment.failed', '*')),
   status: fc.constantFrom('recorded', 'abandoned', 'skipped', 'succeeded', 'scheduled'),
   since: fc.constantFrom('2026-11-20T04:00:00.123456+07:00', '2026-13-01T00:00:00Z', '9999-12-31T23:59:59-23:59'),
-  cursor: fc
-    .oneof(
-      hostileText,
-      hostileJson.map((value) => JSON.stringify(value)),
-    )
-    .map((text) => Buffer.from(text).toString('base64url')),
+  cursor: hostileJson.map((value) => Buffer.from(JSON.stringify(value)).toString('base64url')),
   format: fc.constantFrom('json', 'csv'),
-  page: fc.constantFrom(2, 1_000_000, -5),
-  per_page: fc.constantFrom(1, 101),
 }
 
 /** The right payload with one or two of the action's fields changed or taken out, or with an unknown one. */
@@ -60,18 +49,14 @@ const nearlyRight = (name: string, { input }: AdminHandler): fc.Arbitrary<unknow
   return nearly(RIGHT_PAYLOADS[name] ?? {}, Object.fromEntries(fields.map((field) => [field, VALUES[field] ?? []])))
 }
 
-type World = { readonly deps: MemoryDeps; readonly names: Readonly<Record<string, string>> }
-
-const makeWorld = async (): Promise<World> => {
-  const deps = memoryDeps()
-  return { deps, names: (await operatorWorld(deps)).names }
-}
+const world = memoryDeps()
+const { names } = await operatorWorld(world)
 
 /** The same world again, with nothing done in it yet. */
-const copyOf = ({ deps }: World): MemoryDeps => {
-  const copy = memoryDeps({}, deps.stored.items())
-  copy.clock.set(deps.now())
-  return { ...copy, provider: deps.provider }
+const copyOfWorld = (): MemoryDeps => {
+  const copy = memoryDeps({}, world.stored.items())
+  copy.clock.set(world.now())
+  return { ...copy, provider: world.provider }
 }
 
 /** What a refused action must not change. It may sum a window before it is refused, so windows are left out. */
@@ -101,20 +86,14 @@ const FOUND_FIRST = ACTIONS.flatMap(({ name, entry }) => {
 
 const ENVELOPE = ['message', 'code', 'field_errors', 'action_hint']
 
-let world: World
-
-beforeAll(async () => {
-  world = await makeWorld()
-})
-
 /** One action on a world with nothing done in it yet. */
 const arrange = async ({ name, entry }: Pick<FunctionSpec, 'name' | 'entry'>) => {
-  const [deps, handler] = [copyOf(world), await handlerOf(entry)]
+  const [deps, handler] = [copyOfWorld(), await handlerOf(entry)]
   const before = tracesOf(deps)
   return {
     deps,
     handler,
-    right: Object(filledIn(RIGHT_PAYLOADS[name], world.names)),
+    right: Object(filledIn(RIGHT_PAYLOADS[name], names)),
     ask: (payload: unknown) => invokeAdmin(handler, deps, payload),
     expectUnchanged: () => expect(tracesOf(deps)).toStrictEqual(before),
   }
@@ -197,11 +176,11 @@ describe('every operator action with any payload', () => {
 
     await fc.assert(
       fc.asyncProperty(fc.array(anyPayload, { minLength: 1, maxLength: 2 }), async (payloads) => {
-        const deps = copyOf(world)
+        const deps = copyOfWorld()
         for (const payload of payloads) {
           const before = tracesOf(deps)
 
-          const { status, body } = await invokeAdmin(handler, deps, filledIn(payload, world.names))
+          const { status, body } = await invokeAdmin(handler, deps, filledIn(payload, names))
 
           expect([200, 404, 409, 422]).toContain(status)
           if (status !== 200) expect(ENVELOPE).toStrictEqual(expect.arrayContaining(Object.keys(body)))
