@@ -25,33 +25,35 @@ import { type TestDeps, testDeps } from '../../support/test-deps.ts'
  * quote all of them, as messages of foreign errors do.
  */
 
-const SECRETS = {
-  reference: 'zq-reference-5501',
-  name: 'zq-name-5502',
-  email: 'zq-email-5503@example.com',
-  phone: '+6281255045504',
-  description: 'zq-description-5505',
-  metadataKey: 'zq-metadata-key-5506',
-  metadataValue: 'zq-metadata-value-5507',
-  idempotencyKey: 'zq-idempotency-key-5508',
-  query: 'zq-query-5509',
-  path: 'zq-path-5510',
-  method: 'zq-method-5511',
-  field: 'zq-field-5512',
-}
+const TOKEN = 'a-token-of-tests'
+const WORDS = [
+  'reference',
+  'name',
+  'email',
+  'description',
+  'key',
+  'value',
+  'idempotency',
+  'query',
+  'path',
+  'field',
+] as const
+const word = (name: (typeof WORDS)[number]) => `zq-${name}-5501`
+const PHONE = '+6281255045504'
+const SECRETS = [PHONE, ...WORDS.map(word)]
 
 const body = aPaymentBody({
   method: 'ewallet',
   channel_code: 'OVO',
-  external_reference: SECRETS.reference,
-  customer: { name: SECRETS.name, email: SECRETS.email, phone: SECRETS.phone },
-  description: SECRETS.description,
-  metadata: { [SECRETS.metadataKey]: SECRETS.metadataValue },
+  external_reference: word('reference'),
+  customer: { name: word('name'), email: word('email'), phone: PHONE },
+  description: word('description'),
+  metadata: { [word('key')]: word('value') },
 })
 
 /** Quotes everything, in one line and in lines that look like a stack's. */
 const leakingError = (authorization: string) => {
-  const all = [...Object.values(SECRETS), authorization, JSON.stringify(body)]
+  const all = [...SECRETS, authorization, JSON.stringify(body)]
   return new Error(`refused: ${all.join(' ')}\n${all.map((value) => `    at ${value}`).join('\n')}`)
 }
 
@@ -64,26 +66,23 @@ const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise
     return answer
   }
   const create = (sent: unknown = body) =>
-    send(API.createPayment, { body: sent, headers: { 'Idempotency-Key': SECRETS.idempotencyKey } })
+    send(API.createPayment, { body: sent, headers: { 'Idempotency-Key': word('idempotency') } })
   const thrown = leakingError(caller.authorization)
-  const foreign = { id: SECRETS.path, body, query: { [SECRETS.query]: SECRETS.query } }
+  const foreign = { id: word('path'), body, query: { [word('query')]: word('query') } }
 
-  await create({ ...body, [SECRETS.field]: SECRETS.name })
-  await create({ ...body, method: SECRETS.method })
-  await create({ ...body, metadata: SECRETS.metadataValue })
+  for (const wrong of [{ [word('field')]: 'x' }, { method: word('value') }, { metadata: word('value') }])
+    await create({ ...body, ...wrong })
   await create(JSON.stringify(body).slice(0, -1))
   deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'API_VALIDATION_ERROR' }))
   await create()
-  deps.provider.script('createRequest', async () => {
-    throw thrown
-  })
+  deps.provider.script('createRequest', () => Promise.reject(thrown))
   await create()
   deps.clock.advance(120)
   deps.provider.heal('createRequest')
   const id = String((await create()).body['id'])
   await create()
   await send(API.cancelPayment, { id })
-  await send(API.listPayments, { query: { status: SECRETS.query } })
+  await send(API.listPayments, { query: { status: word('query') } })
   await send(API.getBalance, { caller: { authorization: `${caller.authorization}x` } })
   const failing = interceptTable(deps, { before: () => Promise.reject(thrown) })
   for (const withDeps of [deps, failing]) {
@@ -105,40 +104,26 @@ it('the log (design section 4; style guide: ids only) has a line for every reque
   expect(requests).toHaveLength(answers.length)
   expect(answers.filter(({ requestId }, at) => !requests[at]?.includes(requestId))).toStrictEqual([])
   expect(output).toContain('"error_stack"')
-  const forbidden = [...Object.values(SECRETS), caller.authorization, caller.authorization.slice(-43)]
+  const forbidden = [...SECRETS, caller.authorization, caller.authorization.slice(-43)]
   expect(forbidden.filter((secret) => output.includes(secret))).toStrictEqual([])
 })
 
-const TOKEN = 'a-token-of-tests'
-
-/** A gateway with the deployed log, and the provider's calls logged as they are on AWS. */
-const aLoggedGateway = () => {
+it('a create, a callback that credits and a cancel write one line each (design: one log line a request)', async () => {
   const lines: object[] = []
-  const log = joiningLog((_, code, line) => {
-    lines.push({ code, ...line })
-  })
+  const log = joiningLog((_, code, line) => void lines.push({ code, ...line }))
   const own = memoryDeps({ log })
   own.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
-  return { deps: { ...own, provider: { ...own.provider, ...loggedProvider(own.provider, own) } }, lines }
-}
-
-it('a create, a callback that credits and a cancel write one line each (design: one log line a request)', async () => {
-  const { deps, lines } = aLoggedGateway()
-  const caller = await anApiClient(deps)
-  const create = async () => (await call(deps, API.createPayment, { caller, body: aPaymentBody() })).body
+  // The provider's calls are logged as they are on AWS.
+  const { deps, ask } = await anApi({}, { ...own, provider: { ...own.provider, ...loggedProvider(own.provider, own) } })
+  const create = async () => (await ask('createPayment', { body: aPaymentBody() })).body
   const paid = await create()
-  const [payment_request_id = ''] = deps.provider.requests.keys()
-  const reference_id = `${String(paid['id'])}-1`
-  const data = {
-    payment_id: deps.provider.pay(payment_request_id),
-    payment_request_id,
-    reference_id,
-    status: 'SUCCEEDED',
-  }
-  const headers = { 'x-callback-token': TOKEN }
+  const [payment_request_id = ''] = own.provider.requests.keys()
+  const ids = { payment_id: own.provider.pay(payment_request_id), payment_request_id }
+  const data = { ...ids, reference_id: `${String(paid['id'])}-1`, status: 'SUCCEEDED' }
 
+  const headers = { 'x-callback-token': TOKEN }
   await call(deps, CALLBACK, { body: { event: 'payment.capture', data }, headers })
-  await call(deps, API.cancelPayment, { caller, id: String((await create())['id']) })
+  await ask('cancelPayment', { id: String((await create())['id']) })
 
   const created = { code: 'request.completed', status: 201, outcomes: 'provider.called payment.created' }
   expect(lines).toMatchObject([
