@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
-import type { Client } from '../../../shared/client/client.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
@@ -19,14 +18,6 @@ const asked = (deps: MemoryDeps, input: object) => invokeAdmin(listSettlements, 
 
 const HEAD = 'settlement_id,amount,bank_name,bank_account_no,bank_account_name,client_id\n'
 
-const bankOf = (deps: MemoryDeps, fields: Partial<NonNullable<Client['bank']>> = {}) => ({
-  bankName: 'BCA',
-  bankAccountNo: '0012345678',
-  bankAccountName: 'PT Warung Kopi Satu',
-  since: addMs(deps.now(), -30 * DAY_MS),
-  ...fields,
-})
-
 /** A settlement of one adjustment, recorded now. */
 const aSettlement = async (deps: MemoryDeps, clientId: ClientId, amount = 50_000, kind: Kind = 'recovered') => {
   deps.clock.advance(1)
@@ -35,29 +26,42 @@ const aSettlement = async (deps: MemoryDeps, clientId: ClientId, amount = 50_000
 }
 type Kind = 'recovered' | 'written_off'
 
-/** One that waits for its payout, a minute before its audit. */
-const aYoung = async (deps: MemoryDeps, bank: Client['bank'], amount = 95_900, kind?: Kind): Promise<Settlement> => {
-  deps.clock.advance(1)
-  const { clientId } = await withoutFloor(deps, { bank })
-  return aSettlement(deps, clientId, amount, kind)
-}
+type Waiting = { readonly bankName?: string; readonly amount?: number; readonly kind?: Kind; readonly isYoung?: true }
 
-/** The same, audited. */
-const aRecorded = async (...input: Parameters<typeof aYoung>): Promise<Settlement> => {
-  const settlement = await aYoung(...input)
-  await auditedNow(input[0], settlement)
+/** One that waits for its payout: audited, unless it is young; without bank details if it names no bank. */
+const aWaiting = async (
+  deps: MemoryDeps,
+  { bankName, amount = 95_900, kind, isYoung }: Waiting,
+): Promise<Settlement> => {
+  deps.clock.advance(1)
+  const account = { bankAccountNo: '0012345678', bankAccountName: 'PT Warung Kopi Satu' }
+  const bank = bankName === undefined ? undefined : { bankName, ...account, since: addMs(deps.now(), -30 * DAY_MS) }
+  const settlement = await aSettlement(deps, (await withoutFloor(deps, { bank })).clientId, amount, kind)
+  if (!isYoung) await auditedNow(deps, settlement)
   return settlement
 }
 
 const fileOf = (deps: MemoryDeps, more: object = {}) => asked(deps, { status: 'recorded', format: 'csv', ...more })
 const Csv = v.object({ csv: v.string() })
+const BCA = { bankName: 'BCA' }
+
+type Change = (deps: MemoryDeps, clientId: ClientId) => Promise<unknown>
+
+const hold: Change = (deps, clientId) =>
+  deps.table.write(update(clientKey(clientId), { set: { payoutHold: 'police report' } }, exists))
+
+const standing: Change = async (deps, clientId) => {
+  const before = await readClientVerdict(deps, clientId)
+  const difference = { what: 'window', id: 'window', expected: 1, found: 2, part: 'kept' }
+  await deps.table.write(changeClientVerdict(clientId, before, { ...before, standing: [difference] }))
+}
 
 describe('list-settlements --status recorded --format csv', () => {
   it('is the bank’s file: a line of each recorded settlement, oldest first; the log has no bank details', async () => {
     const deps = memoryDeps()
-    await deps.table.write(closeStep({ ...(await aRecorded(deps, bankOf(deps))), status: 'failed' }))
-    const first = await aRecorded(deps, bankOf(deps))
-    const second = await aRecorded(deps, bankOf(deps, { bankName: 'MANDIRI' }), 12_345)
+    await deps.table.write(closeStep({ ...(await aWaiting(deps, BCA)), status: 'failed' }))
+    const first = await aWaiting(deps, BCA)
+    const second = await aWaiting(deps, { bankName: 'MANDIRI', amount: 12_345 })
 
     const reply = await fileOf(deps)
 
@@ -70,7 +74,7 @@ describe('list-settlements --status recorded --format csv', () => {
 
   it('reads the open findings once for all settlements', async () => {
     const deps = memoryDeps()
-    for (let count = 0; count < 3; count++) await aRecorded(deps, bankOf(deps))
+    for (let count = 0; count < 3; count++) await aWaiting(deps, BCA)
     const { deps: recorded, calls } = recordTable(deps)
 
     await invokeAdmin(listSettlements, recorded, { status: 'recorded', format: 'csv' })
@@ -78,46 +82,25 @@ describe('list-settlements --status recorded --format csv', () => {
     expect(queriesIn(calls).filter(({ index }) => index === 'by-status')).toHaveLength(1)
   })
 
-  it.each<[string, string, (deps: MemoryDeps) => Promise<Settlement>]>([
-    ['has no bank details', 'no bank details', (deps) => aRecorded(deps, undefined)],
-    [
-      'is not proven',
-      'mark-settlement-paid needs confirm {"unproven":95900}',
-      (deps) => aRecorded(deps, bankOf(deps), 95_900, 'written_off'),
-    ],
-    [
-      'is on hold',
-      'payouts of this client are on hold: police report',
-      async (deps) => {
-        const settlement = await aRecorded(deps, bankOf(deps))
-        await deps.table.write(update(clientKey(settlement.clientId), { set: { payoutHold: 'police report' } }, exists))
-        return settlement
-      },
-    ],
-    ['is not audited', 'not audited yet', (deps) => aYoung(deps, bankOf(deps))],
-    [
-      'is of a client with a difference',
-      'the books of this client do not balance: audit-ledger lists why',
-      async (deps) => {
-        const settlement = await aRecorded(deps, bankOf(deps))
-        const before = await readClientVerdict(deps, settlement.clientId)
-        const standing = [{ what: 'window', id: 'window', expected: 1, found: 2, part: 'kept' }]
-        await deps.table.write(changeClientVerdict(settlement.clientId, before, { ...before, standing }))
-        return settlement
-      },
-    ],
-  ])('leaves out a settlement that %s, and says why', async (_, reason, made) => {
+  it.each<[string, Waiting, Change?]>([
+    ['no bank details', {}],
+    ['mark-settlement-paid needs confirm {"unproven":95900}', { ...BCA, kind: 'written_off' }],
+    ['payouts of this client are on hold: police report', BCA, hold],
+    ['not audited yet', { ...BCA, isYoung: true }],
+    ['the books of this client do not balance: audit-ledger lists why', BCA, standing],
+  ])('leaves a settlement out, and says why: %s', async (reason, waiting, change) => {
     const deps = memoryDeps()
-    const { settlementId } = await made(deps)
+    const { settlementId: settlement_id, clientId } = await aWaiting(deps, waiting)
+    await change?.(deps, clientId)
 
-    const body = { csv: HEAD, left_out: [{ settlement_id: settlementId, reason }] }
+    const body = { csv: HEAD, left_out: [{ settlement_id, reason }] }
     expect(await fileOf(deps)).toStrictEqual({ status: 200, body })
   })
 
   it('continues at a cursor when one answer cannot hold all', async () => {
     const deps = memoryDeps()
     const settlements = []
-    for (let one = 0; one < 3; one++) settlements.push(await aRecorded(deps, bankOf(deps)))
+    for (let one = 0; one < 3; one++) settlements.push(await aWaiting(deps, BCA))
     const { settlementId: id, createdAt } = settlements[0] ?? { settlementId: '', createdAt: '' }
     const cursor = Buffer.from(JSON.stringify({ id, due_at: createdAt })).toString('base64url')
 
