@@ -22,16 +22,11 @@ const listening = (argv: readonly string[], { env, directory = tempDirectory(), 
   vi.spyOn(console, 'log').mockImplementation(hear)
   vi.spyOn(console, 'error').mockImplementation(hear)
   const waits: number[] = []
-  const ended = runListen(argv, {
-    env,
-    directory,
-    readInput: async () => input,
-    signal: stopping.signal,
-    sleep: async (ms) => {
-      waits.push(ms)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    },
-  })
+  const sleep = async (ms: number) => {
+    waits.push(ms)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  const ended = runListen(argv, { env, directory, readInput: async () => input, signal: stopping.signal, sleep })
   const stop = () => {
     stopping.abort()
     return ended
@@ -40,29 +35,35 @@ const listening = (argv: readonly string[], { env, directory = tempDirectory(), 
 }
 
 const portOf = (url: string) => new URL(url).port
+const to = (url: string) => ['--stage', 'local', '--forward', url]
+const SINCE = ['--since', '2026-01-01T00:00:00Z']
 
-/** Makes a payment whose metadata a JSON parser would change: the digits of a number, and the order of keys. */
-const paid = async (world: World, { key, payment }: Awaited<ReturnType<World['merchant']>>) => {
-  const body = `${JSON.stringify(QRIS).slice(0, -1)},"metadata":{"9":1.0,"1":12345678901234567890}}`
-  const headers = { authorization: `Bearer ${key}`, 'idempotency-key': crypto.randomUUID() }
-  const id = String((await world.post(`${world.urls.api}/v1/payments`, body, headers)).body['id'])
-  await world.pay(id)
-  await eventually(async () => expect(await payment(id)).toMatchObject({ status: 'succeeded' }))
-  return id
+/** A merchant, the command's settings for it, and payments whose metadata a JSON parser would change. */
+const aMerchant = async ({ urls, merchant, post, pay }: World) => {
+  const { key, payment, get } = await merchant()
+  const paid = async () => {
+    const body = `${JSON.stringify(QRIS).slice(0, -1)},"metadata":{"9":1.0,"1":12345678901234567890}}`
+    const headers = { authorization: `Bearer ${key}`, 'idempotency-key': crypto.randomUUID() }
+    const id = String((await post(`${urls.api}/v1/payments`, body, headers)).body['id'])
+    await pay(id)
+    await eventually(async () => expect(await payment(id)).toMatchObject({ status: 'succeeded' }))
+    return id
+  }
+  return { key, get, paid, env: { GATEWAY_API_KEY: key, PORT: portOf(urls.api) } }
 }
 
 describe('npm run listen', () => {
   it('posts each event once, signed anew, and continues where it ended', async ({ world }) => {
-    const merchant = await world.merchant()
+    const { key, get, paid, env } = await aMerchant(world)
     const server = await aServer()
-    const run = { env: { GATEWAY_API_KEY: merchant.key, PORT: portOf(world.urls.api) }, directory: tempDirectory() }
-    const argv = ['--stage', 'local', '--forward', `${server.url}/hooks`]
+    const run = { env, directory: tempDirectory() }
+    const argv = to(`${server.url}/hooks`)
 
-    const first = listening([...argv, '--since', '2026-01-01T00:00:00Z'], run)
-    const one = await paid(world, merchant)
+    const first = listening([...argv, ...SINCE], run)
+    const one = await paid()
     await eventually(() => expect(server.requests).toHaveLength(1))
     expect(await first.stop()).toBe(0)
-    const two = await paid(world, merchant)
+    const two = await paid()
     const second = listening(argv, run)
     await eventually(() => expect(server.requests).toHaveLength(2))
     // The feed shows a young event twice, and the command has asked again by now.
@@ -73,51 +74,43 @@ describe('npm run listen', () => {
     // Throws unless the request is signed with the secret that the command printed.
     const verified = ({ body, headers }: ReceivedRequest) =>
       Object(new Webhook(secret).verify(body, headers as Record<string, string>))
-    const told = server.requests.map((request) => verified(request).data.id)
-    expect(told).toStrictEqual([one, two])
+    expect(server.requests.map((request) => verified(request).data.id)).toStrictEqual([one, two])
     expect(second.said.join('\n')).toContain(secret)
-    const { text } = await merchant.get('/v1/events')
+    const { text } = await get('/v1/events')
     for (const { body } of server.requests) expect(text).toContain(body)
-    expect([...first.said, ...second.said].join('\n')).not.toContain(merchant.key)
+    expect([...first.said, ...second.said].join('\n')).not.toContain(key)
   })
 
   it('keeps an event for a server that is not there, and says so', async ({ world }) => {
-    const merchant = await world.merchant()
-    await paid(world, merchant)
+    const { key, paid, env } = await aMerchant(world)
+    await paid()
     const gone = await aServer()
     await gone.close()
-    const run = { env: { PORT: portOf(world.urls.api) }, input: `${merchant.key}\n`, directory: tempDirectory() }
-    const argv = ['--stage', 'local', '--forward', gone.url]
 
-    const alone = listening([...argv, '--since', '2026-01-01T00:00:00Z'], run)
+    const alone = listening([...to(gone.url), ...SINCE], { env: { PORT: env.PORT }, input: `${key}\n` })
     expect(await alone.ended).toBe(1)
     expect(alone.said.at(-1)).toMatch(/^nothing listens at http:\/\/127\.0\.0\.1:\d+\/: start your server$/)
     expect(alone.waits.slice(0, 3)).toStrictEqual([1_000, 2_000, 4_000])
   })
 
   it('goes on after an event that the server refuses', async ({ world }) => {
-    const merchant = await world.merchant()
-    await paid(world, merchant)
-    await paid(world, merchant)
-    const server = await aServer(500)
-    const env = { GATEWAY_API_KEY: merchant.key, PORT: portOf(world.urls.api) }
+    const { paid, env } = await aMerchant(world)
+    await paid()
+    await paid()
 
-    const run = listening(['--stage', 'local', '--forward', server.url, '--since', '2026-01-01T00:00:00Z'], { env })
-    await eventually(() =>
-      expect(run.said.filter((line) => /payment\.succeeded {2}\S+ {2}500 in/.test(line))).toHaveLength(2),
-    )
+    const run = listening([...to((await aServer(500)).url), ...SINCE], { env })
+    const refused = () => run.said.filter((line) => /payment\.succeeded {2}\S+ {2}500 in/.test(line))
+    await eventually(() => expect(refused()).toHaveLength(2))
 
     expect(await run.stop()).toBe(0)
   })
 })
 
 describe('npm run listen, refused', () => {
-  const FORWARD = ['--forward', 'http://localhost:4000/hooks']
+  const FORWARD = to('http://localhost:4000/hooks')
 
   it('says what to do about a key that is not taken', async ({ world }) => {
-    const run = listening(['--stage', 'local', ...FORWARD], {
-      env: { GATEWAY_API_KEY: 'gk_local_unknown', PORT: portOf(world.urls.api) },
-    })
+    const run = listening(FORWARD, { env: { GATEWAY_API_KEY: 'gk_local_unknown', PORT: portOf(world.urls.api) } })
 
     expect(await run.ended).toBe(1)
     expect(run.said.at(-1)).toMatch(/refuses the key \(401\).*issue-api-key CLIENT_ID --stage local/)
@@ -128,7 +121,7 @@ describe('npm run listen, refused', () => {
     await gone.close()
     const env = { GATEWAY_API_KEY: 'k', PORT: portOf(gone.url) }
 
-    const run = listening(['--stage', 'local', ...FORWARD], { env })
+    const run = listening(FORWARD, { env })
 
     expect([await run.ended, run.waits.length]).toStrictEqual([1, 11])
     expect(run.said.at(-1)).toBe(
@@ -147,11 +140,11 @@ describe('npm run listen, refused', () => {
   })
 
   plainIt.each([
-    ['no stage', FORWARD, 'name the stage'],
-    ['a server elsewhere', ['--stage', 'local', '--forward', 'https://shop.example/hooks'], 'on this machine'],
-    ['no key', ['--stage', 'local', ...FORWARD], 'set GATEWAY_API_KEY'],
-    ['a stage without a name of the right form', ['--stage', 'No!', ...FORWARD], 'a name is at most'],
-    ['the key as an argument', ['--stage', 'local', '--key', 'gk_local_x', ...FORWARD], "Unknown option '--key'"],
+    ['no stage', FORWARD.slice(2), 'name the stage'],
+    ['a server elsewhere', to('https://shop.example/hooks'), 'on this machine'],
+    ['no key', FORWARD, 'set GATEWAY_API_KEY'],
+    ['a stage without a name of the right form', ['--stage', 'No!', ...FORWARD.slice(2)], 'a name is at most'],
+    ['the key as an argument', ['--key', 'gk_local_x', ...FORWARD], "Unknown option '--key'"],
   ])('is called wrongly with %s', async (what, argv, message) => {
     const run = listening(argv, { env: what === 'no key' ? {} : { GATEWAY_API_KEY: 'k' } })
 
