@@ -33,13 +33,11 @@ const found = async (deps: TestDeps, payload: object) => {
   return { status, ids: data.map(({ id }) => id), complete, cursor }
 }
 
-const ONE_OF =
-  'give one of external_reference, payment_destination, provider_payment_id, payment_request_id, amount_minor'
-
 it('find-payments by the provider’s ids shows a failed payment with its suspense, and other payments without', async () => {
   const { deps, destination } = depsAt()
   const client = await aStoredClient(deps)
   const other = await aPendingPayment(deps, client)
+  deps.clock.advance(1)
   const payment = await aPendingPayment(deps, client)
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 1)
   await applyProviderNews(deps, { providerPaymentId }, 'callback')
@@ -56,11 +54,8 @@ it('find-payments by the provider’s ids shows a failed payment with its suspen
   expect((await found(watched.deps, { provider_payment_id: 'py-unknown' })).ids).toStrictEqual([])
   expect(watched.calls).toStrictEqual([])
   const { body } = await invokeAdmin(findPayments, deps, { payment_destination: destination })
-  const [withSuspense, without] = [payment, other].map(({ paymentId }) =>
-    Object(body).data.find((one: { readonly id: string }) => one.id === paymentId),
-  )
-  expect([withSuspense, without]).toMatchObject([shown, { id: other.paymentId }])
-  expect(without).not.toHaveProperty('suspense')
+  expect(body).toMatchObject({ data: [shown, { id: other.paymentId }] })
+  expect(Object(body).data[1]).not.toHaveProperty('suspense')
 })
 
 describe('find-payments by destination', () => {
@@ -175,10 +170,11 @@ describe('find-payments by amount and day', () => {
 
 describe('find-payments refuses', () => {
   const stranger = { client_id: crypto.randomUUID() }
+  const ONE_OF = 'give one of external_reference, payment_destination, provider_payment_id'
 
   it.each<[object, 422 | 404, string]>([
     [{ external_reference: 'order-1' }, 422, 'external_reference needs client_id: each merchant has its own'],
-    [{}, 422, ONE_OF],
+    [{}, 422, `${ONE_OF}, payment_request_id, amount_minor`],
     [{ external_reference: 'a', payment_destination: 'b' }, 422, ONE_OF],
     [{ payment_request_id: 'a', provider_payment_id: 'b' }, 422, ONE_OF],
     [{ amount_minor: 1 }, 422, 'amount_minor needs client_id and day, the day the payment was made in Jakarta'],
@@ -187,10 +183,10 @@ describe('find-payments refuses', () => {
     [{ ...stranger, amount_minor: 1, day: '2026-11-22' }, 404, 'client not found'],
     [{ ...stranger, external_reference: 'a' }, 404, 'client not found'],
   ])('%j with %i: %s', async (payload, status, message) => {
-    const { status: answered, body } = await invokeAdmin(findPayments, testDeps(), payload)
+    const answer = await invokeAdmin(findPayments, testDeps(), payload)
 
-    expect(answered).toBe(status)
-    expect(JSON.stringify(body)).toContain(message)
+    expect(answer.status).toBe(status)
+    expect(JSON.stringify(answer.body)).toContain(message)
   })
 })
 
