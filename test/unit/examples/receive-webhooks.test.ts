@@ -61,7 +61,6 @@ const STANDARD = Object.keys(standardOf(SECRET, BODY))
 const OTHER = `whsec_${randomBytes(32).toString('base64')}`
 const OTHER_ID = standardOf(SECRET, BODY, NOW_SECONDS, 'evt')
 const parsed: unknown = JSON.parse(BODY)
-const REWRITTEN = JSON.stringify(parsed, null, 1)
 const SEVERAL = { 'webhook-signature': `v1,x ${sent()['webhook-signature']} v1a,y` }
 
 describe('verifyWebhook, which merchants copy', () => {
@@ -74,12 +73,10 @@ describe('verifyWebhook, which merchants copy', () => {
     ['a timestamp five minutes old', EVENT_ID, { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 300) }, BODY],
     ['no signature', 'missing_header', without(sent(), 'X-Gateway-Signature'), BODY],
     ['another secret', 'wrong_secret', sent(BODY, OTHER), BODY],
-    ['no secret at all', 'wrong_secret', sent(), BODY, []],
     ['the right secret with a line end', 'wrong_secret', sent(), BODY, [`${SECRET}\n`]],
     ['the right secret without whsec_', 'wrong_secret', sent(), BODY, [SECRET.slice(6)]],
     ['a body that was parsed', 'changed_body', sent(), parsed],
-    ['a body that was parsed and written with spaces', 'changed_body', sent(), REWRITTEN],
-    ['the same, by who knows no length', 'changed_body', without(sent(), 'content-length'), REWRITTEN],
+    ['a body that was parsed and written with spaces', 'changed_body', sent(), JSON.stringify(parsed, null, 1)],
     ['a body cut short', 'changed_body', sent(), BODY.slice(0, -1)],
     ['one letter changed', 'wrong_secret', sent(), BODY.replace('teh', 'the')],
     ['a later timestamp put in', 'changed_headers', { ...sent(), 'webhook-timestamp': String(NOW_SECONDS + 1) }, BODY],

@@ -12,23 +12,16 @@ const BODY: CreatePayment = { method: 'qris', amount: 20_000, currency: 'IDR' }
 const PAYMENT = { id: 'p1', status: 'pending' }
 
 /** A client whose gateway answers by the script, its last line again and again. */
-const scripted = (
-  script: readonly Scripted[],
-  options: { readonly deadlineMs?: number; readonly random?: number } = {},
-) => {
-  const requests: { method: string; path: string; key: string | null; auth: string | null }[] = []
+const scripted = (script: readonly Scripted[], { deadlineMs = 60_000, random = 0 } = {}) => {
+  const requests: { path: string; key: string | null; auth: string | null }[] = []
   const waits: number[] = []
   let nowMs = 0
   const answer = async (input: unknown, init: RequestInit = {}) => {
     await Promise.resolve()
     const headers = new Headers(init.headers)
     const { pathname, search } = new URL(String(input))
-    requests.push({
-      method: init.method ?? 'GET',
-      path: pathname + search,
-      key: headers.get('idempotency-key'),
-      auth: headers.get('authorization'),
-    })
+    const [key, auth] = [headers.get('idempotency-key'), headers.get('authorization')]
+    requests.push({ path: pathname + search, key, auth })
     const line = script[Math.min(requests.length, script.length) - 1]
     if (line === undefined || line instanceof Error) throw line ?? new Error('no script')
     const [status, body, given] = line
@@ -38,7 +31,7 @@ const scripted = (
     baseUrl: 'https://gateway.example',
     apiKey: 'gk_1',
     fetch: answer,
-    deadlineMs: options.deadlineMs ?? 60_000,
+    deadlineMs,
     clock: {
       nowMs: () => nowMs,
       wait: async (ms) => {
@@ -46,7 +39,7 @@ const scripted = (
         waits.push(ms)
         nowMs += ms
       },
-      random: () => options.random ?? 0,
+      random: () => random,
     },
   })
   return { client, requests, waits }
