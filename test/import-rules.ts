@@ -12,13 +12,24 @@ export const isCode = ({ path }: Pick<SourceFile, 'path'>) => layerOf(path) < LA
 /** Merchants copy the examples, so these import none of our code, and only tests import them. */
 const isExample = (path: string) => path.startsWith('docs/examples/')
 
-const importsToward: Rule = ({ path, imports }) =>
-  imports.flatMap((used) => {
-    if (used.path === undefined) return []
-    if (isExample(used.path) && (isExample(path) || path.startsWith('test/'))) return []
-    const isSetting = path.startsWith('test/') && /^[^/]+\.json$/.test(used.path)
-    const allowed = isSetting || (layerOf(used.path) >= 0 && layerOf(used.path) <= layerOf(path))
-    return allowed ? [] : [`imports ${used.from}`]
+type Import = SourceFile['imports'][number]
+
+const importing = ({ imports }: SourceFile, isRefused: (used: Import) => boolean): readonly string[] =>
+  imports.filter(isRefused).map(({ from }) => `imports ${from}`)
+
+/** A file imports only from its own place in an order and those before. */
+const inOrder =
+  (placeOf: (path: string) => number): Rule =>
+  (file) =>
+    placeOf(file.path) < 0 ? [] : importing(file, ({ path = '' }) => placeOf(path) > placeOf(file.path))
+
+const importsToward: Rule = (file) =>
+  importing(file, ({ path: used }) => {
+    if (used === undefined) return false
+    const isTest = file.path.startsWith('test/')
+    if (isExample(used) && (isExample(file.path) || isTest)) return false
+    const isSetting = isTest && /^[^/]+\.json$/.test(used)
+    return !isSetting && (layerOf(used) < 0 || layerOf(used) > layerOf(file.path))
   })
 
 /** The folders of shared in the order of its README. */
@@ -29,14 +40,14 @@ export const SHARED_FOLDERS: readonly string[] = [
 /** The two ports that are in folders. */
 const PORTS_IN_FOLDERS = ['shared/table/table.ts', 'shared/provider/provider.ts']
 
-const foldersKeepTheirOrder: Rule = ({ path, imports }) => {
+const foldersKeepTheirOrder: Rule = (file) => {
   const order = ['shared', ...SHARED_FOLDERS]
-  const place = order.indexOf(dirname(path))
-  return imports.flatMap((used) => {
-    if (!path.startsWith('shared/') || !used.path?.startsWith('shared/')) return []
-    if (path === 'shared/deps.ts' && PORTS_IN_FOLDERS.includes(used.path)) return []
-    const usedPlace = order.indexOf(dirname(used.path))
-    return usedPlace >= 0 && usedPlace <= place ? [] : [`imports ${used.from}`]
+  const place = order.indexOf(dirname(file.path))
+  return importing(file, ({ path: used }) => {
+    if (!file.path.startsWith('shared/') || !used?.startsWith('shared/')) return false
+    if (file.path === 'shared/deps.ts' && PORTS_IN_FOLDERS.includes(used)) return false
+    const usedPlace = order.indexOf(dirname(used))
+    return usedPlace < 0 || usedPlace > place
   })
 }
 
@@ -61,15 +72,10 @@ const simulationPlace = (path: string): number => {
   return match === undefined ? -1 : SIMULATION_FOLDERS.indexOf(folder)
 }
 
-const simulationKeepsItsOrder: Rule = ({ path, imports }) =>
-  path.startsWith('test/simulation/')
-    ? [
-        ...(simulationPlace(path) < 0 ? ['is in a folder that SIMULATION_FOLDERS lacks'] : []),
-        ...imports.flatMap((used) =>
-          simulationPlace(used.path ?? '') > simulationPlace(path) ? [`imports ${used.from}`] : [],
-        ),
-      ]
-    : []
+const simulationKeepsItsOrder: Rule = (file) => {
+  const isLost = file.path.startsWith('test/simulation/') && simulationPlace(file.path) < 0
+  return isLost ? ['is in a folder that SIMULATION_FOLDERS lacks'] : inOrder(simulationPlace)(file)
+}
 
 const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] = [
   { packages: /^(@aws-sdk\/(?!\w+-dynamodb$)|@smithy\/)/, files: /^shared\/runtime\// },
@@ -80,19 +86,17 @@ const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] 
 const vendorsStayOutside: Rule = (file) =>
   layerOf(file.path) > LAYERS.indexOf('functions')
     ? []
-    : VENDORS.flatMap(({ packages, files }) =>
-        files.test(file.path)
-          ? []
-          : file.imports.filter(({ from }) => packages.test(from)).map(({ from }) => `imports ${from}`),
+    : VENDORS.filter(({ files }) => !files.test(file.path)).flatMap(({ packages }) =>
+        importing(file, ({ from }) => packages.test(from)),
       )
 
 /** Alarms and dashboard are plain data. Two constructs beside them translate it for CloudWatch. */
 const PLAIN_DATA = /^infra\/stack\/monitoring\/(alarms|dashboard)\//
 
-const cdkStaysInTheStack: Rule = ({ path, imports }) =>
-  path === 'infra/app.ts' || (path.startsWith('infra/stack/') && !PLAIN_DATA.test(path)) || path.startsWith('test/')
+const cdkStaysInTheStack: Rule = (file) =>
+  file.path === 'infra/app.ts' || (file.path.startsWith('infra/stack/') && !PLAIN_DATA.test(file.path)) || !isCode(file)
     ? []
-    : imports.filter(({ from }) => /^(aws-cdk-lib|constructs)(\/|$)/.test(from)).map(({ from }) => `imports ${from}`)
+    : importing(file, ({ from }) => /^(aws-cdk-lib|constructs)(\/|$)/.test(from))
 
 /** The wings of infra in order. A file imports only from its own wing and those before. */
 export const WINGS = ['stack', 'local', 'operate']
@@ -104,18 +108,9 @@ export const wingOf = (path: string) => {
   return top === 'infra' ? WINGS.indexOf(folder) : -1
 }
 
-const wingsKeepTheirOrder: Rule = ({ path, imports }) =>
-  wingOf(path) < 0
-    ? []
-    : imports.flatMap((used) => (wingOf(used.path ?? '') > wingOf(path) ? [`imports ${used.from}`] : []))
-
-const MAKERS = ['shared/table/step.ts']
-
 const storesMakeSteps: Rule = (file) => {
-  const { path, imports } = file
-  const isOther = isCode(file) && !path.endsWith('-store.ts') && !/^shared\/(table|runtime)\//.test(path)
-  if (!isOther) return []
-  return imports.flatMap((used) => (!used.typeOnly && MAKERS.includes(used.path ?? '') ? [`imports ${used.from}`] : []))
+  const isOther = isCode(file) && !file.path.endsWith('-store.ts') && !/^shared\/(table|runtime)\//.test(file.path)
+  return isOther ? importing(file, ({ path, typeOnly }) => !typeOnly && path === 'shared/table/step.ts') : []
 }
 
 const ADAPTER = /^shared\/provider\/[a-z-]+\//
@@ -127,9 +122,9 @@ export const isOfAnyProvider = (path: string): boolean =>
 /** Where a provider is chosen, and where its callbacks arrive. */
 const CHOOSES_PROVIDER = /^(shared\/runtime\/chosen-provider\.ts$|functions\/callback\/)/
 
-const oneFileChoosesTheProvider: Rule = ({ path, imports }) =>
-  layerOf(path) >= 0 && isCode({ path }) && !ADAPTER.test(path) && !CHOOSES_PROVIDER.test(path)
-    ? imports.flatMap((used) => (ADAPTER.test(used.path ?? '') ? [`imports ${used.from}`] : []))
+const oneFileChoosesTheProvider: Rule = (file) =>
+  layerOf(file.path) >= 0 && isCode(file) && !ADAPTER.test(file.path) && !CHOOSES_PROVIDER.test(file.path)
+    ? importing(file, ({ path = '' }) => ADAPTER.test(path))
     : []
 
 export const IMPORT_RULES = {
@@ -138,7 +133,7 @@ export const IMPORT_RULES = {
   'a folder of the simulation imports only from those before it': simulationKeepsItsOrder,
   'vendor packages stay in the runtime': vendorsStayOutside,
   'only the stack knows CDK': cdkStaysInTheStack,
-  'operate may use local and stack, local the stack, and the stack neither': wingsKeepTheirOrder,
+  'operate may use local and stack, local the stack, and the stack neither': inOrder(wingOf),
   'steps and conditions are made in stores': storesMakeSteps,
   'only its choice and its callbacks name a provider': oneFileChoosesTheProvider,
 }
