@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +5,7 @@ import { demoWalk } from '../infra/local/demo-walk.ts'
 import { startLocalCloud } from '../infra/local/local-cloud.ts'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../infra/local/terminal/command-line.ts'
 import { DESCRIPTION } from './support/described-answers.ts'
-import { makePythonEnvironment } from './support/run-tool.ts'
+import { makePythonEnvironment, runTool } from './support/run-tool.ts'
 
 const SCHEMATHESIS = '4.32.5'
 const REQUESTS = 10_000
@@ -43,12 +41,6 @@ const NOT_OURS = [
   'positive_data_acceptance',
 ]
 
-const run = async (program: string, args: readonly string[]): Promise<number> => {
-  const child = spawn(program, args, { stdio: 'inherit', cwd: tmpdir() })
-  const [code]: unknown[] = await once(child, 'close')
-  return Number(code ?? 1)
-}
-
 const numberOf = (text: string | undefined, fallback: number): number => {
   const number = text === undefined ? fallback : wholeNumber(text)
   if (number === undefined || number < 1) throw new UsageError('a number from 1 on is needed')
@@ -71,7 +63,7 @@ const fuzz = async (requests: number, seed: number): Promise<number> => {
     const operations = Object.values(DESCRIPTION.paths).flatMap((methods) => Object.keys(methods)).length
     // An operation that takes little has few different requests: what a round leaves to be sent, another seed sends.
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const code = await run(join(ENVIRONMENT, 'bin/schemathesis'), [
+      const args = [
         `--config-file=${CONFIG_FILE}`,
         'run',
         `${cloud.urls.api}/openapi.json`,
@@ -81,8 +73,9 @@ const fuzz = async (requests: number, seed: number): Promise<number> => {
         `--seed=${seed + round}`,
         '--request-timeout=30',
         '--continue-on-failure',
-      ])
-      console.log(`${answered} requests were answered.`)
+      ]
+      const { code, output, errors } = await runTool(join(ENVIRONMENT, 'bin/schemathesis'), args, { cwd: tmpdir() })
+      console.log(`${output}${errors}\n${answered} requests were answered.`)
       for (const line of bugs) console.log(line)
       if (code !== 0 || bugs.length > 0) return 1
       if (answered >= requests) return 0

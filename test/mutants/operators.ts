@@ -116,15 +116,21 @@ const isOneType = (a: ESTree.Node, b: ESTree.Node): boolean => {
   return unitOfA !== undefined && (unitOfA === unitOfB || unitOfA === 'ZERO')
 }
 
-const ofArguments: Breaks<ESTree.CallExpression> = (node, { by, codeOf, without, text }) => {
+const ofCall: Breaks<ESTree.CallExpression> = (node, { by, codeOf, without, text }, around) => {
   const { callee, arguments: given } = node
   const name = nameOf(callee)
   const [first, second] = given
+  const last = given.at(-1)
   const [unguarded = '', place = -1] = (callee.type === 'Identifier' && STEPS.get(name)) || []
   const condition = given[place]
-  const last = given.at(-1)
   // A brand is a type: it checks nothing.
   const conditions = /^(all|any|pipe)$/.test(name) && second ? given.slice(name === 'pipe' ? 1 : 0) : []
+  const [choice, border, other] = [CHOICES, TABLE_BORDERS, ALL_FOR_ANY].map((map) => map.get(name))
+  const isWrite = /\btable\.(write|transact)$/.test(codeOf(callee)) || name === 'transactWhileFresh'
+  const isUsed = !around.slice(0, 2).some(({ type }) => type === 'ExpressionStatement')
+  const isMethod = callee.type === 'MemberExpression'
+  const isSwapped = first && second && !EITHER_WAY.test(name) && (isOneType(first, second) || name === 'less')
+  const swapped = isSwapped && codeOf(second) + text.slice(first.end, second.start) + codeOf(first)
   return [
     ...conditions
       .filter((one) => !codeOf(one).startsWith('v.brand'))
@@ -134,28 +140,7 @@ const ofArguments: Breaks<ESTree.CallExpression> = (node, { by, codeOf, without,
       : []),
     ...(KEYS.test(name) && nameOf(first) !== 'deps' && second && last ? [without('key widened', given, last)] : []),
     ...(/^(plus|less|addMs)$/.test(name) && first ? [by('sum changed', node, `(${codeOf(first)})`)] : []),
-    ...(first && second && !EITHER_WAY.test(name) && (isOneType(first, second) || name === 'less')
-      ? [
-          {
-            ...by('field swapped', first, codeOf(second) + text.slice(first.end, second.start) + codeOf(first)),
-            end: second.end,
-          },
-        ]
-      : []),
-  ]
-}
-
-const ofCall: Breaks<ESTree.CallExpression> = (node, code, around) => {
-  const { by, codeOf } = code
-  const { callee, arguments: given } = node
-  const name = nameOf(callee)
-  const [first, second] = given
-  const [choice, border, other] = [CHOICES, TABLE_BORDERS, ALL_FOR_ANY].map((map) => map.get(name))
-  const isWrite = /\btable\.(write|transact)$/.test(codeOf(callee)) || name === 'transactWhileFresh'
-  const isUsed = !around.slice(0, 2).some(({ type }) => type === 'ExpressionStatement')
-  const isMethod = callee.type === 'MemberExpression'
-  return [
-    ...ofArguments(node, code, around),
+    ...(swapped ? [{ ...by('field swapped', first, swapped), end: second.end }] : []),
     ...(other && second
       ? [by('condition dropped', node, `({ test: '${other}', of: [${given.map(codeOf).join(', ')}] })`)]
       : []),
