@@ -47,7 +47,6 @@ export const measureFlows = async () => {
     unpaid: await measureUnpaid(),
     /** For one delivery to an endpoint that always fails: eight attempts and the hops between them. */
     abandoned: await abandonOne(walked),
-    /** For one run while nothing is due. */
     idleRuns,
   }
 }

@@ -4,7 +4,6 @@ import { indexEntries } from '../../infra/local/emulators/memory-table/request-u
 import { itemSize } from '../../infra/local/emulators/memory-table/stored-item.ts'
 import { testDeps } from '../support/test-deps.ts'
 
-/** Request units as DynamoDB bills them: table and indexes together. */
 export type Units = { readonly reads: number; readonly writes: number }
 
 /** Numbers by name: `calls transact`, `writes PAYMENT`, `writes PAYMENT/by-due`, `reads CLIENT`. */
@@ -57,7 +56,6 @@ export const meteredDeps = () => {
   return { memory, meter: meterTable(memory), deps: testDeps({ log, requests: memoryRequests(memory) }) }
 }
 
-/** All that was used of one sort: `reads`, `writes`, `calls`, `provider`. */
 export const unitsIn = (detail: Detail, sort: string): number =>
   Object.entries(detail).reduce((sum, [name, units]) => sum + (name.startsWith(`${sort} `) ? units : 0), 0)
 

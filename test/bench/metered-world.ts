@@ -69,7 +69,6 @@ export const startMeteredWorld = async () => {
       invocations: 1,
       ...used,
       messages: sent,
-      /** The parts of the units, and the calls to the table and the provider. */
       detail: { ...used.detail, ...providerCalls(world.provider.callCounts()) },
       logBytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),
       /** Metrics of our own, as CloudWatch bills them: a name with the values of one set of dimensions. */

@@ -46,7 +46,6 @@ export const judgementOn = (verdicts: readonly Verdict[]) => {
   ).map(({ name }) => name)
   return {
     calls,
-    /** Calls of functions, operators and tools that were refused. */
     denied: verdicts.filter(({ denied }) => denied !== null).map(describeVerdict),
     /** Functions that may call AWS and never did. */
     silent: MANIFEST.map(({ name }) => name).filter((name) => !calls.has(name) && !askNothing.includes(name)),

@@ -23,7 +23,6 @@ const RequestsSchema = v.array(v.object({ payment_request_id: v.string() }))
 /** Above what any step of the rehearsal uses on a fast machine. */
 const POINTS_A_SECOND = 50
 
-/** Operators create the merchant, with bank details, a key and an endpoint. */
 export const takeOnMerchant = async (rehearsal: Rehearsal, apiUrl: string, name: string): Promise<Merchant> => {
   const { admin } = rehearsal
   const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: `PT ${name}` }
@@ -90,7 +89,6 @@ export const merchantAt = ({ world }: Rehearsal, apiUrl: string, known: Known) =
   }
 }
 
-/** The request at the provider by which a payment is paid. */
 export const requestOf = async (provider: string, { id }: Payment): Promise<string> => {
   const [found] = await call(RequestsSchema, `${provider}/_simulator/payment_requests?reference_id=${id}`)
   if (found === undefined) throw new Error(`the provider knows no request for ${id}`)

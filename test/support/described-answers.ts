@@ -19,7 +19,6 @@ type Description = Json & {
   readonly webhooks: Readonly<Record<string, Json>>
 }
 
-/** The API as docs/openapi.yaml describes it. */
 export const DESCRIPTION = parseYaml(readFileSync(join(PROJECT_ROOT, 'docs/openapi.yaml'), 'utf8')) as Description
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)

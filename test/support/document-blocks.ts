@@ -6,7 +6,6 @@ export type Block = {
   readonly note: string
   readonly text: string
   readonly line: number
-  /** The heading above the block. */
   readonly heading: string
 }
 
@@ -28,7 +27,6 @@ export const blocksOf = (document: string): readonly Block[] => {
   return blocks
 }
 
-/** What a pattern's group finds in a text, each time. */
 export const matchesIn = (text: string, pattern: RegExp): readonly string[] =>
   [...text.matchAll(pattern)].map(([, found = '']) => found)
 

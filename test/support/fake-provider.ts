@@ -64,7 +64,6 @@ export const settledRow = (
   }
 }
 
-/** The same row before the provider has settled it. */
 export const NOT_SETTLED = { keptMinor: undefined, settledAt: undefined } as const
 
 const found = <T>(value: T | undefined) =>

@@ -84,7 +84,6 @@ export const lateAnswer = ({ provider }: TestDeps): PromiseWithResolvers<CreateA
   return answer
 }
 
-/** The customer pays the first request at the provider. */
 const payFirst = ({ provider }: TestDeps) => {
   const [{ paymentRequestId, reference } = provider.requestOf('the first')] = provider.requests.values()
   return { reference, providerPaymentId: provider.pay(paymentRequestId) }

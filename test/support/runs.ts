@@ -1,7 +1,6 @@
 /** The nightly run (`.ci/nightly`) sets this factor; `npm test` has 1. */
 const TIMES = Number(process.env['TEST_RUNS'] ?? 1)
 
-/** The number of draws of a random test. */
 export const runs = (usual: number): number => usual * TIMES
 
 /** Whether tests take every case instead of a sample: in the nightly run. */

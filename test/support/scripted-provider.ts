@@ -35,7 +35,6 @@ export const aCreateInput = (
   return reference === undefined ? input : { ...input, reference }
 }
 
-/** The adapter, talking to a server that behaves as scripted. */
 export const scriptedProvider = async (
   script: Script,
   nowMs = Date.now,

@@ -20,7 +20,6 @@ export const json =
 /** Takes the request and never answers. */
 export const silence: Script = () => {}
 
-/** Takes the request and cuts the connection. */
 export const cut: Script = (response) => {
   response.destroy()
 }

@@ -7,7 +7,6 @@ export const PROJECT_ROOT = join(import.meta.dirname, '../..')
 export const projectText = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'utf8')
 
 type Import = {
-  /** As written. */
   readonly from: string
   /** For a relative import, the path from the project's root. */
   readonly path: string | undefined
@@ -29,7 +28,6 @@ export type SourceFile = {
 
 const isNode = (value: unknown): value is ESTree.Node => typeof value === 'object' && value !== null && 'type' in value
 
-/** The nodes directly inside of one. */
 export const childrenOf = (node: ESTree.Node) => Object.values(node).flat().filter(isNode)
 
 const withDescendants = (node: ESTree.Node): ESTree.Node[] => [node, ...childrenOf(node).flatMap(withDescendants)]

@@ -117,7 +117,6 @@ const rawStacks = (addTo: (app: App) => void) => {
       assembly,
       Resources,
       Outputs,
-      /** How many resources each of the stacks has, by its name. */
       sizes: Object.fromEntries(
         stacks.map(({ stackName }, at) => [stackName, Object.keys(templates[at]?.Resources ?? {}).length]),
       ),

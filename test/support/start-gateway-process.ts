@@ -33,7 +33,6 @@ export const startGatewayProcess = ({ args = [], port = 0, nodeArgs = [] }: Gate
   }
   return {
     pid: child.pid ?? 0,
-    /** What it has printed so far, on both outputs. */
     output: () => output,
     /** Resolves when it is ready, with what its banner says. Rejects with its output when it ends before, or is late. */
     ready: async (withinMs = 60_000) => {
@@ -50,7 +49,6 @@ export const startGatewayProcess = ({ args = [], port = 0, nodeArgs = [] }: Gate
   }
 }
 
-/** What the gateway says of itself once it is ready. */
 export const readBanner = (output: string) => {
   const found = (pattern: RegExp) => pattern.exec(output)?.[1] ?? ''
   return {

@@ -49,7 +49,6 @@ export const paymentOf = async (deps: TestDeps, { payment }: Pick<PaidUpstream, 
 export const pendingOf = async (deps: TestDeps, clientId: ClientId): Promise<number> =>
   (await ledgerView(deps, clientId)).pendingMinor
 
-/** The provider's row of a payment, dated now. */
 export const rowNow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) =>
   settledRow(paid, deps.now(), fields)
 

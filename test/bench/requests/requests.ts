@@ -175,7 +175,6 @@ const webhooks = async ({ memory, deps, caller, measure }: MeteredApi): Promise<
   await measure('a hundred old events of such payments', 1, 'redeliverToEndpoint', all)
 }
 
-/** The dearest request of every route of the API, built and asked. */
 export const measureRequests = async (): Promise<readonly RequestCost[]> => {
   const costs: RequestCost[] = []
   for (const part of [payments, books, webhooks]) {

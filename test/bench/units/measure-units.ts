@@ -112,7 +112,6 @@ const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnit
   return [made, withoutIdle(ended)]
 }
 
-/** Every flow of the gateway, on the real handlers and without faults. */
 export const measureUnits = async (): Promise<readonly FlowUnits[]> => {
   const { paid, abandoned } = await measureFlows()
   const flows: FlowUnits[] = paid.flows.map(({ name: flow, detail }) => ({ flow, detail }))

@@ -30,7 +30,6 @@ const createByApi = async (deps: MemoryDeps) => {
   return call(deps, API.createPayment, { caller, body: aPaymentBody() })
 }
 
-/** The provider tells us that a payment was captured. */
 const callBack = async (deps: MemoryDeps, payment: Payment, providerPaymentId: string) => {
   deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
   const data = {
@@ -80,7 +79,6 @@ const abandonedDelivery: Scene = async (deps) => {
 
 const UNREADABLE = [asMessage('not a message of ours')]
 
-/** No worker can read what it gets. */
 const unreadableMessages: Scene = async (deps) => {
   await handOver(deliverWebhook, deps, UNREADABLE, 'deliver-webhook')
   await handOver(settleClient, deps, UNREADABLE, 'settle-client')

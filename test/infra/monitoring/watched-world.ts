@@ -34,14 +34,12 @@ export const handOver = (
   worker: string,
 ): Promise<unknown> => handler.withDeps(deps)({ Records: records } as never, contextOf(worker) as never)
 
-/** Lambda's context has the name of the function. */
 const contextOf = (worker: string) => {
   const spec = MANIFEST.find(({ name }) => name === worker)
   if (!spec) throw new Error(`there is no ${worker}`)
   return { functionName: functionName(WATCHED_STAGE, spec) }
 }
 
-/** The functions that look at what is due. */
 export const DUE_WORKERS = [
   ['check-due-payments', duePayments],
   ['check-due-deliveries', dueDeliveries],

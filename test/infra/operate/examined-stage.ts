@@ -28,7 +28,6 @@ import { json, startScriptedServer } from '../../support/scripted-server.ts'
 import { type StackTemplate, synthesised } from '../../support/stack-template.ts'
 import { EVERYTHING, READY_PRODUCTION } from '../../support/stage-options.ts'
 
-/** A synthesised event source as Lambda would answer it. */
 const mappingsIn = ({ ofType }: StackTemplate) =>
   ofType('AWS::Lambda::EventSourceMapping').map(({ properties: { EventSourceArn, FunctionName, ...settings } }) => {
     const queue = String(EventSourceArn).replace(/^<(.+)>\.Arn$/, '$1')

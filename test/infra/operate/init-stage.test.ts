@@ -69,7 +69,6 @@ beforeEach(() => {
   acm.on(ImportCertificateCommand).resolves({ CertificateArn: ARN })
 })
 
-/** `prod` as the project's file says it now. */
 const stageNow = (): DeployedStage => {
   const text = readFileSync(join(root, STAGE_FILE), 'utf8')
   return { ...deployedStage('prod'), frontSettings: parseStageFile(STAGE_FILE, text).frontSettings }

@@ -117,7 +117,6 @@ const byList: AccessPoint = (bundle, [, options]) =>
 /** Steps need no further access: the access points that build them have stated it. */
 const bySteps: AccessPoint = () => ({})
 
-/** The functions that lead to the table, by their names. */
 export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
   put: byKey('PutItem'),
   update: byKey('UpdateItem'),

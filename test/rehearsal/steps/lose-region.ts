@@ -37,7 +37,6 @@ const makeTable = async (): Promise<void> => {
   )
 }
 
-/** Copies all rows to the other region. Returns how many they are. */
 const copyRows = async (): Promise<number> => {
   const [client, to] = tables()
   let copied = 0

@@ -19,7 +19,6 @@ const LOOKUPS = MANIFEST.flatMap(({ trigger }) =>
   trigger.kind === 'http' && trigger.method === 'GET' ? [trigger.path.replace('/v1/', '')] : [],
 )
 
-/** A merchant reads every list and every resource of the API. */
 export const lookUp = ({ step }: Rehearsal, { merchant, payments, settlement }: Done, apiUrl: string) =>
   step('a merchant looks up all there is, and has a webhook sent again', async () => {
     const { data: deliveries } = await merchant.get(IdsSchema, 'webhook_deliveries')
