@@ -3,11 +3,11 @@ import type { ActionRequest } from '../action-request.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { invalid } from '../errors.ts'
-import { type ClientId, PaymentIdSchema, paymentIdOf } from '../ids.ts'
+import { PaymentIdSchema, paymentIdOf } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
 import { readParts } from '../ledger/window-store.ts'
-import { CURSOR_JSON, encodeCursor, firstOfPage, ofPage, type Page, pageFields } from '../page.ts'
+import { CURSOR_JSON, encodeCursor, firstOfPage, ofPage, pageFields } from '../page.ts'
 import { paymentsCalled } from '../payment/list-payments.ts'
 import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
@@ -30,15 +30,19 @@ const SEARCHED = ['external_reference', 'payment_destination', 'provider_payment
 type Search = ActionRequest<v.InferOutput<typeof paymentSearch>>
 
 /** Finds payments of any age by a value that the customer or merchant knows, newest first. */
-export const searchPayments = async (deps: Pick<Deps, 'table' | 'provider'>, search: Search) => {
+export const searchPayments = async (
+  deps: Pick<Deps, 'table' | 'provider'>,
+  search: Search,
+): Promise<PaymentSearch> => {
   const { clientId, externalReference: reference, providerPaymentId, paymentRequestId } = search
-  const destination = asAccountNumber(search.paymentDestination ?? '')
   if (clientId !== undefined) await requireClient(deps, clientId)
   if (providerPaymentId !== undefined || paymentRequestId !== undefined) return byProviderId(deps, search)
-  if (clientId === undefined) return paymentsAtDestination(deps, destination, search)
-  return reference === undefined
-    ? ownAtDestination(deps, clientId, destination, search)
-    : ownOfReference(deps, clientId, reference, search)
+  const { payments, complete } =
+    clientId !== undefined && reference !== undefined
+      ? await paymentsCalled(deps, clientId, reference)
+      : await paymentsAtDestination(deps, search)
+  const isLast = payments.length <= firstOfPage(search) + search.perPage
+  return { payments: ofPage(payments, search), complete: complete && isLast }
 }
 
 /** People write account numbers in groups. */
@@ -79,43 +83,26 @@ export const withSuspense = async (deps: TableDeps, payments: readonly Payment[]
   return { data, complete }
 }
 
-const isLast = (all: readonly unknown[], page: Page): boolean => all.length <= firstOfPage(page) + page.perPage
-
-/** Filters by client, because other clients' payments may have the same destination. */
-const ownAtDestination = async (deps: TableDeps, clientId: ClientId, destination: string, page: Page) => {
-  const found = await paymentsAtDestination(deps, destination, { page: 1, perPage: MOST_AT_DESTINATION })
-  const own = found.payments.filter((payment) => payment.clientId === clientId)
-  return { payments: ofPage(own, page), complete: found.complete && isLast(own, page) }
-}
-
-const ownOfReference = async (deps: TableDeps, clientId: ClientId, reference: string, page: Page) => {
-  const { payments, complete } = await paymentsCalled(deps, clientId, reference)
-  return { payments: ofPage(payments, page), complete: complete && isLast(payments, page) }
-}
-
 /** The provider reuses numbers, but not often. */
 const MOST_AT_DESTINATION = 1_000
 
-/** Payments of all clients that showed a destination, newest first. `complete`: there are no more. */
-const paymentsAtDestination = async (deps: TableDeps, destination: string, page: Page) => {
-  const first = firstOfPage(page)
-  if (first >= MOST_AT_DESTINATION) return { payments: [], complete: false }
+/** Payments that showed a destination, of one client or of all: other clients' payments may have the same. */
+const paymentsAtDestination = async (deps: TableDeps, { clientId, paymentDestination = '' }: Search) => {
+  const destination = asAccountNumber(paymentDestination)
   const { items, cursor } = await deps.table.query({
     partition: [destinationPk(destination)],
     newestFirst: true,
-    limit: Math.min(first + page.perPage, MOST_AT_DESTINATION),
+    limit: MOST_AT_DESTINATION,
   })
-  const pointers = items.slice(first)
-  const ids = pointers.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
-  const pointed = new Set(pointers.map(({ sk }) => sk))
-  const payments = await findPaymentsByKey(deps, [...new Set(ids)])
-  return {
-    payments: payments.filter(
-      ({ paymentDestination, createdAt, paymentId }) =>
-        paymentDestination === destination && pointed.has(destinationKey(destination, createdAt, paymentId).sk),
-    ),
-    complete: cursor === undefined,
-  }
+  const ids = new Set(items.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId)))
+  const pointed = new Set(items.map(({ sk }) => sk))
+  const payments = (await findPaymentsByKey(deps, [...ids])).filter(
+    (payment) =>
+      payment.paymentDestination === destination &&
+      payment.clientId === (clientId ?? payment.clientId) &&
+      pointed.has(destinationKey(destination, payment.createdAt, payment.paymentId).sk),
+  )
+  return { payments, complete: cursor === undefined }
 }
 
 /** After so many payments read or found a call ends, and a cursor continues. */

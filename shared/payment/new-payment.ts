@@ -10,6 +10,7 @@ export const newPayment = (
   times: { readonly createdAt: Timestamp; readonly expiresAt: Timestamp | undefined },
 ): Payment => {
   const { request } = creating
+  const { expiresInSeconds: _, ...asked } = request
   return {
     paymentId: creating.paymentId,
     clientId: creating.clientId,
@@ -18,21 +19,13 @@ export const newPayment = (
     attempt: creating.attempt,
     providerAttempts: creating.providerAttempts,
     status: 'pending',
-    method: request.method,
-    channelCode: request.channelCode,
-    notionalMinor: request.notionalMinor,
+    ...asked,
     ...estimatePricing(request, times.createdAt),
     feeStatus: 'estimated',
-    currency: request.currency,
-    externalReference: request.externalReference,
-    customer: request.customer,
-    description: request.description,
-    metadata: request.metadata,
     // A push has nothing to show.
     paymentDestination: isPushChannel(request) ? '' : (upstream.destination ?? ''),
     paymentRequestId: upstream.paymentRequestId,
-    createdAt: times.createdAt,
-    expiresAt: times.expiresAt,
+    ...times,
     transitions: [{ status: 'pending', at: times.createdAt, source: 'create' }],
     takenBackMinor: ZERO,
     movements: [],

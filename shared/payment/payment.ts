@@ -51,15 +51,13 @@ const ReversalSchema = v.object({
 })
 export type Reversal = v.InferOutput<typeof ReversalSchema>
 
-const NEWS_SOURCES = ['create', 'callback', 'due_work', 'cancel', 'operator', 'sync'] as const
-export type NewsSource = (typeof NEWS_SOURCES)[number]
-
 const TransitionSchema = v.object({
   status: v.picklist(PAYMENT_STATUSES),
   at: TimestampSchema,
-  source: v.picklist(NEWS_SOURCES),
+  source: v.picklist(['create', 'callback', 'due_work', 'cancel', 'operator', 'sync']),
 })
 export type Transition = v.InferOutput<typeof TransitionSchema>
+export type NewsSource = Transition['source']
 
 const identity = {
   paymentId: PaymentIdSchema,

@@ -2,7 +2,6 @@
 const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'Only the cost differs.': [
     'shared/client/enforce-rate-limit.ts addDebt: comparison moved 33f2678b',
-    'shared/inquiry/search-payments.ts paymentsAtDestination: comparison moved 98ccf6ca',
     'shared/ledger/fence-store.ts isLower: comparison moved c084ba43',
     'shared/posting/move-payment.ts plan: comparison moved 9c803bad',
     'shared/settlement/statement/settlement-entries.ts balanceEntries: comparison moved 3f8de684',

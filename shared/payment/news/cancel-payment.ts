@@ -1,4 +1,3 @@
-import type { Deps } from '../../deps.ts'
 import { assertInvariant, assertNever, type GatewayError, invalid } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { type CancelAnswer, PROVIDER_READ_TIMEOUT_MS, type Unanswered } from '../../provider/provider.ts'
@@ -73,9 +72,9 @@ const whenAnswered = async (deps: NewsDeps, payment: Payment, answer: CancelAnsw
  */
 export const cancelPayment = async (
   deps: NewsDeps,
-  input: { readonly clientId: ClientId; readonly id: string },
+  { clientId, id }: { readonly clientId: ClientId; readonly id: string },
 ): Promise<Payment> => {
-  const payment = await findPayment(deps, input.clientId, input.id)
+  const payment = await findPayment(deps, clientId, id)
   if (payment.status !== 'pending') throw notCancellable(payment)
   const now = deps.now()
   if (isPastItsTime(payment, now)) return expireInstead(deps, payment)
@@ -100,9 +99,8 @@ const cancelAndClose = async (deps: NewsDeps, payment: Payment, source: NewsSour
 
 /**
  * Expires a payment that is past its time (design section 4), at the provider first, because wallets and QRIS ignore
- * our expiry and would stay payable. Other provider news is applied instead. The start of the expiry is stored before
- * our cancel is sent, so that after a crash the next worker recognises that cancel as ours. An unresolved cancel of the
- * merchant is asked about first; only that makes the payment `cancelled`.
+ * our expiry and would stay payable. Its start is stored before our cancel is sent, so that after a crash the next
+ * worker recognises that cancel as ours. An unresolved cancel of the merchant is asked about first.
  */
 export const expirePayment = async (deps: NewsDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
   if (payment.expiryStartedAt !== undefined) return cancelAndClose(deps, payment, source)
@@ -118,8 +116,5 @@ export const expirePayment = async (deps: NewsDeps, payment: Payment, source: Ne
 }
 
 /** The provider does not know our request. A wrong or rotated key looks the same, so an operator must check. */
-export const noteNotFoundUpstream = (
-  deps: Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>,
-  payment: Payment,
-): Promise<void> =>
+export const noteNotFoundUpstream = (deps: NewsDeps, payment: Payment): Promise<void> =>
   recordSuspense(deps, finding({ subject: payment.paymentId, cause: 'not_found_upstream', payment, now: deps.now() }))
