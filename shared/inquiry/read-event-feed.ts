@@ -25,7 +25,7 @@ const HOLD_BACK_MS = 5 * MINUTE_MS
 /** A function may answer 6 MB, in which every quotation mark and backslash counts twice. */
 const PAGE_BYTES = 2_500_000
 
-/** The number of leading events that fit into one answer. One always does: an item of the table has at most 400 KB. */
+/** The number of leading events that fit into one answer. One always does: an item has at most 400 KB. */
 const roomFor = (events: readonly (Event | undefined)[]): number => {
   let bytes = 0
   for (const [at, event] of events.entries()) {
@@ -35,13 +35,8 @@ const roomFor = (events: readonly (Event | undefined)[]): number => {
   return events.length
 }
 
-type EventFeed = {
-  /** Oldest first, including events that are not settled. */
-  readonly events: readonly Event[]
-  readonly next: FeedCursor
-  /** The next request finds more events immediately. */
-  readonly hasMore: boolean
-}
+/** Oldest first. */
+type EventFeed = { readonly events: readonly Event[]; readonly next: FeedCursor; readonly hasMore: boolean }
 
 type Reading = { readonly clientId: ClientId; readonly from: FeedCursor | undefined; readonly limit: number }
 
@@ -104,7 +99,6 @@ const settledBy = ({ settled }: FeedCursor, young: FeedPosition, now: Timestamp)
   return isAfter(reached, settled) ? reached : settled
 }
 
-/** The query of GET /v1/events: the position to continue after, or a start time. */
 export const EventFeedQuery = v.object({
   after: v.optional(
     v.pipe(

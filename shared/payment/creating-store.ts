@@ -33,13 +33,13 @@ const isForgotten = (now: Timestamp): Condition => all(isCreating, atMost('ttl',
 const dueFields = ({ paymentId, dueAt }: CreatingPayment) =>
   dueAt === undefined ? {} : { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
 
-/** Claims the payment for its first attempt. Of all callers with one key, one claim is applied. */
+/** Of all callers with one key, one claim is applied. */
 export const claimPayment = (deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> =>
   deps.table.write(
     put(paymentKey(creating.paymentId), { ...creating, ...dueFields(creating) }, any(isNew, isForgotten(deps.now()))),
   )
 
-/** A visible payment with its index attributes. What those say is stored once. */
+/** With its index attributes. What those say is stored once. */
 const toPaymentItem = (payment: Payment) => ({
   ...payment,
   paymentId: undefined,
@@ -100,13 +100,11 @@ export const claimTakeover = (
 ): Promise<WriteOutcome> => {
   const remembers = taken.rememberedProviderPaymentIds !== undefined
   const { request, attempt, leaseUntil, mayExistUpstream, providerAttempts } = taken
+  const set = { request, attempt, leaseUntil, mayExistUpstream, providerAttempts, ...(!remembers && dueFields(taken)) }
   return changePayment(
     deps,
     taken.paymentId,
-    {
-      set: { request, attempt, leaseUntil, mayExistUpstream, providerAttempts, ...(!remembers && dueFields(taken)) },
-      remove: ['failure', 'ttl'],
-    },
+    { set, remove: ['failure', 'ttl'] },
     all(
       isCreating,
       isAttempt(taken.attempt - 1),
@@ -145,14 +143,8 @@ export const rememberCapture = (
   { paymentId }: CreatingPayment,
   providerPaymentId: string,
   dueAt: Timestamp,
-): Promise<WriteOutcome> =>
-  changePayment(
-    deps,
-    paymentId,
-    {
-      add: { rememberedProviderPaymentIds: new Set([providerPaymentId]) },
-      set: { id: paymentId, ...dueWork('payment', paymentId, dueAt) },
-      remove: ['ttl'],
-    },
-    isCreating,
-  )
+): Promise<WriteOutcome> => {
+  const add = { rememberedProviderPaymentIds: new Set([providerPaymentId]) }
+  const set = { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
+  return changePayment(deps, paymentId, { add, set, remove: ['ttl'] }, isCreating)
+}

@@ -37,7 +37,7 @@ export const listPayments = async (
   return { payments: items.map((item) => v.parse(PaymentSchema, item)), total }
 }
 
-/** The payment of an idempotency key, or none. One that is still being created counts as none. */
+/** One that is still being created counts as none. */
 export const paymentsOfKey = async (
   deps: TableDeps,
   { clientId, key, page }: { readonly clientId: ClientId; readonly key: string; readonly page: Page },
@@ -54,8 +54,7 @@ type Asked = { clientId: ClientId; reference: string; status: PaymentStatus | un
 
 /**
  * One page of a client's payments with a reference, newest first, with their exact number. Everything is read
- * consistently, so a payment is found as soon as its create is answered. Throws 422 for a reference of more than a
- * thousand payments.
+ * consistently, so a payment is found as soon as its create is answered.
  */
 export const paymentsOfReference = async (
   deps: TableDeps,

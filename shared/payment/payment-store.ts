@@ -87,7 +87,7 @@ export const ifStored = (item: Item): StoredPayment | undefined => ifValid(Store
 export const parseStored = (item: Item | undefined): StoredPayment | undefined =>
   item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
 
-/** The payment in any state, also `creating`. Requests of clients use `findPayment`. */
+/** In any state. Requests of clients use `findPayment`. */
 export const findStoredPayment = async (deps: TableDeps, paymentId: PaymentId): Promise<StoredPayment | undefined> =>
   parseStored(await deps.table.get(paymentKey(paymentId)))
 
@@ -108,11 +108,10 @@ export const transitioned = (payment: Payment, status: PaymentStatus, at: Timest
 
 export const isCreating: Condition = equals('status', 'creating')
 const isPending: Condition = equals('status', 'pending')
-const expiryNotStarted: Condition = absent('expiryStartedAt')
 
 /** After our expiry has begun, a cancel at the provider may be ours. */
 const mayBecome = (status: PaymentStatus): Condition =>
-  status === 'cancelled' ? all(isPending, expiryNotStarted) : isPending
+  status === 'cancelled' ? all(isPending, absent('expiryStartedAt')) : isPending
 
 /** `pending` to a terminal status. A payment leaves `pending` once. */
 export const leavePending = ({ paymentId, status, transitions, failureReason, paidAt, ...payment }: Payment): Step => {
@@ -130,7 +129,7 @@ export const findPayment = async (deps: TableDeps, clientId: ClientId, id: strin
   return stored
 }
 
-/** One payment of any client, for operators, including payments that are still being created. Throws 404. */
+/** One payment of any client, for operators, also while it is being created. Throws 404. */
 export const findAnyPayment = async (deps: TableDeps, id: string): Promise<StoredPayment> => {
   const paymentId = ifValid(PaymentIdSchema, id)
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
@@ -143,26 +142,20 @@ export const changePayment = (deps: TableDeps, paymentId: PaymentId, changes: Ch
   deps.table.write(update(paymentKey(paymentId), changes, condition))
 
 /** Records the client's cancel, once. CANCELED at the provider then means `cancelled`. */
-export const noteCancelRequested = (deps: TableDeps, paymentId: PaymentId, now: Timestamp, dueAt: Timestamp) =>
-  changePayment(
-    deps,
-    paymentId,
-    { setIfAbsent: { cancelRequestedAt: now }, set: dueWork('payment', paymentId, dueAt) },
-    all(isPending, expiryNotStarted),
-  )
+export const noteCancelRequested = (deps: TableDeps, paymentId: PaymentId, now: Timestamp, dueAt: Timestamp) => {
+  const changes = { setIfAbsent: { cancelRequestedAt: now }, set: dueWork('payment', paymentId, dueAt) }
+  return changePayment(deps, paymentId, changes, mayBecome('cancelled'))
+}
 
 /** Records our expiry, once. Refused if a cancel was recorded after the read: the provider is asked about it first. */
 export const noteExpiryStarted = (
   deps: TableDeps,
   { paymentId, cancelRequestedAt }: Pick<Payment, 'paymentId' | 'cancelRequestedAt'>,
   now: Timestamp,
-) =>
-  changePayment(
-    deps,
-    paymentId,
-    { setIfAbsent: { expiryStartedAt: now } },
-    all(isPending, any(present('expiryStartedAt'), unchanged('cancelRequestedAt', cancelRequestedAt))),
-  )
+) => {
+  const mayBegin = any(present('expiryStartedAt'), unchanged('cancelRequestedAt', cancelRequestedAt))
+  return changePayment(deps, paymentId, { setIfAbsent: { expiryStartedAt: now } }, all(isPending, mayBegin))
+}
 
 /** Makes a payment due now, because the provider announced news and could not be asked. */
 export const markDueNow = (deps: TableDeps, paymentId: PaymentId, now: Timestamp) =>
@@ -186,19 +179,13 @@ export const claimCheck = (
   )
 
 /** Sets when a pending payment is checked next. Refused when it became due for another reason meanwhile. */
-export const scheduleCheck = (deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp, nextDueAt: Timestamp) =>
-  changePayment(
-    deps,
-    paymentId,
-    { set: { dueAt: nextDueAt }, remove: ['rememberedProviderPaymentIds'] },
-    all(isPending, equals('dueAt', claimedDueAt)),
-  )
+export const scheduleCheck = (deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp, nextDueAt: Timestamp) => {
+  const changes = { set: { dueAt: nextDueAt }, remove: ['rememberedProviderPaymentIds'] }
+  return changePayment(deps, paymentId, changes, all(isPending, equals('dueAt', claimedDueAt)))
+}
 
 /** Removes a claimed payment from due work after its remembered captures led to no credit. */
-export const endCheck = (deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp) =>
-  changePayment(
-    deps,
-    paymentId,
-    { remove: [...DUE_WORK_FIELDS, 'rememberedProviderPaymentIds'] },
-    all(isCreating, equals('dueAt', claimedDueAt)),
-  )
+export const endCheck = (deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp) => {
+  const changes = { remove: [...DUE_WORK_FIELDS, 'rememberedProviderPaymentIds'] }
+  return changePayment(deps, paymentId, changes, all(isCreating, equals('dueAt', claimedDueAt)))
+}

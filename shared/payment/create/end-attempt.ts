@@ -56,7 +56,7 @@ export const endAttempt = (
   end: Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId' | 'endedAt'>,
 ): ProviderAttempt[] => attempts.map((attempt, at) => (at === attempts.length - 1 ? { ...attempt, ...end } : attempt))
 
-/** Records how the attempt ended, so that the next may take over. Answers the payment if that was overtaken. */
+/** The next attempt may take over. Answers the payment if this one was overtaken. */
 export const release = async (
   deps: AttemptDeps,
   creating: CreatingPayment,
@@ -70,10 +70,10 @@ export const release = async (
   return released.applied ? undefined : parseStored(released.item)
 }
 
-/** The answer about an attempt that failed. It is safe to retry with the same key (spec 4.1, rule 4). */
+/** It is safe to retry with the same key (spec 4.1, rule 4). */
 export const createFailed = (failure: string): GatewayError => new GatewayError('internal_error', failure)
 
-/** Answers a payment that another attempt or a capture has made visible; otherwise the failure. */
+/** Answers the payment if another attempt or a capture has made it visible. */
 export const replayOrFail = (stored: StoredPayment | undefined, failure: string): CreateResult => {
   if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
   throw createFailed(failure)

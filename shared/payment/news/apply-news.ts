@@ -34,13 +34,13 @@ export type OnCreating = (
 /** Without `onCreating`, a payment that is being created is never changed. */
 type How = { readonly readBefore?: StoredPayment | undefined; readonly onCreating?: OnCreating }
 
-/** Asks the provider and applies its answer. No caller is believed. */
+/** No caller is believed: the provider is asked. */
 const askAndApply = async (deps: NewsDeps, subject: NewsSubject, source: NewsSource, how: How) => {
   const answer = await askForNews(deps, subject)
   return answer.kind === 'news' ? applyNews(deps, answer.news, source, how) : answer
 }
 
-/** The usual entry for provider news: money of a payment that is being created is credited or remembered. */
+/** Also credits or remembers money of a payment that is being created. */
 export const applyProviderNews = (
   deps: NewsDeps,
   subject: NewsSubject,
@@ -48,7 +48,6 @@ export const applyProviderNews = (
   readBefore?: StoredPayment,
 ): Promise<ApplyOutcome> => askAndApply(deps, subject, source, { readBefore, onCreating: creditCreating })
 
-/** Applies provider news about a visible payment's own request. */
 export const applyNewsOfVisible = (deps: NewsDeps, { paymentRequestId }: Payment, source: NewsSource) =>
   askAndApply(deps, { paymentRequestId }, source, {})
 
@@ -119,7 +118,7 @@ const appliedOrAgain = (payment: StoredPayment | undefined): Step => (payment ? 
 
 type Held = { readonly capture: ProviderPayment; readonly cause: MoneyCause }
 
-/** What provider news means for a payment in its present state. Pure: the same facts give the same decision. */
+/** What provider news means for a payment in its present state. */
 type Decision =
   | { readonly do: 'nothing' }
   | { readonly do: 'succeed'; readonly payment: Payment; readonly capture: ProviderPayment }

@@ -16,13 +16,10 @@ export type CheckResult = 'checked' | 'not_claimed' | 'not_shown' | 'unanswered'
 /** Which check follows: the next one by the channel's times, or another try within minutes. */
 type FollowUp = 'next_check' | 'retry'
 
-/** The claim stores the time of a follow-up. If the process dies, it holds; otherwise the result may need the other. */
+/** The claim stores the time of a follow-up; the result may need the other one. */
 type Claim = { readonly nextDueAt: Timestamp; readonly claimedFor: FollowUp; readonly beginExpiryAt?: Timestamp }
 
-/**
- * Checks one due payment: whether it was paid or has failed, its remembered captures, and our own expiry. The claim
- * moves the due time on condition of its old value, so only one of two workers asks.
- */
+/** Checks one due payment and its remembered captures, and expires it. Only one of two workers claims and asks. */
 export const checkDuePayment = async (deps: NewsDeps, read: Item | undefined): Promise<CheckResult> => {
   const due = parseStored(read)
   if (due?.dueAt === undefined || due.dueAt > deps.now()) return 'not_claimed'
@@ -64,7 +61,6 @@ const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Pro
   }
 }
 
-/** Sets the time of a follow-up, unless the claim has stored it. */
 const schedule = async (deps: NewsDeps, payment: Payment, claim: Claim, followUp: FollowUp): Promise<void> => {
   if (followUp === claim.claimedFor) return
   const now = deps.now()
@@ -87,7 +83,7 @@ const askAboutOwnRequest = async (deps: NewsDeps, payment: Payment): Promise<App
   return outcome
 }
 
-/** How long a remembered capture may be missing at the provider. By then the provider has repeated its callback. */
+/** By then the provider has repeated the callback of a capture that it does not show. */
 const MISSING_TIMEOUT_MS = HOUR_MS
 
 const askAboutRemembered = async (deps: NewsDeps, payment: StoredPayment): Promise<readonly ApplyOutcome[]> => {

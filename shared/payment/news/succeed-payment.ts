@@ -54,7 +54,7 @@ const destinationOf = async (deps: NewsDeps, news: ProviderNews): Promise<string
   return answer.kind === 'found' ? answer.value.destination : undefined
 }
 
-/** Money for a payment that is being created: remembered at once, credited after its attempt. */
+/** Money is remembered at once, and credited after the attempt. */
 export const creditCreating: OnCreating = async (deps, decision, news, source) => {
   const { creating, capture } = decision
   if (decision.do === 'succeed_creating') {
