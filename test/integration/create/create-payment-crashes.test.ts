@@ -3,7 +3,6 @@ import { commitAttempt } from '../../../shared/payment/create/run-attempt.ts'
 import { claimTakeover } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
 import { failingOn, recordTable } from '../../support/intercept-table.ts'
@@ -16,8 +15,6 @@ import {
   paidWhileCreating,
 } from '../../support/payment-builders.ts'
 import { aCreate } from '../payment/payment-test.ts'
-
-const NO_ROWS = { kind: 'found', value: { transactions: [], hasMore: false } } as const
 
 describe('createPayment after a crash', () => {
   /** An attempt that died after the provider's answer: its claim is all that is left. */
@@ -87,9 +84,9 @@ describe('createPayment after a crash', () => {
   ])('stops before a provider call that it cannot finish in time: after %i ms %s', async (ms, outcome, calls) => {
     const { deps, make, asked } = await crashed(OVO_REQUEST)
     deps.clock.advance(90)
-    deps.provider.script('listTransactions', async () => {
+    deps.provider.script('listTransactions', async (filter, timeoutMs) => {
       await deps.clock.sleep(ms)
-      return NO_ROWS
+      return deps.provider.healthy.listTransactions(filter, timeoutMs)
     })
 
     expect(await make().then(() => 'made', String)).toContain(outcome)
@@ -100,32 +97,33 @@ describe('createPayment after a crash', () => {
 
 describe('a capture while the payment is still being created (OVO answers at once)', () => {
   const CREDITED = { pendingMinor: 97_900, succeeded: 1 }
+  const UNKNOWN = { kind: 'unknown', reason: 'timeout' } as const
 
   const paidOvo = async () => {
-    const { deps, client, paymentId, ...scene } = await aCreate(OVO_REQUEST)
-    const { creating, answer, providerPaymentId } = await paidWhileCreating(deps, client, OVO_REQUEST)
+    const scene = await aCreate(OVO_REQUEST)
+    const { deps, client } = scene
+    const paid = await paidWhileCreating(deps, client, OVO_REQUEST)
+    const { creating, providerPaymentId } = paid
     const hear = () => applyProviderNews(deps, { providerPaymentId }, 'callback')
-    const check = () => checkWhenDue(deps, { paymentId })
-    const held = () => findSuspense(deps, providerPaymentId)
     creating.catch(() => undefined)
-    return { ...scene, deps, creating, answer, providerPaymentId, hear, check, held }
+    return { ...scene, ...paid, hear, held: () => findSuspense(deps, providerPaymentId) }
   }
 
   it('is remembered under a live lease, and credited by due work once the payment is there', async () => {
-    const { deps, creating, answer, hear, check, held, stored, ledger } = await paidOvo()
+    const { deps, paymentId, creating, answer, hear, held, stored, ledger } = await paidOvo()
 
     expect(await hear()).toStrictEqual({ kind: 'deferred' })
     answer.resolve()
     expect((await creating).payment).toMatchObject({ status: 'pending', dueAt: deps.now() })
-    expect(await check()).toBe('checked')
+    expect(await checkWhenDue(deps, { paymentId })).toBe('checked')
 
     expect(await stored()).toMatchObject({ status: 'succeeded' })
     expect(await ledger()).toStrictEqual(CREDITED)
     expect(await held()).toBeUndefined()
   })
 
-  it.each<CreateAnswer | undefined>([undefined, { kind: 'unknown', reason: 'timeout' }])(
-    'makes the payment succeed once the lease is over, and the late attempt replays it: %j',
+  it.each([undefined, UNKNOWN])(
+    'succeeds once the lease is over, and the late attempt replays it: %j',
     async (late) => {
       const { deps, creating, answer, providerPaymentId, hear, held, ledger } = await paidOvo()
       deps.clock.advance(31)
@@ -143,7 +141,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
   it('holds back a second push until due work has checked the first, even without a row', async () => {
     const { deps, make, asked, hear } = await paidOvo()
     await hear()
-    deps.provider.script('listTransactions', async () => NO_ROWS)
+    deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
     deps.clock.advance(90)
 
     await expect(make()).rejects.toThrow('was announced')
@@ -154,11 +152,11 @@ describe('a capture while the payment is still being created (OVO answers at onc
 
 describe('commitAttempt (design section 4, Create, step 5)', () => {
   const aFirstAttempt = async () => {
-    const { deps, client, creating } = await aCreating(FIRST_ATTEMPT)
+    const { deps, creating } = await aCreating(FIRST_ATTEMPT)
     const upstream = { paymentRequestId: 'pr-1', destination: '123', expiresAt: addMs(deps.now(), 86_400_000) }
     const commit = (as: typeof deps, leftMs = 10_000) =>
       commitAttempt(as, creating, upstream, { remainingMs: () => leftMs })
-    return { deps, client, creating, commit }
+    return { deps, creating, commit }
   }
 
   it.each([

@@ -27,42 +27,38 @@ const PY = 'py-4e0209e9-67a2-449a-9748-57df6a8bddad'
 const against = (facts: v.GenericSchema, value: unknown): readonly string[] =>
   (v.safeParse(facts, value).issues ?? []).map((issue) => `${v.getDotPath(issue) ?? ''}: ${issue.message}`)
 
+const DAY = timestampOf(Date.UTC(2026, 10, 20))
+
 const inputFor = ({ method, channelCode }: ChannelFacts): CreateRequestInput => {
-  const isBank = method === 'virtual_account'
-  return aCreateInput({
-    method,
-    channelCode,
-    expiresAt: isBank ? timestampOf(Date.UTC(2026, 10, 21)) : undefined,
-    phone: '+6281234567890',
-    description: isBank ? 'Kopi Ú' : undefined,
-  })
+  const ofBank = method === 'virtual_account' ? { expiresAt: DAY, description: 'Kopi Ú' } : { description: undefined }
+  return aCreateInput({ method, channelCode, phone: '+6281234567890', ...ofBank })
 }
 
-type Question = readonly [keyof typeof REQUESTS, string, (provider: Provider) => Promise<unknown>]
+type Ask = (provider: Provider) => Promise<unknown>
+type Question = readonly [keyof typeof REQUESTS, string, Ask]
 
-const updatedFrom = timestampOf(Date.UTC(2026, 10, 20))
-const SPAN = { updatedFrom, updatedTo: updatedFrom }
-
+const create =
+  (channel: ChannelFacts): Ask =>
+  (provider) =>
+    provider.createRequest(inputFor(channel), TIMEOUT_MS)
 const list =
-  (filter: TransactionFilter): Question[2] =>
+  (filter: TransactionFilter): Ask =>
   (provider) =>
     provider.listTransactions(filter, TIMEOUT_MS)
 
 const QUESTIONS: readonly Question[] = [
-  ...CHANNEL_FACTS.map(
-    (channel): Question => [
-      'create',
-      channel.providerCode,
-      (provider) => provider.createRequest(inputFor(channel), TIMEOUT_MS),
-    ],
-  ),
+  ...CHANNEL_FACTS.map((channel): Question => ['create', channel.providerCode, create(channel)]),
   ['getRequest', 'by id', (provider) => provider.getRequest(PR, TIMEOUT_MS)],
   ['getPayment', 'by id', (provider) => provider.getPayment(PY, TIMEOUT_MS)],
   ['cancel', 'by id', (provider) => provider.cancelRequest(PR, TIMEOUT_MS)],
   ['balance', 'of the cash account', (provider) => provider.getBalance(TIMEOUT_MS)],
   ['transactions', 'of one payment', list({ providerPaymentId: PY, limit: 10 })],
   ['transactions', 'of one reference', list({ reference: 'ref-1', limit: 50 })],
-  ['transactions', 'of a span, all types', list({ ...SPAN, allTypes: true, afterId: 'txn_1', limit: 50 })],
+  [
+    'transactions',
+    'of a span, all types',
+    list({ updatedFrom: DAY, updatedTo: DAY, allTypes: true, afterId: 'txn_1', limit: 50 }),
+  ],
 ]
 
 describe('each request we send is as the provider’s documents have it', () => {
@@ -99,14 +95,14 @@ const expectHeaders = (headers: Headers) => {
   expect(against(RateLimitHeaders, Object.fromEntries(headers))).toStrictEqual([])
 }
 
-const create = (simulator: Simulator, channel: string) =>
+const make = (simulator: Simulator, channel: string) =>
   simulator.call<Created>('POST', '/v3/payment_requests', aRequestBody(channel, { description: 'Kopi' }))
 
 const show = (simulator: Simulator, id: string) => simulator.call<Created>('GET', `/v3/payment_requests/${id}`)
 
 describe('each answer of the simulator is as the provider’s documents have it', () => {
   it.for(CHANNELS)('%s: created, shown, paid, booked and settled', async (channel, { running: simulator }) => {
-    const created = await create(simulator, channel)
+    const created = await make(simulator, channel)
     const id = created.body.payment_request_id
     const open = await show(simulator, id)
 
@@ -127,7 +123,7 @@ describe('each answer of the simulator is as the provider’s documents have it'
   })
 
   it('ends without money: cancelled, failed, expired', async ({ running: simulator }) => {
-    const ids = await Promise.all([1, 2, 3].map(async () => (await create(simulator, 'DANA')).body.payment_request_id))
+    const ids = await Promise.all([1, 2, 3].map(async () => (await make(simulator, 'DANA')).body.payment_request_id))
 
     const cancelled = await simulator.call('POST', `/v3/payment_requests/${ids[0]}/cancel`)
     await simulator.call('POST', `/_simulator/payment_requests/${ids[1]}/fail`, {})
@@ -157,23 +153,23 @@ describe('each refusal of the simulator is as the provider’s documents have it
   const { 'api-version': _, ...versionless } = API_HEADERS
   const wrongKey = { ...API_HEADERS, authorization: 'Basic eHg6' }
 
-  type Ask = (simulator: Simulator) => Promise<Answered>
+  type Refused = (simulator: Simulator) => Promise<Answered>
   const get =
-    (path: string, headers?: Record<string, string>): Ask =>
+    (path: string, headers?: Record<string, string>): Refused =>
     (simulator) =>
       simulator.call('GET', path, undefined, headers)
   const cancels =
-    (channel: string, times: number): Ask =>
+    (channel: string, times: number): Refused =>
     async (simulator) => {
-      const { body } = await create(simulator, channel)
+      const { body } = await make(simulator, channel)
       const cancel = () => simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
       for (let before = 1; before < times; before++) await cancel()
       return cancel()
     }
-  const olderName: Ask = (simulator) => simulator.call('POST', '/v3/payment_requests', aRequestBody('BCA'))
+  const olderName: Refused = (simulator) => simulator.call('POST', '/v3/payment_requests', aRequestBody('BCA'))
 
   // A fault's status and code: `simulator-api.test.ts`.
-  it.for<readonly [string, number, string, Ask]>([
+  it.for<readonly [string, number, string, Refused]>([
     ['no such request', 404, 'DATA_NOT_FOUND', (simulator) => show(simulator, PR)],
     ['another key', 401, 'INVALID_API_KEY', get('/transactions', wrongKey)],
     ['no version', 400, 'API_VALIDATION_ERROR', get(`/v3/payments/${PY}`, versionless)],

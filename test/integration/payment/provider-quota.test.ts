@@ -1,16 +1,11 @@
-/** The provider's quota: background work and callbacks share it, so their tests have tables of their own. */
 import { describe, expect, it } from 'vitest'
-import { handler } from '../../../functions/callback/receive-provider-callback.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { notePause, pausedUntil } from '../../../shared/provider/pause-store.ts'
 import type { Provider, ProviderOperation } from '../../../shared/provider/provider.ts'
 import { quotaWindow, takeCalls, takeShare } from '../../../shared/provider/quota-store.ts'
-import { callbackSecretName } from '../../../shared/secrets.ts'
 import { pausesKey, quotaKey } from '../../../shared/table/keys.ts'
 import { addMs, expiresAfter, HOUR_MS, SECOND_MS, timestampOf } from '../../../shared/time.ts'
 import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 /** Environments on one table: each has a provider and caches of its own. */
@@ -74,44 +69,6 @@ describe('a pause', () => {
     expect(await pausedUntil(second, LIST)).toBeUndefined()
     first.clock.advance(1)
     expect(await pausedUntil(second, LIST)).toBe(addMs(first.now(), 4_000))
-  })
-})
-
-describe('a callback while the provider limits our calls', () => {
-  const aCallback = async () => {
-    const deps = memoryDeps()
-    const token = 'a-token-of-16-characters'
-    deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [token] }))
-    const payment = await aPendingPayment(deps, await aStoredClient(deps))
-    const data = { payment_id: deps.provider.pay(payment.paymentRequestId), reference_id: `${payment.paymentId}-1` }
-    const headers = { 'x-callback-token': token }
-    const say = async (body: object = { event: 'payment.capture', data }) =>
-      (await call(deps, { route: 'POST /callbacks/xendit', handler }, { body, headers })).status
-    return { deps, say, stored: () => findStoredPayment(deps, payment.paymentId) }
-  }
-
-  it('is answered 500, leaves its payment alone, and the next one makes no call', async () => {
-    const { deps, say, stored } = await aCallback()
-    const before = await stored()
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'rate_limited' }))
-
-    expect([await say(), await say()]).toStrictEqual([500, 500])
-
-    expect(deps.provider.countOf('getPayment')).toBe(1)
-    expect(await stored()).toStrictEqual(before)
-    expect(deps.sent).toMatchObject([{ queue: 'sync', message: { body: { woken: true }, delaySeconds: 15 } }])
-  })
-
-  it('about a refund or a dispute asks nothing, and wakes the sync every 30 seconds at most', async () => {
-    const { deps, say } = await aCallback()
-
-    for (const event of ['refund.succeeded', 'dispute.won', 'dispute.lost']) {
-      deps.clock.advance(15)
-      expect(await say({ event, payment_id: 'py-1', data: { payment_id: 'py-1' } })).toBe(200)
-    }
-
-    expect(deps.provider.countOf('getPayment')).toBe(0)
-    expect(deps.sent.map(({ queue }) => queue)).toStrictEqual(['sync', 'sync'])
   })
 })
 

@@ -13,16 +13,18 @@ import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { call } from '../../support/api-event.ts'
 import { recordTable } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { aCreating, aPendingPayment, checkWhenDue } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
+import { testDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aScene, paymentTest as it } from './payment-test.ts'
 
 const TOKEN = 'a-callback-token-of-tests'
 
 /** A payment whose customer has paid, at a provider whose read side shows the request and not its money. */
-const aHidden = async (as: 'missing' | 'open' | 'unreachable' = 'missing') => {
-  const scene = await aScene()
+const aHidden = async (as: 'missing' | 'open' | 'unreachable' = 'missing', own = testDeps()) => {
+  const scene = await aScene({}, own)
   const { deps, payment } = scene
   const { payments } = deps.provider
   deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN, `another-${TOKEN}`] }))
@@ -161,6 +163,33 @@ describe('a callback faster than the read side, about a payment that is being cr
 
     expect(await say()).toBe('applied')
     expect(await held(providerPaymentId)).toMatchObject({ cause: 'wrong_amount' })
+  })
+})
+
+/* These have a table of their own: all environments on one table share a pause. */
+describe('a callback while the provider limits our calls', () => {
+  it('is asked for again, leaves its payment alone, and the next one makes no call', async () => {
+    const { deps, sayPaid, stored } = await aHidden('missing', memoryDeps())
+    const before = await stored()
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'rate_limited' }))
+
+    expect([await sayPaid(), await sayPaid()]).toStrictEqual(['ask_again', 'ask_again'])
+
+    expect(deps.provider.countOf('getPayment')).toBe(1)
+    expect(await stored()).toStrictEqual(before)
+    expect(deps.sent).toMatchObject([{ queue: 'sync', message: { body: { woken: true }, delaySeconds: 15 } }])
+  })
+
+  it('about a refund or a dispute asks nothing, and wakes the sync every 30 seconds at most', async () => {
+    const { deps, say } = await aHidden('missing', memoryDeps())
+
+    for (const event of ['refund.succeeded', 'dispute.won', 'dispute.lost']) {
+      deps.clock.advance(15)
+      expect(await say({ event, payment_id: 'py-1', data: { payment_id: 'py-1' } })).toBe('applied')
+    }
+
+    expect(deps.provider.countOf('getPayment')).toBe(0)
+    expect(deps.sent.map(({ queue }) => queue)).toStrictEqual(['sync', 'sync'])
   })
 })
 

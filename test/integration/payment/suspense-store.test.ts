@@ -54,13 +54,19 @@ const refund = (deps: TestDeps, item: Suspense, transactionId: string, amount: n
   return bookSuspenseRefund(deps, item, row, minor(amount))
 }
 
-it('putSuspense writes an item once, and its alert is due a minute later', async ({ deps, held: item }) => {
+it('putSuspense writes an item once, whose alert is due a minute later and ends once', async ({ deps, held: item }) => {
+  const absent = `py-${crypto.randomUUID()}`
   const first = await putSuspense(deps, item)
   const second = await putSuspense(deps, { ...item, amountMinor: minor(1) })
 
   expect([first.applied, second.applied]).toStrictEqual([true, false])
   expect(await findSuspense(deps, item.suspenseId)).toEqual(item)
   expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
+  const applied: boolean[] = []
+  for (const id of [item.suspenseId, item.suspenseId, absent]) applied.push((await endSuspenseAlert(deps, id)).applied)
+  expect(applied).toStrictEqual([true, false, false])
+  expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
+  expect(await findSuspense(deps, absent)).toBeUndefined()
 })
 
 it('ensureSuspense never refuses a transaction, and leaves a known item unchanged', async ({ deps, item }) => {
@@ -73,26 +79,13 @@ it('ensureSuspense never refuses a transaction, and leaves a known item unchange
   expect(await findSuspense(deps, item.suspenseId)).toEqual(resolved)
 })
 
-it('endSuspenseAlert ends an alert once, and creates no item', async ({ deps, held: item }) => {
-  await putSuspense(deps, item)
-  const absent = `py-${crypto.randomUUID()}`
-
-  const applied: boolean[] = []
-  for (const id of [item.suspenseId, item.suspenseId, absent]) applied.push((await endSuspenseAlert(deps, id)).applied)
-
-  expect(applied).toStrictEqual([true, false, false])
-  expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
-  expect(await findSuspense(deps, absent)).toBeUndefined()
-})
-
 it('listSuspense lists all items, or those that are open or resolved, newest first', async () => {
   const deps = memoryDeps()
-  const ids: string[] = []
-  for (let count = 0; count < 3; count++) {
-    ids.push((await bookedIn(deps)).suspenseId)
+  const make = async () => {
     deps.clock.advance(60)
+    return (await bookedIn(deps)).suspenseId
   }
-  const [first = '', second = '', third = ''] = ids
+  const [first, second, third] = [await make(), await make(), await make()]
   await resolve(deps, { suspenseId: second })
   const listed = async (payload: object) => {
     const { body } = await invokeAdmin(listSuspense, deps, payload)
@@ -119,7 +112,7 @@ it('listSuspense of a client reads at most 5,000 items, and says that there are 
 
 describe('resolveSuspense (design section 7)', () => {
   it('closes an item once for three concurrent operators, with one audit record', async ({ deps, clientId, item }) => {
-    const results = await Promise.allSettled([resolve(deps, item), resolve(deps, item), resolve(deps, item)])
+    const results = await Promise.allSettled([1, 2, 3].map(() => resolve(deps, item)))
 
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'validation' })
