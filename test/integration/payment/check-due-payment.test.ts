@@ -12,9 +12,9 @@ import { aCreating, OVO_REQUEST } from '../../support/payment-builders.ts'
 import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import { aScene } from './payment-test.ts'
 
-const DANA: Partial<PaymentRequest> = { method: 'ewallet', channelCode: 'DANA' }
-const GOPAY: Partial<PaymentRequest> = { method: 'ewallet', channelCode: 'GOPAY' }
-const QRIS: Partial<PaymentRequest> = { method: 'qris', channelCode: undefined }
+const DANA = { method: 'ewallet', channelCode: 'DANA' } as const
+const GOPAY = { method: 'ewallet', channelCode: 'GOPAY' } as const
+const QRIS = { method: 'qris', channelCode: undefined } as const
 
 const aPending = async (fields: Partial<PaymentRequest> = {}) => {
   const { deps: watched, calls } = recordTable(memoryDeps())
@@ -129,11 +129,10 @@ describe('checkDuePayment: claims and refusals', () => {
   it('leaves a payment that became due for another reason meanwhile to that reason', async () => {
     const { deps, payment, now } = await aPending()
     const { paymentId, dueAt = deps.now() } = payment
-    const claimed = addMs(dueAt, 1)
-    await claimCheck(deps, { paymentId, dueAt }, { nextDueAt: claimed })
+    await claimCheck(deps, { paymentId, dueAt }, { nextDueAt: addMs(dueAt, 1) })
     await markDueNow(deps, paymentId, deps.now())
 
-    expect((await scheduleCheck(deps, paymentId, claimed, addMs(dueAt, 60_000))).applied).toBe(false)
+    expect((await scheduleCheck(deps, paymentId, addMs(dueAt, 1), addMs(dueAt, 60_000))).applied).toBe(false)
     expect(await now()).toMatchObject({ dueAt: deps.now() })
   })
 
