@@ -168,3 +168,12 @@ it('a failed commit releases its lease: the next request takes over at once, and
   expect(payment.providerAttempts).toMatchObject([{ outcome: 'unknown', code: 'commit_failed' }, {}])
   expect(upstream()).toStrictEqual(['cancelled', 'open'])
 })
+
+it('a payment has the provider of its channel, from the claim on', async ({ deps, client }) => {
+  deps.provider.script('nameFor', ({ method }) => (method === 'qris' ? 'another' : 'xendit'))
+
+  const qris = await create(deps, client, aRequest({ method: 'qris', channelCode: undefined }))
+  const bank = await create(deps, client)
+
+  expect([qris.payment.provider, bank.payment.provider]).toStrictEqual(['another', 'xendit'])
+})

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import { rememberCapture } from '../../../shared/payment/creating-store.ts'
 import { checkDuePayment, isLateLook, skipCheck } from '../../../shared/payment/news/check-due-payment.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
-import { claimCheck, markDueNow, noteCancelRequested, scheduleCheck } from '../../../shared/payment/payment-store.ts'
+import {
+  claimCheck,
+  endCheck,
+  findStoredPayment,
+  markDueNow,
+  noteCancelRequested,
+  scheduleCheck,
+} from '../../../shared/payment/payment-store.ts'
 import type { Provider } from '../../../shared/provider/provider.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
@@ -147,5 +155,32 @@ describe('checkDuePayment: claims and refusals', () => {
 
     expect(await skipCheck(deps, read)).toBe('not_claimed')
     expect(await now()).toMatchObject({ dueAt: deps.now() })
+  })
+})
+
+describe('scheduleCheck and endCheck', () => {
+  it('leave each other’s payments alone: of pending ones, and of those being created', async () => {
+    const { deps, payment, stored } = await aScene()
+    const { creating, deps: others } = await aCreating()
+    await rememberCapture(others, creating, 'py-1', others.now())
+
+    const scheduled = await scheduleCheck(others, creating.paymentId, others.now(), addMs(others.now(), 1))
+    const ended = await endCheck(deps, payment.paymentId, payment.dueAt ?? deps.now())
+
+    expect([scheduled.applied, ended.applied]).toStrictEqual([false, false])
+    const remembering = { rememberedProviderPaymentIds: new Set(['py-1']), dueAt: others.now() }
+    expect(await findStoredPayment(others, creating.paymentId)).toEqual({ ...creating, ...remembering })
+    expect(await stored()).toEqual(payment)
+  })
+
+  it('endCheck is refused when another capture was remembered since the claim', async () => {
+    const { deps, creating } = await aCreating()
+    await rememberCapture(deps, creating, 'py-1', deps.now())
+    await rememberCapture(deps, creating, 'py-2', addMs(deps.now(), 1))
+
+    expect((await endCheck(deps, creating.paymentId, deps.now())).applied).toBe(false)
+
+    const both = { rememberedProviderPaymentIds: new Set(['py-1', 'py-2']) }
+    expect(await findStoredPayment(deps, creating.paymentId)).toMatchObject(both)
   })
 })

@@ -4,11 +4,21 @@
  * act in each order; then due work runs until nothing is due.
  */
 import { describe, expect, it } from 'vitest'
+import { expirePayment } from '../../../shared/payment/news/cancel-payment.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { noteExpiryStarted, scheduleCheck } from '../../../shared/payment/payment-store.ts'
+import {
+  markDueNow,
+  noteCancelRequested,
+  noteExpiryStarted,
+  scheduleCheck,
+} from '../../../shared/payment/payment-store.ts'
+import { postPayments } from '../../../shared/posting/post-payments.ts'
 import { addMs } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
+import { settledRowFor } from '../../support/paid-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
+import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aScene } from './payment-test.ts'
 
 const LIFETIME_S = 600
@@ -139,4 +149,31 @@ it('a cancel is refused when the expiry began before the cancel was noted', asyn
 
   expect(await now()).not.toHaveProperty('cancelRequestedAt')
   await expectExpired()
+})
+
+it('an expiry does not begin before a cancel is asked about that was noted since the payment was read', async () => {
+  const { deps, payment, request, stored } = await aScene()
+  await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
+  request({ status: 'cancelled' })
+
+  const begun = await noteExpiryStarted(deps, payment, deps.now())
+  const outcome = await expirePayment(deps, payment, 'due_work')
+
+  expect(begun.applied).toBe(false)
+  expect(outcome).toMatchObject({ kind: 'applied', payment: { status: 'cancelled' } })
+  expect(await stored()).not.toHaveProperty('expiryStartedAt')
+})
+
+it('a payment that is terminal gets no beginning of its expiry, no due time, and no entry: it was never open', async () => {
+  const { deps, payment, stored } = await aScene()
+  await closePayment(deps, payment, { status: 'expired', source: 'due_work' })
+  const before = await stored()
+
+  const begun = await noteExpiryStarted(deps, payment, deps.now())
+  const due = await markDueNow(deps, payment.paymentId, deps.now())
+  const posted = await postPayments(deps, [{ payment, by: { row: settledRowFor(payment) } }])
+
+  expect([begun.applied, due.applied, posted]).toStrictEqual([false, false, [undefined]])
+  expect(await stored()).toEqual(before)
+  expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
 })
