@@ -36,9 +36,10 @@ export const searchPayments = async (
 ): Promise<PaymentSearch> => {
   const { clientId, externalReference: reference, providerPaymentId, paymentRequestId } = search
   if (clientId !== undefined) await requireClient(deps, clientId)
-  if (providerPaymentId !== undefined || paymentRequestId !== undefined) return byProviderId(deps, search)
-  const { payments, complete } =
-    clientId !== undefined && reference !== undefined
+  const isOfProvider = providerPaymentId !== undefined || paymentRequestId !== undefined
+  const { payments, complete } = isOfProvider
+    ? await byProviderId(deps, search)
+    : clientId !== undefined && reference !== undefined
       ? await paymentsCalled(deps, clientId, reference)
       : await paymentsAtDestination(deps, search)
   const isLast = payments.length <= firstOfPage(search) + search.perPage
@@ -48,24 +49,19 @@ export const searchPayments = async (
 /** People write account numbers in groups. */
 const asAccountNumber = (text: string): string => (/^[\d\s-]+$/.test(text) ? text.replace(/[\s-]/g, '') : text)
 
-/** Empty if unknown. */
-const providerReference = async (
-  { provider }: Pick<Deps, 'provider'>,
-  { providerPaymentId = '', paymentRequestId }: Search,
-): Promise<string> => {
+const byProviderId = async (
+  deps: Pick<Deps, 'table' | 'provider'>,
+  { clientId, providerPaymentId = '', paymentRequestId }: Search,
+): Promise<PaymentSearch> => {
   const answer =
     paymentRequestId === undefined
-      ? await provider.getPayment(providerPaymentId, PROVIDER_READ_TIMEOUT_MS)
-      : await provider.getRequest(paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+      ? await deps.provider.getPayment(providerPaymentId, PROVIDER_READ_TIMEOUT_MS)
+      : await deps.provider.getRequest(paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
   if (answer.kind === 'unanswered') throw providerFailure(answer, `nothing was found (${answer.reason})`)
-  return answer.kind === 'found' ? answer.value.reference : ''
-}
-
-const byProviderId = async (deps: Pick<Deps, 'table' | 'provider'>, search: Search): Promise<PaymentSearch> => {
-  const paymentId = paymentIdOf(await providerReference(deps, search))
+  const paymentId = answer.kind === 'found' ? paymentIdOf(answer.value.reference) : undefined
   const payment = paymentId && (await findStoredPayment(deps, paymentId))
-  const matches = payment && payment.status !== 'creating' && payment.clientId === (search.clientId ?? payment.clientId)
-  return { payments: matches ? ofPage([payment], search) : [], complete: true }
+  const isShown = payment && payment.status !== 'creating' && payment.clientId === (clientId ?? payment.clientId)
+  return { payments: isShown ? [payment] : [], complete: true }
 }
 
 /** The payments for operators, each with its suspense items. `complete`: all items were read. */

@@ -6,9 +6,8 @@ import { countOf, countOfAll, readLedger } from '../ledger/ledger-store.ts'
 import { readParts } from '../ledger/window-store.ts'
 import { firstOfPage, ofPage, type Page } from '../page.ts'
 import type { PaymentStatus } from '../payment-status.ts'
-import type { Item } from '../table/attributes.ts'
 import { ownersOf, referencePk } from '../table/keys.ts'
-import { listMergedItems, queryPages } from '../table/list-items.ts'
+import { listMergedItems } from '../table/list-items.ts'
 import type { Payment } from './payment.ts'
 import { findPaymentsByKey, findStoredPayment, PaymentSchema } from './payment-store.ts'
 
@@ -83,25 +82,14 @@ const paymentsOf = async (
     .filter((payment) => payment.clientId === clientId && payment.externalReference === reference)
     .toSorted(newestFirst)
 
-/** All pointers of a client's reference, of every part; cut off after a thousand. */
-const idsOfReference = async (
-  deps: TableDeps,
-  clientId: ClientId,
-  reference: string,
-): Promise<readonly PaymentId[]> => {
+/** From the pointers of every part. A thousand of them are less than one page of the table. */
+const idsOfReference = async (deps: TableDeps, clientId: ClientId, reference: string) => {
   const owners = ownersOf(clientId, await readParts(deps, clientId))
-  const pointers = await Promise.all(owners.map((owner) => pointersIn(deps, owner, reference)))
-  return pointers.flat().map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
-}
-
-const pointersIn = async (deps: TableDeps, owner: string, reference: string): Promise<readonly Item[]> => {
-  const partition = [referencePk(owner, reference)]
-  const found: Item[] = []
-  for await (const items of queryPages(deps, { partition, limit: MOST_OF_REFERENCE + 1 })) {
-    found.push(...items)
-    if (found.length > MOST_OF_REFERENCE) break
-  }
-  return found
+  const limit = MOST_OF_REFERENCE + 1
+  const pages = await Promise.all(
+    owners.map((owner) => deps.table.query({ partition: [referencePk(owner, reference)], limit })),
+  )
+  return pages.flatMap(({ items }) => items.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId)))
 }
 
 const sortKey = ({ createdAt, paymentId }: Payment) => `${createdAt} ${paymentId}`

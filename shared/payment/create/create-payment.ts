@@ -76,10 +76,7 @@ export const createPayment = async (
     : resume(deps, parseStored(claimed.item), { client, parsed, deadline })
 }
 
-type CreateDeps = Pick<
-  Deps,
-  'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'monotonicMs' | 'queues' | 'log' | 'alerts' | 'stage'
->
+type CreateDeps = NewsDeps & Pick<Deps, 'sleep' | 'random' | 'newId' | 'monotonicMs'>
 
 /** A caller meets at most its own claim, one running attempt and one lost takeover. */
 const MAX_ROUNDS = 5

@@ -2,14 +2,13 @@ import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import { type PaymentId, paymentIdOf } from '../../ids.ts'
 import { notePause, pausedUntil } from '../../provider/pause-store.ts'
-import type { CallbackSubject, ParseCallback, ProviderOperation } from '../../provider/provider.ts'
+import type { CallbackSubject, ParseCallback } from '../../provider/provider.ts'
 import { addMs, SECOND_MS } from '../../time.ts'
 import { rememberCapture } from '../creating-store.ts'
 import type { StoredPayment } from '../payment.ts'
 import { findStoredPayment, markDueNow, parseStored } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
-
-const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
+import type { NewsDeps } from './ask-for-news.ts'
 
 const MAX_BODY_BYTES = 262_144
 
@@ -28,20 +27,18 @@ const isBehind = (outcome: ApplyOutcome, { providerPaymentId }: CallbackSubject)
     : outcome.kind !== 'deferred'
 
 const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<CallbackOutcome> => {
-  const paymentId = callback.reference === undefined ? undefined : paymentIdOf(callback.reference)
+  const paymentId = paymentIdOf(callback.reference ?? '')
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
   if (isNoNews(callback, stored)) return 'ignored'
   const question = callback.providerPaymentId === undefined ? 'getRequest' : 'getPayment'
   if (await pausedUntil(deps, [question])) return putOff(deps, paymentId)
   const outcome = await applyProviderNews(deps, callback, 'callback', stored)
   if (outcome.kind === 'unanswered' && outcome.reason === 'rate_limited') {
-    await notePause(deps, QUESTIONS)
+    await notePause(deps, ['getPayment', 'getRequest'])
     return putOff(deps, paymentId)
   }
   const unmarked =
-    paymentId !== undefined && isBehind(outcome, callback)
-      ? await makeDue(deps, paymentId, callback, outcome)
-      : undefined
+    paymentId && isBehind(outcome, callback) ? await makeDue(deps, paymentId, callback, outcome) : undefined
   // A payment that is being created is not due: only the provider can repeat this news.
   const mustBeRepeated = unmarked?.status === 'creating' && callback.providerPaymentId !== undefined
   if (outcome.kind === 'applied' && !mustBeRepeated) return 'applied'
@@ -74,10 +71,7 @@ export const receiveCallback = async (
   return 'ignored'
 }
 
-type CallbackDeps = Pick<
-  Deps,
-  'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'stage' | 'queues' | 'memory'
->
+type CallbackDeps = NewsDeps & Pick<Deps, 'memory'>
 
 /** `ask_again`: the provider should repeat this callback. */
 type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
