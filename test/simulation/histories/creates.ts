@@ -6,7 +6,7 @@ import { observeCreate } from '../watching/observations.ts'
 import { type InvokeOptions, operate } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { count, passed } from '../world/world.ts'
-import { customerPays, wrongAmount } from './customers.ts'
+import { customerPays, payOne, wrongAmount } from './customers.ts'
 import type { Operation, Play } from './operations.ts'
 
 const CHANNELS = [
@@ -191,4 +191,5 @@ export const createStubbornly = async (play: Play): Promise<void> => {
   }
   slow(undefined)
   await Promise.all(sent)
+  for (const request of wanted.requests()) if (prng.chance(0.4)) payOne(play, request, { wrong: 0.2 })
 }

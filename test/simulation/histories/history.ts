@@ -6,7 +6,7 @@ import { freezeWorkers } from '../scenes/freeze-workers.ts'
 import { arrangeConcurrentOperators, concurrentOperators, payOut } from '../scenes/money-operations.ts'
 import { reverseSome } from '../scenes/odd-rows.ts'
 import { requestOtherTenantsData } from '../scenes/other-tenants.ts'
-import { arrangeRounds, breakAlertTopic, changeDuringDelivery } from '../scenes/redeliveries.ts'
+import { arrangeRounds, breakAlertTopic } from '../scenes/redeliveries.ts'
 import { growClient, sellMany } from '../scenes/sell-many.ts'
 import { watchSituations } from '../sometimes/situations.ts'
 import { createObservations } from '../watching/observations.ts'
@@ -170,14 +170,7 @@ const firstDay = async (play: Play): Promise<void> => {
 }
 
 /** Scenes that make rare situations frequent. Their order matters: all draw from one source of randomness. */
-const ARRANGEMENTS = [
-  arrangeRaces,
-  arrangeRounds,
-  breakAlertTopic,
-  freezeWorkers,
-  changeDuringDelivery,
-  arrangeConcurrentOperators,
-]
+const ARRANGEMENTS = [arrangeRaces, arrangeRounds, breakAlertTopic, freezeWorkers, arrangeConcurrentOperators]
 
 /** Runs one history. The same seed and number of operations give the same history, byte for byte. */
 export const runHistory = async (options: HistoryOptions): Promise<HistoryResult> => {

@@ -19,7 +19,7 @@ import { operate } from '../world/lambda.ts'
 import { paymentRow } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { count, type World } from '../world/world.ts'
-import { overtakeCreate, payAttempts } from './attempts.ts'
+import { overtakeCreate } from './attempts.ts'
 import { create, createStubbornly, replayCreate, retryCreate } from './creates.ts'
 import { decline, pay } from './customers.ts'
 import { actNearExpiry, pushAgain } from './near-expiry.ts'
@@ -113,9 +113,8 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [5, bookConflictingRow],
   [4, reverseTogether],
   [4, requestOtherTenantsData],
-  [6, createStubbornly],
+  [13, createStubbornly],
   [5, overtakeCreate],
-  [7, payAttempts],
   [4, pushAgain],
   [8, actNearExpiry],
   [6, impairEndpoint],

@@ -1,6 +1,5 @@
-import { isOpen } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import type { Key } from '../../../shared/table/keys.ts'
-import { type RawItem, text } from '../../support/recount/books.ts'
+import { text } from '../../support/recount/books.ts'
 import { changeAccount, changeEndpoints, changeKeys } from '../scenes/change-settings.ts'
 import { type Happens, http, tenantOf } from '../scenes/http.ts'
 import { payOut, settlementActions } from '../scenes/money-operations.ts'
@@ -9,10 +8,10 @@ import { meet } from '../sometimes/meet.ts'
 import { askedFor } from '../watching/observations.ts'
 import { invoke, lookUp, operate } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
-import { deliveryRow, paymentOfReference, paymentRow, rowsOf, windowRow } from '../world/rows.ts'
+import { deliveryRow, paymentRow, rowsOf, windowRow } from '../world/rows.ts'
 import { count, type World } from '../world/world.ts'
 import { sendCreate } from './creates.ts'
-import { customerActs, customerPays } from './customers.ts'
+import { customerPays } from './customers.ts'
 import type { Play } from './operations.ts'
 
 /** Shorter than a flow of the gateway. */
@@ -20,17 +19,6 @@ const AT_ONCE_MS = 200
 const DAY_MS = 86_400_000
 /** As long as one call. */
 const CALL_MS = 20
-
-const CONTEST_MS = 3_000
-const PAYMENT = /^\/v3\/payments\/([^/]+)$/
-
-/** The payment that is being created and was paid with this capture. */
-const createdWith = ({ world }: Play, providerPaymentId: string): RawItem | undefined => {
-  const paid = world.provider.capturedPayments().some(({ id }) => id === providerPaymentId)
-  const reference = paid ? world.provider.getPayment(providerPaymentId).reference_id : ''
-  const payment = paymentOfReference(world, reference)
-  return payment?.['status'] === 'creating' ? payment : undefined
-}
 
 const clientOfMessage = (event: unknown): string => {
   const message: unknown = JSON.parse(String(Object(event).Records?.[0]?.body))
@@ -70,22 +58,6 @@ export const arrangeRaces = (play: Play, happens: Happens): void => {
     if (happens(0.2)) soon(() => reverseSome(world, 1, (payment) => payment['client_id'] === clientId))
     if (happens(0.2)) soon(() => trigger(clientId))
     if (isToSettle(world, clientId) && happens(0.4)) soon(() => changeAccount(world, clientId))
-  })
-
-  world.onAsked.push(({ name }, method, path) => {
-    const [, id] = name === 'check-due-payments' && method === 'GET' ? (PAYMENT.exec(path) ?? []) : []
-    const payment = id === undefined ? undefined : createdWith(play, id)
-    if (payment === undefined || !happens(0.7)) return
-    world.contested.set(text(payment, 'pk'), { untilMs: scheduler.nowMs() + CONTEST_MS })
-    const requests = world.provider.findPaymentRequests(text(payment, 'pk').slice('PAYMENT#'.length))
-    customerActs(play, requests.filter(isOpen), { unseen: 0.7 })
-  })
-
-  world.onAsked.push((_, __, path) => {
-    const clientId = world.unreadBack
-    if (path !== '/transactions' || clientId === undefined) return
-    world.unreadBack = undefined
-    if (happens(0.5)) soon(() => trigger(clientId))
   })
 }
 

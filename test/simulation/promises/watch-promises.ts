@@ -1,7 +1,7 @@
 import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
 import type { Observations } from '../watching/observations.ts'
-import { HELD_MS, isFinal, isVoidedOpen } from '../watching/watch-fee-fields.ts'
+import { HELD_MS, isFinal, isVoidedOpen, keptBy, settledRowOf } from '../watching/watch-fee-fields.ts'
 import { watchDuties } from '../watching/watch-operators.ts'
 import { clientRow, entriesOf, paymentRow, rowsOf, suspenseRow } from '../world/rows.ts'
 import { APART_MS, DAY_MS, ms, watchClocks, watchStates } from '../world/rules.ts'
@@ -73,60 +73,30 @@ const watchAcknowledged = (world: World, seen: Observations): void => {
 /** The next sweep, and time for it. */
 const SWEEP_MS = 25 * 3_600_000
 
-/** The fee that the provider kept of each captured payment, by its settled rows. */
-const keptBy = ({ provider }: World): ReadonlyMap<string, number> =>
-  new Map(
-    provider
-      .transactionRecords()
-      // Scenes book contradicting rows without these data.
-      .filter(({ row }) => row.type === 'PAYMENT' && row.settlement_status === 'SETTLED' && row.product_data !== null)
-      .map(({ row }) => [row.product_id, row.amount - row.net_amount]),
-  )
-
-/** Whether the provider shows a settled row of a payment. */
-const isShown = ({ provider, unshownRows }: World, { credited_provider_payment_id: id }: RawItem): boolean =>
-  !unshownRows.has(String(id)) &&
-  provider
-    .transactionRecords()
-    .some(
-      ({ row, settleAtMs }) =>
-        row.product_id === id &&
-        settleAtMs === undefined &&
-        row.status === 'SUCCESS' &&
-        row.settlement_status === 'SETTLED',
-    )
-
-const feeProblems = (
-  world: World,
-  payment: RawItem,
-  kept: ReadonlyMap<string, number>,
-  isReported: (cause: string) => boolean,
-): readonly string[] => {
+const feeProblems = (world: World, payment: RawItem, isReported: (cause: string) => boolean): readonly string[] => {
   const pk = text(payment, 'pk')
   const isLate = world.scheduler.nowMs() > ms(payment, 'paid_at') + HELD_MS + SWEEP_MS
-  const feeMinor = amount(payment, 'provider_fee_minor')
-  const keptMinor = kept.get(text(payment, 'credited_provider_payment_id'))
   if (!isFinal(payment)) return isLate ? [`${pk}: its fee is neither final nor assumed by its day`] : []
   // An actual fee was compared with the provider's row when it was written.
   if (payment['fee_status'] !== 'assumed' || isVoidedOpen(payment)) return []
   if (!isReported('fee_assumed') && !isReported('transaction_missing'))
     return [`${pk}: operators were not told of a fee that was assumed`]
-  if (keptMinor === undefined || !isShown(world, payment)) return []
+  const row = settledRowOf(world, payment)
+  if (row?.status !== 'SUCCESS' || world.unshownRows.has(row.product_id)) return []
   if (payment['late_row_at'] === undefined) return [`${pk}: the row that came late is not booked`]
-  return keptMinor !== feeMinor && !isReported('fee_changed')
+  return keptBy(row) !== payment['provider_fee_minor'] && !isReported('fee_changed')
     ? [`${pk}: operators were not told of a fee that was another one`]
     : []
 }
 
 /** At rest: each fee is final in time, and operators had an alert about each assumed or different one. */
 const watchFees = (world: World) => (): readonly string[] => {
-  const kept = keptBy(world)
   const reported = new Set(world.table.items('SUSPENSE#').map(({ pk }) => String(pk)))
   return rowsOf(world, 'PAYMENT')
     .filter(({ status }) => status === 'succeeded')
     .flatMap((payment) => {
       const id = text(payment, 'pk').slice('PAYMENT#'.length)
-      return feeProblems(world, payment, kept, (cause) => reported.has(`SUSPENSE#${id}#${cause}`))
+      return feeProblems(world, payment, (cause) => reported.has(`SUSPENSE#${id}#${cause}`))
     })
 }
 

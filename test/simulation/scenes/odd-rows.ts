@@ -159,7 +159,6 @@ export const reverseSome = (
     const row = provider.reversePayment(id, { kind, ...fee, ...((isPart || isWon) && { amount }) })
     if (row.type !== 'PAYMENT') bookedBack.push(row.id)
     trace(world, () => `${row.amount} of ${id} move: ${kind}`)
-    world.unreadBack = String(payment?.['client_id'])
     count(world.tally, `reversed: ${kind}`)
   } catch {
     count(world.tally, 'reversal refused')

@@ -1,11 +1,9 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/meet.ts'
-import { invoke, operate } from '../world/lambda.ts'
-import { rowsOf } from '../world/rows.ts'
-import { liveEndpoints, type SimEndpoint, type Tenant } from '../world/tenants.ts'
+import { operate } from '../world/lambda.ts'
+import type { Tenant } from '../world/tenants.ts'
 import { count, passed } from '../world/world.ts'
-import { changeEndpoint, setEnabled } from './change-settings.ts'
 import { type Happens, http, type Scene, tenantOf } from './http.ts'
 
 const DAY_MS = 86_400_000
@@ -116,54 +114,5 @@ export const breakAlertTopic = (play: Scene, happens: Happens): void => {
     if (isForHours) beginRound(play, after, soonMs)
     else if (isGivenUp && oddities.chance(0.7))
       beginRound(play, after, oddities.pick([soonMs, downMs + oddities.int(-2_000, 90_000)]))
-  })
-}
-
-/** An operator disables an endpoint for a while. Meanwhile redeliveries and a test event are asked for it. */
-const switchOff = async (play: Scene, tenant: Tenant, endpoint: SimEndpoint, whileMs: number): Promise<void> => {
-  const { world } = play
-  await setEnabled(false)(play, tenant, endpoint)
-  const own = rowsOf(world, 'DELIVERY', { endpoint_id: endpoint.endpointId })
-  if (own.length > 0) {
-    const id = text(world.oddities.pick(own), 'delivery_id')
-    await Promise.all(rounds(play, tenant, { id, endpointId: endpoint.endpointId }).map((begin) => begin()))
-  }
-  const named = { client_id: tenant.clientId, endpoint_id: endpoint.endpointId }
-  await operate(world, 'send-test-event', { ...named })
-  await passed(world, world.oddities.int(0, whileMs))
-  await setEnabled(true)(play, tenant, endpoint)
-}
-
-/** An operator disables or changes an endpoint just after a delivery was made, or while a worker has its message. */
-export const changeDuringDelivery = (play: Scene, happens: Happens): void => {
-  const { world, tenants, oddities, scheduler } = play
-  const change = (endpointId: string, chance: number): boolean => {
-    if (world.faults.endpointChanges === 0 || !happens(chance)) return false
-    for (const tenant of tenants) {
-      const endpoint = liveEndpoints(tenant).find((one) => one.endpointId === endpointId)
-      if (endpoint === undefined) continue
-      const isForGood = oddities.chance(0.2)
-      const begin = () =>
-        isForGood
-          ? changeEndpoint(play, tenant, endpoint)
-          : switchOff(play, tenant, endpoint, oddities.pick([5_000, 300_000]))
-      scheduler.after(oddities.int(0, 30), () => void begin())
-    }
-    return true
-  }
-  const isAgain = new WeakSet<object>()
-  world.onStarted.push((process, event) => {
-    if (process.name !== 'deliver-webhook' || isAgain.has(Object(event))) return
-    const message: unknown = JSON.parse(String(Object(event).Records?.[0]?.body))
-    if (!change(String(Object(message).endpoint_id), 0.04) || oddities.chance(0.3)) return
-    // The worker is frozen after its first read until that is over. Its message also reaches another worker.
-    const untilMs = oddities.int(500, 3_000)
-    scheduler.after(oddities.int(5, 20), () => process.freeze())
-    scheduler.after(untilMs, () => process.thaw())
-    isAgain.add(Object(event))
-    scheduler.after(untilMs + oddities.int(-10, 20), () => void invoke(world, process.name, event))
-  })
-  world.onChange.push(({ key, before, after }) => {
-    if (key.sk === 'DELIVERY' && before === undefined) change(String(after?.['endpoint_id']), 0.05)
   })
 }

@@ -22,8 +22,8 @@ export const isVoidedOpen = ({ voided_open: isVoid }: RawItem) => isVoid === tru
 const staysSucceeded = ({ before, after }: Write) => before['status'] === 'succeeded' && after['status'] === 'succeeded'
 const becomesFinal = ({ before, after }: Write) => isFinal(after) && !isFinal(before)
 
-/** The fee that the provider kept, by its settled row of the money that the payment was credited with. */
-const keptFor = ({ provider }: World, payment: RawItem): number | undefined => {
+/** The provider's settled row of the money that the payment was credited with. */
+export const settledRowOf = ({ provider }: World, payment: RawItem) => {
   const found = provider.transactionRecords().find(
     ({ row }) =>
       row.type === 'PAYMENT' &&
@@ -33,7 +33,15 @@ const keptFor = ({ provider }: World, payment: RawItem): number | undefined => {
       // A row that a scene booked beside the capture has none.
       row.product_data !== null,
   )
-  return found && found.settleAtMs === undefined ? found.row.amount - found.row.net_amount : undefined
+  return found?.settleAtMs === undefined ? found?.row : undefined
+}
+
+/** The fee that the provider kept by that row. */
+export const keptBy = ({ amount: gross, net_amount: net }: NonNullable<ReturnType<typeof settledRowOf>>) => gross - net
+
+const isKept = ({ world, after }: Write): boolean => {
+  const row = settledRowOf(world, after)
+  return row !== undefined && keptBy(row) === after['provider_fee_minor']
 }
 
 const FEE_FIELDS = ['fee_status', 'provider_fee_minor', 'net_minor', 'markup_minor', 'notional_minor']
@@ -59,7 +67,7 @@ const ofFees: Rules = {
     write.world.providerFees === 'deducted' &&
     becomesFinal(write) &&
     becomes(write, 'fee_status', 'actual') &&
-    keptFor(write.world, write.after) !== write.after['provider_fee_minor'],
+    !isKept(write),
   'has another final fee than its estimate, and the provider bills by the tariff': (write) =>
     write.world.providerFees === 'invoiced' && becomesFinal(write) && isRewritten(write, 'provider_fee_minor'),
   'has another net than its fees leave': ({ after }) =>

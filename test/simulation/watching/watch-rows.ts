@@ -1,4 +1,5 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
+import type { Process } from '../world/process.ts'
 import { DAY_MS, isChanged, ms, type Rules, rewrites, type States, watchRules, watchStates } from '../world/rules.ts'
 import { count, type World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
@@ -6,7 +7,6 @@ import { watchAttempts } from './watch-attempts.ts'
 import { watchClients } from './watch-clients.ts'
 import { watchAnnouncements, watchDeliveryRows } from './watch-deliveries.ts'
 import { watchEndpointRows } from './watch-endpoints.ts'
-import { watchErrors } from './watch-errors.ts'
 import { watchFeeFields } from './watch-fee-fields.ts'
 import { watchJobs } from './watch-jobs.ts'
 import { watchLedger } from './watch-ledger.ts'
@@ -54,6 +54,33 @@ const watchTransitions = (world: World, seen: Observations): void => {
     if (after !== undefined || /^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('ENDPOINT#')) return
     if (retention.mayGo(name, key.sk, before)) count(world.tally, `deleted after retention: ${key.sk.split('#')[0]}`)
     else seen.problems.push(`${name} was deleted`)
+  })
+}
+
+/** Errors that no fault of the world causes: an unreadable row or answer, a broken invariant, an invalid request. */
+const UNFORESEEN = ['ValiError', 'InvariantError', 'ValidationException', 'OutsideModel']
+
+const isUnforeseen = (error: unknown): error is Error =>
+  error instanceof TypeError ||
+  error instanceof RangeError ||
+  error instanceof ReferenceError ||
+  (error instanceof Error && (UNFORESEEN.includes(error.name) || error.message.startsWith('InvalidParameter')))
+
+const partsOf = (error: unknown): readonly unknown[] => (error instanceof AggregateError ? error.errors : [error])
+
+/** Checked at every logged error: a fault of the world explains it, and no process fails by an error of another one. */
+const watchErrors = (world: World, seen: Observations): void => {
+  const metBy = new WeakMap<Error, Process>()
+
+  world.onError.push((process, error) => {
+    const { name } = process
+    for (const one of partsOf(error)) {
+      if (isUnforeseen(one)) seen.problems.push(`${name} cannot read or do what it met: ${one.message}`)
+      if (!(one instanceof Error)) continue
+      if ((metBy.get(one) ?? process) !== process)
+        seen.problems.push(`${name} fails by an error that another process met before: ${one.message}`)
+      metBy.set(one, process)
+    }
   })
 }
 

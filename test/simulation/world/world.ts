@@ -93,8 +93,6 @@ export const createWorld = ({
     oddities: createPrng(~seed),
     /** Ids of the rows of reversals and won disputes, and of money without a payment. */
     bookedBack: [] as string[],
-    /** The client of the last reversal, until the sync reads again. */
-    unreadBack: undefined as string | undefined,
     providerFees,
     /** The quota of background work: the provider's published one, or one that is too small. */
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
