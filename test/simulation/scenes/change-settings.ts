@@ -85,7 +85,7 @@ type Change = (play: Scene, tenant: Tenant, endpoint: SimEndpoint) => Promise<vo
 const ask = (world: World, action: string, tenant: Tenant, endpoint: SimEndpoint, fields: object = {}) =>
   operate(world, action, { client_id: tenant.clientId, endpoint_id: endpoint.endpointId, ...fields })
 
-export const setEnabled =
+const setEnabled =
   (enabled: boolean): Change =>
   async ({ world }, tenant, endpoint) => {
     const reply = await ask(world, 'update-endpoint', tenant, endpoint, { enabled })
@@ -117,9 +117,6 @@ const replace: Change = async (play, tenant, endpoint) => {
 
 const CHANGES: readonly Change[] = [setEnabled(false), setEnabled(true), subscribeAnew, remove, replace, replace]
 
-/** Makes one random change of an endpoint. */
-export const changeEndpoint: Change = (play, tenant, endpoint) => play.world.prng.pick(CHANGES)(play, tenant, endpoint)
-
 /** One operator, or several at the same moment, change an endpoint during all other work. */
 export const changeEndpoints = async (play: Scene): Promise<void> => {
   const { world, tenants, prng } = play
@@ -130,7 +127,7 @@ export const changeEndpoints = async (play: Scene): Promise<void> => {
   const endpoint = prng.pick(live)
   const operators = Array.from({ length: prng.pick([1, 1, 1, 2, 3, 4]) }, async () => {
     await passed(world, prng.int(0, 30))
-    await changeEndpoint(play, tenant, endpoint)
+    await prng.pick(CHANGES)(play, tenant, endpoint)
   })
   await Promise.all(operators)
 }
