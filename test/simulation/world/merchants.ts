@@ -7,7 +7,6 @@ type ReceivedWebhook = {
   readonly url: string
   readonly atMs: number
   readonly deliveryId: string
-  readonly eventId: string
   readonly body: string
   readonly signature: string
   readonly answered: number | 'nothing'
@@ -42,7 +41,6 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
       url: request.url,
       atMs,
       deliveryId: request.headers['X-Gateway-Delivery-Id'] ?? '',
-      eventId: (JSON.parse(body) as { event_id: string }).event_id,
       body,
       signature: request.headers['X-Gateway-Signature'] ?? '',
       answered,
