@@ -12,12 +12,11 @@ const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), ...Red
 
 export const handler = adminHandler({ summary, input }, async ({ operator, clientId, ...fields }, deps) => {
   const target = redeliverTarget(fields)
-  if (target.form === 'delivery') {
+  if (target.deliveryId !== undefined) {
     await redeliver(deps, { clientId, operator, deliveryId: parseDeliveryId(target.deliveryId) })
     return { count: 1 }
   }
-  const { since, status, cursor } = target
   const endpointId = parseEndpointId(target.endpointId)
-  const redelivered = await redeliverToEndpoint(deps, { clientId, operator, endpointId, since, status, cursor })
+  const redelivered = await redeliverToEndpoint(deps, { ...target, clientId, operator, endpointId })
   return { ...toRedeliveredDto(redelivered), next: redelivered.next }
 })

@@ -90,12 +90,6 @@ const addUncounted = ({ use, limit }: Limit, second: number, points: number): vo
   use.uncounted = { second, points: pointsIn(use.uncounted, second, limit) + points }
 }
 
-const takeUncounted = ({ use, limit }: Limit, second: number): number => {
-  const points = pointsIn(use.uncounted, second, limit)
-  use.uncounted = { second, points: 0 }
-  return points
-}
-
 /** Far below the limit, environments divide half of the uncounted part by what each counted. Near it each point counts. */
 const hear = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added: number): void => {
   const now = nowSeconds(deps)
@@ -111,7 +105,8 @@ const hear = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added
 const count = async (deps: RateDeps, of: Limit, points: number, most?: number): Promise<Counted> => {
   const { name, limit, use } = of
   const second = thisSecond(deps)
-  const before = takeUncounted(of, second)
+  const before = pointsIn(use.uncounted, second, limit)
+  use.uncounted = { second, points: 0 }
   if (before === 0) await use.catchingUp
   const adding = before + points
   const counting = { second, points: adding, limit, ...(most !== undefined && { most: most - before }) }

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import type { Item } from '../table/attributes.ts'
 import { rateKey } from '../table/keys.ts'
 import { all, below, equals, isNew, type Step, update } from '../table/step.ts'
 
@@ -67,8 +66,6 @@ const stepFor = (
   )
 }
 
-const counterOf = (item: Item | undefined): Counter | undefined => item && v.parse(CounterSchema, item)
-
 /** Adds points to a client's counter, whose known state may be old. From `most` points on nothing is written. */
 export const countPoints = async (
   deps: TableDeps,
@@ -81,7 +78,7 @@ export const countPoints = async (
   for (let tried = 0; tried < TRIES; tried++) {
     if ((counter ? pointsIn(counter, second, limit) : 0) >= most) return { is: 'refused', counter }
     const { applied, item } = await deps.table.write(stepFor(name, counter, counting))
-    counter = counterOf(item)
+    counter = item && v.parse(CounterSchema, item)
     if (applied) return { is: 'counted', counter }
   }
   return { is: 'contended', counter }

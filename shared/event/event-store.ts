@@ -30,7 +30,7 @@ export type NamedEvent = Pick<Event, 'paymentId' | 'name'>
 
 export const eventIsThere = ({ paymentId, name }: NamedEvent): Step => guard(eventKey(paymentId, name), exists)
 
-const BodyOnly = v.object({ body: v.string() })
+const BodyOnly = v.optional(v.object({ body: v.string() }))
 
 /** The deliveries of an event are sent at about the same time, so its bytes are kept for a moment. */
 const BODIES_KEPT = 100
@@ -61,7 +61,5 @@ export const findEventBody = async (
   return reading
 }
 
-const readBody = async (deps: TableDeps, { paymentId, name }: NamedEvent): Promise<string | undefined> => {
-  const item = await deps.table.getFields(eventKey(paymentId, name), ['body'])
-  return item && v.parse(BodyOnly, item).body
-}
+const readBody = async (deps: TableDeps, { paymentId, name }: NamedEvent) =>
+  v.parse(BodyOnly, await deps.table.getFields(eventKey(paymentId, name), ['body']))?.body

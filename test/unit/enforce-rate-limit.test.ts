@@ -102,16 +102,22 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     expect(writes()).toHaveLength(before)
   })
 
-  it('is the client’s own if it has one, and none if the stage has none', async () => {
+  it.each([
+    ['the client’s own if it has one', 3, { clientRateLimit: 7 }, [3, 0]],
+    ['its own for creates too', 3, { clientRateLimit: 7, clientCreateLimit: 2 }, [3, 0]],
+    ['the stage’s if it has none', undefined, { clientRateLimit: 7 }, [7, 0]],
+    ['another one for creates if the stage has one', undefined, { clientRateLimit: 7, clientCreateLimit: 2 }, [2, 7]],
+    ['none if the stage has none', undefined, {}, [12, 12]],
+  ])('is %s', async (_, rateLimitPerSecond, limits, passed) => {
     const deps = testDeps()
-    const pass = async (own: number | undefined, stage: number | undefined) => {
-      const client = await aStoredClient(deps, own === undefined ? {} : { rateLimitPerSecond: own })
-      const within = { ...deps, stage: { ...deps.stage, ...(stage !== undefined && { clientRateLimit: stage }) } }
-      const asked = Array.from({ length: 12 }, () => enforceRateLimit(within, client, ONE))
+    const client = await aStoredClient(deps, { rateLimitPerSecond })
+    const staged = { ...deps, stage: { ...deps.stage, ...limits } }
+    const pass = async (creates: boolean) => {
+      const asked = Array.from({ length: 12 }, () => enforceRateLimit(staged, client, { points: 1, creates }))
       return (await Promise.allSettled(asked)).filter(({ status }) => status === 'fulfilled').length
     }
 
-    expect([await pass(3, 7), await pass(undefined, 7), await pass(undefined, undefined)]).toStrictEqual([3, 7, 12])
+    expect([await pass(true), await pass(false)]).toStrictEqual(passed)
   })
 
   it.each([

@@ -182,19 +182,4 @@ describe('a debt (design section 9)', () => {
     ])
     expect(await deps.table.get(rateKey(caller.clientId, 'requests'))).toMatchObject({ points: 11 })
   })
-
-  it('of creates is separate if the stage has a limit for creates', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const staged = { ...deps, stage: { ...deps.stage, clientRateLimit: 10, clientCreateLimit: 2 } }
-    const granted = { ...client, rateLimitPerSecond: 10 }
-    const passed = async (one: typeof client, creates: boolean) => {
-      const asked = Array.from({ length: 12 }, () => enforceRateLimit(staged, one, { points: 1, creates }))
-      return (await Promise.allSettled(asked)).filter(({ status }) => status === 'fulfilled').length
-    }
-
-    expect([await passed(client, true), await passed(client, false)]).toStrictEqual([2, 10])
-    deps.clock.advance(20)
-    expect(await passed(granted, true)).toBe(10)
-  })
 })

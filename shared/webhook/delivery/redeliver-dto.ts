@@ -33,23 +33,16 @@ export type Redelivered = {
   readonly next: string | undefined
 }
 
-type Target =
-  | { readonly form: 'delivery'; readonly deliveryId: string }
-  | (SinceRequest & { readonly form: 'endpoint'; readonly endpointId: string })
-
 /** The two forms: one delivery, or what an endpoint did not get since a time. Any other combination is a 422. */
 export const redeliverTarget = ({
   deliveryId,
-  endpointId,
-  since,
-  status,
-  cursor,
-}: ActionRequest<v.InferOutput<typeof RedeliverFields>>): Target => {
-  const namesEndpoint = [endpointId, since, status, cursor].some((field) => field !== undefined)
-  if (deliveryId !== undefined && !namesEndpoint) return { form: 'delivery', deliveryId }
+  ...toEndpoint
+}: ActionRequest<v.InferOutput<typeof RedeliverFields>>) => {
+  const { endpointId, since, status, cursor } = toEndpoint
   if (deliveryId === undefined && endpointId !== undefined && since !== undefined) {
-    return { form: 'endpoint', endpointId, since, status, cursor }
+    return { endpointId, since, status, cursor }
   }
+  if (deliveryId !== undefined && Object.values(toEndpoint).every((field) => field === undefined)) return { deliveryId }
   const reason = 'give delivery_id alone, or endpoint_id and since'
   throw invalid(`body: ${reason}`, { body: [reason] }, 'status and cursor go with endpoint_id and since.')
 }

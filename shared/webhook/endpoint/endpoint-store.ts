@@ -32,14 +32,10 @@ const READ_PAGE = 100
 /** Fields that are read of an endpoint: all but its sealed secret. */
 const FIELDS = Object.keys(EndpointSchema.entries)
 
-export const findEndpoint = async (
-  deps: TableDeps,
-  clientId: ClientId,
-  endpointId: EndpointId,
-): Promise<Endpoint | undefined> => {
-  const item = await deps.table.get(endpointKey(clientId, endpointId), FIELDS)
-  return item && v.parse(EndpointSchema, item)
-}
+const StoredEndpoint = v.optional(EndpointSchema)
+
+export const findEndpoint = async (deps: TableDeps, clientId: ClientId, endpointId: EndpointId) =>
+  v.parse(StoredEndpoint, await deps.table.get(endpointKey(clientId, endpointId), FIELDS))
 
 /** An endpoint of this client that is not deleted. Throws 404 otherwise, also for another client's. */
 export const requireEndpoint = async (
@@ -58,9 +54,7 @@ export const findEndpointEver = async (
   endpointId: EndpointId,
 ): Promise<Endpoint | undefined> => {
   const live = await findEndpoint(deps, clientId, endpointId)
-  if (live) return live
-  const item = await deps.table.get(goneEndpointKey(clientId, endpointId), FIELDS)
-  return item && v.parse(EndpointSchema, item)
+  return live ?? v.parse(StoredEndpoint, await deps.table.get(goneEndpointKey(clientId, endpointId), FIELDS))
 }
 
 const readEndpoints = async (deps: TableDeps, clientId: ClientId, range?: Range): Promise<readonly Endpoint[]> => {

@@ -133,10 +133,8 @@ const attemptDelivery = async (
 }
 
 /** The signing secret; undefined if there is none, or another stage's: then the client needs a new endpoint. */
-const secretOf = async (
-  deps: DeliverDeps,
-  { sealedSecret, ...endpoint }: SealedEndpoint,
-): Promise<string | undefined> => (sealedSecret === undefined ? undefined : deps.sealer.unseal(sealedSecret, endpoint))
+const secretOf = async (deps: DeliverDeps, { sealedSecret, ...endpoint }: SealedEndpoint) =>
+  sealedSecret === undefined ? undefined : deps.sealer.unseal(sealedSecret, endpoint)
 
 /** The event's bytes, or a test's own. Undefined when the event is gone. */
 const bodyOf = async (deps: DeliverDeps, { body, paymentId, eventName: name }: Delivery): Promise<string | undefined> =>

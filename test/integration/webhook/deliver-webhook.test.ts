@@ -4,10 +4,11 @@ import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { deliveryKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, msBetween, SECOND_MS } from '../../../shared/time.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
-import { attemptsOf, findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { attemptsOf, findDelivery, overdueAfterMs } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { hopSeconds } from '../../../shared/webhook/send/record-attempt-result.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -110,6 +111,12 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     expect(deps.sent.map(({ message }) => message.delaySeconds)).toStrictEqual([2])
     expect(codes(deps)).toStrictEqual(['delivery.requeued'])
   })
+
+  it('rounds a message delay up to whole seconds, at least one and at most what SQS holds', () => {
+    const delays = [-5, 0, 1, 999, 1_000, 1_001, 60_000, 899_001, 900_000, 900_001, 3_840_000].map(hopSeconds)
+
+    expect(delays).toStrictEqual([1, 1, 1, 1, 1, 2, 60, 900, 900, 900, 900])
+  })
 })
 
 describe('deliver-webhook: workers that die or are slow', () => {
@@ -187,6 +194,12 @@ describe('checkOverdueDelivery (due work)', () => {
 
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
     expect(await rowOf(deps, delivery)).toMatchObject({ resends: 0 })
+  })
+
+  it('waits a minute, doubling up to an hour', () => {
+    const minutes = [0, 1, 2, 3, 4, 5, 6, 50].map((resends) => overdueAfterMs(resends) / 60_000)
+
+    expect(minutes).toStrictEqual([1, 2, 4, 8, 16, 32, 60, 60])
   })
 })
 

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
-import type { SendWebhook } from '../../../shared/send-webhook.ts'
 import { httpsWebhookSender, type SenderOptions } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import type { Certificate } from '../../support/https-servers.ts'
 import type { Script } from '../../support/scripted-server.ts'
 
-const HEADERS = { 'Content-Type': 'application/json', 'X-Gateway-Event': 'payment.succeeded' }
+const HEADERS: Readonly<Record<string, string>> = {
+  'Content-Type': 'application/json',
+  'X-Gateway-Event': 'payment.succeeded',
+}
 export const BODY = Buffer.from('{"description":"kopi — ☕"}')
 /** For servers that never answer; for the others a deadline is far longer than any machine needs. */
 export const SHORT = { deadlineMs: 300 }
@@ -14,15 +16,11 @@ export const SHORT = { deadlineMs: 300 }
 /** Longer than a test may take: no timeout ends the attempt. */
 export const PATIENT = { deadlineMs: 120_000, bodyGraceMs: 120_000 }
 
-/** The real sender of a stage that may post to this machine, with clocks that do not advance. */
-export const aSender = (options: Partial<SenderOptions> = {}): SendWebhook =>
-  httpsWebhookSender({ allowLoopbackWebhooks: true, monotonicMs: () => 0, ...PATIENT, ...options })
-
 /** One request by a sender with real clocks. */
-export const send = async (url: string, options: Partial<SenderOptions> = {}) => {
+export const send = async (url: string, options: Partial<SenderOptions> = {}, headers = HEADERS) => {
   const monotonicMs = () => performance.now()
   const sender = httpsWebhookSender({ allowLoopbackWebhooks: true, monotonicMs, deadlineMs: 20_000, ...options })
-  const { durationMs, ...result } = await sender({ url, headers: HEADERS, body: BODY })
+  const { durationMs, ...result } = await sender({ url, headers, body: BODY })
   expect(Number.isInteger(durationMs)).toBe(true)
   return result
 }
