@@ -7,6 +7,7 @@ import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Page } from '../page.ts'
+import { toItem } from '../table/attributes.ts'
 import { apiKeyKey, clientKey, keyUseKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { absent, all, any, below, equals, exists, guard, isNew, put, update } from '../table/step.ts'
@@ -36,11 +37,7 @@ export const ApiKeySchema = v.object({
 export type ApiKey = v.InferOutput<typeof ApiKeySchema>
 
 export const toApiKeyDto = (key: ApiKey) => ({
-  key_id: key.keyId,
-  client_id: key.clientId,
-  prefix: key.prefix,
-  permissions: key.permissions,
-  created_at: key.createdAt,
+  ...toItem(key),
   expires_at: key.expiresAt ?? null,
   revoked_at: key.revokedAt ?? null,
 })

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { type Cached, isFresh, keepNewest } from '../memory.ts'
 import { apiKeyKey, clientKey } from '../table/keys.ts'
-import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
+import { addMs, END_OF_TIME, SECOND_MS } from '../time.ts'
 import { type ApiKey, ApiKeySchema, claimedClient, type KeyId, keyIdOf, noteKeyUse } from './api-key-store.ts'
 import { type Client, ClientSchema } from './client.ts'
 import { type Asked, enforceRateLimit } from './enforce-rate-limit.ts'
@@ -47,7 +47,7 @@ export const authenticate = async (
   if (clientId === undefined) throw invalidCredentials()
   const keyId = keyIdOf(key)
   const proven = await prove(deps, keyId, clientId)
-  if (!proven || isPast(proven.expiresAt, deps.now())) throw invalidCredentials()
+  if (!proven || (proven.expiresAt ?? END_OF_TIME) <= deps.now()) throw invalidCredentials()
   heard?.({ client_id: clientId, key_id: keyId })
   noteKeyUse(deps, clientId, keyId)
   if (changes && proven.permissions === 'read_only') {
@@ -62,8 +62,6 @@ export const invalidCredentials = () => new GatewayError('auth', 'invalid creden
 
 // RFC 6750: the scheme in any case, one credential. Two headers arrive joined by a comma and are refused.
 const BEARER = /^bearer +([A-Za-z0-9_-]+)$/i
-
-const isPast = (time: Timestamp | undefined, now: Timestamp) => time !== undefined && time <= now
 
 const prove = async (deps: AuthDeps, keyId: KeyId, clientId: ClientId): Promise<Proven | undefined> => {
   const cache = (deps.memory.apiKeys ??= new Map())

@@ -71,17 +71,7 @@ export const insertClient = async (deps: RecordDeps, client: Client, operator: s
   assertInvariant(applied, 'a new client has the id of another one')
 }
 
-const CHANGEABLE = [
-  'hadBank',
-  'name',
-  'enabled',
-  'settlementFloorMinor',
-  'bank',
-  'returnUrl',
-  'rateLimitPerSecond',
-  'payoutHold',
-  'ledgerParts',
-] as const satisfies readonly (keyof Client)[]
+const CHANGEABLE = v.keyof(v.omit(ClientSchema, ['clientId', 'createdAt'])).options
 
 /** Undefined leaves a field unchanged; null clears an optional one. */
 export type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFields>>>

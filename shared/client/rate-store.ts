@@ -39,9 +39,8 @@ const JOINED_SECONDS = 2
 const TRIES = 4
 
 /**
- * Within one second writers add and never conflict. The first writer of a later second pays off what the limit allows,
- * by what it knows; a writer that knows less is refused and sees the counter. A clock that is far behind sets the
- * second back and pays nothing off. So a wrong clock can forget points but never adds any.
+ * Within one second writers only add. The first writer of a later second pays off what the limit allows; one that knows
+ * less is refused and sees the counter. A clock that is far behind pays nothing off: it can forget points, never add any.
  */
 const stepFor = (
   { clientId, of }: CounterName,

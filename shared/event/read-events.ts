@@ -16,15 +16,15 @@ const whole = (row: unknown): unknown => {
   if (!read.success) return row
   const { pk, sk, id, owner, listedAt } = read.output
   const name = sk.slice(EVENT_SK_PREFIX.length)
-  const said = {
+  return {
     eventId: id,
     name,
     type: typeOfEvent(name),
     clientId: typeof owner === 'string' ? clientOfOwner(owner) : owner,
     paymentId: pk.slice(pk.indexOf('#') + 1),
     firedAt: listedAt,
+    ...read.output,
   }
-  return { ...said, ...read.output }
 }
 
 export const EventSchema = v.pipe(v.unknown(), v.transform(whole), EventFields)

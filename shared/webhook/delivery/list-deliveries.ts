@@ -41,9 +41,8 @@ const CONCURRENCY = 10
 const MOST_ATTEMPTS_TOGETHER = 800
 
 /**
- * A client's deliveries, newest first, including those of deleted endpoints: all of them, or those of a status, an
- * endpoint or an event. The index suggests; a row whose status has changed is left out, so a page may be shorter than
- * asked. Throws 404 for an endpoint that the client never had.
+ * A client's deliveries, newest first, deleted endpoints included. A row whose status has changed after the index is left
+ * out, so a page may be shorter than asked. Throws 404 for an endpoint that the client never had.
  */
 export const listDeliveries = async (deps: StoreDeps, listing: Listing): Promise<readonly ShownDelivery[]> => {
   const { clientId, filter, page } = listing

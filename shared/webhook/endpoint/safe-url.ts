@@ -62,10 +62,14 @@ export const assertSafeUrl = async (text: string, rules: UrlRules, resolve: Reso
   if (kind === 'refused') throw refuse('resolves to a private or special address')
 }
 
-type Range = readonly [network: string, prefix: number]
+const listOf = (family: 'ipv4' | 'ipv6', ranges: readonly (readonly [string, number])[]) => {
+  const list = new BlockList()
+  for (const [network, prefix] of ranges) list.addSubnet(network, prefix, family)
+  return list
+}
 
 /** Addresses that are no host on the public internet (IANA special-purpose registry, multicast and reserved). */
-const SPECIAL_IPV4: readonly Range[] = [
+const specialIpv4 = listOf('ipv4', [
   ['0.0.0.0', 8], // this network
   ['10.0.0.0', 8], // private
   ['100.64.0.0', 10], // carrier-grade NAT
@@ -84,36 +88,24 @@ const SPECIAL_IPV4: readonly Range[] = [
   ['203.0.113.0', 24], // documentation
   ['224.0.0.0', 4], // multicast
   ['240.0.0.0', 4], // reserved, and broadcast
-]
+])
 
-/** Special ranges inside global unicast, which alone is public in IPv6. */
-const SPECIAL_IPV6: readonly Range[] = [
+/** Global unicast: nothing else is public in IPv6. */
+const publicIpv6 = listOf('ipv6', [['2000::', 3]])
+
+/** Special ranges inside global unicast. */
+const specialIpv6 = listOf('ipv6', [
   ['2001::', 23], // protocol assignments: Teredo, benchmarking, ORCHID
   ['2001:db8::', 32], // documentation
   ['2002::', 16], // 6to4, which wraps any IPv4 address
   ['2620:4f:8000::', 48], // AS112
   ['3fff::', 20], // documentation
-]
-
-const listOf = (family: 'ipv4' | 'ipv6', ranges: readonly Range[]) => {
-  const list = new BlockList()
-  for (const [network, prefix] of ranges) list.addSubnet(network, prefix, family)
-  return list
-}
-
-const specialIpv4 = listOf('ipv4', SPECIAL_IPV4)
-const publicIpv6 = listOf('ipv6', [['2000::', 3]])
-const specialIpv6 = listOf('ipv6', SPECIAL_IPV6)
+])
 
 /** True for the plain form of an address on the public internet that is not of our own network. */
 export const isPublicAddress = (address: string): boolean => {
-  if (address.includes('%')) return false
-  switch (isIP(address)) {
-    case 4:
-      return !specialIpv4.check(address, 'ipv4')
-    case 6:
-      return publicIpv6.check(address, 'ipv6') && !specialIpv6.check(address, 'ipv6')
-    default:
-      return false
-  }
+  const family = isIP(address)
+  if (family === 4) return !specialIpv4.check(address, 'ipv4')
+  if (family !== 6 || address.includes('%')) return false
+  return publicIpv6.check(address, 'ipv6') && !specialIpv6.check(address, 'ipv6')
 }
