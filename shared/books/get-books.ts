@@ -1,8 +1,9 @@
 import * as v from 'valibot'
+import { storedSettlements } from '../audit/judged/client-books.ts'
 import { mapInChunks } from '../chunks.ts'
 import { requireClient } from '../client/client-store.ts'
-import type { Deps, TableDeps } from '../deps.ts'
-import type { ClientId, SettlementId } from '../ids.ts'
+import type { Deps } from '../deps.ts'
+import type { ClientId } from '../ids.ts'
 import { bookDay, endOfBookDay, totalsOf } from '../journal/day-totals.ts'
 import { type Entry, isBalanced } from '../journal/entry.ts'
 import { houseTotals } from '../journal/house-store.ts'
@@ -12,7 +13,6 @@ import { MinorSchema, plus, ZERO } from '../money.ts'
 import { encodeCursor } from '../page.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
 import type { Settlement } from '../settlement/settlement.ts'
-import { findSettlements, settlementPages } from '../settlement/settlement-store.ts'
 import { csv } from '../settlement/statement/csv.ts'
 import { addMs, DAY_MS, earlier, later, type Timestamp } from '../time.ts'
 import { type Difference, DifferenceSchema, differs } from '../verdict/difference.ts'
@@ -182,37 +182,6 @@ const bookOfEntries = (entries: readonly Entry[], period: BookPeriod): CheckedBo
     .flatMap(({ entryId }) => differs('entry.sides', entryId, 'equal', 'not equal')),
 })
 
-/** The most consecutive settlements that the index may lack. */
-const MOST_UNLISTED = 100
-
-/**
- * All settlements of a client, page by page. The index may lag, so a settlement that a later one or the window names is
- * read by its id. Answers the ids of missing ones.
- */
-const visitSettlements = async (
-  deps: TableDeps,
-  { clientId, lastId }: { readonly clientId: ClientId; readonly lastId: SettlementId | undefined },
-  visit: (settlements: readonly Settlement[]) => void,
-): Promise<readonly SettlementId[]> => {
-  const found = new Set<SettlementId>()
-  const named = new Set<SettlementId>(lastId ? [lastId] : [])
-  const take = (settlements: readonly Settlement[]): void => {
-    for (const { settlementId, previousId } of settlements) {
-      found.add(settlementId)
-      if (previousId) named.add(previousId)
-    }
-    visit(settlements)
-  }
-  for await (const settlements of settlementPages(deps, clientId)) take(settlements)
-  for (let round = 0; round < MOST_UNLISTED; round++) {
-    const unlisted = [...named].filter((id) => !found.has(id))
-    const settlements = unlisted.length > 0 ? await findSettlements(deps, unlisted) : []
-    if (settlements.length === 0) return unlisted
-    take(settlements)
-  }
-  throw new Error('the index lacks too many settlements of a client')
-}
-
 /** An entry is eligible at most a day after it was posted, on any clock. */
 const FURTHEST_MS = 2 * DAY_MS
 
@@ -228,14 +197,14 @@ export const readClientBook = async (
   const { parts, settledUntil, lastSettlementId } = await readWindow(deps, clientId)
   let whole: CheckedBook = NOTHING
   let start: Timestamp = settledUntil
-  const missing = await visitSettlements(deps, { clientId, lastId: lastSettlementId }, (settlements) => {
-    whole = joined(whole, ...settlements.map((settlement) => bookOfSettlement(settlement, period)))
-    start = settlements.reduce((last, { sweptUntil }) => later(last, sweptUntil), start)
-  })
+  for await (const { stored, differences } of storedSettlements(deps, clientId, lastSettlementId)) {
+    const books = stored.map(({ settlement }) => bookOfSettlement(settlement, period))
+    whole = joined(whole, { book: {}, differences }, ...books)
+    start = stored.reduce((last, { settlement }) => later(last, settlement.sweptUntil), start)
+  }
   const span = { start, end: addMs(earlier(deps.now(), endOfBookDay(period.to)), FURTHEST_MS) }
   for await (const { entries } of entryPages(deps, { clientId, parts, span })) {
     whole = joined(whole, bookOfEntries(entries, period))
   }
-  const lost = missing.flatMap((id) => differs('settlement', id, 'there', 'missing'))
-  return joined({ book: withOwed(whole.book), differences: [...lost, ...whole.differences] })
+  return { book: withOwed(whole.book), differences: whole.differences }
 }

@@ -52,35 +52,49 @@ export const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promi
   }
 }
 
-/** All settlements of a client, in the order of their windows, and those that cannot be read. */
-const readSettlements = async (deps: StoreDeps, clientId: ClientId, lastId: SettlementId | undefined) => {
-  const stored: StoredSettlement[] = []
-  const unreadable: Difference[] = []
-  const take = (key: Key, item: Item | undefined): void => {
-    const settlement = ifValid(SettlementSchema, item)
-    const isWhole = settlement && settlementKey(settlement.settlementId).pk === key.pk
-    if (isWhole && item) stored.push({ settlement, item })
-    else unreadable.push(...differs('settlement', idOf(key.pk), 'readable', 'unreadable'))
-  }
-  for await (const page of ownedItems(deps, { clientId, parts: 1 }, 'settlement')) {
-    for (const { key, item } of page) take(key, item)
-  }
-  // Settlements that others name as their predecessor and that the index does not list: it lags or lost them.
-  const known = new Set(stored.map(({ settlement }) => settlement.settlementId))
-  const unlisted = () =>
-    new Set(
-      [lastId, ...stored.map(({ settlement }) => settlement.previousId)].filter((id) => id !== undefined),
-    ).difference(known)
-  for (let missing = [...unlisted()]; missing.length > 0; missing = [...unlisted()]) {
-    const items = await deps.table.getMany(missing.map(settlementKey))
-    for (const [at, id] of missing.entries()) {
+type StoredPage = { readonly stored: readonly StoredSettlement[]; readonly differences: readonly Difference[] }
+
+/**
+ * All settlements of a client, page by page, and those that are missing or unreadable. The index may lag, so a
+ * settlement that a later one or the window names is read by its id.
+ */
+export const storedSettlements = async function* (
+  deps: TableDeps,
+  clientId: ClientId,
+  lastId: SettlementId | undefined,
+): AsyncGenerator<StoredPage> {
+  const known = new Set<string>()
+  const named = new Set<SettlementId>(lastId && [lastId])
+  const read = (page: readonly OwnedItem[]): StoredPage => {
+    const stored: StoredSettlement[] = []
+    const differences: Difference[] = []
+    for (const { key, item } of page) {
+      const id = idOf(key.pk)
       known.add(id)
-      if (items[at] === undefined) unreadable.push(...differs('settlement', id, 'there', 'not there'))
-      else take(settlementKey(id), items[at])
+      const settlement = ifValid(SettlementSchema, item)
+      if (settlement?.previousId) named.add(settlement.previousId)
+      if (item && settlement?.settlementId === id) stored.push({ settlement, item })
+      else if (item) differences.push(...differs('settlement', id, 'readable', 'unreadable'))
+      else differences.push(...differs('settlement', id, 'there', 'not there'))
     }
+    return { stored, differences }
   }
-  stored.sort((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1))
-  return { stored, unreadable }
+  for await (const page of ownedItems(deps, { clientId, parts: 1 }, 'settlement')) yield read(page)
+  for (let missing = named.difference(known); missing.size > 0; missing = named.difference(known)) {
+    const keys = [...missing].map(settlementKey)
+    const items = await deps.table.getMany(keys)
+    yield read(keys.map((key, at) => ({ key, item: items[at] })))
+  }
+}
+
+const readSettlements = async (deps: TableDeps, clientId: ClientId, lastId: SettlementId | undefined) => {
+  const pages = await Array.fromAsync(storedSettlements(deps, clientId, lastId))
+  return {
+    stored: pages
+      .flatMap(({ stored }) => stored)
+      .sort((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1)),
+    unreadable: pages.flatMap(({ differences }) => differences),
+  }
 }
 
 /**
