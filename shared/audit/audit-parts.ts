@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
-import { type SettlementId, slotOf } from '../ids.ts'
+import { type ClientId, type SettlementId, slotOf } from '../ids.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
@@ -11,6 +11,7 @@ import { believed, type Difference, type Look, MAX_DIFFERENCES } from '../verdic
 import { auditAgain, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import { auditStrayEvents } from './judged/audit-event.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
+import { auditHouse } from './judged/audit-house.ts'
 import { judgeById, judgePayments } from './judged/audit-payments.ts'
 import { auditSettlement } from './judged/audit-settlement.ts'
 import { auditTrails, type ClientBooks, ownedItems, readClientBooks } from './judged/client-books.ts'
@@ -161,6 +162,17 @@ export const slicesSince =
 export const ALL_SLICES: DueSlices = () => true
 
 const TRAILS = 'trails'
+export const SUSPENSE = 'suspense'
+
+/** What is in suspense of one client's payments. */
+const suspensePart = (deps: AuditDeps, clientId: ClientId): Part => ({
+  key: SUSPENSE,
+  judge: async () => {
+    const found = await auditHouse(deps)
+    if (found === 'moving') return found
+    return found.filter((one) => one.clientId === clientId).map(({ difference }) => difference)
+  },
+})
 
 /**
  * The parts of an audit of one client: those of every audit, the due slices of settled history and of payments, and
@@ -179,6 +191,8 @@ export const partsOf = async (
   const isWhole = isDue(slotOf(client.clientId, SLICES))
   const parts: readonly (readonly [isDue: boolean, part: Part])[] = [
     [true, bookPart(deps, books, 'figures', { judge: (read) => auditFigures(deps, read), lag: lagOfCredits })],
+    // The daily audit of the gateway reads all suspense at once.
+    [isDue === ALL_SLICES, suspensePart(deps, client.clientId)],
     [true, { key: TRAILS, judge: () => auditTrails(deps, client.clientId, { full: isWhole || wanted.has(TRAILS) }) }],
     // A payment that is listed on no day of its client's life was tampered with.
     [true, paymentsPart(deps, books, { name: 'before', between: ['0', timestampOf(first * DAY_MS - 1)] })],
@@ -194,11 +208,10 @@ export const partsOf = async (
       dayParts(deps, books, day).map((part) => [isDue(day % SLICES), part] as const),
     ),
   ]
-  return inOrder(parts.flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : [])))
+  return parts
+    .flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : []))
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
 }
-
-/** Parts in the order in which they are judged. */
-export const inOrder = (parts: readonly Part[]): readonly Part[] => parts.toSorted((a, b) => (a.key < b.key ? -1 : 1))
 
 /**
  * Judges parts in their order, and begins no part and no second look after `runMs`. `stoppedAt`: the first part that is
@@ -208,7 +221,7 @@ export const inOrder = (parts: readonly Part[]): readonly Part[] => parts.toSort
 export const judgeParts = async (
   deps: Pick<Deps, 'sleep' | 'monotonicMs'>,
   parts: readonly Part[],
-  { runMs, mostParts }: { readonly runMs: number; readonly mostParts: number },
+  { runMs, mostParts = parts.length }: { readonly runMs: number; readonly mostParts?: number | undefined },
 ) => {
   const endsAtMs = deps.monotonicMs() + runMs
   const hasTime = () => deps.monotonicMs() < endsAtMs

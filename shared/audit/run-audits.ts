@@ -1,5 +1,5 @@
 import { findClient, requireClient } from '../client/client-store.ts'
-import type { Deps, StoreDeps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { type ClientId, ClientIdSchema, type SettlementId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
@@ -12,11 +12,10 @@ import {
   ALL_SLICES,
   type AuditDeps,
   dayNumber,
-  inOrder,
   isLong,
   judgeParts,
-  type Part,
   partsOf,
+  SUSPENSE,
   settlementPart,
   slicesSince,
   storedIn,
@@ -47,13 +46,11 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
   const day = verdict.progress?.day ?? today
   // Standing differences are judged again every day, and inconclusive parts on the next one.
   const wanted = new Set([...verdict.standing.map(({ part }) => part), ...verdict.unclear])
-  const dueParts = await partsOf(deps, client, slicesSince(verdict.auditedDay, day), wanted)
-  const suspense = suspensePart(deps, clientId)
-  const parts = wanted.has(suspense.key) ? inOrder([...dueParts, suspense]) : dueParts
+  const parts = await partsOf(deps, client, slicesSince(verdict.auditedDay, day), wanted)
   const done = verdict.progress?.done ?? ''
   const left = parts.filter(({ key }) => key > done)
-  const mostParts = deps.stage.historySteps?.pages ?? left.length
-  const { found, elsewhere, stoppedAt, ...judged } = await judgeParts(deps, left, { runMs: RUN_MS, mostParts })
+  const bounds = { runMs: RUN_MS, mostParts: deps.stage.historySteps?.pages }
+  const { found, elsewhere, stoppedAt, ...judged } = await judgeParts(deps, left, bounds)
   const unclear = [...new Set([...verdict.unclear, ...judged.unclear])].filter(
     (key) => !found.has(key) && !elsewhere.has(key),
   )
@@ -179,18 +176,6 @@ export const startAudits = async (deps: Pick<Deps, 'table' | 'queues' | 'log'>) 
 
 export type AuditResult = { readonly balanced: boolean | 'inconclusive'; readonly differences: readonly Difference[] }
 
-const SUSPENSE = 'suspense'
-
-/** What is in suspense of one client's payments. */
-const suspensePart = (deps: StoreDeps, clientId: ClientId): Part => ({
-  key: SUSPENSE,
-  judge: async () => {
-    const found = await auditHouse(deps)
-    if (found === 'moving') return found
-    return found.filter((one) => one.clientId === clientId).map(({ difference }) => difference)
-  },
-})
-
 /**
  * Audits a whole client now and lists every difference (design section 4, "Audit"). Inconclusive: its books moved
  * during the read, or are more than one run can read; the daily audit reads those in slices. Differences stand on the
@@ -201,9 +186,8 @@ export const auditLedger = async (
   clientId: ClientId,
 ): Promise<AuditResult> => {
   const client = await requireClient(deps, clientId)
-  const parts = [...(await partsOf(deps, client, ALL_SLICES)), suspensePart(deps, clientId)]
-  const bounds = { runMs: WHOLE_RUN_MS, mostParts: parts.length }
-  const { found, elsewhere, stoppedAt, unclear } = await judgeParts(deps, parts, bounds)
+  const parts = await partsOf(deps, client, ALL_SLICES)
+  const { found, elsewhere, stoppedAt, unclear } = await judgeParts(deps, parts, { runMs: WHOLE_RUN_MS })
   await tellStanding(deps, clientId, await noteFound(deps, clientId, found, undefined))
   const differences = [...found.values(), ...elsewhere.values()].flat()
   const isInconclusive = unclear.length > 0 || stoppedAt !== undefined

@@ -68,9 +68,11 @@ type Found = ReadonlyMap<string, readonly Difference[]>
 /** Accepted differences hide no other one, and each part keeps one, because only parts that stand are judged daily. */
 const mostImportant = (all: Standing[], accepted: Accepted[]): Standing[] => {
   const open = notAccepted({ standing: all, accepted })
-  const ofEachPart = open.filter(({ part }, at) => open.findIndex((one) => one.part === part) === at)
-  const kept = new Set([...new Set([...ofEachPart, ...open])].slice(0, MOST_KEPT))
-  return all.filter((one) => kept.has(one) || !open.includes(one))
+  const ofEachPart = Map.groupBy(open, ({ part }) => part).values()
+  const firsts = [...ofEachPart].flatMap(([first]) => first ?? [])
+  const kept = new Set([...new Set([...firsts, ...open])].slice(0, MOST_KEPT))
+  const left = new Set(open).difference(kept)
+  return all.filter((one) => !left.has(one))
 }
 
 /** The verdict with the findings of the judged parts. Differences that are gone no longer stand. */

@@ -9,7 +9,6 @@ import {
 } from '../../event/event.ts'
 import { EventSchema, eventPositionPages } from '../../event/read-events.ts'
 import { ifValid } from '../../if-valid.ts'
-import type { Movement } from '../../journal/payment-money.ts'
 import { isJsonObject, readJson, writeJson } from '../../json.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { movementData, toWebhookData } from '../../payment/payment-dto.ts'
@@ -26,29 +25,23 @@ const eventTypeOf = ({ status }: Payment): StatusEventType | undefined =>
   STATUS_EVENT_TYPES.find((type) => type === `payment.${status}`)
 
 /** Free text of customers and merchants: the difference is reported, its content is not. */
-const PRIVATE_FIELDS: readonly string[] = [
-  'external_reference',
-  'payment_destination',
-  'customer',
-  'description',
-  'metadata',
-]
+const PRIVATE_FIELDS = /^data\.(external_reference|payment_destination|customer|description|metadata)$/
 
-/** Fields of a JSON object, each as text: numbers keep their digits, objects compare as a whole. */
+/** The fields of an event's body, each as text: numbers keep their digits, objects compare as a whole. */
 type Fields = ReadonlyMap<string, string>
 
-const fieldsOf = (value: unknown): Fields | undefined =>
-  isJsonObject(value)
-    ? new Map(
-        Object.entries(value).map(([name, field]) => [name, typeof field === 'string' ? field : writeJson(field)]),
-      )
-    : undefined
-
-const read = (body: string): { readonly head: Fields; readonly data: Fields } | undefined => {
-  const json = readJson(Buffer.from(body))
-  const head = json.ok ? fieldsOf(json.value) : undefined
-  const data = json.ok && isJsonObject(json.value) ? fieldsOf(json.value['data']) : undefined
-  return head && data && { head, data }
+const fieldsOf = (text: string): Fields | undefined => {
+  const json = readJson(Buffer.from(text))
+  const { data, ...head } = json.ok && isJsonObject(json.value) ? json.value : {}
+  if (!isJsonObject(data)) return undefined
+  const entriesOf = (part: string, fields: object) =>
+    Object.entries(fields).map(([name, field]: [string, unknown]) => [`${part}.${name}`, field] as const)
+  return new Map(
+    [...entriesOf('body', head), ...entriesOf('data', data)].map(([name, field]) => [
+      name,
+      typeof field === 'string' ? field : writeJson(field),
+    ]),
+  )
 }
 
 /** The events that a payment must have written, by name: of its status, and of each movement of its money. */
@@ -60,36 +53,29 @@ export const eventNamesOf = (payment: Payment): readonly string[] => {
 const movementOf = ({ movements }: Payment, { name }: Event) =>
   movements.find((movement) => reversedEventName(movement) === name)
 
-/** The fields of its `data` (spec 6.2). A movement's sum of all movements changes once the fee is final. */
-const dataOf = (payment: Payment, movement: Movement | undefined) => ({
-  ...toWebhookData(payment),
-  ...(movement && movementData(payment, movement)),
-})
-
-/** The body that the payment would be announced with. Undefined when its metadata is no JSON. */
+/** The body that the payment would be announced with (spec 6.2). Undefined when its metadata is no JSON. */
 const bodyOf = (payment: Payment, event: Event): string | undefined =>
-  madeOf(() => envelopeBody(event.type, event.eventId, event.firedAt, dataOf(payment, movementOf(payment, event))))
+  madeOf(() => {
+    const movement = movementOf(payment, event)
+    const data = { ...toWebhookData(payment), ...(movement && movementData(payment, movement)) }
+    return envelopeBody(event.type, event.eventId, event.firedAt, data)
+  })
 
-const auditData = (payment: Payment, event: Event, found: Fields): readonly Difference[] => {
-  const expected = read(bodyOf(payment, event) ?? '')?.data
-  const fields = Object.keys(dataOf({ ...payment, metadata: undefined }, movementOf(payment, event)))
-  return fields
-    .filter((field) => field !== 'taken_back_minor' && expected?.get(field) !== found.get(field))
-    .flatMap((field) => {
-      const figure = (text: string | undefined) => (/^-?\d{1,15}$/.test(text ?? '') ? Number(text) : text)
-      return PRIVATE_FIELDS.includes(field)
-        ? differs(`event.data.${field}`, payment.paymentId, 'as in the payment', 'otherwise')
-        : differs(`event.data.${field}`, payment.paymentId, figure(expected?.get(field)), figure(found.get(field)))
+const figureOf = (text: string | undefined) => (/^-?\d{1,15}$/.test(text ?? '') ? Number(text) : text)
+
+const compareBody = (payment: Payment, event: Event, found: Fields): readonly Difference[] => {
+  const expected = fieldsOf(bodyOf(payment, event) ?? '')
+  if (expected === undefined) return differs('event.body', payment.paymentId, 'as in the payment', 'otherwise')
+  const names = new Set([...expected.keys(), ...found.keys()])
+  // A movement's sum of all movements changes once the fee is final.
+  names.delete('data.taken_back_minor')
+  return [...names]
+    .filter((name) => expected.get(name) !== found.get(name))
+    .flatMap((name) => {
+      const figures = [figureOf(expected.get(name)), figureOf(found.get(name))] as const
+      const shown = PRIVATE_FIELDS.test(name) ? (['as in the payment', 'otherwise'] as const) : figures
+      return differs(`event.${name}`, payment.paymentId, ...shown)
     })
-}
-
-/** The event shows what was known when it fired: the actual fee, or the estimate that became final later. */
-const auditAnnouncement = (payment: Payment, event: Event, found: Fields): readonly Difference[] => {
-  const now = auditData(payment, event, found)
-  if (now.length === 0) return now
-  const estimate = estimateOf(payment)
-  const then = estimate ? auditData({ ...payment, ...estimate, feeStatus: 'estimated' }, event, found) : now
-  return then.length < now.length ? then : now
 }
 
 const auditRow = (payment: Payment, event: Event, item: Item): readonly Difference[] => {
@@ -102,18 +88,16 @@ const auditRow = (payment: Payment, event: Event, item: Item): readonly Differen
   ]
 }
 
+/** The event shows what was known when it fired: the actual fee, or the estimate that became final later. */
 const auditBody = (payment: Payment, event: Event): readonly Difference[] => {
-  const { paymentId: id } = payment
   // Usually equal byte for byte; only others are compared field by field.
   if (event.body === bodyOf(payment, event)) return []
-  const body = read(event.body)
-  if (body === undefined) return differs('event.body', id, 'readable', 'unreadable')
-  return [
-    ...differs('event.body.event', id, event.type, body.head.get('event')),
-    ...differs('event.body.event_id', id, event.eventId, body.head.get('event_id')),
-    ...differs('event.body.timestamp', id, event.firedAt, body.head.get('timestamp')),
-    ...auditAnnouncement(payment, event, body.data),
-  ]
+  const found = fieldsOf(event.body)
+  if (found === undefined) return differs('event.body', payment.paymentId, 'readable', 'unreadable')
+  const now = compareBody(payment, event, found)
+  const estimate = now.length > 0 ? estimateOf(payment) : undefined
+  const then = estimate && compareBody({ ...payment, ...estimate, feeStatus: 'estimated' }, event, found)
+  return then && then.length < now.length ? then : now
 }
 
 /** Events outlive their deliveries, which are kept for ninety days. */
