@@ -37,9 +37,7 @@ export const compareEntries = (expected: Entry, found: Entry): readonly Differen
   return named.length > 0 ? named : differs('entry', found.entryId, 'as its payment says', 'otherwise')
 }
 
-const auditOfPayment = ({ clientId }: ClientBooks, entry: Entry, payments: ReadonlyMap<PaymentId, Payment>) => {
-  const payment = entry.paymentId && payments.get(entry.paymentId)
-  if (!payment) return differs('entry.payment_id', entry.entryId, 'a payment', entry.paymentId)
+const auditOfPayment = ({ clientId }: ClientBooks, entry: Entry, payment: Payment): readonly Difference[] => {
   const expected = entriesOf(payment).find(({ entryId }) => entryId === entry.entryId)
   return [
     ...differs('payment.client_id', payment.paymentId, clientId, payment.clientId),
@@ -49,53 +47,26 @@ const auditOfPayment = ({ clientId }: ClientBooks, entry: Entry, payments: Reado
   ]
 }
 
-/** Whether a re-credit replaces an entry that its settlement has noted as left out. */
-const isNoted = ({ settlements }: Pick<ClientBooks, 'settlements'>, recredit: Entry): boolean =>
-  settlements.some(({ settlement: { leftOut = [] } }) =>
-    leftOut.some(
-      ({ entryId, recreditedAt }) => entryId === recredit.standsForEntryId && recreditedAt === recredit.postedAt,
-    ),
-  )
-
-const auditRecredits = (books: ClientBooks, entries: readonly Entry[]): readonly Difference[] =>
-  entries
-    .filter(({ type }) => type === 'recredit')
-    .flatMap((entry) => {
-      if (entry.standsForEntryId !== undefined) {
-        return isNoted(books, entry) ? [] : differs('entry', entry.entryId, 'of an entry left out', entry.type)
-      }
-      const id = entry.recreditedSettlementId
-      const settlement = books.settlements.find((one) => one.settlement.settlementId === id)?.settlement
-      const at = settlement?.recreditedAt
-      if (settlement === undefined || at === undefined) {
-        return differs('entry.recredited_settlement_id', entry.entryId, 'a settlement that was re-credited', id)
-      }
-      const expected = madeOf(() => recreditEntry(settlement, at))
-      return expected
-        ? compareEntries(expected, entry)
-        : differs('settlement', settlement.settlementId, 'figures that add up', 'otherwise')
-    })
-
-/** Compares each entry of a client with its source and with itself. */
-export const auditEntries = async (deps: StoreDeps, books: ClientBooks, entries: readonly Entry[]) => {
-  const payments = await paymentsOf(deps, entries)
-  const ids = new Set<string>()
-  const own = entries.flatMap((entry) => {
-    const isTwice = ids.has(entry.entryId)
-    ids.add(entry.entryId)
-    return [
-      ...when(isTwice, differs('entry', entry.entryId, 'once', 'twice')),
-      ...when(!isBalanced(entry), differs('entry.house_minor', entry.entryId, 'equal sides', entry.houseMinor)),
-      ...(entry.paymentId === undefined ? [] : auditOfPayment(books, entry, payments)),
-    ]
-  })
-  return [...own, ...auditAdjustedEntries(books, entries), ...auditRecredits(books, entries)]
+/** A re-credit replaces a settlement that failed, or an entry that its settlement has noted as left out. */
+const auditRecredit = ({ settlements }: ClientBooks, entry: Entry): readonly Difference[] => {
+  const { entryId: id, standsForEntryId, recreditedSettlementId, postedAt } = entry
+  if (standsForEntryId !== undefined) {
+    const noted = settlements.flatMap(({ settlement: { leftOut = [] } }) => leftOut)
+    const isNoted = noted.some((one) => one.entryId === standsForEntryId && one.recreditedAt === postedAt)
+    return isNoted ? [] : differs('entry', id, 'of an entry left out', entry.type)
+  }
+  const found = settlements.find(({ settlement: { settlementId } }) => settlementId === recreditedSettlementId)
+  const at = found?.settlement.recreditedAt
+  if (found === undefined || at === undefined) {
+    return differs('entry.recredited_settlement_id', id, 'a settlement that was re-credited', recreditedSettlementId)
+  }
+  const expected = madeOf(() => recreditEntry(found.settlement, at))
+  return expected
+    ? compareEntries(expected, entry)
+    : differs('settlement', found.settlement.settlementId, 'figures that add up', 'otherwise')
 }
 
-const isAdjusted = ({ type, paymentId }: Entry): boolean =>
-  paymentId === undefined && (type === 'recovered' || type === 'written_off' || type === 'correction')
-
-const compare = (adjustment: Adjustment, entry: Entry): readonly Difference[] =>
+const compareAdjustment = (adjustment: Adjustment, entry: Entry): readonly Difference[] =>
   compared('entry', entry.entryId, [
     ['type', adjustment.kind, entry.type],
     ['net_minor', adjustment.amountMinor, entry.netMinor],
@@ -103,12 +74,30 @@ const compare = (adjustment: Adjustment, entry: Entry): readonly Difference[] =>
     ['provider_transaction_id', adjustment.providerTransactionId, entry.providerTransactionId],
   ])
 
-/** Compares each entry that an operator made with its adjustment. */
-const auditAdjustedEntries = ({ adjustments }: Pick<ClientBooks, 'adjustments'>, entries: readonly Entry[]) =>
-  entries.filter(isAdjusted).flatMap((entry) => {
-    const adjustment = adjustments.find(({ entryId }) => entryId === entry.entryId)
-    return adjustment ? compare(adjustment, entry) : differs('entry', entry.entryId, 'one of an adjustment', entry.type)
+/** Compares each entry of a client with itself and with its source: a payment, a settlement, or an adjustment. */
+export const auditEntries = async (deps: StoreDeps, books: ClientBooks, entries: readonly Entry[]) => {
+  const payments = await paymentsOf(deps, entries)
+  const ids = new Set<string>()
+  const auditSource = (entry: Entry): readonly Difference[] => {
+    const { entryId: id, paymentId, type } = entry
+    if (paymentId !== undefined) {
+      const payment = payments.get(paymentId)
+      return payment ? auditOfPayment(books, entry, payment) : differs('entry.payment_id', id, 'a payment', paymentId)
+    }
+    if (type === 'recredit') return auditRecredit(books, entry)
+    const adjustment = books.adjustments.find(({ entryId }) => entryId === id)
+    return adjustment ? compareAdjustment(adjustment, entry) : differs('entry', id, 'one of an adjustment', type)
+  }
+  return entries.flatMap((entry) => {
+    const isTwice = ids.has(entry.entryId)
+    ids.add(entry.entryId)
+    return [
+      ...when(isTwice, differs('entry', entry.entryId, 'once', 'twice')),
+      ...when(!isBalanced(entry), differs('entry.house_minor', entry.entryId, 'equal sides', entry.houseMinor)),
+      ...auditSource(entry),
+    ]
   })
+}
 
 const referenceIn = ({ action, after }: AuditRecord): readonly string[] =>
   action === 'adjust-ledger' && typeof after?.['reference'] === 'string' ? [after['reference']] : []
@@ -124,7 +113,7 @@ export const auditAdjustments = async (deps: StoreDeps, { clientId, adjustments,
       return [
         ...differs('adjustment', reference, 'recorded', recorded.has(reference) ? 'recorded' : 'not recorded'),
         ...(entry
-          ? compare(adjustment, entry)
+          ? compareAdjustment(adjustment, entry)
           : differs('entry', entryId, `that of adjustment ${reference}`, 'not there')),
       ]
     }),
