@@ -114,33 +114,47 @@ export const openNet = (payments: readonly RawItem[]): number => {
   return sum(open, 'net_minor') - sum(open, 'taken_back_minor')
 }
 
+/** Wrong figures, each with what it must be. */
+export const differences = (
+  who: string,
+  figures: readonly (readonly [what: string, expected: unknown, found: unknown])[],
+): string[] =>
+  figures.flatMap(([what, expected, found]) =>
+    expected === found ? [] : [`${who}: ${what} is ${String(found)}, must be ${String(expected)}`],
+  )
+
+export const isRecredit = ({ type }: RawItem): boolean => type === 'recredit'
+
+/** Entries that move money into a client's ledger: a re-credit repeats what was there before. */
+export const moving = (entries: readonly RawItem[]): readonly RawItem[] => entries.filter((entry) => !isRecredit(entry))
+
 const STATUSES = ['pending', 'succeeded', 'failed', 'expired', 'cancelled']
 
 /**
  * Payments stay in the part they were claimed for, which every reader asks: its shards count and credit them and no
  * others, and its lists have them and their events.
  */
-export const partProblems = ({ payments, events, shards, windows }: Books): string[] => {
+export const partProblems = ({ payments, events, shards, windows, entries }: Books): string[] => {
   const partsOf = new Map(windows.map((window) => [clientOf(window), amount(window, 'parts') || 1]))
   const byPart = Map.groupBy(payments, partOf)
-  const names = new Set([...byPart.keys(), ...shards.map(partIn)])
+  const byPk = new Map(payments.map((payment) => [payment['pk'], partOf(payment)]))
+  const names = new Set([...byPart.keys(), ...[...shards, ...entries].map(partIn)])
   return [
     ...payments
       .filter((payment) => amount(payment, 'part') >= (partsOf.get(text(payment, 'client_id')) ?? 0))
       .map((payment) => `payment ${text(payment, 'payment_id')} is in a part that no reader asks`),
-    ...[...payments, ...events]
-      .filter((item) => {
-        const payment = payments.find(({ pk }) => pk === item['pk'])
-        return payment === undefined || text(item, 'owner') !== partOf(payment)
-      })
-      .map((item) => `${text(item, 'pk')} ${text(item, 'sk')} is listed in another part than its payment`),
-    ...[...names].flatMap((part) =>
-      STATUSES.flatMap((status) => {
-        const expected = (byPart.get(part) ?? []).filter((payment) => payment['status'] === status).length
-        const own = shards.filter((shard) => partIn(shard) === part)
-        const found = sum(own, `count_${status}`)
-        return expected === found ? [] : [`part ${part}: count of ${status} is ${found}, must be ${expected}`]
-      }),
+    ...[...payments, ...events].flatMap(({ pk, sk, owner }) =>
+      differences(`${String(pk)} ${String(sk)}`, [['owner', byPk.get(pk) ?? 'that of a payment', owner]]),
     ),
+    ...[...names].flatMap((part) => {
+      const own = byPart.get(part) ?? []
+      const ownShards = shards.filter((shard) => partIn(shard) === part)
+      const ownEntries = moving(entries.filter((entry) => partIn(entry) === part))
+      const countOf = (status: string) => own.filter((payment) => payment['status'] === status).length
+      return differences(`part ${part}`, [
+        ['credited', sum(ownEntries, 'net_minor') + openNet(own), sum(ownShards, 'credited_minor')],
+        ...STATUSES.map((status) => [status, countOf(status), sum(ownShards, `count_${status}`)] as const),
+      ])
+    }),
   ]
 }

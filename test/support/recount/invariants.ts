@@ -4,7 +4,7 @@
  */
 import { amount, type Books, booksOf, partProblems, type RawItem, type Seen, text } from './books.ts'
 import { deliveryProblems, eventProblems } from './delivery-books.ts'
-import { entryProblems, ledgerProblems, recreditProblems, settlementProblems } from './journal-books.ts'
+import { entryProblems, ledgerProblems } from './journal-books.ts'
 import { paymentEntryProblems } from './payment-books.ts'
 
 const moneyProblems = ({ payments, suspense }: Books, { captured, turned }: Seen): string[] => {
@@ -113,9 +113,7 @@ export const moneyProblemsOf = (items: readonly RawItem[], block = BLOCK): reado
   const books = booksOf(items)
   return [
     ...entryProblems(books),
-    ...ledgerProblems(books),
-    ...settlementProblems(books, block),
-    ...recreditProblems(books),
+    ...ledgerProblems(books, block),
     ...paymentEntryProblems(books),
     ...partProblems(books),
   ]

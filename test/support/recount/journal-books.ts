@@ -1,14 +1,21 @@
 /** A recount of the journal from raw items: what each entry, shard, window and settlement must add up to. */
 import { createHash } from 'node:crypto'
-import { amount, type Books, clientOf, openNet, partIn, partOf, type RawItem, sum, text } from './books.ts'
+import {
+  amount,
+  type Books,
+  clientOf,
+  differences,
+  isRecredit,
+  moving,
+  openNet,
+  partIn,
+  type RawItem,
+  sum,
+  text,
+} from './books.ts'
 
 const SIDES = ['gross', 'fee', 'markup', 'net', 'provider', 'bank', 'suspense', 'house']
 const AMOUNTS = SIDES.map((side) => `${side}_minor`)
-
-const isRecredit = ({ type }: RawItem): boolean => type === 'recredit'
-
-/** Entries that move money into a client's ledger: a re-credit repeats what was there before. */
-const moving = (entries: readonly RawItem[]): readonly RawItem[] => entries.filter((entry) => !isRecredit(entry))
 
 /** In the order of the journal, over all parts. */
 const inOrder = (entries: readonly RawItem[]): readonly RawItem[] =>
@@ -25,12 +32,6 @@ export const sweptBy = (settlement: RawItem, entries: readonly RawItem[]) => {
 }
 
 const isUnswept = (window: RawItem) => (entry: RawItem) => text(entry, 'eligible_at') >= text(window, 'settled_until')
-
-/** Wrong figures, each with what it must be. */
-const differences = (who: string, figures: readonly (readonly [what: string, expected: unknown, found: unknown])[]) =>
-  figures.flatMap(([what, expected, found]) =>
-    expected === found ? [] : [`${who}: ${what} is ${String(found)}, must be ${String(expected)}`],
-  )
 
 /** Both equations of every entry; none may be settled before it was written. */
 export const entryProblems = ({ entries, houseEntries }: Books): string[] =>
@@ -81,6 +82,8 @@ const windowProblems = ({ window, shards, payments, entries, settlements }: OwnB
     ['in settlement', sum(settlements.filter(isInSettlement), 'net_minor'), amount(window, 'in_settlement_minor')],
     ['paid out', sum(settlements.filter(isPaidOut), 'net_minor'), amount(window, 'paid_out_minor')],
     ['written off', sum(writtenOff, 'net_minor'), amount(window, 'written_off_minor')],
+    // What the house gave up is never taken back twice.
+    ['less than nothing written off', false, amount(window, 'written_off_minor') < 0],
     ['settled until', settlements.at(-1)?.['swept_until'] ?? window['settled_until'], window['settled_until']],
     ['last settlement', settlements.at(-1)?.['settlement_id'], window['last_settlement_id']],
   ])
@@ -104,27 +107,6 @@ const spanProblems = ({ window, shards, settlements }: OwnBooks): string[] => [
     .filter((item) => text(item, 'closed_until') < text(window, 'settled_until'))
     .map((item) => `${text(item, 'pk')} ${text(item, 'sk')} lets entries into a swept window`),
 ]
-
-/** The shards of a part have what its entries and its open payments say. */
-const shardProblems = ({ shards, payments, entries }: OwnBooks): string[] =>
-  [...new Set([...shards.map(partIn), ...entries.map(partIn), ...payments.map(partOf)])].flatMap((part) => {
-    const own = moving(entries.filter((entry) => partIn(entry) === part))
-    const expected = sum(own, 'net_minor') + openNet(payments.filter((payment) => partOf(payment) === part))
-    const ownShards = shards.filter((shard) => partIn(shard) === part)
-    return differences(`part ${part}`, [['credited', expected, sum(ownShards, 'credited_minor')]])
-  })
-
-/** What the house gave up is never taken back twice. */
-const writtenOffProblems = ({ window }: OwnBooks): string[] =>
-  amount(window, 'written_off_minor') < 0 ? [`${clientOf(window)}: less than nothing is written off`] : []
-
-export const ledgerProblems = (books: Books): string[] =>
-  booksOfClients(books).flatMap((own) => [
-    ...windowProblems(own),
-    ...writtenOffProblems(own),
-    ...spanProblems(own),
-    ...shardProblems(own),
-  ])
 
 const NOT_STORED = ['pk', 'sk']
 
@@ -176,39 +158,44 @@ const settlementFigures = (settlement: RawItem, entries: readonly RawItem[], dig
   ] as const
 
 /** Each settlement is its entries: sums, numbers and digest. `block`: entries of one block of a digest. */
-export const settlementProblems = (books: Books, block: number): string[] =>
-  booksOfClients(books).flatMap(({ settlements, entries }) =>
-    settlements.flatMap((settlement, at) => {
-      const own = sweptBy(settlement, entries)
-      const digest = digestOf(text(settlements[at - 1] ?? {}, 'digest'), own, block)
-      return differences(`settlement ${text(settlement, 'settlement_id')}`, settlementFigures(settlement, own, digest))
-    }),
-  )
+const settlementProblems = ({ settlements, entries }: OwnBooks, block: number): string[] =>
+  settlements.flatMap((settlement, at) => {
+    const own = sweptBy(settlement, entries)
+    const digest = digestOf(text(settlements[at - 1] ?? {}, 'digest'), own, block)
+    return differences(`settlement ${text(settlement, 'settlement_id')}`, settlementFigures(settlement, own, digest))
+  })
 
 /** A re-credited settlement has one entry with its figures, and no other settlement has one. */
-export const recreditProblems = (books: Books): string[] =>
-  booksOfClients(books).flatMap(({ settlements, entries }) => {
-    const carrying = entries.filter((entry) => entry['recredited_settlement_id'] !== undefined)
-    const ids = new Set(settlements.map(({ settlement_id: id }) => id))
-    const strays = carrying.filter((entry) => !ids.has(entry['recredited_settlement_id']))
-    return [
-      ...strays.map((entry) => `entry ${text(entry, 'sk')} re-credits no settlement`),
-      ...settlements.flatMap((settlement) => {
-        const { settlement_id: id, recredited_at: at } = settlement
-        const own = carrying.filter((entry) => entry['recredited_settlement_id'] === id)
-        const [entry = {}] = own
-        return differences(`re-credit of ${String(id)}`, [
-          ['number', at === undefined ? 0 : 1, own.length],
-          ...(own.length === 0
-            ? []
-            : ([
-                ['state', 'failed', settlement['status']],
-                ['time', at, entry['eligible_at']],
-                ['net', settlement['net_minor'], amount(entry, 'net_minor')],
-                ['gross', settlement['gross_minor'], amount(entry, 'gross_minor')],
-                ['payments', settlement['payment_count'], amount(entry, 'payment_count')],
-              ] as const)),
-        ])
-      }),
-    ]
-  })
+const recreditProblems = ({ settlements, entries }: OwnBooks): string[] => {
+  const bySettlement = Map.groupBy(entries, (entry) => entry['recredited_settlement_id'])
+  const ids = new Set([undefined, ...settlements.map(({ settlement_id: id }) => id)])
+  const strays = [...bySettlement.keys()].filter((id) => !ids.has(id))
+  return [
+    ...strays.map((id) => `an entry re-credits settlement ${String(id)}, which is not there`),
+    ...settlements.flatMap((settlement) => {
+      const { settlement_id: id, recredited_at: at } = settlement
+      const own = bySettlement.get(id) ?? []
+      return differences(`re-credit of ${String(id)}`, [
+        ['number', at === undefined ? 0 : 1, own.length],
+        ...own.flatMap(
+          (entry) =>
+            [
+              ['state', 'failed', settlement['status']],
+              ['time', at, entry['eligible_at']],
+              ['net', settlement['net_minor'], amount(entry, 'net_minor')],
+              ['gross', settlement['gross_minor'], amount(entry, 'gross_minor')],
+              ['payments', settlement['payment_count'], amount(entry, 'payment_count')],
+            ] as const,
+        ),
+      ])
+    }),
+  ]
+}
+
+export const ledgerProblems = (books: Books, block: number): string[] =>
+  booksOfClients(books).flatMap((own) => [
+    ...windowProblems(own),
+    ...spanProblems(own),
+    ...settlementProblems(own, block),
+    ...recreditProblems(own),
+  ])

@@ -5,7 +5,7 @@ import { PaymentSchema } from '../../../shared/payment/payment-store.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { fromItem } from '../../../shared/table/attributes.ts'
 import { modelOf } from '../money-model.ts'
-import { amount, type Books, isOpen, partIn, partOf, type RawItem, sum, text } from './books.ts'
+import { amount, type Books, differences, isOpen, partIn, partOf, type RawItem, sum, text } from './books.ts'
 
 /** The provider's rows that moved a payment's money. */
 const movementsOf = (payment: RawItem): readonly Movement[] =>
@@ -64,18 +64,14 @@ const ownProblems = (payment: RawItem, entries: readonly RawItem[]): string[] =>
   const stands = hasSucceeded ? standing(payment) : 0
   const net = isPosted ? stands - clawed(payment) : 0
   const gain = isPosted ? gained(payment) : 0
-  return [
-    ...(!hasSucceeded || stored(payment) === stands ? [] : [`payment ${id} is worth ${stands} by the provider's rows`]),
-    ...(isPosted === (payment['posted_at'] !== undefined) ? [] : [`payment ${id} is both open and posted, or neither`]),
-    ...(sum(entries, 'net_minor') === net ? [] : [`payment ${id}: its entries are not what stands of it, ${net}`]),
-    ...(sum(entries, 'provider_minor') === gain
-      ? []
-      : [`payment ${id}: the provider gave ${gain}, its entries differ`]),
-    ...(linesOf(entries).join() === toldBy(payment).join() ? [] : [`payment ${id} has not the entries that it tells`]),
-    ...entries
-      .filter((entry) => partIn(entry) !== partOf(payment))
-      .map((entry) => `entry ${text(entry, 'sk')} is in another part than payment ${id}`),
-  ]
+  return differences(`payment ${id}`, [
+    ["worth by the provider's rows", stands, hasSucceeded ? stored(payment) : 0],
+    ['posted', isPosted, payment['posted_at'] !== undefined],
+    ['net of its entries', net, sum(entries, 'net_minor')],
+    ['gain by its entries', gain, sum(entries, 'provider_minor')],
+    ['entries', toldBy(payment).join(), linesOf(entries).join()],
+    ...entries.map((entry) => ['part of an entry', partOf(payment), partIn(entry)] as const),
+  ])
 }
 
 /** Each payment has the entries that follow from its fields. Their sum is its remaining money. No entry is unknown. */
