@@ -85,50 +85,37 @@ export const houseRow: Place = () =>
 export const recordRow: Place = () => firstIn(auditRecordPk(history.settlements.paid.settlementId))
 
 /** Puts rows back as they were. */
-export type Undo = () => Promise<void>
+type Undo = () => Promise<void>
 /** A change of rows past every condition, as a person with access to the table makes it. */
 export type Corruption = () => Promise<Undo>
 
-export const change =
-  (place: Place, changes: Row | ((before: Row) => Row)): Corruption =>
+/** Other rows in place of a row, under its key or under others. */
+const replace =
+  (place: Place, alter: (before: Row) => readonly Row[]): Corruption =>
   async () => {
     const before = await read(await place())
-    await write({ ...before, ...(typeof changes === 'function' ? changes(before) : changes) })
-    return () => write(before)
-  }
-
-export const add = (place: Place, attribute: string, amount = 1): Corruption =>
-  change(place, (before) => ({ [attribute]: Number(before[attribute] ?? 0) + amount }))
-
-export const lose =
-  (place: Place, attribute?: string): Corruption =>
-  async () => {
-    const before = await read(await place())
-    if (attribute === undefined) await erase(before)
-    else await write(Object.fromEntries(Object.entries(before).filter(([name]) => name !== attribute)))
-    return () => write(before)
-  }
-
-/** A copy of a row under another key. */
-export const copy =
-  (place: Place, changes: (before: Row) => Row): Corruption =>
-  async () => {
-    const before = await read(await place())
-    const forged = { ...before, ...changes(before) }
-    await write(forged)
-    return () => erase(forged)
-  }
-
-/** The row under another key only. */
-export const move =
-  (place: Place, changes: (before: Row) => Row): Corruption =>
-  async () => {
-    const before = await read(await place())
-    const moved = { ...before, ...changes(before) }
-    await write(moved)
+    const rows = alter(before)
     await erase(before)
+    for (const row of rows) await write(row)
     return async () => {
-      await erase(moved)
+      for (const row of rows) await erase(row)
       await write(before)
     }
   }
+
+export const change = (place: Place, changes: (before: Row) => Row): Corruption =>
+  replace(place, (before) => [{ ...before, ...changes(before) }])
+
+export const set = (place: Place, changes: Row): Corruption => change(place, () => changes)
+
+export const add = (place: Place, attribute: string): Corruption =>
+  change(place, ({ [attribute]: before = 0 }) => ({ [attribute]: Number(before) + 1 }))
+
+export const lose = (place: Place): Corruption => replace(place, () => [])
+
+export const loseAttribute = (place: Place, attribute: string): Corruption =>
+  replace(place, ({ [attribute]: _, ...row }) => [row])
+
+/** A copy of a row under another key. */
+export const copy = (place: Place, changes: (before: Row) => Row): Corruption =>
+  replace(place, (before) => [before, { ...before, ...changes(before) }])

@@ -11,7 +11,7 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { notAccepted, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { type Corruption, change, clientId, history, makeHistory, suspenseRow } from './corruption-world.ts'
+import { type Corruption, clientId, history, makeHistory, set, suspenseRow } from './corruption-world.ts'
 import { CORRUPTIONS } from './corruptions.ts'
 
 beforeAll(() => makeHistory(), 60_000)
@@ -73,7 +73,7 @@ describe('a corruption by hand', () => {
 
   it('of one client’s suspense is not found by the audit of another client', async () => {
     const { clientId: other } = await aStoredClient(history.deps)
-    const halved = change(suspenseRow('held'), { amount_minor: 15_000 })
+    const halved = set(suspenseRow('held'), { amount_minor: 15_000 })
 
     const found = await during(halved, () => auditLedger(withoutSleep(), other))
 
@@ -83,7 +83,7 @@ describe('a corruption by hand', () => {
   it.for(['audit-ledger', 'the daily audit'])(
     'of a client’s suspense, found by %s, stands on the client until it is gone',
     async (by) => {
-      const halved = change(suspenseRow('held'), { amount_minor: 15_000 })
+      const halved = set(suspenseRow('held'), { amount_minor: 15_000 })
       const standing = async () =>
         notAccepted(await readClientVerdict(history.deps, clientId())).map(({ what }) => what)
 
