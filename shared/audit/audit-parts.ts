@@ -18,9 +18,7 @@ import { auditTrails, type ClientBooks, ownedItems, readClientBooks } from './ju
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 
-/**
- * A part of a client's books that is judged separately. The key names it, and parts are judged in the order of keys.
- */
+/** A part of a client's books that is judged separately. Parts are judged in the order of their keys. */
 export type Part = {
   readonly key: string
   /** `isAgain`: everything that the first look read is read again. */
@@ -40,8 +38,6 @@ const LONGEST_LAG_MS = 100 * SECOND_MS
 /** How long an index may lack writes that the books count. */
 type Lag = (books: ClientBooks, now: Timestamp) => number
 
-const usualLag: Lag = () => SECOND_MS
-
 /** Counts by status change at times that the ledger does not know. */
 export const lagOfCounts: Lag = () => LONGEST_LAG_MS
 
@@ -53,19 +49,21 @@ export const lagOfCredits: Lag = ({ ledger }, now) => {
   return Math.min(Math.max(leftMs, SECOND_MS), LONGEST_LAG_MS)
 }
 
-type Judge = (books: ClientBooks) => Promise<readonly Difference[]>
+type BookPart = {
+  readonly judge: (books: ClientBooks) => Promise<readonly Difference[]>
+  /** What must not change while the part is judged. */
+  readonly stand?: (books: ClientBooks) => unknown
+  readonly lag?: Lag
+}
 
-/** What must not change while a part is judged. */
-type Stand = (books: ClientBooks) => unknown
-
-const byLedger: Stand = ({ ledger, settlements }) => ({ ledger, settlements: settlements.length })
+const byLedger = ({ ledger, settlements }: ClientBooks) => ({ ledger, settlements: settlements.length })
 
 /** A part that is compared with the client's kept figures, which are read once for all parts. */
 export const bookPart = (
   deps: AuditDeps,
   read: ClientBooks,
   key: string,
-  { judge, stand = byLedger, lag = usualLag }: { readonly judge: Judge; readonly stand?: Stand; readonly lag?: Lag },
+  { judge, stand = byLedger, lag = () => SECOND_MS }: BookPart,
 ): Part => ({
   key,
   judge: async (isAgain) => {
@@ -97,15 +95,10 @@ export const isLong = ({ stage }: Pick<AuditDeps, 'stage'>, { entryCount }: Sett
   entryCount > (stage.historySteps ?? HISTORY_STEPS).atOnce
 
 /**
- * The part of a client's audit for a long settlement: what the settlement's last own audit found, and another one
- * becomes due. Inconclusive until the first one has ended.
+ * A long settlement: what its last own audit found, and another one becomes due. Inconclusive until the first one has
+ * ended.
  */
-const longPart = (
-  deps: AuditDeps,
-  { clientId }: Pick<ClientBooks, 'clientId'>,
-  key: string,
-  settlementId: SettlementId,
-): Part => ({
+const longPart = (deps: AuditDeps, clientId: ClientId, key: string, settlementId: SettlementId): Part => ({
   key,
   isElsewhere: true,
   judge: async () => {
@@ -121,11 +114,7 @@ const longPart = (
  * Payments that were created in a span. Those with differences are judged once more at once: a transaction may just have
  * become visible item by item, and a busy client always has such payments.
  */
-const paymentsPart = (
-  deps: AuditDeps,
-  books: Pick<ClientBooks, 'clientId' | 'parts'>,
-  { name, between }: { readonly name: string; readonly between: readonly [string, string] },
-): Part => ({
+const paymentsPart = (deps: AuditDeps, books: ClientBooks, name: string, between: readonly [string, string]): Part => ({
   key: `payments ${name}`,
   judge: async () => {
     const found: Difference[] = []
@@ -145,7 +134,7 @@ const dayParts = (deps: AuditDeps, books: ClientBooks, day: number): readonly Pa
   const name = start.slice(0, 10)
   const between = [start, timestampOf((day + 1) * DAY_MS - 1)] as const
   return [
-    paymentsPart(deps, books, { name, between }),
+    paymentsPart(deps, books, name, between),
     { key: `events ${name}`, judge: () => auditStrayEvents(deps, books, between) },
   ]
 }
@@ -174,10 +163,7 @@ const suspensePart = (deps: AuditDeps, clientId: ClientId): Part => ({
   },
 })
 
-/**
- * The parts of an audit of one client: those of every audit, the due slices of settled history and of payments, and
- * further wanted parts. With all slices it is the audit of the whole client.
- */
+/** The parts of an audit of one client: those of every audit, the due slices of its history, and further wanted ones. */
 export const partsOf = async (
   deps: AuditDeps,
   client: Client,
@@ -195,13 +181,13 @@ export const partsOf = async (
     [isDue === ALL_SLICES, suspensePart(deps, client.clientId)],
     [true, { key: TRAILS, judge: () => auditTrails(deps, client.clientId, { full: isWhole || wanted.has(TRAILS) }) }],
     // A payment that is listed on no day of its client's life was tampered with.
-    [true, paymentsPart(deps, books, { name: 'before', between: ['0', timestampOf(first * DAY_MS - 1)] })],
-    [true, paymentsPart(deps, books, { name: 'later', between: [timestampOf((last + 1) * DAY_MS), '9~'] })],
+    [true, paymentsPart(deps, books, 'before', ['0', timestampOf(first * DAY_MS - 1)])],
+    [true, paymentsPart(deps, books, 'later', [timestampOf((last + 1) * DAY_MS), '9~'])],
     [isWhole, bookPart(deps, books, 'counts', { judge: (read) => auditCounts(deps, read), lag: lagOfCounts })],
     ...books.settlements.map(({ settlement }) => {
       const { settlementId } = settlement
       const part = settlementPart(deps, books, settlementId)
-      const own = isLong(deps, settlement) ? longPart(deps, books, part.key, settlementId) : part
+      const own = isLong(deps, settlement) ? longPart(deps, client.clientId, part.key, settlementId) : part
       return [isDue(slotOf(settlementId, SLICES)), own] as const
     }),
     ...Array.from({ length: last - first + 1 }, (_, at) => first + at).flatMap((day) =>

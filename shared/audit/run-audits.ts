@@ -31,11 +31,16 @@ const RUN_MS = 2 * MINUTE_MS
 /** An operator waits for a whole audit. */
 const WHOLE_RUN_MS = 2.5 * MINUTE_MS
 
+type Message = { readonly client_id: string } | { readonly settlement_id: string } | { readonly gateway: true }
+
+/** Starts an audit, or its next run. `group`: a client takes turns with others. */
+const sendAudit = ({ queues }: Pick<Deps, 'queues'>, body: Message, group: string) =>
+  queues.send('audits', { body, delaySeconds: 0, group })
+
 /**
- * Audits one client, daily (design section 4, "Audit"): its kept figures, its open tail, its bank details, standing
- * differences, and the due slices of its history; within thirty days all of it. A long audit continues in further runs,
- * each of which stores its progress and sends the next message. A difference stands on the client until it is gone or
- * accepted, and is reported each day. Safe to repeat: it changes no money.
+ * Audits one client, daily (design section 4, "Audit"); within thirty days all of it. A long audit continues in further
+ * runs, each of which stores its progress. A difference stands on the client until it is gone or accepted, and is
+ * reported each day. Safe to repeat: it changes no money.
  */
 export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<void> => {
   const client = await findClient(deps, clientId)
@@ -56,7 +61,7 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
   )
   if (stoppedAt !== undefined) {
     await noteFound(deps, clientId, found, { unclear, progress: { day, done: left[stoppedAt - 1]?.key ?? done } })
-    await deps.queues.send('audits', { body: { client_id: clientId }, delaySeconds: 0, group: clientId })
+    await sendAudit(deps, { client_id: clientId }, clientId)
     return
   }
   const owing = await tellOwing(deps, clientId, verdict)
@@ -65,17 +70,12 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
   await tellStanding(deps, clientId, stands)
 }
 
-/**
- * A negative balance is reported after this time, and again after each such time: new payments usually cover it before.
- */
+/** A negative balance is reported after this time, and each time again: new payments usually cover it before. */
 const PATIENCE_MS = 7 * DAY_MS
 
 type Owing = Pick<ClientVerdict, 'owesSince' | 'owesToldAt'>
 
-/**
- * Alerts operators, once a week, about a client that has owed us money for a week (design section 10). Answers what the
- * verdict keeps; nothing once the balance is no longer negative.
- */
+/** Alerts operators about a client that owes us money (design section 10). Answers what the verdict keeps of that. */
 const tellOwing = async (
   deps: Pick<Deps, 'table' | 'alerts' | 'now'>,
   clientId: ClientId,
@@ -106,9 +106,8 @@ const CLAIM_MS = 10 * MINUTE_MS
 const AGAIN_MS = MINUTE_MS
 
 /**
- * Audits a settlement a minute after it was recorded; only then it may be paid out (design sections 4 and 11).
- * Differences stand on its client. A long one takes several runs, each of which sends the next message. Safe to repeat:
- * the claim moves the due time forward.
+ * Audits a settlement a minute after it was recorded; only then it may be paid out (design sections 4 and 11). A long
+ * one takes several runs. Safe to repeat: the claim moves the due time forward.
  */
 export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): Promise<void> => {
   const verdict = await readSettlementVerdict(deps, settlementId)
@@ -125,7 +124,7 @@ export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): 
       ? await judgeLong(deps, books, stored, { verdict, claimed })
       : { ...(await believed(deps, judge)), seen: [] }
   if (judged === undefined) {
-    await deps.queues.send('audits', { body: { settlement_id: settlementId }, delaySeconds: 0, group: client.clientId })
+    await sendAudit(deps, { settlement_id: settlementId }, client.clientId)
     return
   }
   const { differences, isInconclusive, seen } = judged
@@ -144,10 +143,7 @@ export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): 
 /** Findings without a client are reported under this name. */
 const SUBJECT = 'gateway'
 
-/**
- * Audits the house journal and all suspense, daily. Reports what it finds each day until it is gone. What is of one
- * client stands on that client, whose own audit judges it again.
- */
+/** Audits the house journal and all suspense, daily. Differences of one client also stand on that client. */
 export const auditGateway = async (deps: RunDeps): Promise<void> => {
   const clientOf = new Map<Difference, string | undefined>()
   const { differences } = await believed(deps, async () => {
@@ -166,10 +162,8 @@ export const auditGateway = async (deps: RunDeps): Promise<void> => {
 
 /** Starts the daily audit: a message for each client, and one for what belongs to no client. Safe to repeat. */
 export const startAudits = async (deps: Pick<Deps, 'table' | 'queues' | 'log'>) => {
-  await deps.queues.send('audits', { body: { gateway: true }, delaySeconds: 0, group: 'gateway' })
-  const clients = await sendForEachClient(deps, (clientId) =>
-    deps.queues.send('audits', { body: { client_id: clientId }, delaySeconds: 0, group: clientId }),
-  )
+  await sendAudit(deps, { gateway: true }, SUBJECT)
+  const clients = await sendForEachClient(deps, (clientId) => sendAudit(deps, { client_id: clientId }, clientId))
   deps.log.info('audits.started', { clients })
   return { clients }
 }
@@ -177,9 +171,8 @@ export const startAudits = async (deps: Pick<Deps, 'table' | 'queues' | 'log'>) 
 export type AuditResult = { readonly balanced: boolean | 'inconclusive'; readonly differences: readonly Difference[] }
 
 /**
- * Audits a whole client now and lists every difference (design section 4, "Audit"). Inconclusive: its books moved
- * during the read, or are more than one run can read; the daily audit reads those in slices. Differences stand on the
- * client until they are gone, and are reported. Changes no money. Throws 404 for an unknown client.
+ * Audits a whole client now, and lists and reports every difference. Inconclusive: its books moved during the read, or
+ * are more than one run can read. Changes no money. Throws 404 for an unknown client.
  */
 export const auditLedger = async (
   deps: AuditDeps & Pick<Deps, 'alerts' | 'log'>,

@@ -97,10 +97,7 @@ const readSettlements = async (deps: TableDeps, clientId: ClientId, lastId: Sett
   }
 }
 
-/**
- * Reads a client's kept figures: its ledger, its settlements and the trail of its changes. The client itself is read
- * again, because its trail may have grown meanwhile.
- */
+/** Reads a client's kept figures. The client itself is read again, because its trail may have grown meanwhile. */
 export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<ClientBooks> => {
   const { clientId } = known
   const ledger = await readableLedger(deps, clientId)
@@ -143,15 +140,9 @@ const auditClientRecord = (client: Client, records: readonly AuditRecord[]): rea
   const written = last.after
   return Object.entries(toClientDto(client)).flatMap(([field, value]) => {
     if (isDeepStrictEqual(written[field], value)) return []
-    const [expected, found] = [JSON.stringify(written[field]), JSON.stringify(value)]
-    // Alerts do not repeat bank details: the difference is enough, and the trail has them.
-    const isPrivate = BANK.test(field)
-    return differs(
-      `client.${field}`,
-      clientId,
-      isPrivate ? 'as in its audit record' : (expected ?? 'absent'),
-      isPrivate ? 'otherwise' : found,
-    )
+    // Bank details are not repeated: the difference is enough, and the trail has them.
+    if (BANK.test(field)) return differs(`client.${field}`, clientId, 'as in its audit record', 'otherwise')
+    return differs(`client.${field}`, clientId, JSON.stringify(written[field]) ?? 'absent', JSON.stringify(value))
   })
 }
 
@@ -166,8 +157,8 @@ export type OwnedItem = {
 }
 
 /**
- * All items of one kind that a client owns, oldest first, page by page: memory does not grow with their number. Items
- * are raw, because an audit must also report an unreadable one. `between`: list times, both included.
+ * All items of one kind that a client owns, oldest first, page by page. They are raw, because an audit must also report
+ * an unreadable one. `between`: list times, both included.
  */
 export const ownedItems = async function* (
   deps: TableDeps,
@@ -191,33 +182,16 @@ export const storedPayment = ({ key, item }: OwnedItem): Payment | undefined => 
   return payment && paymentKey(payment.paymentId).pk === key.pk ? payment : undefined
 }
 
-type Trail = { readonly records: readonly AuditRecord[]; readonly differences: readonly Difference[] }
-
-/** A record may be added between two reads. */
-const LOOKS = 3
-
 /** The audit records of one subject, and whether all of them are there as they were written. */
-export const readTrail = async (deps: TableDeps, subject: string): Promise<Trail> => {
-  let trail = await readOnce(deps, subject)
-  for (let look = 1; look < LOOKS && trail.differences.length > 0; look++) {
-    const head = await findAuditHead(deps, subject)
-    if (head?.number === trail.head?.number) break
-    trail = await readOnce(deps, subject)
-  }
-  return trail
-}
-
-const readOnce = async (deps: TableDeps, subject: string) => {
+export const readTrail = async (deps: TableDeps, subject: string) => {
   const [{ records, unreadable }, head] = await Promise.all([
     readAuditRecords(deps, subject),
     findAuditHead(deps, subject),
   ])
+  // A record that is added between the two reads is no difference of the second look.
   const broken = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
-  return {
-    head,
-    records,
-    differences: when(broken !== undefined, differs('audit_record', subject, 'a whole chain', broken)),
-  }
+  const differences = when(broken !== undefined, differs('audit_record', subject, 'a whole chain', broken))
+  return { records, differences }
 }
 
 /** How far back an audit reads changes, unless it reads everything. */
@@ -225,10 +199,7 @@ const LATELY_MS = 3 * DAY_MS
 const RECORDS_READ = 1_000
 const SIDE_BY_SIDE = 20
 
-/**
- * The record chains of a client's subjects that changed lately, or ever; the index lists the subjects. Every audit
- * checks the client's own chain anyway, so it is not included.
- */
+/** The record chains of a client's subjects that changed lately, or ever; but not its own, which every audit checks. */
 export const auditTrails = async (
   deps: StoreDeps,
   clientId: ClientId,
