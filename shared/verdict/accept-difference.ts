@@ -35,13 +35,8 @@ export const acceptDifference = async (
     if (before.accepted.some((one) => isExactly(one, difference))) return difference
     if (!before.standing.some((one) => isExactly(one, difference))) throw doesNotStand()
     const accepted: Accepted = { ...difference, operator, notes, at: deps.now() }
-    const record = {
-      subject: clientId,
-      clientId,
-      operator,
-      action: 'accept-difference',
-      after: { ...difference, notes },
-    }
+    const after = { ...difference, notes }
+    const record = { subject: clientId, clientId, operator, action: 'accept-difference', after }
     const { applied } = await recordChange(deps, record, {
       verdict: changeClientVerdict(clientId, before, { ...before, accepted: [...before.accepted, accepted] }),
     })

@@ -80,9 +80,8 @@ export type Believed = {
 }
 
 /**
- * Finds the differences of a part of the books that may change during the read. A look at a part that moved does not
- * count. A difference counts if it appears again ten seconds later, the same or with the same gap between its figures
- * (design section 4, "Audit"). Inconclusive when it is found and there is no time to look again.
+ * Finds the differences of a part of the books that may change during the read: those that appear again ten seconds
+ * later, the same or with the same gap between their figures. Inconclusive when there is no time to look again.
  */
 export const believed = async (
   deps: Pick<Deps, 'sleep'>,

@@ -108,10 +108,7 @@ const mayBeGone = ({ transitions }: Payment, now: Timestamp): boolean => {
   return ended !== undefined && addMs(ended.at, EVENTS_KEPT_MS) <= now
 }
 
-/**
- * Compares the event of a name with its payment. The event was written with the transition or the movement, so it
- * exists whenever the payment says that this happened.
- */
+/** Compares the event of a name with its payment, in whose transaction it was written. */
 export const auditEvent = (
   payment: Payment,
   { name, item }: { readonly name: string; readonly item: Item | undefined },
@@ -136,8 +133,8 @@ const judge = ({ paymentId, name }: EventPosition, item: Item | undefined): read
   tellsOf(item, name) ? [] : differs('event', paymentId, STRAY_EVENT, name)
 
 /**
- * Events that their payments do not show. A restore may have brought the event alone. Then no later news can change the
- * payment, because its transaction would write the event a second time.
+ * Events that their payments do not show, because a restore brought the event alone. No later news can change such a
+ * payment: its transaction would write the event a second time.
  */
 export const auditStrayEvents = async (
   deps: StoreDeps,

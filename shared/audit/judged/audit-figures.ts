@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
+import type { PaymentId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { type Entry, standingFigures } from '../../journal/entry.ts'
 import { entryPages } from '../../journal/read-entries.ts'
@@ -28,31 +29,27 @@ const addEntry = (sums: Sums, { type, standsForType = type, netMinor }: Entry): 
 
 type TailDeps = StoreDeps & Parameters<typeof entryPages>[0]
 
-type Tail = { readonly start: Timestamp; readonly open: readonly Payment[] }
-
-/** Compares the entries that no settlement has taken yet with their payments. `seen`: open payments with an entry. */
-const auditTail = async (deps: TailDeps, books: ClientBooks, { start, open }: Tail) => {
+/** Compares the entries that no settlement has taken yet with their sources. `seen`: open payments with an entry. */
+const auditTail = async (deps: TailDeps, books: ClientBooks, start: Timestamp, open: readonly Payment[]) => {
   const { clientId, parts } = books
   const sums: Sums = { netMinor: 0, recreditedMinor: 0, writtenOffMinor: 0 }
   const differences: Difference[] = []
-  const openById = new Map<string | undefined, Payment>(open.map((payment) => [payment.paymentId, payment]))
-  const seen = new Set<Payment>()
+  const named = new Set<PaymentId | undefined>()
+  const openIds = new Set<PaymentId | undefined>(open.map(({ paymentId }) => paymentId))
   const span = { start, end: v.parse(TimestampSchema, END_OF_TIME) }
   for await (const { entries } of entryPages(deps, { clientId, parts, span })) {
     for (const entry of entries) {
       addEntry(sums, entry)
-      const payment = openById.get(entry.paymentId)
-      if (payment) seen.add(payment)
+      if (openIds.has(entry.paymentId)) named.add(entry.paymentId)
     }
     differences.push(...(await auditEntries(deps, books, entries)))
   }
-  return { sums, seen: [...seen], differences }
+  return { sums, seen: open.filter(({ paymentId }) => named.has(paymentId)), differences }
 }
 
 /** What the open payments hold. One that was posted while the entries were read, at its estimate, changed no shard. */
-const openSum = async (deps: StoreDeps, open: readonly Payment[], seen: readonly Payment[]): Promise<number> => {
-  const keys = seen.map(({ paymentId }) => paymentKey(paymentId))
-  const items = await deps.table.getMany(keys)
+const openSum = async (deps: StoreDeps, open: readonly Payment[], seen: readonly Payment[]) => {
+  const items = await deps.table.getMany(seen.map(({ paymentId }) => paymentKey(paymentId)))
   const posted = new Set(seen.filter((_, at) => ifValid(PaymentSchema, items[at])?.openAt === undefined))
   return open
     .filter((payment) => !posted.has(payment))
@@ -74,9 +71,8 @@ const settledSums = ({ settlements }: ClientBooks) => {
 }
 
 /**
- * Compares a client's stored figures with sums of their parts (design section 4, "Audit"). Shards = settlements, later
- * entries without re-credits, and open payments. The window's figures = settlements by state, and re-credits that no
- * settlement has taken. All open payments and all entries after the last settlement are read; these are of a few days.
+ * Compares a client's stored figures with sums of their parts (design section 4, "Audit"). All open payments and all
+ * entries after the last settlement are read; these are of a few days.
  */
 export const auditFigures = async (deps: TailDeps, books: ClientBooks) => {
   const { clientId, ledger, parts, client } = books
@@ -85,7 +81,7 @@ export const auditFigures = async (deps: TailDeps, books: ClientBooks) => {
   const { window, shards } = ledger
   const start = books.settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt
   const open = await auditOpenPayments(deps, books)
-  const tail = await auditTail(deps, books, { start, open: open.payments })
+  const tail = await auditTail(deps, books, start, open.payments)
   const openMinor = await openSum(deps, open.payments, tail.seen)
   const settled = settledSums(books)
   const figures: readonly (readonly [name: string, expected: number, found: number])[] = [
@@ -96,16 +92,14 @@ export const auditFigures = async (deps: TailDeps, books: ClientBooks) => {
     ['window.written_off_minor', settled.writtenOffMinor + tail.sums.writtenOffMinor, window.writtenOffMinor],
   ]
   const numbers = new Set(shards.map(({ number }) => number))
+  const count = parts * LEDGER_SHARDS
   return [
     ...chain,
     ...figures.flatMap(([name, expected, found]) => differs(name, clientId, expected, found)),
-    ...Array.from({ length: parts * LEDGER_SHARDS }, (_, shard) => shard).flatMap((shard) =>
+    ...Array.from({ length: count }, (_, shard) => shard).flatMap((shard) =>
       when(!numbers.has(shard), differs('ledger_shard', String(shard), 'there', 'not there')),
     ),
-    ...when(
-      shards.length > parts * LEDGER_SHARDS,
-      differs('ledger_shard', clientId, `${parts * LEDGER_SHARDS} shards`, shards.length),
-    ),
+    ...when(shards.length > count, differs('ledger_shard', clientId, `${count} shards`, shards.length)),
     ...tail.differences,
     ...(await auditAdjustments(deps, books)),
     ...auditFence(books, ledger, deps.now()),
@@ -118,16 +112,12 @@ export const auditFigures = async (deps: TailDeps, books: ClientBooks) => {
 const KEYS_COUNTED = 5_000
 
 const countOwner = async (deps: StoreDeps, owner: string, status: PaymentStatus): Promise<number> => {
+  const partition = [owner, 'payment', status]
   let count = 0
   let cursor: Item | undefined
   do {
-    const page = await deps.table.query({
-      index: 'by-status',
-      partition: [owner, 'payment', status],
-      limit: KEYS_COUNTED,
-      countOnly: true,
-      ...(cursor && { cursor }),
-    })
+    const asked = { index: 'by-status', partition, limit: KEYS_COUNTED, countOnly: true } as const
+    const page = await deps.table.query(cursor ? { ...asked, cursor } : asked)
     count += page.count
     cursor = page.cursor
   } while (cursor)

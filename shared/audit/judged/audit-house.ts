@@ -83,9 +83,7 @@ const auditResolution = async (deps: StoreDeps, item: Suspense): Promise<readonl
   ]
 }
 
-/**
- * The amount that the house journal holds for an item: what is left after booking, and nothing after its resolution.
- */
+/** Compares what the house journal holds for an item with what the item says. */
 const auditHeld = (item: Suspense, entries: readonly HouseEntry[]): readonly Difference[] => {
   const { suspenseId: id, kind, amountMinor = ZERO, postedMinor, refundedMinor } = item
   const booked = entries.find(({ type }) => type === 'suspense')
@@ -93,8 +91,8 @@ const auditHeld = (item: Suspense, entries: readonly HouseEntry[]): readonly Dif
   if (kind !== 'money') return differs('suspense.kind', id, booked ? 'money' : kind, kind)
   return [
     ...differs('suspense.posted_minor', id, booked?.suspenseMinor, postedMinor),
-    ...(booked && refundedMinor === undefined
-      ? differs('suspense.amount_minor', id, booked.suspenseMinor, amountMinor)
+    ...(refundedMinor === undefined
+      ? differs('suspense.amount_minor', id, booked?.suspenseMinor ?? amountMinor, amountMinor)
       : []),
     ...differs('suspense.held_minor', id, heldOf(item), heldMinor),
   ]
@@ -128,9 +126,8 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
 }
 
 /**
- * Compares the house journal (design sections 4 and 12). Entries have equal sides, and add up to the totals of days.
- * Each item in suspense has its entries and the record of its resolution, and each of these has its item. `moving`: the
- * journal changed during the read.
+ * Compares the house journal with its totals, and suspense with its entries and records, both ways (design sections 4
+ * and 12). `moving`: the journal changed during the read.
  */
 export const auditHouse = async (deps: StoreDeps): Promise<readonly HouseDifference[] | 'moving'> => {
   const { entries, totals } = await readHouse(deps)

@@ -40,8 +40,8 @@ const predecessor = ({ settlements }: ClientBooks, { previousId }: Settlement): 
   settlements.find(({ settlement }) => settlement.settlementId === previousId)?.settlement
 
 /**
- * Sums the entries of the window again, in the same blocks, and compares each entry with its payment. `isOver` ends it
- * after a page; then the sums hold whole blocks alone, and another run continues after them.
+ * Sums the entries of the window again, in the same blocks, and compares each with its source. `isOver` ends it after a
+ * page; then the sums hold whole blocks alone, and another run continues after them.
  */
 export const recountSettlement = async (
   deps: SettlementDeps,
@@ -84,33 +84,26 @@ const compareSums = (settlement: Settlement, sums: Recount['sums']): readonly Di
     return when(!isSame, differs(...about, 'those of its entries', 'otherwise'))
   })
 
-const DONE_BY = [
-  ['mark-settlement-paid', ({ status }: Settlement) => status === 'manual_paid'],
-  ['mark-settlement-failed', ({ status }: Settlement) => status === 'failed'],
-  ['recredit-settlement', ({ recreditedAt }: Settlement) => recreditedAt !== undefined],
-  ['trigger-settlement', ({ triggeredBy }: Settlement) => triggeredBy === 'manual'],
-] as const
-
-const CLOSING = new Set(['mark-settlement-paid', 'mark-settlement-failed'])
-
 /** Operators' actions, both ways: no state without its record, no record without its state. */
 const compareTrail = (settlement: Settlement, records: readonly AuditRecord[]): readonly Difference[] => {
-  const { settlementId: id, status, bankReference, settledAt, notes } = settlement
-  const actions = new Set(records.map(({ action }) => action))
-  const closed = records.findLast(({ action }) => CLOSING.has(action))?.after
-  const paid = status === 'manual_paid' && records.find(({ action }) => action === 'mark-settlement-paid')?.after
+  const { settlementId: id, status, bankReference, settledAt, notes, recreditedAt, triggeredBy } = settlement
+  const recordOf = (action: string) => records.find((one) => one.action === action)?.after
+  const [paid, failed] = [recordOf('mark-settlement-paid'), recordOf('mark-settlement-failed')]
   const recorded = (isSo: boolean) => (isSo ? 'recorded' : 'not recorded')
+  const done = {
+    'mark-settlement-paid': status === 'manual_paid',
+    'mark-settlement-failed': status === 'failed',
+    'recredit-settlement': recreditedAt !== undefined,
+    'trigger-settlement': triggeredBy === 'manual',
+  }
   return compared('settlement', id, [
-    ['notes', shown(closed?.['notes'] ?? undefined), notes],
-    ...DONE_BY.map(
-      ([action, isDone]) => [action, recorded(actions.has(action)), recorded(isDone(settlement))] as const,
-    ),
-    ...(paid
-      ? ([
-          ['bank_reference', shown(paid['bank_reference']), bankReference],
-          ['settled_at', shown(paid['settled_at']), settledAt],
-        ] as const)
-      : []),
+    ['notes', shown((paid ?? failed)?.['notes'] ?? undefined), notes],
+    ['bank_reference', shown(paid?.['bank_reference']), bankReference],
+    ['settled_at', shown(paid?.['settled_at']), settledAt],
+    ...Object.entries(done).map(([action, isDone]) => {
+      const isRecorded = records.some((one) => one.action === action)
+      return [action, recorded(isRecorded), recorded(isDone)] as const
+    }),
   ])
 }
 
@@ -129,11 +122,7 @@ const auditPlace = ({ settlement, item }: StoredSettlement): readonly Difference
   ])
 }
 
-/**
- * Compares one settlement (design section 4, "Audit"). Its entries have its sums, number and digest, and each agrees
- * with its payment. Its bank details are in its client's trail, and its state in the records of operators' actions. Its
- * window follows the one before.
- */
+/** Compares one settlement with its entries, the window before, and the trails of operators (design section 4, "Audit"). */
 export const auditSettlement = async (
   deps: SettlementDeps,
   books: ClientBooks,
@@ -185,7 +174,7 @@ const accountText = (bank: Entered | null | undefined): string => {
   return `${bankName} ${bankAccountNo} ${bankAccountName} since ${since}${isChange ? ', a change' : ''}`
 }
 
-/** All accounts that a client was registered with, oldest first, in the order of the chain, because clocks differ. */
+/** All accounts that a client was registered with, in the order of the chain, because clocks differ. */
 export const registeredAccounts = (records: readonly AuditRecord[]): readonly Registration[] => {
   const registered: Registration[] = []
   for (const { at: written, after } of records.toSorted((a, b) => a.number - b.number)) {
