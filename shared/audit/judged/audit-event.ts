@@ -73,8 +73,8 @@ const compareBody = (payment: Payment, event: Event, found: Fields): readonly Di
     .filter((name) => expected.get(name) !== found.get(name))
     .flatMap((name) => {
       const figures = [figureOf(expected.get(name)), figureOf(found.get(name))] as const
-      const shown = PRIVATE_FIELDS.test(name) ? (['as in the payment', 'otherwise'] as const) : figures
-      return differs(`event.${name}`, payment.paymentId, ...shown)
+      const sides = PRIVATE_FIELDS.test(name) ? (['as in the payment', 'otherwise'] as const) : figures
+      return differs(`event.${name}`, payment.paymentId, ...sides)
     })
 }
 

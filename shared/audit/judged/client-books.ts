@@ -92,7 +92,7 @@ const readSettlements = async (deps: TableDeps, clientId: ClientId, lastId: Sett
   return {
     stored: pages
       .flatMap(({ stored }) => stored)
-      .sort((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1)),
+      .toSorted((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1)),
     unreadable: pages.flatMap(({ differences }) => differences),
   }
 }

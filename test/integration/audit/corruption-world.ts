@@ -114,7 +114,7 @@ export const add = (place: Place, attribute: string): Corruption =>
 export const lose = (place: Place): Corruption => replace(place, () => [])
 
 export const loseAttribute = (place: Place, attribute: string): Corruption =>
-  replace(place, ({ [attribute]: _, ...row }) => [row])
+  replace(place, (row) => [Object.fromEntries(Object.entries(row).filter(([name]) => name !== attribute))])
 
 /** A copy of a row under another key. */
 export const copy = (place: Place, changes: (before: Row) => Row): Corruption =>
