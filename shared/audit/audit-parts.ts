@@ -14,7 +14,7 @@ import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { judgeById, judgePayments } from './judged/audit-payments.ts'
 import { auditSettlement } from './judged/audit-settlement.ts'
-import { auditTrails, type ClientBooks, ownedItems, readClientBooks } from './judged/client-books.ts'
+import { auditTrails, type ClientBooks, ownedPayments, readClientBooks } from './judged/client-books.ts'
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 
@@ -118,7 +118,7 @@ const paymentsPart = (deps: AuditDeps, books: ClientBooks, name: string, between
   key: `payments ${name}`,
   judge: async () => {
     const found: Difference[] = []
-    for await (const page of ownedItems(deps, books, 'payment', between)) {
+    for await (const page of ownedPayments(deps, books, between)) {
       const judged = await judgePayments(deps, books, page)
       const again = judged.flatMap(({ id, differences }) => (differences.length > 0 ? [id] : []))
       found.push(...(await judgeById(deps, books, again)).flatMap(({ differences }) => differences))

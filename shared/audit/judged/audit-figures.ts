@@ -16,7 +16,7 @@ import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { addMs, DAY_MS, END_OF_TIME, later, MINUTE_MS, type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Difference, differs, when } from '../../verdict/difference.ts'
 import { auditAdjustments, auditEntries } from './audit-entries.ts'
-import { type ClientBooks, storedPayment } from './client-books.ts'
+import { type ClientBooks, paired, storedPayment } from './client-books.ts'
 
 /** Plain numbers, because a tampered figure can exceed the range of money and must still be reported. */
 type Sums = { netMinor: number; recreditedMinor: number; writtenOffMinor: number }
@@ -147,10 +147,9 @@ const auditOpenPayments = async (deps: StoreDeps, { clientId, parts }: ClientBoo
   const differences: Difference[] = []
   for await (const { items: rows } of mergedPages(deps, { index: 'by-open', partitions, limit })) {
     const keys = rows.map((row) => foundKey('PAYMENT', row))
-    const items = await deps.table.getMany(keys)
-    for (const [at, key] of keys.entries()) {
-      const payment = storedPayment({ key, item: items[at] })
-      if (payment === undefined) differences.push(...differs('payment', idOf(key.pk), 'readable', 'unreadable'))
+    for (const owned of paired(keys, await deps.table.getMany(keys))) {
+      const payment = storedPayment(owned)
+      if (payment === undefined) differences.push(...differs('payment', idOf(owned.key.pk), 'readable', 'unreadable'))
       else if (payment.openAt !== undefined) payments.push(payment)
     }
   }

@@ -24,7 +24,7 @@ import { DELIVERY_ENTITY } from '../../webhook/delivery/delivery-store.ts'
 import { compareEntries } from './audit-entries.ts'
 import { auditEvent, eventNamesOf } from './audit-event.ts'
 import { auditMoney, auditPayment } from './audit-payment.ts'
-import { type ClientBooks, type OwnedItem, storedPayment } from './client-books.ts'
+import { type ClientBooks, type OwnedItem, paired, storedPayment } from './client-books.ts'
 
 type OfPayment = { readonly paymentId: PaymentId; readonly differences: readonly Difference[] }
 
@@ -91,12 +91,7 @@ export const judgePayments = async (
 
 export const judgeById = async (deps: StoreDeps, books: Pick<ClientBooks, 'clientId'>, ids: readonly PaymentId[]) => {
   const keys = ids.map(paymentKey)
-  const items = await deps.table.getMany(keys)
-  return judgePayments(
-    deps,
-    books,
-    keys.map((key, at) => ({ key, item: items[at] })),
-  )
+  return judgePayments(deps, books, paired(keys, await deps.table.getMany(keys)))
 }
 
 type Told = { readonly event: Event; readonly endpointId: EndpointId; readonly deliveryId: DeliveryId }

@@ -79,11 +79,14 @@ export const storedSettlements = async function* (
     }
     return { stored, differences }
   }
-  for await (const page of ownedItems(deps, { clientId, parts: 1 }, 'settlement')) yield read(page)
+  const list = { index: 'by-owner', partition: [clientId, 'settlement'], limit: PAGE } as const
+  for await (const rows of queryPages(deps, list)) {
+    const keys = rows.map((row) => foundKey('SETTLEMENT', row))
+    yield read(paired(keys, await deps.table.getMany(keys)))
+  }
   for (let missing = named.difference(known); missing.size > 0; missing = named.difference(known)) {
-    const keys = [...missing].map(settlementKey)
-    const items = await deps.table.getMany(keys)
-    yield read(keys.map((key, at) => ({ key, item: items[at] })))
+    const ids = [...missing]
+    yield read(paired(ids.map(settlementKey), await deps.table.getMany(ids.map(settlementKey))))
   }
 }
 
@@ -156,23 +159,23 @@ export type OwnedItem = {
   readonly item: Item | undefined
 }
 
+export const paired = (keys: readonly Key[], items: readonly (Item | undefined)[]): readonly OwnedItem[] =>
+  keys.map((key, at) => ({ key, item: items[at] }))
+
 /**
- * All items of one kind that a client owns, oldest first, page by page. They are raw, because an audit must also report
- * an unreadable one. `between`: list times, both included.
+ * All payments of a client, oldest first, page by page. They are raw, because an audit must also report an unreadable
+ * one. `between`: list times, both included.
  */
-export const ownedItems = async function* (
+export const ownedPayments = async function* (
   deps: TableDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
-  entity: 'payment' | 'settlement',
-  between?: readonly [string, string],
+  between: readonly [string, string],
 ): AsyncGenerator<readonly OwnedItem[]> {
-  const partitions = ownersOf(clientId, parts).map((owner) => [owner, entity])
+  const partitions = ownersOf(clientId, parts).map((owner) => [owner, 'payment'])
   const limit = shareOf(PAGE, partitions)
-  const range = between && { between }
-  for await (const { items: rows } of mergedPages(deps, { index: 'by-owner', partitions, limit, range })) {
-    const keys = rows.map((row) => (entity === 'payment' ? foundKey('PAYMENT', row) : foundKey('SETTLEMENT', row)))
-    const items = await deps.table.getMany(keys)
-    yield keys.map((key, at) => ({ key, item: items[at] }))
+  for await (const { items } of mergedPages(deps, { index: 'by-owner', partitions, limit, range: { between } })) {
+    const keys = items.map((row) => foundKey('PAYMENT', row))
+    yield paired(keys, await deps.table.getMany(keys))
   }
 }
 
