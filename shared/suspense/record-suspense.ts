@@ -9,41 +9,26 @@ type SuspenseDeps = Pick<Deps, 'table' | 'alerts' | 'log'>
 
 type MovedBy = { readonly transactionId: string; readonly type: string; readonly amountMinor: Minor }
 
-/** The payment of an item, if it is known. */
 type NamedPayment = { readonly paymentId: PaymentId; readonly clientId: ClientId }
 
+type About<Cause> = { readonly cause: Cause; readonly payment: NamedPayment | undefined; readonly now: Timestamp }
+
+const openItem = ({ cause, payment, now: createdAt }: About<string>) =>
+  ({ cause, paymentId: payment?.paymentId, clientId: payment?.clientId, status: 'open', createdAt }) as const
+
 /** Money that may be credited to no payment. Its id is the provider payment id, so it is recorded once. */
-export const heldMoney = (input: {
+export const heldMoney = ({
+  capture: { providerPaymentId, capturedMinor: amountMinor },
+  ...about
+}: About<MoneyCause> & {
   readonly capture: { readonly providerPaymentId: string; readonly capturedMinor: Minor }
-  readonly cause: MoneyCause
-  readonly payment: NamedPayment | undefined
-  readonly now: Timestamp
-}): Suspense => ({
-  suspenseId: input.capture.providerPaymentId,
-  kind: 'money',
-  cause: input.cause,
-  amountMinor: input.capture.capturedMinor,
-  paymentId: input.payment?.paymentId,
-  clientId: input.payment?.clientId,
-  providerPaymentId: input.capture.providerPaymentId,
-  status: 'open',
-  createdAt: input.now,
-})
+}): Suspense => ({ ...openItem(about), suspenseId: providerPaymentId, kind: 'money', amountMinor, providerPaymentId })
 
 /** An inconsistency without held money, recorded once for each subject and cause. */
-export const finding = (input: {
-  readonly subject: PaymentId | string
-  readonly cause: FindingCause
-  readonly payment: NamedPayment | undefined
-  readonly now: Timestamp
-}): Suspense => ({
-  suspenseId: `${input.subject}#${input.cause}`,
+export const finding = ({ subject, ...about }: About<FindingCause> & { readonly subject: string }): Suspense => ({
+  ...openItem(about),
+  suspenseId: `${subject}#${about.cause}`,
   kind: 'finding',
-  cause: input.cause,
-  paymentId: input.payment?.paymentId,
-  clientId: input.payment?.clientId,
-  status: 'open',
-  createdAt: input.now,
 })
 
 /** The finding of a reversal or dispute row, with the client's loss or gain. Alerted once; already resolved. */

@@ -35,15 +35,17 @@ const assertAllowed = (item: Suspense, resolution: OperatorResolution): void => 
 
 /** The house entry that moves money out of suspense: to the customer by our bank, or to the house. */
 const entryOf = (item: Suspense, resolution: OperatorResolution, { now }: Pick<Deps, 'now'>) => {
-  const heldMinor = heldOf(item)
+  const suspenseMinor = less(ZERO, heldOf(item))
+  const { suspenseId, createdAt: rowAt } = item
+  const byBank = resolution === 'refunded_by_bank'
   return newHouseEntry({
-    type: resolution === 'refunded_by_bank' ? 'suspense_refunded' : 'suspense_resolved',
-    transactionId: item.suspenseId,
-    rowAt: item.createdAt,
+    type: byBank ? 'suspense_refunded' : 'suspense_resolved',
+    transactionId: suspenseId,
+    suspenseId,
+    rowAt,
     postedAt: now(),
-    suspenseMinor: less(ZERO, heldMinor),
-    ...(resolution === 'refunded_by_bank' && { bankMinor: less(ZERO, heldMinor) }),
-    suspenseId: item.suspenseId,
+    suspenseMinor,
+    bankMinor: byBank ? suspenseMinor : ZERO,
   })
 }
 
@@ -53,27 +55,27 @@ const entryOf = (item: Suspense, resolution: OperatorResolution, { now }: Pick<D
  */
 export const resolveSuspense = async (
   deps: RecordDeps,
-  input: {
-    readonly suspenseId: string
-    readonly operator: string
-    readonly resolution: OperatorResolution
-    readonly notes?: string | undefined
-  },
+  {
+    suspenseId,
+    operator,
+    resolution,
+    notes,
+  }: Pick<Suspense, 'suspenseId' | 'notes'> & { readonly operator: string; readonly resolution: OperatorResolution },
 ): Promise<Suspense> => {
-  const item = isSuspenseId(input.suspenseId) ? await findSuspense(deps, input.suspenseId) : undefined
+  const item = isSuspenseId(suspenseId) ? await findSuspense(deps, suspenseId) : undefined
   if (item === undefined) throw notFound('suspense item')
   if (item.status === 'resolved') throw resolvedAlready()
-  assertAllowed(item, input.resolution)
-  const resolved: Suspense = { ...item, status: 'resolved', resolution: input.resolution, notes: input.notes }
+  assertAllowed(item, resolution)
+  const resolved: Suspense = { ...item, status: 'resolved', resolution, notes }
   const record = {
-    subject: item.suspenseId,
+    subject: suspenseId,
     clientId: item.clientId,
-    operator: input.operator,
+    operator,
     action: 'resolve-suspense',
     before: { status: item.status },
-    after: { status: 'resolved', resolution: input.resolution, notes: input.notes ?? null },
+    after: { status: 'resolved', resolution, notes: notes ?? null },
   }
-  const booked = item.kind === 'money' ? putHouseEntry(entryOf(item, input.resolution, deps)) : {}
+  const booked = item.kind === 'money' ? putHouseEntry(entryOf(item, resolution, deps)) : {}
   const outcome = await recordChange(deps, record, { item: resolveStep(item, resolved), ...booked })
   if (!outcome.applied) throw await changedMeanwhile(deps, item)
   return resolved

@@ -74,24 +74,23 @@ const asRead = ({ status, postedMinor, refundedMinor, isVoid }: Suspense): Condi
     unchanged('isVoid', isVoid),
   )
 
-/** `open` -> `resolved`, once. Refused if the item has changed after the read. */
-export const resolveStep = (open: Suspense, { resolution, notes }: Pick<Suspense, 'resolution' | 'notes'>): Step =>
-  update(suspenseKey(open.suspenseId), { set: { status: 'resolved', resolution, notes } }, asRead(open))
+/** Refused if the item has changed after the read. */
+const change = (item: Suspense, set: Partial<Suspense>): Step =>
+  update(suspenseKey(item.suspenseId), { set }, asRead(item))
 
-/** Records the item's amounts in the house journal, in suspense and at the provider. Refused if it has changed. */
+export const resolveStep = (open: Suspense, { resolution, notes }: Pick<Suspense, 'resolution' | 'notes'>): Step =>
+  change(open, { status: 'resolved', resolution, notes })
+
+/** Records the item's amounts in the house journal, in suspense and at the provider. */
 export const notePosted = (item: Suspense, posted: Required<Pick<Suspense, 'postedMinor' | 'providerMinor'>>): Step =>
-  update(suspenseKey(item.suspenseId), { set: posted }, asRead(item))
+  change(item, posted)
+
+const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
 
 /** Records the amount that the provider refunded; `open` -> `resolved` if nothing is left. */
-export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step => {
-  const isResolved = owedOf({ ...item, refundedMinor }) <= 0
-  const set = { refundedMinor, ...(isResolved && { status: 'resolved', resolution: 'refunded' }) }
-  return update(suspenseKey(item.suspenseId), { set }, asRead(item))
-}
+export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step =>
+  change(item, { refundedMinor, ...(owedOf({ ...item, refundedMinor }) <= 0 && REFUNDED) })
 
-/** Records that the item's own row is void; `open` -> `resolved`, because nothing is left. Refused if it changed. */
-export const noteVoid = (item: Suspense): Step => {
-  const { suspenseId, status, amountMinor: refundedMinor } = item
-  const set = { isVoid: true, ...(status === 'open' && { refundedMinor, status: 'resolved', resolution: 'refunded' }) }
-  return update(suspenseKey(suspenseId), { set }, asRead(item))
-}
+/** Records that the item's own row is void; `open` -> `resolved`, because nothing is left. */
+export const noteVoid = (item: Suspense): Step =>
+  change(item, { isVoid: true, ...(item.status === 'open' && { refundedMinor: item.amountMinor, ...REFUNDED }) })
