@@ -1,6 +1,6 @@
 import { requireClient } from '../client/client-store.ts'
 import { GatewayError, invalid, notFound } from '../errors.ts'
-import { derivedUuid } from '../ids.ts'
+import { type ClientId, derivedUuid } from '../ids.ts'
 import { type Entry, figuresOf, newEntry } from '../journal/entry.ts'
 import { findEntry, putEntry } from '../journal/entry-store.ts'
 import { findUnclaimedRow, type HouseEntry, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
@@ -8,6 +8,7 @@ import { adjustCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
 import { less, plus, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import { type Adjustment, findAdjustment, putAdjustment } from './adjustment-store.ts'
 
@@ -15,7 +16,7 @@ export type AdjustmentInput = Omit<Adjustment, 'entryId' | 'eligibleAt'> & { rea
 
 type Adjusted = { readonly adjustment: Adjustment; readonly entry: Entry }
 
-/** Eligible at once. For money by bank our bank has the other side, for a provider's row the provider. */
+/** For money by bank our bank has the other side, for a provider's row the provider. */
 const entryOf = (input: AdjustmentInput, row: HouseEntry | undefined, postedAt: Timestamp): Entry =>
   newEntry({
     entryId: derivedUuid('adjustment', input.clientId, input.reference),
@@ -29,17 +30,10 @@ const entryOf = (input: AdjustmentInput, row: HouseEntry | undefined, postedAt: 
   })
 
 /** The house gives up the provider's side of the row, once for each row. */
-const givenAway = ({ clientId }: AdjustmentInput, row: HouseEntry, postedAt: Timestamp) =>
-  putHouseEntry(
-    newHouseEntry({
-      type: 'correction',
-      transactionId: row.transactionId,
-      rowAt: row.rowAt,
-      postedAt,
-      providerMinor: less(ZERO, row.providerMinor),
-      clientId,
-    }),
-  )
+const givenAway = (clientId: ClientId, { transactionId, rowAt, providerMinor }: HouseEntry, postedAt: Timestamp) => {
+  const leg = { providerMinor: less(ZERO, providerMinor), clientId }
+  return putHouseEntry(newHouseEntry({ type: 'correction', transactionId, rowAt, postedAt, ...leg }))
+}
 
 const assertSense = ({ kind, amountMinor, providerTransactionId }: AdjustmentInput): void => {
   if (amountMinor === 0) throw invalid('amount_minor must not be 0', { amount_minor: ['must not be 0'] })
@@ -62,10 +56,9 @@ const stepsOf = (input: AdjustmentInput, row: HouseEntry | undefined, window: Wi
   const entry = entryOf(input, row, postedAt)
   const adjustment: Adjustment = { ...asked, entryId: entry.entryId, eligibleAt: entry.eligibleAt }
   const written = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
-  const house = row ? givenAway(input, row, postedAt) : { houseEntry: undefined, houseTotal: undefined }
-  const steps = {
+  const steps: Steps<string> = {
     adjustment: putAdjustment(adjustment),
-    ...house,
+    ...(row && givenAway(clientId, row, postedAt)),
     ledger: adjustCredit(clientId, amountMinor, postedAt),
     window: kind === 'written_off' ? writeOffInWindow(clientId, written) : undefined,
     entry: putEntry({ clientId }, entry),
@@ -118,28 +111,22 @@ const takenOver = (transactionId: string) =>
     actionHint: 'A row is taken over once. Write another correction without provider_transaction_id.',
   })
 
-const unclaimedRow = async (deps: RecordDeps, transactionId: string | undefined): Promise<HouseEntry | undefined> => {
-  if (transactionId === undefined) return undefined
-  const row = await findUnclaimedRow(deps, transactionId)
-  if (row === undefined) throw notFound('provider transaction')
-  return row
-}
-
 /** Conflicts with settlements, other write-offs and other operators. */
 const MOST_TRIES = 5
 
 /**
- * Writes an operator's adjustment of a client's money (design sections 7, 10 and 12). There is one entry for each
- * client and reference, in one transaction with its shard, the client's written-off total, the house's side of a row
- * and the audit record. After a raised fence the times are computed again. A repeat answers the stored entry. Throws
- * 404 for an unknown client or row, and 409 for a used reference or row.
+ * Writes an operator's adjustment of a client's money (design sections 7, 10 and 12), once for each client and
+ * reference; a repeat answers the stored entry. Throws 404 for an unknown client or row, and 409 for a used reference
+ * or row.
  */
 export const adjustLedger = async (deps: RecordDeps, input: AdjustmentInput): Promise<Adjusted> => {
   assertSense(input)
   const { clientId } = await requireClient(deps, input.clientId)
   const before = await adjustedBefore(deps, input)
   if (before) return before
-  const row = await unclaimedRow(deps, input.providerTransactionId)
+  const { providerTransactionId } = input
+  const row = providerTransactionId === undefined ? undefined : await findUnclaimedRow(deps, providerTransactionId)
+  if (providerTransactionId !== undefined && row === undefined) throw notFound('provider transaction')
   for (let tried = 0; tried < MOST_TRIES; tried++) {
     const window = await readWindow(deps, clientId)
     if (input.kind === 'written_off') assertWritten(input, window)

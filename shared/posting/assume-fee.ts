@@ -20,10 +20,7 @@ const RUN_MS = MINUTE_MS
 /** After so many payments that could not be posted the others wait for the next day too. */
 const MOST_LEFT = 5
 
-/**
- * Posts a bounded number of a client's payments that have waited long enough. True when more may be left that can be
- * posted now.
- */
+/** Posts some of a client's payments that have waited long enough. True: more may be left that can be posted now. */
 export const postOverdue = async (
   deps: AssumeDeps,
   client: { readonly clientId: ClientId; readonly parts: number },
@@ -34,27 +31,23 @@ export const postOverdue = async (
   let left = 0
   for (const id of ids) {
     if (deps.monotonicMs() >= endsAtMs) return true
-    if (await postUnlessFailed(deps, id)) continue
+    const isPosted = await postAfterWait(deps, id).catch((cause: unknown) => {
+      deps.log.error('payment.check_failed', { work: 'posting', id }, cause)
+      return false
+    })
+    if (isPosted) continue
     // The provider does not answer now: they stay open, and the settlement continues without them.
     if (++left === MOST_LEFT) return false
   }
   return ids.length >= MOST_AT_ONCE
 }
 
-/** One payment in trouble holds up no other. */
-const postUnlessFailed = (deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> =>
-  postAfterWait(deps, paymentId).catch((cause: unknown) => {
-    deps.log.error('payment.check_failed', { work: 'posting', id: paymentId }, cause)
-    return false
-  })
-
 /** After a lost race one more read finds the payment posted. */
 const MOST_TRIES = 3
 
 /**
- * Posts a payment that has waited long enough (design section 4, "Sweep and settle"). The provider is asked once more;
- * without a settled row the estimate becomes the fee, with a finding. False while the provider cannot be asked: the
- * payment stays open.
+ * Posts a payment that has waited long enough. The provider is asked once more; without a settled row the estimate
+ * becomes the fee, with a finding. False while the provider cannot be asked: the payment stays open.
  */
 const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> => {
   for (let tried = 0; tried < MOST_TRIES; tried++) {
@@ -93,8 +86,9 @@ export const askForOwnRow = async (
   if (answer.kind === 'unanswered') return answer
   const rows = answer.kind === 'found' ? answer.value.transactions : []
   const own = rows.filter((row) => row.type === 'payment' && row.providerPaymentId === providerPaymentId)
-  const isSettled = (row: ProviderTransaction) => row.status === 'success' && row.keptMinor !== undefined
-  const transaction = own.find((row) => isSettled(row) && isForAmount(row, payment))
+  const transaction = own.find(
+    (row) => row.status === 'success' && row.keptMinor !== undefined && isForAmount(row, payment),
+  )
   return transaction ? { kind: 'settled', transaction } : { kind: 'not_settled', hasTransaction: own.length > 0 }
 }
 

@@ -1,5 +1,5 @@
 import type { Deps, StoreDeps } from '../deps.ts'
-import { type HouseEntry, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
+import { type HouseEntry, type HouseEntryType, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { less, type Minor, plus, smaller, ZERO } from '../money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { tellSuspense } from '../suspense/record-suspense.ts'
@@ -20,23 +20,29 @@ export const houseRowOf = ({ transactionId, createdAt, updatedAt, providerMinor 
   providerMinor,
 })
 
+const entryOf = (
+  { now }: Pick<Deps, 'now'>,
+  type: HouseEntryType,
+  row: HouseRow,
+  fields: Partial<HouseEntry> = {},
+): HouseEntry => newHouseEntry({ type, ...row, postedAt: now(), ...fields })
+
 /** Books a row without a client, once: it belongs to the house until an operator assigns it. */
 export const bookUnmatched = async (deps: StoreDeps, row: HouseRow): Promise<void> => {
-  await deps.table.transact(putHouseEntry(newHouseEntry({ type: 'unmatched', ...row, postedAt: deps.now() })))
+  await deps.table.transact(putHouseEntry(entryOf(deps, 'unmatched', row)))
 }
 
 /** Books a row that no payment can take, together with its finding, once. The finding may be older than the booking. */
 export const bookWithFinding = async (deps: TellDeps, row: HouseRow, noted: Suspense): Promise<void> => {
-  const entry = newHouseEntry({ type: 'unmatched', ...row, postedAt: deps.now() })
-  const outcome = await deps.table.transact({ ...putHouseEntry(entry), suspense: newSuspense(noted) })
+  const entry = putHouseEntry(entryOf(deps, 'unmatched', row))
+  const outcome = await deps.table.transact({ ...entry, suspense: newSuspense(noted) })
   if (outcome.applied) await tellSuspense(deps, noted)
   else if (outcome.refusedBy === 'suspense') await bookUnmatched(deps, row)
 }
 
 /** Books a withdrawal: the amount moves from the provider's account to our bank, and the house pays its fee. */
 export const bookWithdrawal = async (deps: StoreDeps, row: HouseRow, amountMinor: Minor): Promise<void> => {
-  const entry = newHouseEntry({ type: 'withdrawal', ...row, bankMinor: amountMinor, postedAt: deps.now() })
-  await deps.table.transact(putHouseEntry(entry))
+  await deps.table.transact(putHouseEntry(entryOf(deps, 'withdrawal', row, { bankMinor: amountMinor })))
 }
 
 /** Conflicts with rows of one item, an operator and a second reading of the same row. */
@@ -74,8 +80,7 @@ export const bookSuspense = (deps: StoreDeps, known: Suspense, row: HouseRow): P
     if (item.postedMinor !== undefined || item.isVoid) return undefined
     const { suspenseId, clientId } = item
     const suspenseMinor = item.status === 'open' ? owedOf(item) : ZERO
-    const postedAt = deps.now()
-    const entry = newHouseEntry({ type: 'suspense', ...row, suspenseMinor, suspenseId, clientId, postedAt })
+    const entry = entryOf(deps, 'suspense', row, { suspenseMinor, suspenseId, clientId })
     return { item: notePosted(item, { postedMinor: suspenseMinor, providerMinor: row.providerMinor }), entry }
   })
 
@@ -88,13 +93,8 @@ export const bookSuspenseRefund = (
 ): Promise<Suspense> =>
   bookOnItem(deps, known, (item) => {
     const backMinor = item.status === 'open' ? smaller(amountMinor, owedOf(item)) : ZERO
-    const entry = newHouseEntry({
-      type: 'suspense_refunded',
-      ...row,
-      suspenseMinor: item.postedMinor === undefined ? ZERO : less(ZERO, backMinor),
-      suspenseId: item.suspenseId,
-      postedAt: deps.now(),
-    })
+    const suspenseMinor = item.postedMinor === undefined ? ZERO : less(ZERO, backMinor)
+    const entry = entryOf(deps, 'suspense_refunded', row, { suspenseMinor, suspenseId: item.suspenseId })
     const note = item.status === 'open' ? noteRefunded(item, plus(item.refundedMinor ?? ZERO, backMinor)) : undefined
     return { item: note, entry }
   })
@@ -103,13 +103,7 @@ export const bookSuspenseRefund = (
 export const bookSuspenseVoid = (deps: StoreDeps, known: Suspense, row: HouseRow): Promise<Suspense> =>
   bookOnItem(deps, known, (item) => {
     if (item.isVoid) return undefined
-    const entry = newHouseEntry({
-      type: 'suspense_refunded',
-      ...row,
-      providerMinor: less(ZERO, item.providerMinor ?? ZERO),
-      suspenseMinor: less(ZERO, heldOf(item)),
-      suspenseId: item.suspenseId,
-      postedAt: deps.now(),
-    })
-    return { item: noteVoid(item), entry }
+    const [providerMinor, suspenseMinor] = [less(ZERO, item.providerMinor ?? ZERO), less(ZERO, heldOf(item))]
+    const taken = { providerMinor, suspenseMinor, suspenseId: item.suspenseId }
+    return { item: noteVoid(item), entry: entryOf(deps, 'suspense_refunded', row, taken) }
   })

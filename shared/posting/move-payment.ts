@@ -17,13 +17,11 @@ import { reversalAfter } from './reversal-after.ts'
 
 type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
 
-type Plan = { readonly after: Payment; readonly steps: Steps<string> }
-
 const plan = async (
   deps: MoveDeps,
   payment: Payment,
   { now, ...about }: { readonly row: MoneyRow; readonly moved: Moved; readonly now: Timestamp },
-): Promise<Plan> => {
+): Promise<{ readonly after: Payment; readonly steps: Steps<string> }> => {
   const { netMinor } = about.moved.figures
   // While the payment is open no entry is written: pending changes at once, and the posting writes an entry of every
   // noted row.
@@ -47,8 +45,7 @@ const MOST_TRIES = 8
 
 /**
  * Applies one provider row, a reversal or a return, to a succeeded payment (design section 10). Each (transaction,
- * type) applies once, in one transaction of payment, shard, entry, event and alert; the payment stays succeeded. The
- * effect is the same at every moment, whatever the state of the payment's settlement. Throws when the payment kept
+ * type) applies once, in one transaction of payment, shard, entry, event and alert. Throws when the payment kept
  * changing; safe to repeat.
  */
 export const movePayment = async (deps: MoveDeps, known: Payment, heard: MoneyRow): Promise<void> => {
@@ -93,51 +90,30 @@ export const withProviderLeg = ({ ownRow, isVoid, movements }: Payment, row: Mon
   return { ...row, amountMinor: moved?.amountMinor ?? row.amountMinor, providerMinor: less(ZERO, bookedMinor ?? ZERO) }
 }
 
-/** The payment after the row, before anything is posted. */
-const movedPayment = (payment: Payment, row: MoneyRow, { money }: Moved): Payment => ({
-  ...payment,
-  takenBackMinor: money.takenBackMinor,
-  movements: [...money.movements],
-  ...(money.isVoid && { isVoid: true }),
-  reversal: reversalAfter(payment, row, money),
-})
-
-/** An open payment whose own row was voided: it leaves open with nothing for its client. */
-const voidedOpen = (moved: Payment, postedAt: Timestamp): Payment => {
-  const finalFee = moved.finalFee ?? { status: 'assumed', feeMinor: moved.providerFeeMinor, at: postedAt }
-  return {
-    ...moved,
-    feeStatus: finalFee.status,
-    finalFee,
-    postedAt,
-    openAt: undefined,
-    voidedOpen: true,
-    movements: moved.movements.map((movement) => ({ ...movement, postedAt })),
-  }
-}
-
 /** The part of returned money that the house had written off: the house takes it. */
 export const clawedBack = ({ writtenOffMinor }: Pick<Window, 'writtenOffMinor'>, netMinor: Minor): Minor =>
   atLeastZero(smaller(netMinor, writtenOffMinor))
 
-/** A posted payment: its newest movement becomes an entry at once. */
-const movedPosted = (
-  moved: Payment,
-  { clawedMinor, postedAt }: { readonly clawedMinor: Minor; readonly postedAt: Timestamp },
-): Payment => {
-  const clawed = clawedMinor > 0 ? { clawedMinor } : {}
-  const [last] = moved.movements.slice(-1)
-  const movements = last ? [...moved.movements.slice(0, -1), { ...last, ...clawed, postedAt }] : moved.movements
-  return { ...moved, movements }
-}
-
-/** The payment after one more row. `postedAt`, `clawedMinor`: of the entry, which an open payment has only if voided. */
+/**
+ * The payment after one more row. A posted payment's new movement becomes an entry at once. An open payment whose own row
+ * is voided leaves with nothing for its client.
+ */
 export const afterRow = (
   payment: Payment,
-  { row, moved }: { readonly row: MoneyRow; readonly moved: Moved },
-  entry: { readonly clawedMinor: Minor; readonly postedAt: Timestamp },
+  { row, moved: { money } }: { readonly row: MoneyRow; readonly moved: Moved },
+  { clawedMinor, postedAt }: { readonly clawedMinor: Minor; readonly postedAt: Timestamp },
 ): Payment => {
-  const after = movedPayment(payment, row, moved)
-  if (payment.openAt === undefined) return movedPosted(after, entry)
-  return row.isOwnRow === true ? voidedOpen(after, entry.postedAt) : after
+  const isOpen = payment.openAt !== undefined
+  const isPosted = !isOpen || row.isOwnRow === true
+  const entry = { ...(clawedMinor > 0 && { clawedMinor }), postedAt }
+  const after: Payment = {
+    ...payment,
+    takenBackMinor: money.takenBackMinor,
+    movements: money.movements.map((one) => (isPosted && one.postedAt === undefined ? { ...one, ...entry } : one)),
+    ...(money.isVoid && { isVoid: true }),
+    reversal: reversalAfter(payment, row, money),
+  }
+  if (!isOpen || !isPosted) return after
+  const finalFee = payment.finalFee ?? { status: 'assumed', feeMinor: payment.providerFeeMinor, at: postedAt }
+  return { ...after, feeStatus: finalFee.status, finalFee, postedAt, openAt: undefined, voidedOpen: true }
 }

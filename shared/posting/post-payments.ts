@@ -1,15 +1,14 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
-import { figuresOf, standingFigures } from '../journal/entry.ts'
+import { figuresOf, lessFigures, standingFigures } from '../journal/entry.ts'
 import { moveCredit, shardOf } from '../ledger/shard-store.ts'
 import { readWindow } from '../ledger/window-store.ts'
-import { less, type Minor, netOf, plus, ZERO } from '../money.ts'
+import { type Minor, plus, ZERO } from '../money.ts'
 import type { FinalFee, Payment } from '../payment/payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
-import type { Item } from '../table/attributes.ts'
 import type { Steps } from '../table/table.ts'
 import { later, type Timestamp, TimestampSchema } from '../time.ts'
 import { moneyOf } from './payment-entries.ts'
@@ -51,8 +50,8 @@ export const planPosting = (posting: Posting, postedAt: Timestamp): Planned => {
   const { money, reversal } = replayMovements(payment, price)
   const after: Payment = {
     ...payment,
-    providerFeeMinor: finalFee.feeMinor,
-    netMinor: netOf(payment.notionalMinor, finalFee.feeMinor, payment.markupMinor),
+    providerFeeMinor: price.feeMinor,
+    netMinor: price.netMinor,
     feeStatus: finalFee.status,
     finalFee,
     openAt: undefined,
@@ -66,16 +65,13 @@ export const planPosting = (posting: Posting, postedAt: Timestamp): Planned => {
       ownRow: { transactionId: by.row.transactionId, providerMinor: by.row.providerMinor },
     }),
   }
-  const creditedMinor = standingFigures(moneyOf(payment)).netMinor
-  return { posting, after, netMinor: less(standingFigures(money).netMinor, creditedMinor) }
+  return { posting, after, netMinor: lessFigures(standingFigures(money), standingFigures(moneyOf(payment))).netMinor }
 }
-
-const LEDGER = 'ledger'
 
 const stepsOf = (planned: readonly Planned[], postedAt: Timestamp): Steps<string> => {
   const netMinor = planned.reduce((sum, one) => plus(sum, one.netMinor), ZERO)
   const steps = planned.flatMap(({ posting: { payment, by }, after }) => [
-    { [LEDGER]: moveCredit(payment, netMinor, postedAt) },
+    { ledger: moveCredit(payment, netMinor, postedAt) },
     changeMoney(payment, after),
     'assumed' in by ? { [by.assumed.suspenseId]: ensureSuspense(by.assumed) } : {},
   ])
@@ -83,9 +79,6 @@ const stepsOf = (planned: readonly Planned[], postedAt: Timestamp): Steps<string
 }
 
 const Fence = v.object({ closedUntil: TimestampSchema })
-
-/** When an entry may be posted after the shard refused it: not before the fence that refused it. */
-const fenceIn = (item: Item | undefined): Timestamp => v.parse(Fence, item).closedUntil
 
 /** A settlement raises the fence once, so a later try succeeds. */
 const MOST_TRIES = 4
@@ -97,8 +90,8 @@ const postTogether = async (deps: StoreDeps, postings: readonly Posting[]): Prom
     const planned = postings.map((posting) => planPosting(posting, postedAt))
     const outcome = await deps.table.transact(stepsOf(planned, postedAt))
     if (outcome.applied) return planned
-    if (outcome.refusedBy !== LEDGER) return 'refused'
-    postedAt = later(deps.now(), fenceIn(outcome.item))
+    if (outcome.refusedBy !== 'ledger') return 'refused'
+    postedAt = later(deps.now(), v.parse(Fence, outcome.item).closedUntil)
   }
   throw new Error('the journal of a client kept being closed while a payment was posted')
 }
@@ -127,10 +120,9 @@ const groupsOf = (postings: readonly Posting[]): readonly (readonly Posting[])[]
 const CONCURRENCY = 8
 
 /**
- * Posts open payments, for example those of one page of provider rows (design section 12). One transaction writes the
- * payment with its final figures, its shard, its entry and the entries of its reversals. Each payment is posted once,
- * on condition of `money_version`. Payments of one shard share a transaction; when it is refused they are posted one by
- * one, so none delays another. Answers in the order of `postings`; undefined: the payment has changed, read it again.
+ * Posts open payments (design section 12): each once, on condition of `money_version`, in one transaction with its
+ * shard, its entry and the entries of its reversals. Payments of one shard share a transaction; when it is refused they
+ * are posted one by one. Answers in the order of `postings`; undefined: the payment has changed, read it again.
  */
 export const postPayments = async (deps: StoreDeps, postings: readonly Posting[]) => {
   // A transaction that names a payment twice is refused by the table: the first counts.
@@ -154,27 +146,22 @@ export const isForAmount = (
   payment: Pick<Payment, 'notionalMinor' | 'currency'>,
 ): boolean => transaction.amountMinor === payment.notionalMinor && transaction.currency === payment.currency
 
-/** The final fee: what the provider kept. Zero is a fee, except under a contract that bills later. */
-const feeByKept = (
-  { stage }: Pick<Deps, 'stage'>,
-  { providerFeeMinor }: Pick<Payment, 'providerFeeMinor'>,
-  keptMinor: Minor,
-): { readonly feeMinor: Minor; readonly invoiced?: true } | undefined => {
-  if (keptMinor < 0) return undefined
-  if (keptMinor === 0 && stage.providerFees === 'invoiced') return { feeMinor: providerFeeMinor, invoiced: true }
-  return { feeMinor: keptMinor }
-}
-
 /**
  * A payment's own row if it can post the payment: of type payment, successful, settled, with a final fee and the
- * payment's amount. Undefined for any other row and for impossible amounts.
+ * payment's amount. Undefined for any other row and for impossible amounts. The fee is what the provider kept; zero is a
+ * fee, except under a contract that bills later.
  */
-export const settledRowOf = (deps: Pick<Deps, 'stage'>, payment: Payment, transaction: ProviderTransaction) => {
+export const settledRowOf = (
+  { stage }: Pick<Deps, 'stage'>,
+  payment: Payment,
+  transaction: ProviderTransaction,
+): SettledRow | undefined => {
   const { type, status, keptMinor, settledAt, transactionId, providerMinor } = transaction
   if (type !== 'payment' || status !== 'success' || keptMinor === undefined || settledAt === undefined) return undefined
-  if (!isForAmount(transaction, payment)) return undefined
-  const fee = feeByKept(deps, payment, keptMinor)
-  return fee && { ...fee, transactionId, providerMinor, settledAt }
+  if (!isForAmount(transaction, payment) || keptMinor < 0) return undefined
+  const row = { feeMinor: keptMinor, transactionId, providerMinor, settledAt }
+  const isInvoiced = keptMinor === 0 && stage.providerFees === 'invoiced'
+  return isInvoiced ? { ...row, feeMinor: payment.providerFeeMinor, invoiced: true } : row
 }
 
 /**
