@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+
 /** A JSON call to the provider. The URL and the headers carry secrets and never leave this file. */
 export type HttpCall = {
   readonly method: 'GET' | 'POST'
@@ -24,23 +26,19 @@ const MAX_ANSWER_BYTES = 1024 * 1024
 export const callJson = async ({ method, url, headers, body, timeoutMs }: HttpCall): Promise<HttpOutcome> => {
   // The rest of a deadline may have fractions, which a timer refuses.
   const signal = AbortSignal.timeout(Math.max(1, Math.floor(timeoutMs)))
-  const request = {
-    method,
-    headers: { ...headers, accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
-    redirect: 'manual' as const,
-    signal,
-    ...(body && { body: JSON.stringify(body) }),
-  }
+  const jsonType = 'application/json'
   try {
-    const response = await fetch(url, request)
+    const response = await fetch(url, {
+      method,
+      headers: { ...headers, accept: jsonType, ...(body && { 'content-type': jsonType }) },
+      redirect: 'manual',
+      signal,
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const { status } = response
     const header = (name: string) => response.headers.get(name)
-    const rateLimit = rateLimitOf(header) ?? (response.status === 429 ? retryAfterOf(header) : undefined)
-    return {
-      kind: 'answered',
-      status: response.status,
-      json: await readJson(response),
-      ...(rateLimit && { rateLimit }),
-    }
+    const rateLimit = rateLimitOf(header) ?? (status === 429 ? retryAfterOf(header) : undefined)
+    return { kind: 'answered', status, json: await readJson(response), ...(rateLimit && { rateLimit }) }
   } catch (error) {
     if (signal.aborted) return { kind: 'lost', reason: 'timeout' }
     const causes = causesOf(error)
@@ -82,19 +80,15 @@ const readJson = async (response: Response): Promise<unknown> => {
   }
 }
 
-type Cause = { readonly code: string | undefined; readonly syscall: string | undefined }
+const Text = v.fallback(v.optional(v.string()), undefined)
+const CauseSchema = v.fallback(v.object({ code: Text, syscall: Text }), { code: undefined, syscall: undefined })
+type Cause = v.InferOutput<typeof CauseSchema>
 
 /** The causes of "fetch failed": several if `fetch` tried several addresses of the host. */
 const causesOf = (error: unknown): readonly Cause[] => {
   const cause = error instanceof Error ? error.cause : undefined
   const causes: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
-  return causes.map((one) => ({ code: textField(one, 'code'), syscall: textField(one, 'syscall') }))
-}
-
-const textField = (value: unknown, field: 'code' | 'syscall'): string | undefined => {
-  if (typeof value !== 'object' || value === null || !(field in value)) return undefined
-  const text: unknown = Reflect.get(value, field)
-  return typeof text === 'string' ? text : undefined
+  return causes.map((one) => v.parse(CauseSchema, one))
 }
 
 // The certificate is checked before the first byte of the request is sent.

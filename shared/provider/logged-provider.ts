@@ -1,5 +1,4 @@
 import type { Deps } from '../deps.ts'
-import { assertNever } from '../errors.ts'
 import type { LogFields } from '../log.ts'
 import { type Answer, type CancelAnswer, type CreateAnswer, isOurMistake, type Provider } from './provider.ts'
 
@@ -9,27 +8,18 @@ type Outcome = Answer<unknown> | CancelAnswer | CreateAnswer
 const write = (log: Deps['log'], answer: Outcome, fields: LogFields): void => {
   switch (answer.kind) {
     case 'unanswered': {
-      const { reason, code } = answer
+      const failed = { ...fields, reason: answer.reason, code: answer.code, trouble: 1 }
       // Only we can fix it, so it has its own log code and alarm besides the count of provider failures.
-      if (isOurMistake(answer)) return log.error('provider.call_refused', { ...fields, reason, code, trouble: 1 })
-      return log.warn('provider.call_failed', { ...fields, reason, code, trouble: 1 })
+      if (isOurMistake(answer)) return log.error('provider.call_refused', failed)
+      return log.warn('provider.call_failed', failed)
     }
-    case 'refused': {
-      const { code, ofAccount = false } = answer
-      return log.warn('provider.call_failed', { ...fields, reason: code, trouble: ofAccount ? 1 : 0 })
-    }
+    case 'refused':
+      return log.warn('provider.call_failed', { ...fields, reason: answer.code, trouble: answer.ofAccount ? 1 : 0 })
     case 'unknown':
     case 'not_executed':
       return log.warn('provider.call_failed', { ...fields, reason: answer.reason, trouble: 1 })
-    case 'created':
-    case 'found':
-    case 'not_found':
-    case 'cancelled':
-    case 'final':
-    case 'not_cancellable':
-      return log.info('provider.called', fields)
     default:
-      return assertNever(answer)
+      return log.info('provider.called', fields)
   }
 }
 
@@ -38,10 +28,7 @@ export const loggedProvider = (
   provider: Provider,
   { log, monotonicMs }: Pick<Deps, 'log' | 'monotonicMs'>,
 ): Provider => {
-  const logged = async <Answered extends Outcome>(
-    operation: string,
-    answering: Promise<Answered>,
-  ): Promise<Answered> => {
+  const logged = async <Answered extends Outcome>(operation: string, answering: Promise<Answered>) => {
     const startedMs = monotonicMs()
     const answer = await answering
     write(log, answer, { operation, result: answer.kind, call_ms: Math.round(monotonicMs() - startedMs) })

@@ -2,9 +2,18 @@ import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import type { StageSettings } from '../stage-settings.ts'
-import { quotaKey, quotaShareKey } from '../table/keys.ts'
+import { type Key, quotaKey, quotaShareKey } from '../table/keys.ts'
 import { absent, any, atMost, update } from '../table/step.ts'
-import { epochMs, expiresAfter, HOUR_MS, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
+import {
+  epochMs,
+  expiresAfter,
+  HOUR_MS,
+  MINUTE_MS,
+  msBetween,
+  SECOND_MS,
+  type Timestamp,
+  timestampOf,
+} from '../time.ts'
 import { notePause, pausedUntil } from './pause-store.ts'
 import type { ProviderOperation } from './provider.ts'
 
@@ -30,21 +39,18 @@ export const SECONDS_A_PAYMENT = { listing: 0.087, due: 0.05 } as const
 export const workersForQuota = (work: keyof typeof SECONDS_A_PAYMENT, perMinute: number): number =>
   Math.ceil((perMinute / 60) * SECONDS_A_PAYMENT[work])
 
-/** `retryAt`: when the caller can take the rest; undefined if all wanted calls were granted. */
-type CallsTaken = { readonly granted: number; readonly retryAt: Timestamp | undefined }
-
 /** A caller that loses more races for the counter tries again in the next window. */
 const MAX_TRIES = 3
 
 /**
  * Takes up to `wanted` calls of the quota in one conditional write (design section 9), so all workers together never
- * take more. Unused calls expire with their ten-second window. None during a pause.
+ * take more. None during a pause. `retryAt`: when the caller can take the rest; undefined if all were granted.
  */
 export const takeCalls = async (
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
   operation: ProviderOperation,
   wanted: number,
-): Promise<CallsTaken> => {
+): Promise<{ readonly granted: number; readonly retryAt: Timestamp | undefined }> => {
   const pause = await pausedUntil(deps, [operation])
   if (pause !== undefined) return { granted: 0, retryAt: pause }
   const now = deps.now()
@@ -52,7 +58,7 @@ export const takeCalls = async (
   const { limit, endsAt } = window
   let portion = Math.min(wanted, limit)
   for (let tried = 0; tried < MAX_TRIES && portion > 0; tried++) {
-    const { applied, item } = await countCalls(deps, { operation }, window, portion)
+    const { applied, item } = await countCalls(deps, quotaKey(operation, window.number), window, portion)
     if (applied) return { granted: portion, retryAt: portion < wanted ? endsAt : undefined }
     portion = Math.min(portion, limit - Number(item?.['taken'] ?? limit))
   }
@@ -66,8 +72,7 @@ const SHARE = 1 / 4
 
 /**
  * Takes one call of an operation for a waiting client. Undefined: the call may be made; otherwise the seconds until the
- * next minute. Nothing is counted while many calls are left. When they become scarce, each client gets at most a quarter
- * of the quota (design section 9). So one client cannot starve the others.
+ * next minute. Calls are counted only when they become scarce, so that one client cannot starve the others.
  */
 export const takeShare = async (
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,
@@ -79,11 +84,10 @@ export const takeShare = async (
   const left = deps.provider.callsLeft(operation)
   if (left === undefined || left >= quota * SCARCE_BELOW) return undefined
   const minute = Math.floor(epochMs(now) / MINUTE_MS)
-  const endMs = (minute + 1) * MINUTE_MS
+  const endsAt = timestampOf((minute + 1) * MINUTE_MS)
   const limit = Math.max(1, Math.floor(quota * SHARE))
-  const window = { number: minute, limit, endsAt: timestampOf(endMs) }
-  const { applied } = await countCalls(deps, { operation, clientId }, window, 1)
-  return applied ? undefined : Math.ceil((endMs - epochMs(now)) / SECOND_MS)
+  const { applied } = await countCalls(deps, quotaShareKey(operation, clientId, minute), { limit, endsAt }, 1)
+  return applied ? undefined : Math.ceil(msBetween(now, endsAt) / SECOND_MS)
 }
 
 /** We do not know when the provider's minute begins. Windows of ten seconds exceed it by at most a sixth. */
@@ -103,22 +107,12 @@ export const quotaWindow = (perMinute: number, at: Timestamp): QuotaWindow => {
 /** Longer than any clock skew between environments, so that no counter in use expires. */
 const COUNTER_LIFE_MS = HOUR_MS
 
-type Counted = { readonly operation: ProviderOperation; readonly clientId?: ClientId }
-
-/** Takes all of `calls` from a window's rest, or none; a refusal answers the present counter. */
-const countCalls = (
-  deps: TableDeps,
-  { operation, clientId }: Counted,
-  { number, limit, endsAt }: QuotaWindow,
-  calls: number,
-) => {
-  const key = clientId === undefined ? quotaKey(operation, number) : quotaShareKey(operation, clientId, number)
+/** Takes all of `calls` from a counter's rest, or none; a refusal answers the present counter. */
+const countCalls = (deps: TableDeps, key: Key, { limit, endsAt }: Omit<QuotaWindow, 'number'>, calls: number) => {
   const ttl = expiresAfter(endsAt, COUNTER_LIFE_MS)
   const hasRoom = any(absent('taken'), atMost('taken', limit - calls))
   return deps.table.write(update(key, { add: { taken: calls }, set: { ttl } }, hasRoom))
 }
-
-type Portion = { readonly calls: number; readonly until: Timestamp }
 
 /** The calls of one run: taken from the quota in portions, used one by one. */
 export type CallBudget = {
@@ -132,7 +126,7 @@ export const callBudget = (
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
   portions: Readonly<Partial<Record<ProviderOperation, number>>>,
 ): CallBudget => {
-  const left = new Map<ProviderOperation, Portion>()
+  const left = new Map<ProviderOperation, { readonly calls: number; readonly until: Timestamp }>()
   return {
     take: async (operation) => {
       const now = deps.now()

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ifValid } from '../../if-valid.ts'
-import { type Minor, minor } from '../../money.ts'
+import { minor } from '../../money.ts'
 import { earlier } from '../../time.ts'
 import type { ProviderBalance, ProviderTransaction, TransactionPage } from '../provider.ts'
 import { Amount, OptionalText, receivedMinor, SignedAmount, Time } from './xendit-schema.ts'
@@ -36,14 +36,8 @@ const RETURNS: ReadonlyMap<string, ProviderTransaction['returns']> = new Map([
   ['chargeback_deduction SUCCESS', 'chargeback'],
 ])
 
-/** Rows whose amount includes the provider's dispute fee. */
-const CHARGEBACK_TYPES = new Set(['CHARGEBACK', 'chargeback_deduction'])
-
 const SETTLED = new Set(['SETTLED', 'EARLY_SETTLED'])
 const FEE_NOT_FINAL = new Set(['', 'PENDING', 'CANCELED', 'REVERSED'])
-
-/** Rounded up, so that we never credit more than we received. */
-const keptOf = (amount: number, net: number): Minor => minor(Math.ceil(amount - net))
 
 // Ids of any product's row become part of a key in our table, so characters and length are limited.
 const RowId = v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/))
@@ -86,19 +80,18 @@ const TransactionSchema = v.pipe(
   v.transform((row): ProviderTransaction => {
     const type = TRANSACTION_TYPE.get(row.type) ?? 'unknown'
     const status = TRANSACTION_STATUS.get(row.status) ?? 'unknown'
+    const isPaid = type === 'payment' && status === 'success'
     const settled = SETTLED.has(row.settlement_status ?? '')
-    const isFinal = type === 'payment' && status === 'success' && settled && !FEE_NOT_FINAL.has(row.fee?.status ?? '')
-    const net = isFinal ? (row.net_amount ?? undefined) : undefined
+    const isFeeFinal = !FEE_NOT_FINAL.has(row.fee?.status ?? '')
+    const net = isPaid && settled && isFeeFinal ? row.net_amount : undefined
     const moved = Math.abs(row.net_amount ?? row.amount)
-    const shownFee = FEE_NOT_FINAL.has(row.fee?.status ?? '')
-      ? undefined
-      : (row.fee?.xendit_fee ?? 0) + (row.fee?.value_added_tax ?? 0)
-    const isChargeback = CHARGEBACK_TYPES.has(row.type)
+    const shownFee = (row.fee?.xendit_fee ?? 0) + (row.fee?.value_added_tax ?? 0)
+    const showsDisputed = isFeeFinal && RETURNS.get(`${row.type} SUCCESS`) === 'chargeback'
     return {
       type,
       transactionId: row.id,
       providerPaymentId: row.product_id ?? '',
-      ...(type === 'payment' && status === 'success' && CAPTURED.test(row.product_id ?? '') && { isCaptured: true }),
+      ...(isPaid && CAPTURED.test(row.product_id ?? '') && { isCaptured: true }),
       paymentRequestId: row.product_data?.payment_request_id,
       reference: row.reference_id ?? '',
       status,
@@ -109,9 +102,10 @@ const TransactionSchema = v.pipe(
       amountMinor: receivedMinor(Math.abs(row.amount)),
       // Rounded down, so that we never count more than we have.
       providerMinor: minor(Math.floor(row.cashflow === 'MONEY_OUT' ? -moved : moved)),
-      ...(isChargeback &&
-        shownFee !== undefined && { disputedMinor: receivedMinor(Math.max(0, Math.abs(row.amount) - shownFee)) }),
-      keptMinor: net === undefined ? undefined : keptOf(row.amount, net),
+      // The amount of a chargeback includes the provider's fee.
+      ...(showsDisputed && { disputedMinor: receivedMinor(Math.max(0, Math.abs(row.amount) - shownFee)) }),
+      // Rounded up, so that we never credit more than we received.
+      keptMinor: typeof net === 'number' ? minor(Math.ceil(row.amount - net)) : undefined,
       // A row that settled early still carries its later expected time.
       settledAt: settled ? earlier(row.estimated_settlement_time ?? row.updated, row.updated) : undefined,
       settlesAt: row.estimated_settlement_time ?? undefined,
@@ -133,13 +127,9 @@ const MAX_ROWS = 100
 export const TransactionPageSchema = v.pipe(
   v.object({ has_more: v.optional(v.boolean(), false), data: v.pipe(v.array(v.unknown()), v.maxLength(MAX_ROWS)) }),
   v.transform(({ has_more: hasMore, data }): TransactionPage => {
-    const transactions: ProviderTransaction[] = []
-    const unreadableIds: string[] = []
-    for (const row of data) {
-      const transaction = ifValid(TransactionSchema, row)
-      if (transaction) transactions.push(transaction)
-      else unreadableIds.push(idOf(row) ?? 'without an id')
-    }
+    const rows = data.map((row) => ({ row, transaction: ifValid(TransactionSchema, row) }))
+    const transactions = rows.flatMap(({ transaction }) => transaction ?? [])
+    const unreadableIds = rows.flatMap(({ row, transaction }) => (transaction ? [] : (idOf(row) ?? 'without an id')))
     if (unreadableIds.length === 0) return { transactions, hasMore }
     const afterId = data.map(idOf).findLast((id) => id !== undefined)
     return { transactions, unreadableIds, hasMore, ...(afterId !== undefined && { afterId }) }

@@ -4,7 +4,7 @@ import type { CreateAnswer, CreateRequestInput } from '../provider.ts'
 import { channelProperties, providerCodeOf } from './xendit-channels.ts'
 import { errorCodeOf, RequestEchoSchema, RequestSchema } from './xendit-schema.ts'
 
-/** Body of `POST /v3/payment_requests`: one payment of a fixed amount, without personal data of the customer. */
+/** One payment of a fixed amount, without personal data of the customer. */
 export const createBody = (input: CreateRequestInput): object => ({
   reference_id: input.reference,
   type: 'PAY',

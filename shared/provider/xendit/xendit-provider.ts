@@ -33,9 +33,11 @@ const BASE_URL = 'https://api.xendit.co'
 const API_VERSION = '2024-11-11'
 const REQUESTS = '/v3/payment_requests'
 
-type Call = Pick<HttpCall, 'method' | 'body' | 'timeoutMs'> & {
+/** A GET unless it says POST. */
+type Call = Pick<HttpCall, 'body' | 'timeoutMs'> & {
   readonly operation: ProviderOperation
   readonly path: string
+  readonly method?: HttpCall['method']
   readonly query?: URLSearchParams
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -52,7 +54,7 @@ export const xenditProvider = (options: XenditOptions): Provider => {
   const { baseUrl = BASE_URL, stage, secrets, nowMs, call: make = callJson } = options
   const limits = rateLimits(nowMs)
   let keyRefused = false
-  const send: Send = async ({ operation, path, query, headers, ...call }) => {
+  const send: Send = async ({ operation, path, method = 'GET', query, headers, ...call }) => {
     const startedMs = nowMs()
     const key = await readProviderKey(secrets, stage, keyRefused ? 'fresh' : undefined).catch(() => undefined)
     // A slow read of the key takes its time from the call, which may not outlive its caller's deadline.
@@ -62,7 +64,7 @@ export const xenditProvider = (options: XenditOptions): Provider => {
     url.search = query?.toString() ?? ''
     const authorization = `Basic ${Buffer.from(`${key}:`).toString('base64')}`
     const all = { authorization, 'api-version': API_VERSION, ...headers }
-    const outcome = await make({ ...call, timeoutMs, url, headers: all })
+    const outcome = await make({ ...call, method, timeoutMs, url, headers: all })
     limits.note(operation, outcome)
     keyRefused = outcome.kind === 'answered' && outcome.status === 401
     return outcome
@@ -74,14 +76,14 @@ export const xenditProvider = (options: XenditOptions): Provider => {
     nameFor: () => UPSTREAM,
     createRequest: (input, timeoutMs) => createRequest(send, input, timeoutMs),
     getRequest: (id, timeoutMs) =>
-      getById(send, { operation: 'getRequest', path: REQUESTS, id, timeoutMs }, RequestSchema),
+      get(send, { operation: 'getRequest', path: `${REQUESTS}/${id}`, id, timeoutMs }, RequestSchema),
     getPayment: (id, timeoutMs) =>
-      getById(send, { operation: 'getPayment', path: '/v3/payments', id, timeoutMs }, PaymentSchema),
+      get(send, { operation: 'getPayment', path: `/v3/payments/${id}`, id, timeoutMs }, PaymentSchema),
     cancelRequest: (id, timeoutMs) => cancelRequest(send, id, timeoutMs),
     listTransactions: (filter, timeoutMs) => listTransactions(send, filter, timeoutMs),
     getBalance: (timeoutMs) => {
       const query = new URLSearchParams({ account_type: CASH_ACCOUNT })
-      return get(send, { operation: 'getBalance', method: 'GET', path: '/balance', query, timeoutMs }, BalanceSchema)
+      return get(send, { operation: 'getBalance', path: '/balance', query, timeoutMs }, BalanceSchema)
     },
   }
 }
@@ -100,21 +102,13 @@ const createRequest = async (send: Send, input: CreateRequestInput, timeoutMs: n
   return createAnswer(outcome, input)
 }
 
-const getById = async <Schema extends v.GenericSchema>(
-  send: Send,
-  { operation, path, id, timeoutMs }: Pick<Call, 'operation' | 'path' | 'timeoutMs'> & { readonly id: string },
-  schema: Schema,
-): Promise<Answer<v.InferOutput<Schema>>> =>
-  // The provider makes no id of another form, and such an id must not change the path.
-  isProviderId(id)
-    ? get(send, { operation, method: 'GET', path: `${path}/${id}`, timeoutMs }, schema)
-    : { kind: 'not_found' }
-
 const get = async <Schema extends v.GenericSchema>(
   send: Send,
-  call: Call,
+  { id, ...call }: Call & { readonly id?: string },
   schema: Schema,
 ): Promise<Answer<v.InferOutput<Schema>>> => {
+  // The provider makes no id of another form, and such an id must not change the path.
+  if (id !== undefined && !isProviderId(id)) return { kind: 'not_found' }
   const outcome = await send(call)
   if (outcome.kind !== 'answered' || outcome.status !== 200) return failure(outcome)
   const value = ifValid(schema, outcome.json)
@@ -127,7 +121,7 @@ const listTransactions = async (
   timeoutMs: number,
 ): Promise<Answer<TransactionPage>> => {
   const query = transactionQuery(filter)
-  const call = { operation: 'listTransactions', method: 'GET', path: '/transactions', query, timeoutMs } as const
+  const call = { operation: 'listTransactions', path: '/transactions', query, timeoutMs } as const
   const answer = await get(send, call, TransactionPageSchema)
   // A list may be empty but always exists, so a 404 means that our request is wrong.
   return answer.kind === 'not_found' ? { kind: 'unanswered', reason: 'refused', code: 'NOT_FOUND' } : answer
@@ -135,14 +129,13 @@ const listTransactions = async (
 
 const cancelRequest = async (send: Send, id: string, timeoutMs: number): Promise<CancelAnswer> => {
   if (!isProviderId(id)) return { kind: 'not_found' }
-  const outcome = await send({
-    operation: 'cancelRequest',
-    method: 'POST',
-    path: `${REQUESTS}/${id}/cancel`,
-    timeoutMs,
-  })
+  const path = `${REQUESTS}/${id}/cancel`
+  const outcome = await send({ operation: 'cancelRequest', method: 'POST', path, timeoutMs })
   if (outcome.kind !== 'answered') return failure(outcome)
-  if (outcome.status === 200) return cancelledOrFinal(outcome.json)
+  if (outcome.status === 200) {
+    const { status = 'open' } = ifValid(RequestSchema, outcome.json) ?? {}
+    return status === 'open' ? UNREADABLE : { kind: status === 'cancelled' ? 'cancelled' : 'final' }
+  }
   switch (errorCodeOf(outcome.json)) {
     case 'INACTIVE_PAYMENT_REQUEST':
       return { kind: 'final' }
@@ -155,12 +148,6 @@ const cancelRequest = async (send: Send, id: string, timeoutMs: number): Promise
   }
 }
 
-const cancelledOrFinal = (json: unknown): CancelAnswer => {
-  const { status = 'open' } = ifValid(RequestSchema, json) ?? {}
-  if (status === 'open') return UNREADABLE
-  return { kind: status === 'cancelled' ? 'cancelled' : 'final' }
-}
-
 /** An answer that cannot be read counts as a provider failure. */
 const UNREADABLE: Unanswered = { kind: 'unanswered', reason: 'server_error' }
 
@@ -168,21 +155,13 @@ const failure = (outcome: Outcome): Unanswered | { readonly kind: 'not_found' } 
   if (outcome.kind === 'no_key') return { kind: 'unanswered', reason: 'misconfigured' }
   if (outcome.kind !== 'answered') return { kind: 'unanswered', reason: 'unreachable' }
   const { status, json } = outcome
-  switch (status) {
-    case 404:
-      return { kind: 'not_found' }
-    case 401:
-    case 403:
-      return { kind: 'unanswered', reason: 'misconfigured', code: errorCodeOf(json) }
-    case 429:
-      return { kind: 'unanswered', reason: 'rate_limited' }
-    default:
-      return isRefusal(status) ? { kind: 'unanswered', reason: 'refused', code: errorCodeOf(json) } : UNREADABLE
-  }
+  if (status === 404) return { kind: 'not_found' }
+  if (status === 429) return { kind: 'unanswered', reason: 'rate_limited' }
+  // 408 is a timeout of a server or proxy, not a refusal of the request.
+  if (status < 400 || status >= 500 || status === 408) return UNREADABLE
+  const reason = status === 401 || status === 403 ? 'misconfigured' : 'refused'
+  return { kind: 'unanswered', reason, code: errorCodeOf(json) }
 }
-
-/** 408 is a timeout of a server or proxy, not a refusal of the request. */
-const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 408
 
 const transactionQuery = (filter: TransactionFilter): URLSearchParams => {
   const query = new URLSearchParams({ limit: String(filter.limit) })
@@ -209,21 +188,19 @@ const SHORTEST_PAUSE_MS = 500
 
 /** Keeps each operation's rate limit from the provider's last answers until it expires. */
 const rateLimits = (nowMs: () => number) => {
-  const roomAtMs = new Map<ProviderOperation, number>()
-  const left = new Map<ProviderOperation, { readonly calls: number; readonly untilMs: number }>()
+  const limits = new Map<ProviderOperation, { readonly calls: number; readonly untilMs: number; roomAtMs: number }>()
   return {
     note: (operation: ProviderOperation, outcome: HttpOutcome): void => {
       if (outcome.kind !== 'answered' || outcome.rateLimit === undefined) return
-      const { remaining, resetMs } = outcome.rateLimit
-      left.set(operation, { calls: remaining, untilMs: nowMs() + resetMs })
-      const usedUp = remaining === 0 || outcome.status === 429
-      if (usedUp) roomAtMs.set(operation, nowMs() + Math.min(Math.max(resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS))
-      else roomAtMs.delete(operation)
+      const { remaining: calls, resetMs } = outcome.rateLimit
+      const usedUp = calls === 0 || outcome.status === 429
+      const pauseMs = usedUp ? Math.min(Math.max(resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS) : 0
+      limits.set(operation, { calls, untilMs: nowMs() + resetMs, roomAtMs: nowMs() + pauseMs })
     },
     callsLeft: (operation: ProviderOperation): number | undefined => {
-      const latest = left.get(operation)
+      const latest = limits.get(operation)
       return latest && nowMs() < latest.untilMs ? latest.calls : undefined
     },
-    pauseMs: (operation: ProviderOperation): number => Math.max(0, (roomAtMs.get(operation) ?? 0) - nowMs()),
+    pauseMs: (operation: ProviderOperation): number => Math.max(0, (limits.get(operation)?.roomAtMs ?? 0) - nowMs()),
   }
 }
