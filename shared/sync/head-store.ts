@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { syncJobKey } from '../table/keys.ts'
-import { dueWork, exists, put, type Step, unchanged, update } from '../table/step.ts'
+import { dueWork, exists, put, unchanged, update } from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
-import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
+import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, msBetween } from '../time.ts'
 import { type Head, HeadSchema, LEASE_MS, type Slice } from './job-store.ts'
 
 /** The next round reads this span again, because rows may appear late and clocks differ. */
@@ -19,29 +19,28 @@ const REVERSALS_EVERY_MS = DAY_MS
 /** Longer than a dispute can be raised (QRIS: 90 days). */
 const REVERSALS_SPAN_MS = 180 * DAY_MS
 
-/** `overtaken`: another worker planned at the same time. Otherwise the slices; the planner holds the first. */
-type Round = 'overtaken' | { readonly slices: readonly Slice[]; readonly to: Timestamp }
-
 /** Whether the last round is old enough that another one reads no row a third time. */
 export const isRoundPast = async (deps: StoreDeps): Promise<boolean> => {
   const head = await readHead(deps)
   return head === undefined || head.position <= addMs(deps.now(), -2 * OVERLAP_MS)
 }
 
+type Span = Pick<Slice, 'from' | 'to'>
+
 /** Cuts a span into slices of equal length, at most as many as one transaction can write. */
-const cut = (from: Timestamp, to: Timestamp, rowsPerMinute: number): readonly (readonly [Timestamp, Timestamp])[] => {
+const cut = ({ from, to }: Span, rowsPerMinute: number): readonly Span[] => {
   const spanMs = Math.max(1, msBetween(from, to))
   const byRows = Math.ceil((rowsPerMinute * spanMs) / MINUTE_MS / ROWS_PER_SLICE)
   const count = Math.min(MAX_SLICES, Math.max(1, byRows, Math.ceil(spanMs / LONGEST_SLICE_MS)))
   const edge = (at: number) => (at === count ? to : addMs(from, Math.floor((spanMs * at) / count)))
-  return Array.from({ length: count }, (_, at) => [edge(at), edge(at + 1)] as const)
+  return Array.from({ length: count }, (_, at) => ({ from: edge(at), to: edge(at + 1) }))
 }
 
 /**
  * Plans all rows updated after the head's position, up to now (design section 4, "Sync"). One transaction writes the
- * slices and the new position, so a crash loses no slice. The next round begins two minutes earlier.
+ * slices and the new position, so a crash loses no slice. Undefined: another worker planned at the same time.
  */
-export const planRound = async (deps: StoreDeps): Promise<Round> => {
+export const planRound = async (deps: StoreDeps) => {
   const head = await readHead(deps)
   const now = deps.now()
   const from = head?.position ?? addMs(now, -FIRST_LOOK_BACK_MS)
@@ -50,15 +49,14 @@ export const planRound = async (deps: StoreDeps): Promise<Round> => {
   const round = (head?.round ?? 0) + 1
   const rowsPerMinute = head?.rowsPerMinute ?? 0
   const fresh = { dueAt: now, cutFor: 0, rows: 0, reads: 0 }
-  const slices: Slice[] = cut(from, to, rowsPerMinute).map(([begin, end], at) => ({
+  const slices: Slice[] = cut({ from, to }, rowsPerMinute).map((span, at) => ({
     ...fresh,
+    ...span,
     // The planner claims the first slice; every worker can claim the others.
     dueAt: at === 0 ? addMs(now, LEASE_MS) : now,
     id: `head#${round}#${at}`,
     kind: 'head',
     cutFor: rowsPerMinute,
-    from: begin,
-    to: end,
   }))
   const reversalsDue = head === undefined || head.reversalsAt <= now
   if (reversalsDue) {
@@ -71,26 +69,23 @@ export const planRound = async (deps: StoreDeps): Promise<Round> => {
     rowsPerMinute,
     reversalsAt: reversalsDue ? addMs(now, REVERSALS_EVERY_MS) : head.reversalsAt,
   }
+  const moved = update(headKey, { set: { ...next, provider: UPSTREAM } }, unchanged('round', head?.round))
   const added = Object.fromEntries(slices.map((slice) => [slice.id, newSlice(slice)]))
-  const planned = await deps.table.transact<string>({ head: moveHead(head, next), ...added })
-  return planned.applied ? { slices, to } : 'overtaken'
+  const planned = await deps.table.transact<string>({ head: moved, ...added })
+  return planned.applied ? { slices, to } : undefined
 }
 
-const HEAD = 'head'
+/** Its id names the round, which only the condition of the head lets begin. */
+const newSlice = (slice: Slice) =>
+  put(syncJobKey(slice.id), { ...slice, provider: UPSTREAM, ...dueWork('sync', slice.id, slice.dueAt) })
+
+const headKey = syncJobKey('head')
 
 const readHead = async (deps: TableDeps): Promise<Head | undefined> => {
-  const item = await deps.table.get(syncJobKey(HEAD))
+  const item = await deps.table.get(headKey)
   return item && v.parse(HeadSchema, item)
 }
 
-/** Moves the head; refused when another planner has moved it. */
-const moveHead = (from: Head | undefined, to: Head): Step =>
-  update(syncJobKey(HEAD), { set: { ...to, provider: UPSTREAM } }, unchanged('round', from?.round))
-
 /** Records the row density, from which the next round's slices are cut. */
 export const noteDensity = (deps: TableDeps, rowsPerMinute: number) =>
-  deps.table.write(update(syncJobKey(HEAD), { set: { rowsPerMinute } }, exists))
-
-/** Its id names the round, which only the head's condition in the same transaction lets begin. */
-const newSlice = (slice: Slice): Step =>
-  put(syncJobKey(slice.id), { ...slice, provider: UPSTREAM, ...dueWork('sync', slice.id, slice.dueAt) })
+  deps.table.write(update(headKey, { set: { rowsPerMinute } }, exists))

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../deps.ts'
+import { fieldsText } from '../journal/entry.ts'
 import { type ProviderTransaction, ProviderTransactionSchema } from '../provider/provider.ts'
 import { syncJobKey } from '../table/keys.ts'
 import {
@@ -17,11 +18,6 @@ import {
 import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, DAY_MS, expiresAfter, later, MINUTE_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
-/**
- * The jobs of the sync. All except the head are due work. A worker claims a job by moving its due time to the end of a
- * lease. It keeps the position with every page and removes the job from due work at the end.
- */
-
 /** The planning position: every row updated before `position` is in a slice or has been read. */
 export const HeadSchema = v.object({
   position: TimestampSchema,
@@ -34,6 +30,7 @@ export const HeadSchema = v.object({
 })
 export type Head = v.InferOutput<typeof HeadSchema>
 
+/** A worker claims a job by moving its due time to the end of a lease. */
 const claimed = { id: v.string(), dueAt: TimestampSchema }
 
 const SliceSchema = v.object({
@@ -91,11 +88,12 @@ export const claimJob = async (deps: StoreDeps, due: DueJob): Promise<SyncJob | 
   return applied && item ? v.parse(SyncJobSchema, item) : undefined
 }
 
-/** The fields of a slice that a page changes. Without `afterId` the span is read from its beginning. */
-type Progress = Pick<Slice, 'afterId' | 'rows' | 'openUntil'>
-
 /** Keeps the position after a page and renews the lease. Undefined: another worker has claimed the slice. */
-export const keepPosition = async (deps: StoreDeps, slice: Slice, progress: Progress): Promise<Slice | undefined> => {
+export const keepPosition = async (
+  deps: StoreDeps,
+  slice: Slice,
+  progress: Pick<Slice, 'afterId' | 'rows' | 'openUntil'>,
+): Promise<Slice | undefined> => {
   // Always later than before, because the due time distinguishes one claim from the next.
   const dueAt = addMs(later(deps.now(), addMs(slice.dueAt, 1 - LEASE_MS)), LEASE_MS)
   const remove = progress.afterId === undefined ? ['afterId'] : []
@@ -116,7 +114,6 @@ export const retryOpen = (deps: TableDeps, job: OpenTransaction, dueAt: Timestam
 
 /**
  * Schedules a reading of a tail slice at `dueAt`, unless it already waits until `settlesBy` or has had `mostReads`.
- * A finished slice is read again, because its hour has a payment that was credited after the last reading.
  * A worker that is reading the slice loses its claim; the next reading starts from the beginning.
  */
 export const registerReading = (
@@ -139,18 +136,15 @@ export const registerReading = (
   )
 
 /** Several passes read the same row. A row that is equal or older is not news. */
-const isNewer = (known: ProviderTransaction, row: ProviderTransaction): boolean => {
-  const fields = new Set([...Object.keys(known), ...Object.keys(row)])
-  const differs = (field: string) => Reflect.get(known, field) !== Reflect.get(row, field)
-  return row.updatedAt >= known.updatedAt && [...fields].some(differs)
-}
+const isNewer = (known: ProviderTransaction, row: ProviderTransaction): boolean =>
+  row.updatedAt >= known.updatedAt && fieldsText(known) !== fieldsText(row)
 
 /** Each further try has lost against another claim; more than this is an error. */
 const MAX_TRIES = 5
 
 /**
  * Records a transaction in its latest form, to be checked again alone at `dueAt`. A worker that checks an older form
- * loses its claim, so its result does not end the job. Throws when every try meets another claim.
+ * loses its claim. Throws when every try meets another claim.
  */
 export const noteOpen = async (deps: TableDeps, transaction: ProviderTransaction, dueAt: Timestamp): Promise<void> => {
   const id = `open#${transaction.transactionId}`

@@ -11,16 +11,8 @@ import { addMs, DAY_MS } from '../time.ts'
 
 /** The reversal, refund or dispute that a row describes. Undefined: the row paid the payment, or moves no money. */
 export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefined => {
-  const {
-    type,
-    status,
-    transactionId,
-    amountMinor,
-    providerMinor,
-    createdAt,
-    updatedAt: at,
-    returns: kind,
-  } = transaction
+  const { type, status, returns: kind } = transaction
+  const { transactionId, amountMinor, providerMinor, createdAt, updatedAt: at } = transaction
   const row = { transactionId, amountMinor, providerMinor, createdAt, at }
   if (status === 'reversed') {
     if (type !== 'payment') return { ...row, type: 'reversal' }
@@ -34,10 +26,6 @@ export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefin
 
 /** Whether the row is a reversal, refund or dispute, not the row that paid the payment. */
 export const movesMoney = (transaction: ProviderTransaction): boolean => moneyRowOf(transaction) !== undefined
-
-/** Whether a row takes money back, and is not the end of a refund or dispute. */
-export const takesBack = ({ type, isOwnRow }: MoneyRow): boolean =>
-  isOwnRow === true || type === 'refund' || type === 'chargeback'
 
 /** A chargeback row with the amount that it disputes; undefined when an operator must find out. */
 export const withDisputed = (
@@ -63,10 +51,7 @@ export const isAboutCredit = (known: Payment | undefined, transaction: ProviderT
   known?.status === 'succeeded' && (transaction.providerPaymentId === '' || isCreditedWith(known, transaction))
 
 /** The payment that a row names, in any state. */
-export const storedOf = async (
-  deps: NewsDeps,
-  { reference }: ProviderTransaction,
-): Promise<StoredPayment | undefined> => {
+export const storedOf = async (deps: NewsDeps, { reference }: ProviderTransaction) => {
   const paymentId = paymentIdOf(reference)
   return paymentId && findStoredPayment(deps, paymentId)
 }
@@ -76,10 +61,7 @@ export const mayBeCredited = (stored: StoredPayment | undefined): boolean =>
   stored?.status === 'creating' || stored?.status === 'pending'
 
 /** The money in suspense that a row names. */
-export const findHeld = async (
-  deps: NewsDeps,
-  { providerPaymentId }: ProviderTransaction,
-): Promise<Suspense | undefined> => {
+export const findHeld = async (deps: NewsDeps, { providerPaymentId }: ProviderTransaction) => {
   const item = await findSuspense(deps, providerPaymentId)
   return item?.kind === 'money' ? item : undefined
 }
@@ -101,10 +83,6 @@ export const recordFinding = (
   transaction: ProviderTransaction,
   cause: FindingCause,
 ) => recordSuspense(deps, syncFinding(deps, transaction, { subject: payment.paymentId, cause, payment }))
-
-/** The finding of a dispute whose amount an operator must find out. */
-export const unclearDispute = (deps: NewsDeps, transaction: ProviderTransaction, payment: Payment): Suspense =>
-  syncFinding(deps, transaction, { subject: transaction.transactionId, cause: 'disputed_amount_unknown', payment })
 
 type About = Pick<Suspense, 'paymentId' | 'clientId'>
 

@@ -61,17 +61,10 @@ const waitForQuota = async ({ deps, budget, deadlineMs }: SyncRun): Promise<Time
 const endBy = (answer: Unanswered | { readonly kind: 'not_found' }): 'refused' | 'provider_silent' =>
   answer.kind === 'not_found' || isOurMistake(answer) ? 'refused' : 'provider_silent'
 
-const learnDensity = async ({ deps }: SyncRun, { kind, from, to, rows, cutFor }: Slice): Promise<void> => {
+const learnDensity = async ({ deps }: SyncRun, { from, to, rows, cutFor }: Slice): Promise<void> => {
   const measured = Math.round((rows * MINUTE_MS) / Math.max(MINUTE_MS, msBetween(from, to)))
   const isFar = measured > 1.5 * cutFor || 2 * measured < cutFor
-  if (kind !== 'head' || !isFar || Math.max(measured, cutFor) < WORTH_CUTTING) return
-  await noteDensity(deps, measured)
-}
-
-const end = async (run: SyncRun, slice: Slice): Promise<void> => {
-  if (slice.kind === 'tail') return endReading(run.deps, slice)
-  await learnDensity(run, slice)
-  await finishJob(run.deps, slice)
+  if (isFar && Math.max(measured, cutFor) >= WORTH_CUTTING) await noteDensity(deps, measured)
 }
 
 /** The position after a page; undefined when it has no rows. */
@@ -87,12 +80,13 @@ const readPage = async (run: SyncRun, slice: Slice, page: TransactionPage): Prom
   const rows = slice.rows + page.transactions.length
   const read = { ...slice, rows, openUntil }
   if (page.hasMore) return keepPosition(run.deps, slice, { afterId: positionAfter(page), rows, openUntil })
-  await end(run, read)
+  if (slice.kind === 'head') await learnDensity(run, read)
+  await (slice.kind === 'tail' ? endReading(run.deps, read) : finishJob(run.deps, read))
   return { ...read, afterId: undefined }
 }
 
-const release = async <End extends SliceEnd>(run: SyncRun, slice: Slice, why: End, at?: Timestamp): Promise<End> => {
-  await releaseJob(run.deps, slice, at ?? run.deps.now())
+const release = async (run: SyncRun, slice: Slice, why: SliceEnd, at = run.deps.now()): Promise<SliceEnd> => {
+  await releaseJob(run.deps, slice, at)
   return why
 }
 
@@ -135,8 +129,8 @@ export const readSlice = async (run: SyncRun, claimed: Slice): Promise<SliceEnd>
   return release(run, slice, 'out_of_time')
 }
 
-/** Counts of a run. `passedOver`: rows that concern no payment, or are not decided yet. */
-type Tally = { transactions: number; unanswered: number; passedOver: number; failed: number }
+/** Counts of a run, as logged. `passed_over`: rows that concern no payment, or are not decided yet. */
+type Tally = { transactions: number; unanswered: number; passed_over: number; failed: number }
 
 /** One worker's run over jobs of the sync. */
 export type SyncRun = {
@@ -197,15 +191,6 @@ const withPosted = async (deps: NewsDeps, rows: readonly Row[]): Promise<readonl
   }
 }
 
-const noteUnreadable = async (deps: NewsDeps, { unreadableIds = [] }: TransactionPage): Promise<void> => {
-  for (const subject of unreadableIds) {
-    const item = finding({ subject, cause: 'transaction_unexplained', payment: undefined, now: deps.now() })
-    await recordSuspense(deps, item)
-  }
-}
-
-const isPayment = ({ transaction }: Row): boolean => transaction.type === 'payment'
-
 /** Isolates the failure of one row: it is logged and the row is checked again alone. */
 const reconcileAlone = async (deps: NewsDeps, run: SyncRun, { transaction, known }: Row): Promise<Reconciled> => {
   try {
@@ -218,31 +203,33 @@ const reconcileAlone = async (deps: NewsDeps, run: SyncRun, { transaction, known
 }
 
 /**
- * Reconciles a page of transactions with the books. A row that cannot be decided now is recorded as an open job, so the
- * page is complete on return. Answers the hours whose transactions are not final yet. Safe to repeat.
+ * Reconciles a page of transactions with the books. A row that cannot be decided now becomes an open job, so the page is
+ * complete on return. Answers the hours whose transactions are not final yet. Safe to repeat.
  */
 const reconcilePage = async (run: SyncRun, page: TransactionPage): Promise<OpenHours> => {
   const { tally } = run
   const deps = { ...run.deps, endpointsOf: readsOfPage(run.deps) }
-  await noteUnreadable(deps, page)
+  for (const subject of page.unreadableIds ?? []) {
+    const item = finding({ subject, cause: 'transaction_unexplained', payment: undefined, now: deps.now() })
+    await recordSuspense(deps, item)
+  }
   const rows = await withPosted(deps, await knownRows(deps, page.transactions))
   const hours: OpenHours = new Map()
   const reconcile = async (row: Row) => {
     const { transaction } = row
     const reconciled = await reconcileAlone(deps, run, row)
     tally.transactions++
-    if (reconciled.kind === 'passed_over') tally.passedOver++
+    if (reconciled.kind === 'passed_over') tally.passed_over++
     if (reconciled.kind === 'booked') addOpen(hours, transaction, deps.now(), reconciled.payment)
     if (reconciled.kind !== 'open') return
     tally.unanswered++
     await noteOpen(deps, transaction, addMs(deps.now(), ASK_AGAIN_MS))
   }
-  // Money is decided before the rows that take it back.
-  await mapInChunks(rows.filter(isPayment), CONCURRENCY, reconcile)
-  await mapInChunks(
-    rows.filter((row) => !isPayment(row)),
-    CONCURRENCY,
-    reconcile,
+  const { payment = [], other = [] } = Object.groupBy(rows, ({ transaction: { type } }) =>
+    type === 'payment' ? type : 'other',
   )
+  // Money is decided before the rows that take it back.
+  await mapInChunks(payment, CONCURRENCY, reconcile)
+  await mapInChunks(other, CONCURRENCY, reconcile)
   return hours
 }

@@ -1,8 +1,10 @@
+import { referenceOf } from '../ids.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
+import { succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { bookLateRow, type Posting, postPayments, settledRowOf } from '../posting/post-payments.ts'
-import type { ProviderTransaction } from '../provider/provider.ts'
+import { bookLateRow, isForAmount, type Posting, postPayments, settledRowOf } from '../posting/post-payments.ts'
+import type { ProviderPayment, ProviderTransaction } from '../provider/provider.ts'
 import { isCreditedWith, recordFinding } from './provider-row.ts'
 
 /** Each try books the row or loses a race; the next read shows the result. */
@@ -49,3 +51,32 @@ export const postPage = async (deps: NewsDeps, rows: readonly KnownRow[]): Promi
   if (postings.length === 0) return []
   return (await postPayments(deps, postings)).flatMap((payment) => payment ?? [])
 }
+
+/**
+ * Credits a pending payment by a row that the sync fetched, on condition that it is pending, without a further call.
+ * Undefined: the row does not match, or the payment is no longer pending; the caller then asks the provider.
+ */
+export const creditByRow = async (
+  deps: NewsDeps,
+  known: Payment | undefined,
+  transaction: ProviderTransaction,
+): Promise<Payment | undefined> => {
+  if (known === undefined || !matchesPayment(transaction, known)) return undefined
+  const capture: ProviderPayment = {
+    providerPaymentId: transaction.providerPaymentId,
+    paymentRequestId: known.paymentRequestId,
+    reference: transaction.reference,
+    currency: transaction.currency,
+    status: 'captured',
+    capturedMinor: transaction.amountMinor,
+  }
+  return succeedPayment(deps, known, capture, 'sync')
+}
+
+const matchesPayment = (transaction: ProviderTransaction, payment: Payment): boolean =>
+  transaction.isCaptured === true &&
+  payment.status === 'pending' &&
+  transaction.reference === referenceOf(payment.paymentId, payment.attempt) &&
+  (transaction.paymentRequestId === undefined || transaction.paymentRequestId === payment.paymentRequestId) &&
+  isForAmount(transaction, payment) &&
+  payment.rememberedProviderPaymentIds === undefined

@@ -19,7 +19,6 @@ import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
-import { creditByRow } from './credit-by-row.ts'
 import {
   findHeld,
   findingOf,
@@ -33,11 +32,9 @@ import {
   recordFindingOf,
   storedOf,
   syncFinding,
-  takesBack,
-  unclearDispute,
   withDisputed,
 } from './provider-row.ts'
-import { reconcileOwnRow } from './reconcile-own-row.ts'
+import { creditByRow, reconcileOwnRow } from './reconcile-own-row.ts'
 
 /**
  * `booked`: credited, or in suspense; a row that has not settled yet is read again. `open`: not decided, check it again.
@@ -67,7 +64,8 @@ const reconcileMoved = async (
   }
   const row = withDisputed(moneyRow, transaction, payment)
   if (row === undefined) {
-    await bookWithFinding(deps, houseRowOf(transaction), unclearDispute(deps, transaction, payment))
+    const about = { subject: transaction.transactionId, cause: 'disputed_amount_unknown', payment } as const
+    await bookWithFinding(deps, houseRowOf(transaction), syncFinding(deps, transaction, about))
     return DONE
   }
   const isEarly = row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
@@ -96,8 +94,8 @@ const reconcileCredited = async (
 const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: ProviderTransaction): Promise<Reconciled> => {
   const row = houseRowOf(transaction)
   const moved = moneyRowOf(transaction)
-  if (moved && takesBack(moved)) {
-    if (moved.isOwnRow !== true && (await isLeftToOperator(deps, row))) return DONE
+  if (moved?.isOwnRow || moved?.type === 'refund' || moved?.type === 'chargeback') {
+    if (!moved.isOwnRow && (await isLeftToOperator(deps, row))) return DONE
     const booked = moved.isOwnRow
       ? await bookSuspenseVoid(deps, item, row)
       : await bookSuspenseRefund(deps, item, row, transaction.disputedMinor ?? moved.amountMinor)

@@ -22,16 +22,6 @@ const JOBS_A_QUERY = 50
 /** More than one round is needed only when a backlog exceeds the slices of one transaction. */
 const MAX_ROUNDS = 50
 
-type SyncSummary = {
-  readonly transactions: number
-  /** Transactions without a decision; each is checked again alone. */
-  readonly unanswered: number
-  /** This run read every row updated before this time; null when it stopped earlier. */
-  readonly until: Timestamp | null
-  /** False when due jobs are left, or another run holds some of them. */
-  readonly complete: boolean
-}
-
 type State = SyncRun & {
   /** Claims that this run has already tried, as job id and due time. */
   readonly tried: Set<string>
@@ -69,31 +59,25 @@ const doPlanned = async (run: State, slices: readonly Slice[]): Promise<boolean>
 /** Does due jobs of every kind until none is left or the run must stop. */
 const doDueJobs = async (run: State): Promise<void> => {
   // The cause that stopped the head would stop every other job too.
-  if (run.end !== 'read' && run.end !== 'overtaken') return
-  for (;;) {
+  while (run.end === 'read' || run.end === 'overtaken') {
     const found = await findDueJobs(run.deps, JOBS_A_QUERY)
     const fresh = found.filter(({ id, dueAt }) => !run.tried.has(`${id} ${dueAt}`))
     if (fresh.length === 0) return
     for (const [at, due] of fresh.entries()) {
       run.left = fresh.length - at - 1
-      if (run.deps.monotonicMs() >= run.deadlineMs) {
-        run.end = 'out_of_time'
-        return
-      }
-      if (!(await claimAndDo(run, due))) return
+      if (run.deps.monotonicMs() >= run.deadlineMs) run.end = 'out_of_time'
+      if (run.end === 'out_of_time' || !(await claimAndDo(run, due))) return
     }
   }
 }
 
-/** Called with the number of jobs that other workers can take. */
-type OnJobs = (jobs: number) => Promise<void>
-
-const startSync = (deps: SyncRun['deps'], onJobs?: OnJobs): State => {
+/** `onJobs`: called with the number of jobs that other workers can take. */
+const startSync = (deps: SyncRun['deps'], onJobs?: (jobs: number) => Promise<void>): State => {
   const startMs = deps.monotonicMs()
   const run: State = {
     deps,
     budget: callBudget(deps, PORTIONS),
-    tally: { transactions: 0, unanswered: 0, passedOver: 0, failed: 0 },
+    tally: { transactions: 0, unanswered: 0, passed_over: 0, failed: 0 },
     deadlineMs: startMs + RUN_BUDGET_MS,
     scheduledHours: new Map(),
     // Only a long run shares its jobs; most runs end earlier.
@@ -114,26 +98,25 @@ const readHeadRounds = async (run: State): Promise<Timestamp | undefined> => {
   for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
     const startedAt = run.deps.now()
     const round = await planRound(run.deps)
-    if (round === 'overtaken') {
-      run.end = 'overtaken'
-      return undefined
-    }
-    if (!(await doPlanned(run, round.slices))) return undefined
+    if (round === undefined) run.end = 'overtaken'
+    if (round === undefined || !(await doPlanned(run, round.slices))) return undefined
     if (round.to >= startedAt) return round.to
   }
   return undefined
 }
 
-/** Reads the head if asked to, then does due jobs. Logs the end, and answers the summary. */
-const runSync = async (run: State, readsHead: boolean): Promise<SyncSummary> => {
+/**
+ * Reads the head if asked to, then does due jobs, and logs the end. Answers how many transactions were read, and how
+ * many are not decided; `until`: every row updated before was read; `complete`: no due job is left or held by another.
+ */
+const runSync = async (run: State, readsHead: boolean) => {
   const readTo = readsHead ? await readHeadRounds(run) : undefined
   await doDueJobs(run)
   const { deps, tally, end, lagMs } = run
+  const { transactions, unanswered } = tally
   const complete = end === 'read'
-  const { transactions, unanswered, passedOver: passed_over, failed } = tally
   const incomplete = complete || end === 'overtaken' ? 0 : 1
-  const line = { transactions, unanswered, passed_over, failed, incomplete, end, until: readTo, lag_ms: lagMs }
-  deps.log[complete ? 'info' : 'warn']('sync.completed', line)
+  deps.log[complete ? 'info' : 'warn']('sync.completed', { ...tally, incomplete, end, until: readTo, lag_ms: lagMs })
   return { transactions, unanswered, until: readTo ?? null, complete: complete && readTo !== undefined }
 }
 
@@ -146,10 +129,10 @@ export const shareSync = async (deps: SyncRun['deps'], { woken }: { readonly wok
 const MIN_HELPERS = 9
 
 /** Wakes other workers immediately instead of at the next tick. A worker without a job costs one query. */
-const callingHelpers = ({ queues, stage, now }: Pick<Deps, 'queues' | 'stage' | 'now'>): OnJobs => {
+const callingHelpers = ({ queues, stage, now }: Pick<Deps, 'queues' | 'stage' | 'now'>) => {
   const most = Math.max(MIN_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
   let called = 0
-  return async (jobs) => {
+  return async (jobs: number) => {
     for (; called < Math.min(jobs, most); called++) {
       await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
     }
@@ -158,19 +141,15 @@ const callingHelpers = ({ queues, stage, now }: Pick<Deps, 'queues' | 'stage' | 
 
 /**
  * Reconciles the provider's transactions with the books (design section 4, "Sync"), every five minutes and on demand.
- * It finds lost captures, replaces estimated fees, books the provider's payouts and records unexplained rows in
- * suspense. Runs share the due slices. After a crash another worker continues from the kept position; two workers on
- * one slice have the effect of one.
+ * After a crash another worker continues from the kept position; two workers on one slice have the effect of one.
  */
-export const syncProviderTransactions = async (deps: SyncRun['deps'] & Pick<Deps, 'queues'>): Promise<SyncSummary> => {
-  return runSync(startSync(deps, callingHelpers(deps)), true)
-}
+export const syncProviderTransactions = (deps: SyncRun['deps'] & Pick<Deps, 'queues'>) =>
+  runSync(startSync(deps, callingHelpers(deps)), true)
 
 /** Backoff: two minutes, doubled up to an hour. */
 const againAt = (now: Timestamp, tries: number): Timestamp =>
   addMs(now, Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(tries, 10)))
 
-/** Reconciles an open transaction again. Without an answer it is retried; after two days it is a finding. */
 const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> => {
   const { deps, tally } = run
   const { transaction } = job
@@ -190,10 +169,7 @@ const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> =>
   await finishJob(deps, job)
 }
 
-/**
- * Isolates a failure: the job is due again after its lease has expired, and the other jobs must not wait for it. A row
- * that fails again after two days is a finding too.
- */
+/** After a failure the job is due again when its lease has expired. After two days it is a finding too. */
 const recheckOpen = async (run: SyncRun, job: OpenTransaction): Promise<true> => {
   try {
     await recheckOnce(run, job)
