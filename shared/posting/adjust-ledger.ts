@@ -51,10 +51,9 @@ const assertWritten = ({ amountMinor }: AdjustmentInput, { writtenOffMinor }: Wi
 }
 
 const stepsOf = (input: AdjustmentInput, row: HouseEntry | undefined, window: Window, postedAt: Timestamp) => {
-  const { operator: _, ...asked } = input
-  const { clientId, kind, amountMinor } = asked
+  const { clientId, kind, amountMinor } = input
   const entry = entryOf(input, row, postedAt)
-  const adjustment: Adjustment = { ...asked, entryId: entry.entryId, eligibleAt: entry.eligibleAt }
+  const { operator: _, ...adjustment } = { ...input, entryId: entry.entryId, eligibleAt: entry.eligibleAt }
   const written = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
   const steps: Steps<string> = {
     adjustment: putAdjustment(adjustment),
@@ -96,20 +95,12 @@ const adjustedBefore = async (deps: RecordDeps, input: AdjustmentInput): Promise
     })
   }
   const entry = await findEntry(deps, { clientId }, adjustment)
-  if (entry === undefined) throw beingWritten(reference)
-  return { adjustment, entry }
-}
-
-/** A transaction becomes visible item by item: the adjustment may be visible before its entry. */
-const beingWritten = (reference: string) =>
-  new GatewayError('conflict', `adjustment ${reference} is being written right now; try again`, {
+  if (entry) return { adjustment, entry }
+  // A transaction becomes visible item by item.
+  throw new GatewayError('conflict', `adjustment ${reference} is being written right now; try again`, {
     actionHint: 'If this answer stays the same, run audit-ledger: it names an entry that is missing.',
   })
-
-const takenOver = (transactionId: string) =>
-  new GatewayError('conflict', `provider transaction ${transactionId} was taken over by another correction`, {
-    actionHint: 'A row is taken over once. Write another correction without provider_transaction_id.',
-  })
+}
 
 /** Conflicts with settlements, other write-offs and other operators. */
 const MOST_TRIES = 5
@@ -136,7 +127,12 @@ export const adjustLedger = async (deps: RecordDeps, input: AdjustmentInput): Pr
     if (outcome.applied) return { adjustment, entry }
     const byOther = outcome.refusedBy === 'adjustment' ? await adjustedBefore(deps, input) : undefined
     if (byOther) return byOther
-    if (outcome.refusedBy === 'houseEntry' && row) throw takenOver(row.transactionId)
+    if (outcome.refusedBy !== 'houseEntry' || row === undefined) continue
+    throw new GatewayError(
+      'conflict',
+      `provider transaction ${row.transactionId} was taken over by another correction`,
+      { actionHint: 'A row is taken over once. Write another correction without provider_transaction_id.' },
+    )
   }
   throw new GatewayError('conflict', 'other changes of this ledger are in progress; try again')
 }

@@ -70,16 +70,15 @@ const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<bo
 /** A payment has one row. A few more are read, so that other rows cannot hide it. */
 const TRANSACTIONS_READ = 10
 
-type OwnRow =
-  | { readonly kind: 'settled'; readonly transaction: ProviderTransaction }
-  | { readonly kind: 'not_settled'; readonly hasTransaction: boolean }
-  | Unanswered
-
 /** Asks the provider for the payment's own row: settled with its final fee, or not yet. */
 export const askForOwnRow = async (
   deps: Pick<Deps, 'provider'>,
   payment: Pick<Payment, 'creditedProviderPaymentId' | 'notionalMinor' | 'currency'>,
-): Promise<OwnRow> => {
+): Promise<
+  | { readonly kind: 'settled'; readonly transaction: ProviderTransaction }
+  | { readonly kind: 'not_settled'; readonly hasTransaction: boolean }
+  | Unanswered
+> => {
   const providerPaymentId = payment.creditedProviderPaymentId ?? ''
   const filter = { providerPaymentId, limit: TRANSACTIONS_READ }
   const answer = await deps.provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)

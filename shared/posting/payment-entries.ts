@@ -83,19 +83,14 @@ const movementEntries = (
   { type, transactionId, providerMinor, clawedMinor }: Movement,
   { figures, postedAt }: { readonly figures: Figures; readonly postedAt: Timestamp },
 ): readonly Entry[] => {
-  const moved = entryOf(payment, { type, figures, providerMinor, transactionId, postedAt })
-  if (clawedMinor === undefined) return [moved]
+  const moved = { type, figures, providerMinor, transactionId, postedAt }
+  if (clawedMinor === undefined) return [entryOf(payment, moved)]
   const clawed = figuresOf(less(ZERO, clawedMinor), ZERO, ZERO)
-  return [
-    moved,
-    entryOf(payment, { type: 'written_off', figures: clawed, providerMinor: ZERO, transactionId, postedAt }),
-  ]
+  const writtenOff = { ...moved, type: 'written_off', figures: clawed, providerMinor: ZERO } as const
+  return [entryOf(payment, moved), entryOf(payment, writtenOff)]
 }
 
-/**
- * Every entry that a payment has, by its stored fields: its own, one of each row that moved its money, and its late
- * row. None while it is open. Entries of a payment that was voided while open have zeros for the client.
- */
+/** Every entry that a payment has, by its stored fields. A payment that was voided while open has zeros in them. */
 export const entriesOf = (payment: Payment): readonly Entry[] => {
   const { postedAt, lateRowAt, voidedOpen } = payment
   if (postedAt === undefined) return []

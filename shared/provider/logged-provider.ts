@@ -6,21 +6,16 @@ type Outcome = Answer<unknown> | CancelAnswer | CreateAnswer
 
 /** Logs one outcome. The refusal of a single payment is no provider failure: `trouble` is 0. */
 const write = (log: Deps['log'], answer: Outcome, fields: LogFields): void => {
-  switch (answer.kind) {
-    case 'unanswered': {
-      const failed = { ...fields, reason: answer.reason, code: answer.code, trouble: 1 }
-      // Only we can fix it, so it has its own log code and alarm besides the count of provider failures.
-      if (isOurMistake(answer)) return log.error('provider.call_refused', failed)
-      return log.warn('provider.call_failed', failed)
-    }
-    case 'refused':
-      return log.warn('provider.call_failed', { ...fields, reason: answer.code, trouble: answer.ofAccount ? 1 : 0 })
-    case 'unknown':
-    case 'not_executed':
-      return log.warn('provider.call_failed', { ...fields, reason: answer.reason, trouble: 1 })
-    default:
-      return log.info('provider.called', fields)
+  if (answer.kind === 'refused') {
+    return log.warn('provider.call_failed', { ...fields, reason: answer.code, trouble: answer.ofAccount ? 1 : 0 })
   }
+  if (!('reason' in answer)) return log.info('provider.called', fields)
+  const failed = { ...fields, reason: answer.reason, trouble: 1 }
+  if (answer.kind !== 'unanswered') return log.warn('provider.call_failed', failed)
+  const { code } = answer
+  // Only we can fix it, so it has its own log code and alarm besides the count of provider failures.
+  if (isOurMistake(answer)) return log.error('provider.call_refused', { ...failed, code })
+  return log.warn('provider.call_failed', { ...failed, code })
 }
 
 /** The provider with one log line for every call: operation, duration and the reason of a failure. */

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { ifValid } from '../if-valid.ts'
-import { type Cached, isFresh } from '../memory.ts'
+import { isFresh } from '../memory.ts'
+import type { Item } from '../table/attributes.ts'
 import { pausesKey } from '../table/keys.ts'
 import { absent, any, below, update } from '../table/step.ts'
 import { addMs, expiresAfter, HOUR_MS, later, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
@@ -8,23 +9,19 @@ import type { ProviderOperation } from './provider.ts'
 
 type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'memory'>
 
-type Pauses = Readonly<Record<string, unknown>>
-
 /** The maximum delay before this environment sees another's pause; until then a few more calls are refused. */
 const CACHE_MS = SECOND_MS
 /** The pause after a 429 that gives no time. */
 const DEFAULT_PAUSE_MS = 5 * SECOND_MS
 const ROW_LIFE_MS = HOUR_MS
 
-type CachedPauses = Cached & { readonly pauses: Pauses }
-
 declare module '../memory.ts' {
   interface Memory {
-    providerPauses?: CachedPauses | undefined
+    providerPauses?: (Cached & { readonly pauses: Item }) | undefined
   }
 }
 
-const readPauses = async (deps: PauseDeps): Promise<Pauses> => {
+const readPauses = async (deps: PauseDeps): Promise<Item> => {
   const now = deps.now()
   const { providerPauses: seen } = deps.memory
   if (seen && isFresh(seen, now)) return seen.pauses
@@ -53,8 +50,8 @@ export const pausedUntil = async (
 }
 
 /**
- * Records a 429 for all environments: the operation is paused for the provider's time, which the adapter bounds. A
- * longer pause already recorded stays. If the adapter does not know which operation was refused, all of them pause.
+ * Records a 429 for all environments, for the provider's time. A longer pause already recorded stays. If the adapter does
+ * not know which operation was refused, all of them pause.
  */
 export const notePause = async (deps: PauseDeps, operations: readonly ProviderOperation[]): Promise<void> => {
   const refused = operations.filter((operation) => deps.provider.pauseMs(operation) > 0)

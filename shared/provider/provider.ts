@@ -3,7 +3,7 @@ import { type Minor, MinorSchema } from '../money.ts'
 import type { FailureReason, PaymentMethod } from '../payment-status.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
-/** The upstream provider as the domain sees it. Only the adapter, in its own folder, knows the provider's HTTP API. */
+/** The upstream provider. Only the adapter, in its own folder, knows the provider's HTTP API. */
 export type Provider = {
   createRequest(input: CreateRequestInput, timeoutMs: number): Promise<CreateAnswer>
   getRequest(paymentRequestId: string, timeoutMs: number): Promise<Answer<ProviderRequest>>
@@ -20,12 +20,10 @@ export type Provider = {
   /** True for a provider code that is no wallet. Any other code of the right form counts as a wallet (spec 2.1.1). */
   isOtherChannel(code: string): boolean
   /** The name of the provider for this channel. A payment stores it with its claim. */
-  nameFor(channel: Channel): string
+  nameFor(channel: { readonly method: PaymentMethod; readonly channelCode?: string | undefined }): string
 }
 
 export type ProviderOperation = Exclude<keyof Provider, 'pauseMs' | 'callsLeft' | 'isOtherChannel' | 'nameFor'>
-
-type Channel = { readonly method: PaymentMethod; readonly channelCode?: string | undefined }
 
 export type CreateRequestInput = {
   /** `<payment id>-<attempt>`: names our payment in every later message of the provider. */

@@ -1,5 +1,4 @@
 import type { Deps } from '../deps.ts'
-import type { ClientId, PaymentId } from '../ids.ts'
 import { type Minor, minor, ZERO } from '../money.ts'
 import { addMs, type Timestamp } from '../time.ts'
 import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
@@ -9,7 +8,8 @@ type SuspenseDeps = Pick<Deps, 'table' | 'alerts' | 'log'>
 
 type MovedBy = { readonly transactionId: string; readonly type: string; readonly amountMinor: Minor }
 
-type NamedPayment = { readonly paymentId: PaymentId; readonly clientId: ClientId }
+/** What an item is about, as far as it is known. */
+export type NamedPayment = Pick<Suspense, 'paymentId' | 'clientId'>
 
 type About<Cause> = { readonly cause: Cause; readonly payment: NamedPayment | undefined; readonly now: Timestamp }
 
@@ -31,23 +31,21 @@ export const finding = ({ subject, ...about }: About<FindingCause> & { readonly 
   kind: 'finding',
 })
 
-/** The finding of a reversal or dispute row, with the client's loss or gain. Alerted once; already resolved. */
-export const movedMoney = (payment: NamedPayment, row: MovedBy, netMinor: Minor, now: Timestamp): Suspense => ({
-  ...finding({
-    subject: `${row.transactionId}#${row.type}`,
-    cause: netMinor > 0 ? 'money_came_back' : 'money_went_back',
-    payment,
-    now,
-  }),
-  amountMinor: minor(Math.abs(netMinor)),
-  status: 'resolved',
-  resolution: 'explained',
+const findingOfRow = (payment: NamedPayment, row: MovedBy, cause: FindingCause, now: Timestamp): Suspense => ({
+  ...finding({ subject: `${row.transactionId}#${row.type}`, cause, payment, now }),
+  amountMinor: row.amountMinor,
 })
 
 /** The finding of a row that exceeds a payment's maximum number of movements. */
-export const tooManyMovements = (payment: NamedPayment, row: MovedBy, now: Timestamp): Suspense => ({
-  ...finding({ subject: `${row.transactionId}#${row.type}`, cause: 'too_many_movements', payment, now }),
-  amountMinor: row.amountMinor,
+export const tooManyMovements = (payment: NamedPayment, row: MovedBy, now: Timestamp): Suspense =>
+  findingOfRow(payment, row, 'too_many_movements', now)
+
+/** The finding of a reversal or dispute row, with the client's loss or gain. Alerted once; already resolved. */
+export const movedMoney = (payment: NamedPayment, row: MovedBy, netMinor: Minor, now: Timestamp): Suspense => ({
+  ...findingOfRow(payment, row, netMinor > 0 ? 'money_came_back' : 'money_went_back', now),
+  amountMinor: minor(Math.abs(netMinor)),
+  status: 'resolved',
+  resolution: 'explained',
 })
 
 const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown' }: Suspense): string => {

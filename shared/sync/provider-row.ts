@@ -4,7 +4,7 @@ import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
-import { finding, recordSuspense } from '../suspense/record-suspense.ts'
+import { finding, type NamedPayment, recordSuspense } from '../suspense/record-suspense.ts'
 import type { FindingCause, Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
@@ -24,9 +24,6 @@ export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefin
   return { ...row, type: kind === 'chargeback' ? 'chargeback' : 'refund', kind: kind ?? 'refund' }
 }
 
-/** Whether the row is a reversal, refund or dispute, not the row that paid the payment. */
-export const movesMoney = (transaction: ProviderTransaction): boolean => moneyRowOf(transaction) !== undefined
-
 /** A chargeback row with the amount that it disputes; undefined when an operator must find out. */
 export const withDisputed = (
   row: MoneyRow,
@@ -38,13 +35,8 @@ export const withDisputed = (
   return row.amountMinor === payment.notionalMinor ? row : undefined
 }
 
-export const isCreditedWith = (
-  stored: StoredPayment | undefined,
-  transaction: ProviderTransaction,
-): stored is Payment =>
-  stored !== undefined &&
-  stored.status !== 'creating' &&
-  stored.creditedProviderPaymentId === transaction.providerPaymentId
+export const isCreditedWith = (stored: StoredPayment | undefined, row: ProviderTransaction): stored is Payment =>
+  stored?.status === 'succeeded' && stored.creditedProviderPaymentId === row.providerPaymentId
 
 /** Whether a reversal row concerns the credited money. The provider does not document which ids it carries. */
 export const isAboutCredit = (known: Payment | undefined, transaction: ProviderTransaction): known is Payment =>
@@ -70,34 +62,27 @@ export const findHeld = async (deps: NewsDeps, { providerPaymentId }: ProviderTr
 export const syncFinding = (
   deps: NewsDeps,
   transaction: ProviderTransaction,
-  about: { readonly subject: string; readonly cause: FindingCause; readonly payment: StoredPayment | undefined },
+  about: { readonly subject: string; readonly cause: FindingCause; readonly payment: NamedPayment | undefined },
 ): Suspense => ({
   ...finding({ ...about, now: deps.now() }),
   amountMinor: about.cause === 'fee_changed' ? transaction.keptMinor : transaction.amountMinor,
   providerPaymentId: transaction.providerPaymentId || undefined,
 })
 
-export const recordFinding = (
-  deps: NewsDeps,
-  payment: Payment,
-  transaction: ProviderTransaction,
-  cause: FindingCause,
-) => recordSuspense(deps, syncFinding(deps, transaction, { subject: payment.paymentId, cause, payment }))
-
-type About = Pick<Suspense, 'paymentId' | 'clientId'>
+export const recordFinding = (deps: NewsDeps, payment: Payment, row: ProviderTransaction, cause: FindingCause) =>
+  recordSuspense(deps, syncFinding(deps, row, { subject: payment.paymentId, cause, payment }))
 
 /** The finding about the row itself. A row that is voided or fails later gets another one. */
-export const findingOf = (deps: NewsDeps, transaction: ProviderTransaction, about: About | undefined): Suspense => {
-  const cause = movesMoney(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
+export const findingOf = (deps: NewsDeps, transaction: ProviderTransaction, payment: NamedPayment | undefined) => {
+  const cause = moneyRowOf(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
   const { transactionId, type, status } = transaction
   const isUndone = type !== 'payment' && (status === 'reversed' || status === 'failed')
   const subject = isUndone ? `${transactionId}#${status === 'failed' ? 'failure' : 'reversal'}` : transactionId
-  const found = syncFinding(deps, transaction, { subject, cause, payment: undefined })
-  return { ...found, paymentId: about?.paymentId, clientId: about?.clientId }
+  return syncFinding(deps, transaction, { subject, cause, payment })
 }
 
-export const recordFindingOf = (deps: NewsDeps, transaction: ProviderTransaction, about: About | undefined) =>
-  recordSuspense(deps, findingOf(deps, transaction, about))
+export const recordFindingOf = (deps: NewsDeps, transaction: ProviderTransaction, payment: NamedPayment | undefined) =>
+  recordSuspense(deps, findingOf(deps, transaction, payment))
 
 /** How long an open transaction is retried before an operator must check it. */
 const OPEN_TIMEOUT_MS = 2 * DAY_MS

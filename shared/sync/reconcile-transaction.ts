@@ -16,7 +16,7 @@ import {
 import { movePayment } from '../posting/move-payment.ts'
 import { isForAmount } from '../posting/post-payments.ts'
 import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
-import { recordSuspense } from '../suspense/record-suspense.ts'
+import { type NamedPayment, recordSuspense } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import {
@@ -27,7 +27,6 @@ import {
   isYoung,
   mayBeCredited,
   moneyRowOf,
-  movesMoney,
   recordFinding,
   recordFindingOf,
   storedOf,
@@ -158,7 +157,7 @@ const askAndReconcile = async (
 const recordUnmatched = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
-  about: Pick<Suspense, 'paymentId' | 'clientId'> | undefined,
+  about: NamedPayment | undefined,
 ): Promise<Reconciled> => {
   const found = findingOf(deps, transaction, about)
   if (transaction.status === 'success') await bookWithFinding(deps, houseRowOf(transaction), found)
@@ -174,11 +173,14 @@ const recordOther = async (
 ): Promise<Reconciled> => {
   const { type, status } = transaction
   if (type === 'account' && status !== 'unknown' && known === undefined) {
-    if (status === 'success') await bookAccountRow(deps, transaction)
-    else if (await isLeftToOperator(deps, houseRowOf(transaction))) await recordFindingOf(deps, transaction, known)
+    const row = houseRowOf(transaction)
+    if (status !== 'success') {
+      if (await isLeftToOperator(deps, row)) await recordFindingOf(deps, transaction, known)
+    } else if (transaction.isWithdrawal) await bookWithdrawal(deps, row, transaction.amountMinor)
+    else await bookUnmatched(deps, row)
     return PASSED_OVER
   }
-  if (movesMoney(transaction) && isAboutCredit(known, transaction)) return reconcileCredited(deps, known, transaction)
+  if (moneyRowOf(transaction) && isAboutCredit(known, transaction)) return reconcileCredited(deps, known, transaction)
   const held = await findHeld(deps, transaction)
   return held ? reconcileHeld(deps, held, transaction) : recordUnmatched(deps, transaction, known)
 }
@@ -197,12 +199,6 @@ const passOverFailed = async (
   return PASSED_OVER
 }
 
-/** Books a withdrawal to our bank, or any other row of the account itself. */
-const bookAccountRow = (deps: NewsDeps, transaction: ProviderTransaction): Promise<void> =>
-  transaction.isWithdrawal === true
-    ? bookWithdrawal(deps, houseRowOf(transaction), transaction.amountMinor)
-    : bookUnmatched(deps, houseRowOf(transaction))
-
 /** Reconciles one provider transaction with the books. `known` may be stale: every write has a condition. */
 export const reconcileTransaction = async (
   deps: NewsDeps,
@@ -215,7 +211,7 @@ export const reconcileTransaction = async (
   if (status === 'pending') return PASSED_OVER
   if (status === 'failed') return passOverFailed(deps, transaction, known)
   // Money is decided before its reversal.
-  if (movesMoney(transaction)) {
+  if (moneyRowOf(transaction)) {
     const isUndecided = mayBeCredited(known ?? (await storedOf(deps, transaction)))
     const isOther = type !== 'payment' && paymentIdOf(reference) !== undefined && !isCreditedWith(known, transaction)
     if (providerPaymentId !== '' && (isUndecided || isOther)) return askAndReconcile(deps, transaction, ask)

@@ -31,7 +31,10 @@ type State = SyncRun & {
 }
 
 const doJob = async (run: State, job: SyncJob): Promise<boolean> => {
-  if (job.kind === 'open') return recheckOpen(run, job)
+  if (job.kind === 'open') {
+    await recheckOpen(run, job)
+    return true
+  }
   if (job.kind === 'head') run.lagMs = Math.max(run.lagMs, msBetween(job.to, run.deps.now()))
   const ended = await readSlice(run, job)
   if (ended !== 'read') run.end = ended
@@ -146,10 +149,6 @@ const callingHelpers = ({ queues, stage, now }: Pick<Deps, 'queues' | 'stage' | 
 export const syncProviderTransactions = (deps: SyncRun['deps'] & Pick<Deps, 'queues'>) =>
   runSync(startSync(deps, callingHelpers(deps)), true)
 
-/** Backoff: two minutes, doubled up to an hour. */
-const againAt = (now: Timestamp, tries: number): Timestamp =>
-  addMs(now, Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(tries, 10)))
-
 const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> => {
   const { deps, tally } = run
   const { transaction } = job
@@ -158,7 +157,9 @@ const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> =>
   const reconciled = await reconcileTransaction(deps, transaction, known, askAbout(run))
   if (reconciled.kind === 'open') {
     tally.unanswered++
-    await retryOpen(deps, job, againAt(deps.now(), job.tries + 1))
+    // Two minutes, doubled up to an hour.
+    const backoffMs = Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(job.tries + 1, 10))
+    await retryOpen(deps, job, addMs(deps.now(), backoffMs))
     return
   }
   if (reconciled.kind === 'booked') {
@@ -170,7 +171,7 @@ const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> =>
 }
 
 /** After a failure the job is due again when its lease has expired. After two days it is a finding too. */
-const recheckOpen = async (run: SyncRun, job: OpenTransaction): Promise<true> => {
+const recheckOpen = async (run: SyncRun, job: OpenTransaction): Promise<void> => {
   try {
     await recheckOnce(run, job)
   } catch (cause) {
@@ -178,5 +179,4 @@ const recheckOpen = async (run: SyncRun, job: OpenTransaction): Promise<true> =>
     run.tally.failed++
     if (!isYoung(run.deps, job.transaction)) await recordFindingOf(run.deps, job.transaction, undefined)
   }
-  return true
 }
