@@ -2,7 +2,7 @@ import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import type { StageSettings } from '../stage-settings.ts'
-import { type Key, quotaKey, quotaShareKey } from '../table/keys.ts'
+import { quotaKey, quotaShareKey } from '../table/keys.ts'
 import { absent, any, atMost, update } from '../table/step.ts'
 import {
   epochMs,
@@ -58,7 +58,7 @@ export const takeCalls = async (
   const { limit, endsAt } = window
   let portion = Math.min(wanted, limit)
   for (let tried = 0; tried < MAX_TRIES && portion > 0; tried++) {
-    const { applied, item } = await countCalls(deps, quotaKey(operation, window.number), window, portion)
+    const { applied, item } = await countCalls(deps, { operation }, window, portion)
     if (applied) return { granted: portion, retryAt: portion < wanted ? endsAt : undefined }
     portion = Math.min(portion, limit - Number(item?.['taken'] ?? limit))
   }
@@ -86,7 +86,7 @@ export const takeShare = async (
   const minute = Math.floor(epochMs(now) / MINUTE_MS)
   const endsAt = timestampOf((minute + 1) * MINUTE_MS)
   const limit = Math.max(1, Math.floor(quota * SHARE))
-  const { applied } = await countCalls(deps, quotaShareKey(operation, clientId, minute), { limit, endsAt }, 1)
+  const { applied } = await countCalls(deps, { operation, clientId }, { number: minute, limit, endsAt }, 1)
   return applied ? undefined : Math.ceil(msBetween(now, endsAt) / SECOND_MS)
 }
 
@@ -108,7 +108,13 @@ export const quotaWindow = (perMinute: number, at: Timestamp): QuotaWindow => {
 const COUNTER_LIFE_MS = HOUR_MS
 
 /** Takes all of `calls` from a counter's rest, or none; a refusal answers the present counter. */
-const countCalls = (deps: TableDeps, key: Key, { limit, endsAt }: Omit<QuotaWindow, 'number'>, calls: number) => {
+const countCalls = (
+  deps: TableDeps,
+  { operation, clientId }: { readonly operation: ProviderOperation; readonly clientId?: ClientId },
+  { number, limit, endsAt }: QuotaWindow,
+  calls: number,
+) => {
+  const key = clientId === undefined ? quotaKey(operation, number) : quotaShareKey(operation, clientId, number)
   const ttl = expiresAfter(endsAt, COUNTER_LIFE_MS)
   const hasRoom = any(absent('taken'), atMost('taken', limit - calls))
   return deps.table.write(update(key, { add: { taken: calls }, set: { ttl } }, hasRoom))
