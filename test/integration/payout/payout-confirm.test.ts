@@ -51,10 +51,8 @@ describe('a bank reference', () => {
   it('of two calls at once is refused because the settlement is paid, not as the reference of another', async () => {
     const { deps, pay } = await anAudited()
 
-    const refused = await pay(
-      {},
-      beforeFirst(deps, 'transact', () => pay()),
-    )
+    const racing = beforeFirst(deps, 'transact', () => pay())
+    const refused = await pay({}, racing)
 
     const message = 'settlement cannot be closed in status=manual_paid'
     expect(refused).toMatchObject({ status: 422, body: { message } })

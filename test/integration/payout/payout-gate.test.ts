@@ -24,7 +24,6 @@ const writtenOff = async (deps: TestDeps, { clientId }: Client, written_off_mino
   await putRaw(deps, { ...(await rawItem(deps, windowKey(clientId))), written_off_minor })
   await audit(quiet(deps), clientId)
 }
-type Audited = Awaited<ReturnType<typeof anAudited>>
 const looked = async (deps: TestDeps, clientId: ClientId): Promise<void> => void (await auditLedger(deps, clientId))
 
 const differenceOf = ({ clientId: id }: Client) => ({ what: 'window.written_off_minor', id, expected: 0, found: 5 })
@@ -92,10 +91,8 @@ describe('the payout gate (design section 11)', () => {
       noteFound(by, clientId, new Map([[part, [{ what: part, id: clientId, expected: 1, found: 2 }]]]), undefined)
     if (earlier) await note(deps, 'counts')
 
-    await note(
-      beforeFirst(deps, 'put', () => note(deps, 'window')),
-      'figures',
-    )
+    const overtaken = beforeFirst(deps, 'put', () => note(deps, 'window'))
+    await note(overtaken, 'figures')
 
     const parts = [...(earlier ? ['counts'] : []), 'window', 'figures']
     expect((await readClientVerdict(deps, clientId)).standing).toMatchObject(parts.map((part) => ({ part })))
@@ -135,9 +132,8 @@ describe('the payout gate (design section 11)', () => {
     const accept = (fields: object = {}) => invokeAdmin(acceptDifference, deps, { ...asked, ...fields })
 
     const refused = await pay()
-    const others: unknown[] = []
-    for (const other of [{ found: 6 }, { id: 'x' }, { expected: null }, { client_id: crypto.randomUUID() }])
-      others.push((await accept(other)).status)
+    const wrong = [{ found: 6 }, { id: 'x' }, { expected: null }, { client_id: crypto.randomUUID() }]
+    const others = (await Promise.all(wrong.map(accept))).map((reply) => reply.status)
     const accepted = await accept()
     const again = await accept()
 
@@ -173,27 +169,20 @@ describe('the payout gate (design section 11)', () => {
   })
 
   it.each([
-    [
-      'it',
-      ({ settlement }: Audited) => settlementKey(settlement.settlementId),
-      { net_minor: 95_901, gross_minor: 100_001 },
-    ],
-    ['the window', ({ client }: Audited) => windowKey(client.clientId), { settled_until: '2026-11-22T00:00:00.000Z' }],
-  ] as const)(
-    'audits the settlement once more, and stays shut when %s was altered meanwhile',
-    async (_, keyOf, altered) => {
-      const audited = await anAudited()
-      const { deps, client, pay, status } = audited
-      const row = await rawItem(deps, keyOf(audited))
-      await putRaw(deps, { ...row, ...altered })
+    ['the settlement', { net_minor: 95_901, gross_minor: 100_001 }],
+    ['the window', { settled_until: '2026-11-22T00:00:00.000Z' }],
+  ])('audits the settlement once more, and stays shut when %s was altered meanwhile', async (item, altered) => {
+    const { deps, client, settlement, pay, status } = await anAudited()
+    const key = item === 'the window' ? windowKey(client.clientId) : settlementKey(settlement.settlementId)
+    const row = await rawItem(deps, key)
+    await putRaw(deps, { ...row, ...altered })
 
-      expect(await pay({}, quiet(deps))).toMatchObject({ status: 422, body: { field_errors: expect.any(Object) } })
-      expect(await status()).toBe('recorded')
-      await putRaw(deps, row)
-      expect(await pay()).toMatchObject({ status: 200 })
-      await expectBalanced(deps, client.clientId)
-    },
-  )
+    expect(await pay({}, quiet(deps))).toMatchObject({ status: 422, body: { field_errors: expect.any(Object) } })
+    expect(await status()).toBe('recorded')
+    await putRaw(deps, row)
+    expect(await pay()).toMatchObject({ status: 200 })
+    await expectBalanced(deps, client.clientId)
+  })
 
   it('stays shut while payouts are on hold, even if the hold comes just before the record', async () => {
     const { deps, client, pay, status } = await anAudited()
@@ -203,10 +192,8 @@ describe('the payout gate (design section 11)', () => {
     const held = await hold('a court order')
     const refused = await pay()
     await hold(null)
-    const refusedLate = await pay(
-      {},
-      beforeFirst(deps, 'transact', () => hold('a second one')),
-    )
+    const late = beforeFirst(deps, 'transact', () => hold('a second one'))
+    const refusedLate = await pay({}, late)
 
     expect(held).toMatchObject({ status: 200, body: { payout_hold: 'a court order' } })
     expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining('a court order') } })
@@ -224,10 +211,9 @@ describe('the payout gate (design section 11)', () => {
     const alter = async () => void (await putRaw(deps, { ...row, entry_count: 2 + looks++ }))
     await alter()
 
-    expect(await pay({}, { ...deps, sleep: alter })).toMatchObject({
-      status: 422,
-      body: { retry_at: expect.any(String) as unknown },
-    })
+    const refused = await pay({}, { ...deps, sleep: alter })
+
+    expect(refused).toMatchObject({ status: 422, body: { retry_at: expect.any(String) as unknown } })
     expect(await status()).toBe('recorded')
     await putRaw(deps, row)
     expect(await pay()).toMatchObject({ status: 200 })

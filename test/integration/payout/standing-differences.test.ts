@@ -1,6 +1,7 @@
 /** Goal: a standing difference refuses payouts until it is gone, also when there are many others. */
 import { describe, expect, it } from 'vitest'
 import { changeClientVerdict, noteFound, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import type { Difference } from '../../../shared/verdict/difference.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
 import { anAudited } from './recorded-settlement.ts'
 
@@ -8,30 +9,20 @@ describe('differences that stand on a client', () => {
   it('include one that follows a hundred others, accepted or not', async () => {
     const { deps, client, pay } = await anAudited()
     const { clientId } = client
-    const differences = Array.from({ length: 101 }, (_, at) => ({
-      what: 'payment.net_minor',
-      id: `${at}`,
-      expected: 0,
-      found: 1,
-    }))
-    const [one, ...others] = differences
-    await noteFound(deps, clientId, new Map([['payments 1', others]]), undefined)
-    await noteFound(deps, clientId, new Map([['payments 2', differences.slice(0, 1)]]), undefined)
-    const repaired = await noteFound(deps, clientId, new Map([['payments 1', []]]), undefined)
+    const differenceOf = (id: number) => ({ what: 'payment.net_minor', id: `${id}`, expected: 0, found: 1 })
+    const [one, others] = [differenceOf(0), Array.from({ length: 100 }, (_, at) => differenceOf(at + 1))]
+    const note = (part: string, differences: readonly Difference[]) =>
+      noteFound(deps, clientId, new Map([[part, differences]]), undefined)
+    await note('payments 1', others)
+    await note('payments 2', [one])
+    const repaired = await note('payments 1', [])
 
-    await noteFound(
-      deps,
-      clientId,
-      new Map([
-        ['payments 1', others],
-        ['payments 2', []],
-      ]),
-      undefined,
-    )
+    await note('payments 1', others)
+    await note('payments 2', [])
     const before = await readClientVerdict(deps, clientId)
     const accepted = others.map((each) => ({ ...each, operator: OPERATOR, notes: 'x', at: deps.now() }))
     await deps.table.write(changeClientVerdict(clientId, before, { ...before, accepted }))
-    const found = await noteFound(deps, clientId, new Map([['payments 2', differences.slice(0, 1)]]), undefined)
+    const found = await note('payments 2', [one])
 
     expect([repaired, found]).toMatchObject([[one], [one]])
     expect(await pay()).toMatchObject({ status: 422 })

@@ -3,9 +3,10 @@
  * generates 60,000 entries page by page, counts the queries, and measures the heap after a garbage collection at every
  * tenth page.
  */
+import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { journalPk } from '../../../shared/table/keys.ts'
 import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
@@ -14,27 +15,6 @@ import { memoryDeps } from '../../support/memory-deps.ts'
 import { settle, withoutFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
-describe('settleClient with many payments in a window', () => {
-  it('passes over 60,000 entries once, writes three items, and keeps none once it is summed', async () => {
-    const deps = memoryDeps()
-    const client = await withoutFloor(deps)
-    deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
-    const table = aTableOf(60_000, deps, journalPk(client.clientId))
-
-    const { settlement } = await settle(table.deps, client)
-
-    const sums = { grossMinor: 1_200_000_000, providerFeesMinor: 240_000_000, netMinor: 958_800_000 }
-    expect(settlement).toMatchObject({ paymentCount: 60_000, entryCount: 60_000, ...sums })
-    // The first read of one page, the window itself, and its last minutes twice.
-    expect(table.passes()).toBe(4)
-    expect([...table.heapAtPage.keys()]).toStrictEqual([3, 10, 20, 30])
-    // The rows together take some 24 MB; the heap of the third page is the first with a page before it.
-    const [third = 0, ...later] = table.heapAtPage.values()
-    expect(Math.max(...later) - third).toBeLessThan(8_000_000)
-    expect(table.transactions.map((steps) => steps.length)).toStrictEqual([3])
-  }, 60_000)
-})
-
 const collectGarbage = (): void => {
   setFlagsFromString('--expose-gc')
   Reflect.apply(runInNewContext('gc'), undefined, [])
@@ -42,45 +22,32 @@ const collectGarbage = (): void => {
 
 const uuidOf = (number: number) => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
 
+const SIDES = { grossMinor: 20_000, feeMinor: 4_000, markupMinor: 20, netMinor: 15_980, providerMinor: 16_000 }
+
 /** A table with a real client whose journal seems to hold `count` entries, all of them before the window's last minutes. */
 const aTableOf = (count: number, deps: TestDeps, pk: string) => {
   const first = Date.parse(deps.now()) - 2 * DAY_MS
   const heapAtPage = new Map<number, number>()
+  const transactions: (readonly unknown[])[] = []
   let pages = 0
   let passes = 0
-  const transactions: (readonly unknown[])[] = []
   const entry = (number: number) => {
     // Three in each millisecond, so that pages end within one.
-    const eligibleAt = timestampOf(first + Math.floor(number / 3))
-    return {
-      pk,
-      sk: `${eligibleAt}#${uuidOf(number)}`,
-      type: 'payment',
-      postedAt: eligibleAt,
-      grossMinor: 20_000,
-      feeMinor: 4_000,
-      markupMinor: 20,
-      netMinor: 15_980,
-      providerMinor: 16_000,
-      houseMinor: 20,
-      paymentId: uuidOf(number),
-      providerTransactionId: `txn_${number}`,
-      method: 'virtual_account',
-    }
+    const postedAt = timestampOf(first + Math.floor(number / 3))
+    const about = { type: 'payment', paymentId: uuidOf(number), providerTransactionId: `txn_${number}` }
+    return { pk, sk: `${postedAt}#${uuidOf(number)}`, postedAt, ...about, ...SIDES, houseMinor: 20 }
   }
   const page = ({ limit, cursor, range }: QueryInput): QueryPage => {
     const [start] = range && 'between' in range ? range.between : []
     const from = cursor ? Number(String(cursor['sk']).slice(-12)) + 1 : String(start) > entry(count).sk ? count : 0
-    const to = Math.min(from + limit, count)
-    const items = Array.from({ length: to - from }, (_, index) => entry(from + index))
+    const items = Array.from({ length: Math.min(limit, count - from) }, (_, index) => entry(from + index))
     // As DynamoDB does: a full page always has a key after it, the last one too.
     return { items, count: items.length, cursor: items.length === limit ? items.at(-1) : undefined }
   }
-  const inTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
   const requests: TestDeps['requests'] = {
     ...deps.requests,
     query: async (input) => {
-      await inTurn()
+      await setImmediate()
       if (input.partition[0] !== pk) return deps.requests.query(input)
       pages++
       if (input.cursor === undefined) passes++
@@ -97,3 +64,22 @@ const aTableOf = (count: number, deps: TestDeps, pk: string) => {
   }
   return { deps: withRequests(deps, requests), heapAtPage, transactions, passes: () => passes }
 }
+
+it('a window of 60,000 entries is passed over once, writes three items, and keeps none once it is summed', async () => {
+  const deps = memoryDeps()
+  const client = await withoutFloor(deps)
+  deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+  const table = aTableOf(60_000, deps, journalPk(client.clientId))
+
+  const { settlement } = await settle(table.deps, client)
+
+  const sums = { grossMinor: 1_200_000_000, providerFeesMinor: 240_000_000, netMinor: 958_800_000 }
+  expect(settlement).toMatchObject({ paymentCount: 60_000, entryCount: 60_000, ...sums })
+  // The first read of one page, the window itself, and its last minutes twice.
+  expect(table.passes()).toBe(4)
+  expect([...table.heapAtPage.keys()]).toStrictEqual([3, 10, 20, 30])
+  // The rows together take some 24 MB; the heap of the third page is the first with a page before it.
+  const [third = 0, ...later] = table.heapAtPage.values()
+  expect(Math.max(...later) - third).toBeLessThan(8_000_000)
+  expect(table.transactions.map((steps) => steps.length)).toStrictEqual([3])
+}, 60_000)

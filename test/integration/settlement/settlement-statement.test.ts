@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { UuidSchema } from '../../../shared/ids.ts'
-import { newEntry } from '../../../shared/journal/entry.ts'
+import { figuresOf, newEntry } from '../../../shared/journal/entry.ts'
 import { putEntry } from '../../../shared/journal/entry-store.ts'
 import { newWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
@@ -24,17 +24,15 @@ const entryAt = (number: number, at: Timestamp) =>
     type: 'payment',
     eligibleAt: at,
     postedAt: at,
-    grossMinor: minor(20_000),
-    feeMinor: minor(4_000),
-    markupMinor: minor(20),
-    netMinor: minor(15_980),
+    ...figuresOf(minor(20_000), minor(4_000), minor(20)),
     providerMinor: minor(16_000),
     providerTransactionId: `txn_${number}`,
     method: 'virtual_account',
   })
 
 /** A stored settlement with `count` entries, a millisecond apart. */
-const settledEntries = async (deps: TestDeps, count: number, clientId = aClientId()) => {
+const settledEntries = async (deps: TestDeps, count: number) => {
+  const clientId = aClientId()
   await deps.table.write(newWindow(clientId, { bornAt: deps.now(), parts: 1 }))
   const settlement = await storedSettlement(deps, { clientId, entryCount: count })
   const entries = Array.from({ length: count }, (_, at) => entryAt(at, addMs(settlement.sweptFrom, at)))
@@ -46,27 +44,20 @@ const COLUMNS =
   'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,' +
   'notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor,provider_transaction_id,provider_settled_at'
 
-const statement = (
-  deps: TestDeps,
-  settlementId: string,
-  { cursor, format = 'json' }: { readonly cursor?: string; readonly format?: 'json' | 'csv' } = {},
-) => settlementStatement(deps, { settlementId, cursor, format })
+const statement = (deps: TestDeps, settlementId: string, cursor?: string, format: 'json' | 'csv' = 'json') =>
+  settlementStatement(deps, { settlementId, cursor, format })
 
 type Page = Awaited<ReturnType<typeof statement>>
 
 const allPages = async (deps: TestDeps, settlementId: string, format: 'json' | 'csv'): Promise<readonly Page[]> => {
   const pages: Page[] = []
-  let cursor: string | null | undefined
-  do {
-    const page: Page = await statement(deps, settlementId, { format, ...(cursor && { cursor }) })
-    pages.push(page)
-    cursor = page.cursor
-  } while (cursor !== null)
+  for (let cursor: string | null | undefined; cursor !== null; cursor = pages.at(-1)?.cursor) {
+    pages.push(await statement(deps, settlementId, cursor, format))
+  }
   return pages
 }
 
-const linesOf = (page: Page | undefined) => (page && 'entries' in page ? (page.entries ?? []) : [])
-const csvOf = (page: Page | undefined) => (page && 'csv' in page ? page.csv : '')
+const linesOf = (page: Page) => ('entries' in page ? page.entries : [])
 
 const encoded = (content: unknown) => Buffer.from(JSON.stringify(content)).toString('base64url')
 
@@ -82,17 +73,12 @@ describe('the statement of a settlement (design section 7)', () => {
 
     expect(shown).toMatchObject({ id: settlementId, client_id: client.clientId, net_minor: 95_460 })
     const sums = { gross_minor: 100_000, xendit_fees_minor: 4_440, hexolus_markup_minor: 100, net_minor: 95_460 }
-    const line = {
-      notional_minor: 100_000,
-      xendit_fee_minor: 4_440,
-      hexolus_markup_minor: 100,
-      client_net_minor: 95_460,
-    }
+    const paid = { notional_minor: 100_000, xendit_fee_minor: 4_440, client_net_minor: 95_460 }
     const about = { type: 'payment', settlement_id: settlementId, paid_at: paidAt, posted_at: paidAt }
     const own = { provider_transaction_id: expect.stringMatching(/^txn_/) as unknown, provider_settled_at: settledAt }
     expect(rest).toMatchObject({
       totals: { ...sums, payment_count: 1, entry_count: 1, unproven_minor: 0 },
-      entries: [{ ...about, ...line, ...own }],
+      entries: [{ ...about, ...paid, hexolus_markup_minor: 100, ...own }],
       cursor: null,
     })
     await expectBalanced(deps, client.clientId)
@@ -119,13 +105,10 @@ describe('the statement of a settlement (design section 7)', () => {
     expect(json.map((page) => linesOf(page).length)).toStrictEqual([500, 500, 3])
     expect(lines.map(({ id }) => id)).toStrictEqual(entries.map(({ entryId }) => entryId))
     expect(calls.some((call) => 'keys' in call && call.keys.some(({ pk }) => pk.startsWith('PAYMENT')))).toBe(false)
-    const [header = '', ...rows] = csv.flatMap((page, at) =>
-      csvOf(page)
-        .trimEnd()
-        .split('\n')
-        .slice(at === 0 ? 0 : 1),
-    )
-    expect(header).toBe(COLUMNS)
+    const texts = csv.map((page) => ('csv' in page ? page.csv : '').trimEnd().split('\n'))
+    const [header = ''] = texts[0] ?? []
+    const rows = texts.flatMap((lines) => lines.slice(1))
+    expect(texts.map(([first]) => first)).toStrictEqual([COLUMNS, COLUMNS, COLUMNS])
     const cell = (value: unknown) => (value === undefined || value === null ? '' : JSON.stringify(value))
     const expected = lines.map((line) => header.split(',').map((column) => cell(Reflect.get(line, column))))
     expect(rows).toStrictEqual(expected.map((cells) => cells.join(',')))
@@ -142,10 +125,10 @@ describe("a statement's cursor", () => {
 
     for (const settlementId of [others.settlementId, next.settlementId]) {
       const fieldErrors = { cursor: ['must be the cursor of an earlier page of this list'] }
-      await expect(statement(deps, settlementId, { cursor })).rejects.toMatchObject({ code: 'validation', fieldErrors })
+      await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({ code: 'validation', fieldErrors })
     }
 
-    expect(linesOf(await statement(deps, mine.settlementId, { cursor }))).toHaveLength(1)
+    expect(linesOf(await statement(deps, mine.settlementId, cursor))).toHaveLength(1)
   })
 
   const positionIn = ({ settlementId, settlement: { sweptUntil } }: Awaited<ReturnType<typeof settledEntries>>) => ({
@@ -169,9 +152,9 @@ describe("a statement's cursor", () => {
     const good = positionIn(settled)
     const cursor = typeof bad === 'string' ? bad : encoded({ ...good, ...bad(settled.settlement) })
 
-    const refused = statement(deps, settled.settlementId, { cursor })
+    const refused = statement(deps, settled.settlementId, cursor)
 
     await expect(refused).rejects.toMatchObject({ code: 'validation', fieldErrors: { cursor: [expect.any(String)] } })
-    expect(linesOf(await statement(deps, settled.settlementId, { cursor: encoded(good) }))).toHaveLength(0)
+    expect(linesOf(await statement(deps, settled.settlementId, encoded(good)))).toHaveLength(0)
   })
 })

@@ -13,18 +13,10 @@ import { silence, startScriptedServer } from '../../support/scripted-server.ts'
 
 it('a function with limits ends calls to a hanging table or queue after its tries and timeouts', async () => {
   const server = await startScriptedServer(silence)
-  const environment = {
-    [ENV.stage]: 'dev',
-    [ENV.table]: 'gateway-dev',
-    [queueUrlVariable('audits')]: `${server.url}/audits`,
-    AWS_ENDPOINT_URL: server.url,
-    AWS_REGION: 'ap-southeast-3',
-    AWS_ACCESS_KEY_ID: 'id',
-    AWS_SECRET_ACCESS_KEY: 'secret',
-    [ENV.callTries]: '2',
-    [ENV.callTimeout]: '40',
-  }
-  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+  const own = { [ENV.stage]: 'dev', [ENV.table]: 'gateway-dev', [ENV.callTries]: '2', [ENV.callTimeout]: '40' }
+  const aws = { AWS_REGION: 'ap-southeast-3', AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' }
+  const urls = { [queueUrlVariable('audits')]: `${server.url}/audits`, AWS_ENDPOINT_URL: server.url }
+  for (const [name, value] of Object.entries({ ...own, ...aws, ...urls })) vi.stubEnv(name, value)
   const deps = runtimeDeps()
 
   const read = deps.table.get({ pk: 'PAYMENT#1', sk: 'PAYMENT' })
@@ -100,10 +92,7 @@ describe('messages on their way to SQS', () => {
     ])
     const ids = (from: number, count: number) =>
       Array.from({ length: count }, (_, at) => ({ Id: String(at), ...entry(from + at) }))
-    expect(batches()).toStrictEqual([
-      { QueueUrl: URL, Entries: ids(0, 10) },
-      { QueueUrl: URL, Entries: ids(10, 3) },
-    ])
+    expect(batches()).toStrictEqual([ids(0, 10), ids(10, 3)].map((Entries) => ({ QueueUrl: URL, Entries })))
   })
 
   it('wait a second at most for a queue of webhooks, and as long as it takes for others', async () => {
@@ -184,13 +173,9 @@ describe('alerts', () => {
 
   it('to a topic that hangs end after two seconds for all tries, and do not wait again for half a minute', async () => {
     const { url, requests } = await startScriptedServer(silence)
-    const client = new SNSClient({
-      endpoint: url,
-      region: 'ap-southeast-3',
-      credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
-      requestHandler: AWS_HTTP_OPTIONS,
-      maxAttempts: 3,
-    })
+    const credentials = { accessKeyId: 'id', secretAccessKey: 'secret' }
+    const at = { endpoint: url, region: 'ap-southeast-3', credentials }
+    const client = new SNSClient({ ...at, requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 })
     const time = { ms: 0 }
     const alerts = snsAlerts(client, TOPIC, () => time.ms)
     const startedMs = performance.now()

@@ -15,8 +15,7 @@ import * as v from 'valibot'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ClientIdSchema } from '../../../shared/ids.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
-import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
-import { joinedReads } from '../../../shared/runtime/aws/retrying-table.ts'
+import { joinedReads, type TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { type Key, shardKey } from '../../../shared/table/keys.ts'
 import { exists, guard, update } from '../../../shared/table/step.ts'
 import { testDeps } from '../../support/test-deps.ts'
@@ -148,12 +147,10 @@ describe('a write that conflicts', () => {
   const aStep = () => update(aKey(), { set: { name: 'x' } }, exists)
   const twoSteps = () => ({ one: aStep(), two: aStep() })
   const conflict = new TransactionConflictException({ message: 'conflict', $metadata: {} })
-  const cancelled = (...codes: readonly string[]) =>
-    new TransactionCanceledException({
-      message: 'cancelled',
-      $metadata: {},
-      CancellationReasons: codes.map((Code) => ({ Code })),
-    })
+  const cancelled = (...codes: readonly string[]) => {
+    const CancellationReasons = codes.map((Code) => ({ Code }))
+    return new TransactionCanceledException({ message: 'cancelled', $metadata: {}, CancellationReasons })
+  }
 
   it('is retried when a single write met a transaction, and logged in one line', async () => {
     const { client, deps } = mocked()
@@ -192,14 +189,12 @@ describe('a write that conflicts', () => {
     ['thrown at once', ['None'], 1],
   ])('is %s when a transaction is cancelled by %j', async (_, codes, tries) => {
     const { client, deps } = mocked()
-    client
-      .on(TransactWriteItemsCommand)
-      .rejectsOnce(cancelled(...codes))
-      .resolves({})
+    const error = cancelled(...codes)
+    client.on(TransactWriteItemsCommand).rejectsOnce(error).resolves({})
 
-    const outcome = await deps.table.transact(twoSteps()).catch((error: unknown) => error)
+    const outcome = await deps.table.transact(twoSteps()).catch((thrown: unknown) => thrown)
 
-    expect(outcome).toStrictEqual(tries === 2 ? { applied: true } : cancelled(...codes))
+    expect(outcome).toStrictEqual(tries === 2 ? { applied: true } : error)
     expect(client.commandCalls(TransactWriteItemsCommand)).toHaveLength(tries)
   })
 
