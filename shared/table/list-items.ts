@@ -2,7 +2,7 @@ import type { TableDeps } from '../deps.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { fieldName, type Item } from './attributes.ts'
 import { foundKey, type Key, type Partition } from './keys.ts'
-import { type IndexName, TABLE_SCHEMA } from './schema.ts'
+import { type IndexName, keyAttributes, TABLE_SCHEMA } from './schema.ts'
 import type { QueryInput, Reads } from './table.ts'
 
 type ListInput = {
@@ -26,48 +26,32 @@ export const listItems = async (
   deps: TableDeps,
   { index, kind, partition, page, reads }: ListInput,
 ): Promise<readonly Item[]> => {
-  const list = { index, kind, partition, newestFirst: true }
-  const start = await skip(deps, list, firstOfPage(page))
-  if (start === 'past the end') return []
-  const items = await deps.table.getMany(await collect(deps, list, start.cursor, page.perPage), reads)
-  return items.filter(isStillIn(index, [partition]))
+  const keys = await pageKeys(deps, { index, kind, partition, newestFirst: true }, page)
+  return (await deps.table.getMany(keys, reads)).filter(isStillIn(index, [partition]))
+}
+
+type List = Omit<ListInput, 'page' | 'reads'> & { readonly newestFirst: boolean }
+
+/** Counts the keys before the page, then reads its own. Every round makes progress or ends the list. */
+const pageKeys = async (deps: TableDeps, list: List, page: Page): Promise<readonly Key[]> => {
+  const keys: Key[] = []
+  let left = firstOfPage(page)
+  let cursor: Item | undefined
+  do {
+    const countOnly = left > 0
+    const limit = countOnly ? Math.min(left, SKIP_CHUNK) : page.perPage - keys.length
+    const found = await deps.table.query({ ...list, cursor, limit, countOnly })
+    if (countOnly) left -= found.count
+    else keys.push(...found.items.map((item) => foundKey(list.kind, item)))
+    cursor = found.cursor
+  } while (cursor && keys.length < page.perPage)
+  return keys
 }
 
 const isStillIn = (index: IndexName, partitions: readonly (readonly unknown[])[]) => {
   const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
   return (item: Item | undefined): item is Item =>
     item !== undefined && partitions.some((values) => fields.every((field, at) => item[field] === values[at]))
-}
-
-type List = Omit<ListInput, 'page' | 'reads'> & { readonly newestFirst: boolean }
-type Start = { readonly cursor: Item | undefined }
-
-/** Skips `count` keys. Every round makes progress or ends the list. */
-const skip = async (deps: TableDeps, list: List, count: number): Promise<Start | 'past the end'> => {
-  let cursor: Item | undefined
-  for (let left = count; left > 0; ) {
-    const passed = await deps.table.query({
-      ...list,
-      ...(cursor && { cursor }),
-      limit: Math.min(left, SKIP_CHUNK),
-      countOnly: true,
-    })
-    if (!passed.cursor) return 'past the end'
-    cursor = passed.cursor
-    left -= passed.count
-  }
-  return { cursor }
-}
-
-const collect = async (deps: TableDeps, list: List, start: Item | undefined, count: number) => {
-  const keys: Key[] = []
-  let cursor = start
-  do {
-    const found = await deps.table.query({ ...list, ...(cursor && { cursor }), limit: count - keys.length })
-    keys.push(...found.items.map((item) => foundKey(list.kind, item)))
-    cursor = found.cursor
-  } while (cursor && keys.length < count)
-  return keys
 }
 
 type MergedListInput = Omit<ListInput, 'partition'> & { readonly partitions: readonly (readonly unknown[])[] }
@@ -111,8 +95,6 @@ type MergedInput = Pick<QueryInput, 'range' | 'newestFirst'> & {
   readonly limit: number
 }
 
-type MergedPage = { readonly items: readonly Item[]; readonly more: boolean }
-
 type Part = {
   readonly partition: readonly unknown[]
   read: readonly Item[]
@@ -125,13 +107,9 @@ const isEmpty = ({ read, at }: Part): boolean => at >= read.length
 
 type Order = (a: Item, b: Item) => number
 
-const OWN_KEY = { partition: [TABLE_SCHEMA.partitionKey], sort: [TABLE_SCHEMA.sortKey] } as const
-
-const keysOf = (index: IndexName | undefined) => (index === undefined ? OWN_KEY : TABLE_SCHEMA.indexes[index])
-
 /** Compares as text. That is DynamoDB's order, because all values have one length and plain letters. */
 const orderOf = (index: IndexName | undefined, newestFirst: boolean): Order => {
-  const fields = keysOf(index).sort.map(fieldName)
+  const fields = keyAttributes(index).sort.map(fieldName)
   const sign = newestFirst ? -1 : 1
   return (a, b) => {
     for (const field of fields) {
@@ -144,7 +122,7 @@ const orderOf = (index: IndexName | undefined, newestFirst: boolean): Order => {
 
 const cursorIn = (index: IndexName | undefined, partition: readonly unknown[], position: Item): Item => ({
   ...position,
-  ...Object.fromEntries(keysOf(index).partition.map((name, at) => [name, partition[at]])),
+  ...Object.fromEntries(keyAttributes(index).partition.map((name, at) => [name, partition[at]])),
 })
 
 /** The part with the next item; undefined if a part must be read first, or all items are yielded. */
@@ -170,20 +148,15 @@ export const mergedPages = async function* (
   deps: TableDeps,
   { partitions, ...input }: MergedInput,
   after?: Item,
-): AsyncGenerator<MergedPage> {
+): AsyncGenerator<{ readonly items: readonly Item[]; readonly more: boolean }> {
   const order = orderOf(input.index, input.newestFirst === true)
-  const parts = partitions.map(
-    (partition): Part => ({
-      partition,
-      read: [],
-      at: 0,
-      cursor: after && cursorIn(input.index, partition, after),
-      ended: false,
-    }),
-  )
+  const parts = partitions.map((partition): Part => {
+    const cursor = after && cursorIn(input.index, partition, after)
+    return { partition, read: [], at: 0, cursor, ended: false }
+  })
   const readOn = async (part: Part): Promise<void> => {
     const { partition, cursor } = part
-    const page = await deps.table.query({ ...input, partition, ...(cursor && { cursor }) })
+    const page = await deps.table.query({ ...input, partition, cursor })
     Object.assign(part, { read: page.items, at: 0, cursor: page.cursor, ended: page.cursor === undefined })
   }
   for (let more = true; more; ) {
@@ -211,7 +184,7 @@ export const queryPages = async function* (
 ): AsyncGenerator<readonly Item[]> {
   let cursor: Item | undefined
   do {
-    const page = await deps.table.query({ ...input, ...(cursor && { cursor }) })
+    const page = await deps.table.query({ ...input, cursor })
     yield page.items
     cursor = page.cursor
   } while (cursor)

@@ -36,6 +36,12 @@ export const TABLE_SCHEMA = {
   readonly indexes: Readonly<Record<IndexName, IndexSchema>>
 }
 
+const OWN_KEY = { partition: [TABLE_SCHEMA.partitionKey], sort: [TABLE_SCHEMA.sortKey] } as const
+
+/** The key attributes of an index, or of the table itself. */
+export const keyAttributes = (index: IndexName | undefined) =>
+  index === undefined ? OWN_KEY : TABLE_SCHEMA.indexes[index]
+
 /** Kinds of due work, with the number of index partitions of each. */
 export const WORK_SLOTS = { payment: 16, delivery: 16, alert: 1, audit: 1, payout: 1, sync: 1 } as const
 export type Work = keyof typeof WORK_SLOTS

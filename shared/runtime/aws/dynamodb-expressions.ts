@@ -1,7 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { attributeName, type Item } from '../../table/attributes.ts'
-import { TABLE_SCHEMA } from '../../table/schema.ts'
+import { keyAttributes } from '../../table/schema.ts'
 import type { Changes, Condition } from '../../table/step.ts'
 import type { QueryInput } from '../../table/table.ts'
 
@@ -76,13 +76,11 @@ export const updateExpression = (changes: Changes, p: Placeholders): string => {
   return clauses.flatMap(([word, parts]) => (parts.length > 0 ? [`${word} ${parts.join(', ')}`] : [])).join(' ')
 }
 
-const PRIMARY = { partition: [TABLE_SCHEMA.partitionKey], sort: [TABLE_SCHEMA.sortKey] }
-
 export const keyExpression = ({ index, partition, range }: QueryInput, p: Placeholders): string => {
-  const key = index ? TABLE_SCHEMA.indexes[index] : PRIMARY
+  const key = keyAttributes(index)
   const terms = key.partition.map((attribute, at) => `${p.name(attribute)} = ${p.value(partition[at])}`)
   if (range) {
-    const name = p.name(key.sort[0] ?? '')
+    const name = p.name(key.sort[0])
     if ('atMost' in range) terms.push(`${name} <= ${p.value(range.atMost)}`)
     else if ('beginsWith' in range) terms.push(`begins_with(${name}, ${p.value(range.beginsWith)})`)
     else terms.push(`${name} BETWEEN ${p.value(range.between[0])} AND ${p.value(range.between[1])}`)
