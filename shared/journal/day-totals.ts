@@ -43,8 +43,8 @@ const totalOf = (entry: Entry): DayTotal => ({
 const nameOf = ({ day, type, method }: DayTotal): string => `${day} ${type} ${method ?? ''}`
 
 const together = (a: DayTotal, b: DayTotal): DayTotal => {
-  const sums = ENTRY_SIDES.map((side) => [side, plus(a[side], b[side])] as const)
-  return { ...a, count: a.count + b.count, ...v.parse(SidesSchema, { ...a, ...Object.fromEntries(sums) }) }
+  const sums = Object.fromEntries(ENTRY_SIDES.map((side) => [side, plus(a[side], b[side])]))
+  return { ...a, count: a.count + b.count, ...v.parse(SidesSchema, sums) }
 }
 
 export const addTotals = (...lists: readonly (readonly DayTotal[])[]): readonly DayTotal[] => {

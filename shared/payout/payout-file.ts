@@ -7,6 +7,7 @@ import { SettlementIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
+import { toSettlementDto } from '../settlement/settlement-dto.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
 import { csv } from '../settlement/statement/csv.ts'
 import { settlementKey } from '../table/keys.ts'
@@ -19,13 +20,10 @@ import { type OpenFinding, openFindings } from './open-findings.ts'
 
 const COLUMNS = ['settlement_id', 'amount', 'bank_name', 'bank_account_no', 'bank_account_name', 'client_id'] as const
 
-const lineOf = ({ settlementId, netMinor, bank, clientId }: Settlement) => ({
-  settlement_id: settlementId,
-  amount: netMinor,
-  bank_name: bank?.bankName,
-  bank_account_no: bank?.bankAccountNo,
-  bank_account_name: bank?.bankAccountName,
-  client_id: clientId,
+const lineOf = (settlement: Settlement) => ({
+  ...toSettlementDto(settlement),
+  settlement_id: settlement.settlementId,
+  amount: settlement.netMinor,
 })
 
 const Row = v.object({ id: SettlementIdSchema, dueAt: TimestampSchema })

@@ -63,10 +63,7 @@ const withoutUnusedOperator = (input: v.GenericSchema, payload: object): object 
   return rest
 }
 
-/**
- * Wraps an operator action. A refusal is an answer, and no stack trace in the Lambda console. `audit`: the last audit
- * record.
- */
+/** Wraps an operator action. A refusal is an answer, and no stack trace. `audit`: the last audit record. */
 export const adminHandler = <const Schema extends v.GenericSchema>(
   { summary, input }: AdminAction<Schema>,
   run: (request: ActionRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<object>,

@@ -16,10 +16,7 @@ export const describeCause = (cause: unknown) =>
       }
     : { error_name: typeof cause }
 
-/**
- * One JSON line for each entry. `console` is not used: Lambda would put the line inside an object of its own, where
- * CloudWatch finds no metric.
- */
+/** One JSON line for each entry. CloudWatch finds no metric in what Lambda makes of a line of `console`. */
 export const jsonLog = (
   stage: string,
   write: (line: string) => void = (line) => void process.stdout.write(`${line}\n`),

@@ -12,13 +12,12 @@ export const queueHandler = <const Schema extends v.GenericSchema>(
     const results = await Promise.allSettled(
       records.map(async ({ body }) => run(v.parse(message, JSON.parse(body)), deps)),
     )
-    const batchItemFailures: { itemIdentifier: string }[] = []
-    for (const [at, { messageId }] of records.entries()) {
+    const batchItemFailures = records.flatMap(({ messageId }, at) => {
       const result = results[at]
-      if (result?.status !== 'rejected') continue
+      if (result?.status !== 'rejected') return []
       deps.log.error('message.failed', { function: functionName, message_id: messageId }, result.reason)
-      batchItemFailures.push({ itemIdentifier: messageId })
-    }
+      return [{ itemIdentifier: messageId }]
+    })
     return { batchItemFailures }
   })
 

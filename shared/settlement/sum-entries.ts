@@ -186,7 +186,7 @@ export const addBlock = (sums: EntrySums, entries: readonly Entry[], start: Time
   totals: [...addTotals(sums.totals, totalsOf(entries))],
 })
 
-/** The digest over one block and the previous digest. An empty block leaves it unchanged. */
+/** The digest over one block and the one before. An empty block leaves it unchanged. */
 const digestBlock = (before: string, entries: readonly Entry[]): string => {
   if (entries.length === 0) return before
   const hash = createHash('sha256').update(before)

@@ -1,10 +1,7 @@
 import type { Partition } from './keys.ts'
 import type { IndexName } from './schema.ts'
 
-/**
- * The actions on the table; `…Fields` are those on open fields alone. A transaction needs no own permission, because
- * each of its steps is one of these.
- */
+/** The actions on the table; `…Fields` are those on open fields alone. A transaction needs those of its steps. */
 export const TABLE_ACTIONS = [
   'GetItem',
   'GetFields',
@@ -58,10 +55,7 @@ export const OPEN_FIELDS: Readonly<Record<FieldAction, Readonly<Partial<Record<P
   },
 }
 
-/**
- * A function's permissions: for each action the kinds of partitions, and the indexes it may query. An index answers
- * keys of every kind and client; reading their items needs another action.
- */
+/** The kinds of partitions of each action, and the indexes. An index answers only keys, of every kind and client. */
 export type TableAccess = { readonly [Action in TableAction]?: readonly Partition[] } & {
   readonly indexes?: readonly IndexName[]
 }

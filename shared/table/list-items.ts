@@ -19,8 +19,7 @@ const SKIP_CHUNK = 5_000
 
 /**
  * One page of a list, newest first; empty after the end. The index may be stale: an item that no longer matches the
- * filter is left out. So a page may be shorter than requested, but never contradicts its filter. It costs one query of
- * its keys, one batch read, and a count of the keys before it.
+ * filter is left out. It costs a query of its keys, a batch read, and a count of the keys before it.
  */
 export const listItems = async (
   deps: TableDeps,
@@ -140,9 +139,8 @@ const nextOf = (parts: readonly Part[], order: Order): Part | undefined => {
 }
 
 /**
- * Yields several partitions of an index as one list, in the index's order, page by page; a page ends when a partition
- * must be queried again. `after`: a position made of the table's key and the index's sort attributes. It need not exist
- * in any partition.
+ * Yields several partitions of an index as one list, in its order, page by page. `after`: a position made of the
+ * table's key and the index's sort attributes. It need not exist in any partition.
  */
 export const mergedPages = async function* (
   deps: TableDeps,

@@ -61,27 +61,19 @@ export type Condition =
   | { readonly test: 'all' | 'any'; readonly of: readonly Condition[] }
 
 export const equals = (field: string, value: unknown): Condition => ({ test: 'equals', field, value })
-
+export const atMost = (field: string, value: unknown): Condition => ({ test: 'atMost', field, value })
+export const below = (field: string, value: unknown): Condition => ({ test: 'below', field, value })
+export const above = (field: string, value: unknown): Condition => ({ test: 'above', field, value })
 export const absent = (field: string): Condition => ({ test: 'absent', field })
+export const present = (field: string): Condition => ({ test: 'present', field })
+export const all = (...conditions: readonly Condition[]): Condition => ({ test: 'all', of: conditions })
+export const any = (...conditions: readonly Condition[]): Condition => ({ test: 'any', of: conditions })
 
 /** The field still has the value that was read, or is still absent. */
 export const unchanged = (field: string, value: unknown): Condition =>
   value === undefined ? absent(field) : equals(field, value)
 
-export const present = (field: string): Condition => ({ test: 'present', field })
-
-export const atMost = (field: string, value: unknown): Condition => ({ test: 'atMost', field, value })
-
-export const below = (field: string, value: unknown): Condition => ({ test: 'below', field, value })
-
-export const above = (field: string, value: unknown): Condition => ({ test: 'above', field, value })
-
-export const all = (...conditions: readonly Condition[]): Condition => ({ test: 'all', of: conditions })
-
-export const any = (...conditions: readonly Condition[]): Condition => ({ test: 'any', of: conditions })
-
 export const isNew: Condition = absent('pk')
-
 export const exists: Condition = present('pk')
 
 /** The attributes that put an item into the by-due index. The item's `id` attribute must be set too. */

@@ -39,25 +39,19 @@ export type QueryPage = {
 
 export type Reads = 'consistent' | 'eventual'
 
-/**
- * The port to the one table. Reads are strongly consistent unless they say otherwise. An item with a past `ttl` is
- * absent.
- */
+/** The port to the one table. Reads are consistent unless they say otherwise. A past `ttl` counts as absent. */
 export type Table = {
   /** With `fields` only these; a role may allow no more (table/access.ts). */
   get(key: Key, fields?: readonly string[]): Promise<Item | undefined>
   /** Fields of one item that never change. Read at half the price, and consistently if the item is absent. */
   getFields(key: Key, fields: readonly string[]): Promise<Item | undefined>
-  /**
-   * Any number of items, in the order of `keys`; undefined for a missing one. `eventual`: half the price, only for
-   * display; an item may be stale or missing.
-   */
+  /** In the order of `keys`; undefined for a missing item. `eventual`: half the price; may be stale or missing. */
   getMany(keys: readonly Key[], reads?: Reads): Promise<readonly (Item | undefined)[]>
   /** One page of a key range; the last one has no cursor. An index is never consistent. */
   query(input: QueryInput): Promise<QueryPage>
   /**
-   * Writes one item under its condition. Applied: an update answers the new item. Refused: the present item, if any. An
-   * update of open fields answers no item. Throws on any other failure, after retries.
+   * Applied: an update answers the new item, except one of open fields. Refused: the present item, if any. Throws on
+   * any other failure, after retries.
    */
   write(step: Step): Promise<WriteOutcome>
   /** Writes all steps or none, once. After `freshUntil` nothing is tried any more, and StaleSteps is thrown. */

@@ -26,7 +26,7 @@ CONSTANTS
   Settlers, Workers, Growers, Operators,
   FirstShards, MoreShards, Refunded, LastTime,
   FenceIsRaised,       \* raiseFence in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
-  FenceBeforeSum,      \* closeAndSum in shared/settlement/settle-client.ts, or SumIsItsEntries breaks
+  FenceBeforeSum,      \* settleOnce in shared/settlement/settle-client.ts, or SumIsItsEntries breaks
   EveryShardIsClosed,  \* closeShard in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   FenceNeverFalls,     \* isLower in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   SumWaits,            \* VISIBLE_AFTER_MS in shared/ledger/fence-store.ts, or SumIsItsEntries breaks

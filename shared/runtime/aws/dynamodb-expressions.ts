@@ -36,28 +36,19 @@ export const placeholders = () => {
   }
 }
 
-const OPERATORS = { equals: '=', atMost: '<=', below: '<', above: '>' } as const
+const TESTS = { equals: '=', atMost: '<=', below: '<', above: '>' } as const
+const FUNCTIONS = { absent: 'attribute_not_exists', present: 'attribute_exists' } as const
 const WORDS = { all: ' AND ', any: ' OR ' } as const
 
 export const conditionExpression = (condition: Condition, p: Placeholders): string => {
-  switch (condition.test) {
-    case 'all':
-    case 'any': {
-      const [first, ...rest] = condition.of
-      // DynamoDB refuses redundant parentheses.
-      if (first && rest.length === 0) return conditionExpression(first, p)
-      return condition.of.map((one) => `(${conditionExpression(one, p)})`).join(WORDS[condition.test])
-    }
-    case 'absent':
-      return `attribute_not_exists(${p.name(condition.field)})`
-    case 'present':
-      return `attribute_exists(${p.name(condition.field)})`
-    case 'equals':
-    case 'atMost':
-    case 'below':
-    case 'above':
-      return `${p.name(condition.field)} ${OPERATORS[condition.test]} ${p.value(condition.value)}`
+  if ('of' in condition) {
+    const [first, ...rest] = condition.of
+    // DynamoDB refuses redundant parentheses.
+    if (first && rest.length === 0) return conditionExpression(first, p)
+    return condition.of.map((one) => `(${conditionExpression(one, p)})`).join(WORDS[condition.test])
   }
+  if ('value' in condition) return `${p.name(condition.field)} ${TESTS[condition.test]} ${p.value(condition.value)}`
+  return `${FUNCTIONS[condition.test]}(${p.name(condition.field)})`
 }
 
 const defined = (fields: Readonly<Record<string, unknown>> | undefined) =>

@@ -13,9 +13,7 @@ const PUBLISH_DEADLINE_MS = 2_000
 /** Shorter than the minute between two runs of due work, so that each run tries a silent topic again. */
 const SILENCE_MS = 30_000
 
-/**
- * Publishes to the operators' topic. Money flows wait for it, so after a timeout it fails at once for half a minute.
- */
+/** Money flows wait for an alert, so after a timeout the topic is not tried for half a minute. */
 export const snsAlerts = (
   client: Pick<SNSClient, 'send'>,
   topicArn: string | undefined,
