@@ -6,8 +6,8 @@ import { finishStage } from '../../../infra/operate/deploy/init-stage.ts'
 import { type DeployIo, runCdk, runDeploy } from '../../../infra/operate/deploy/run-deploy.ts'
 import { lambdaAnswer } from '../../support/lambda-answer.ts'
 import { synthesised } from '../../support/stack-template.ts'
+import { printedBy } from './around-tools.ts'
 import { type ExaminedStage, examinedStage } from './examined-stage.ts'
-import { printedBy } from './printed-by.ts'
 
 type CdkCall = { readonly args: readonly string[]; readonly region: string | undefined }
 

@@ -11,9 +11,8 @@ import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { runDoctor } from '../../../infra/operate/doctor/run-doctor.ts'
 import { projectText } from '../../support/source-file.ts'
-import { awsRefusal } from './aws-refusal.ts'
+import { awsRefusal, printedBy } from './around-tools.ts'
 import { type ExaminedStage, examinedStage } from './examined-stage.ts'
-import { printedBy } from './printed-by.ts'
 
 let prod: ExaminedStage
 

@@ -14,7 +14,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { unknownKey } from '../../../shared/runtime/release/prove-versions.ts'
 import { lambdaAnswer, lambdaEvent } from '../../support/lambda-answer.ts'
-import { awsRefusal } from './aws-refusal.ts'
+import { awsRefusal } from './around-tools.ts'
 import { type ExaminedStage, examinedStage, notOk } from './examined-stage.ts'
 
 let prod: ExaminedStage

@@ -17,23 +17,18 @@ import {
   ServiceQuotasClient,
 } from '@aws-sdk/client-service-quotas'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
-import { mockClient } from 'aws-sdk-client-mock'
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { originCertificateProblems } from '../../../infra/operate/check/check-settings.ts'
 import { initStage } from '../../../infra/operate/deploy/init-stage.ts'
 import { type DeployedStage, deployedStage, PLACEHOLDER_CERTIFICATE } from '../../../infra/stack/stage.ts'
 import { parseStageFile } from '../../../infra/stack/stage-file.ts'
 import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
-import { awsRefusal } from './aws-refusal.ts'
+import { awsRefusal, mocked } from './around-tools.ts'
 
-const [acm, cloudFormation] = [mockClient(ACMClient), mockClient(CloudFormationClient)]
-const dynamodb = mockClient(DynamoDBClient)
-const [lambda, quotas, sts] = [mockClient(LambdaClient), mockClient(ServiceQuotasClient), mockClient(STSClient)]
-const mocks = [acm, cloudFormation, dynamodb, lambda, quotas, sts]
-afterAll(() => {
-  for (const mock of mocks) mock.restore()
-})
+const [acm, cloudFormation] = [mocked(ACMClient), mocked(CloudFormationClient)]
+const dynamodb = mocked(DynamoDBClient)
+const [lambda, quotas, sts] = [mocked(LambdaClient), mocked(ServiceQuotasClient), mocked(STSClient)]
 
 const AUTHORITY = 'infra/stack/edge/origin-authority.pem'
 const STAGE_FILE = 'infra/stages/prod.json'
@@ -47,7 +42,6 @@ let cdkArgs: (readonly string[])[]
 
 /** An empty account with the quotas of the stage, and a project as it comes. */
 beforeEach(() => {
-  for (const mock of mocks) mock.reset()
   root = tempDirectory()
   bootstrapped = []
   cdkArgs = []

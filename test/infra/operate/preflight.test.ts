@@ -2,24 +2,19 @@ import { CloudFormationClient, DescribeStacksCommand, type StackStatus } from '@
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { GetHostedZoneCommand, Route53Client } from '@aws-sdk/client-route-53'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
-import { mockClient } from 'aws-sdk-client-mock'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { type PreflightInput, preflight } from '../../../infra/operate/deploy/preflight.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { READY_PRODUCTION } from '../../support/stage-options.ts'
-import { awsRefusal } from './aws-refusal.ts'
+import { awsRefusal, mocked } from './around-tools.ts'
 import { notOk } from './examined-stage.ts'
 
-const cloudFormation = mockClient(CloudFormationClient)
-const lambda = mockClient(LambdaClient)
-const route53 = mockClient(Route53Client)
-const sts = mockClient(STSClient)
-const mocks = [cloudFormation, lambda, route53, sts]
-afterAll(() => {
-  for (const mock of mocks) mock.restore()
-})
+const cloudFormation = mocked(CloudFormationClient)
+const lambda = mocked(LambdaClient)
+const route53 = mocked(Route53Client)
+const sts = mocked(STSClient)
 
 const stackIs = (StackName: string, StackStatus: StackStatus, version?: string) =>
   cloudFormation
@@ -46,7 +41,6 @@ const zone = (name: string, isPrivate = false) => ({
 
 /** An account in which everything is as it should be, and which has none of the stage yet. */
 beforeEach(() => {
-  for (const mock of mocks) mock.reset()
   sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000', Arn: 'arn:aws:iam::000000000000:user/ayu' })
   stackIs('CDKToolkit', 'UPDATE_COMPLETE', '28')
   stackIsAbsent('gateway-prod')

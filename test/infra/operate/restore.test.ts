@@ -4,14 +4,12 @@
  */
 import * as aws from '@aws-sdk/client-dynamodb'
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda'
-import { mockClient } from 'aws-sdk-client-mock'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { checkTable } from '../../../infra/operate/doctor/examine-stage.ts'
 import { runRestore } from '../../../infra/operate/restore/run-restore.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
-import { awsRefusal } from './aws-refusal.ts'
-import { printedBy } from './printed-by.ts'
+import { awsRefusal, mocked, printedBy } from './around-tools.ts'
 
 const prod = deployedStage('prod')
 let stage = prod
@@ -19,8 +17,8 @@ const stageIs = (role: 'open' | 'closed', generation: number): void => {
   stage = { ...prod, role, deployment: 'alias-only', table: { ...prod.table, generation } }
 }
 
-const dynamodb = mockClient(aws.DynamoDBClient)
-const lambda = mockClient(LambdaClient)
+const dynamodb = mocked(aws.DynamoDBClient)
+const lambda = mocked(LambdaClient)
 
 const LIMITS = { MaxReadRequestUnits: 20_000, MaxWriteRequestUnits: 20_000 }
 const INDEXES = Object.keys(TABLE_SCHEMA.indexes)
@@ -61,15 +59,8 @@ const answerAs = (state: 'bare' | 'complete') => {
   dynamodb.on(aws.ListTagsOfResourceCommand).resolves({ Tags: state === 'bare' ? [] : TAGS })
 }
 
-afterAll(() => {
-  dynamodb.restore()
-  lambda.restore()
-})
-
 beforeEach(() => {
   stageIs('closed', 1)
-  dynamodb.reset()
-  lambda.reset()
   answerAs('bare')
   // The next generation is not there yet, the first time it is asked for.
   dynamodb

@@ -1,16 +1,13 @@
 import { InvokeCommand, type InvokeCommandOutput, LambdaClient } from '@aws-sdk/client-lambda'
-import { mockClient } from 'aws-sdk-client-mock'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { proveRelease } from '../../../shared/runtime/prove-release.ts'
 import { PROBE, PROVEN } from '../../../shared/runtime/release/probe.ts'
 import { type Ask, proveVersions } from '../../../shared/runtime/release/prove-versions.ts'
 import { lambdaAnswer, lambdaEvent } from '../../support/lambda-answer.ts'
 import { json, startScriptedServer } from '../../support/scripted-server.ts'
-import { awsRefusal } from '../operate/aws-refusal.ts'
+import { awsRefusal, mocked } from '../operate/around-tools.ts'
 
-const aws = mockClient(LambdaClient)
-
-afterAll(() => aws.restore())
+const aws = mocked(LambdaClient)
 
 const versionOf = (name: string) => `arn:aws:lambda:ap-southeast-3:000000000000:function:gateway-dev-${name}:7`
 const WORKER: Ask = { target: versionOf('deliver-webhook') }
@@ -34,7 +31,6 @@ const answering = ({ target: FunctionName }: Ask, ...answers: readonly (InvokeCo
 }
 
 beforeEach(() => {
-  aws.reset()
   answering(WORKER, lambdaAnswer(PROVEN))
   answering(ROUTE, UNAUTHORIZED)
 })

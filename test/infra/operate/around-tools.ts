@@ -1,0 +1,23 @@
+import { mockClient } from 'aws-sdk-client-mock'
+import { afterAll, beforeEach, vi } from 'vitest'
+
+/** A client of AWS for the tests of one file: each of them says anew what it answers. */
+export const mocked: typeof mockClient = (client) => {
+  const mock = mockClient(client)
+  beforeEach(() => void mock.reset())
+  afterAll(() => mock.restore())
+  return mock
+}
+
+/** An error as the AWS SDK throws it, with a message that quotes what no tool may show. */
+export const awsRefusal = (name: string, message = 'the-secret-in-a-message'): Error =>
+  Object.assign(new Error(message), { name })
+
+export const printedBy = async (run: () => Promise<number>) => {
+  const printed: string[] = []
+  for (const stream of ['log', 'error'] as const) {
+    vi.spyOn(console, stream).mockImplementation((text) => void printed.push(String(text)))
+  }
+  const code = await run()
+  return { code, text: printed.join('\n') }
+}
