@@ -74,7 +74,6 @@ export const listApiKeys = async (deps: TableDeps, clientId: ClientId, page: Pag
 type NewKey = {
   readonly clientId: ClientId
   readonly operator: string
-  /** `full` by default. */
   readonly permissions?: KeyPermissions | undefined
   /** Null: never expires. Undefined: the stage's default. */
   readonly expiresInSeconds?: number | null | undefined

@@ -16,7 +16,6 @@ export const typeOfEvent = (name: string): string => name.split('#', 1)[0] ?? na
 export const reversedEventName = ({ transactionId, type }: { transactionId: string; type: string }): string =>
   `${REVERSED_EVENT_TYPE}#${transactionId}#${type}`
 
-/** What distinguishes the events of one payment. */
 export const EventNameSchema = v.pipe(
   v.string(),
   v.maxLength(500),

@@ -14,7 +14,6 @@ export const DeliveryAttemptSchema = v.object({
   durationMs: v.number(),
   httpStatus: v.optional(v.number()),
   error: v.optional(v.picklist(WEBHOOK_ERRORS)),
-  /** The first 1 KB of the answer, for diagnostics. */
   responseBody: v.optional(v.string()),
 })
 export type DeliveryAttempt = v.InferOutput<typeof DeliveryAttemptSchema>

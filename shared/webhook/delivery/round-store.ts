@@ -57,7 +57,6 @@ export const keepEvent = async (
   )
 }
 
-/** The most rounds of one delivery that may be begun on one UTC day. */
 export const ROUNDS_A_DAY = 10
 
 const utcDay = (at: Timestamp): string => at.slice(0, 10)

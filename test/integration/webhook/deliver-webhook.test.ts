@@ -206,23 +206,25 @@ describe('checkOverdueDelivery (due work)', () => {
 const passDays = (deps: TestDeps, count: number) => deps.clock.set(addMs(deps.now(), count * DAY_MS))
 
 /* The retention of redelivered events: redeliver.test.ts. */
-describe('retention (design section 9)', () => {
-  it('treats an expired delivery as deleted, while its event lives longer', async ({ deps, event, delivery }) => {
-    const { clientId, endpointId, deliveryId } = delivery
-    await deliverWebhook(deps, messageFor(delivery))
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
+it('retention (design section 9) treats an expired delivery as deleted, while its event lives longer', async ({
+  deps,
+  event,
+  delivery,
+}) => {
+  const { clientId, endpointId, deliveryId } = delivery
+  await deliverWebhook(deps, messageFor(delivery))
+  expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
 
-    passDays(deps, 91)
+  passDays(deps, 91)
 
-    const again = redeliver(deps, { clientId, deliveryId, operator: 'ayu' })
-    await expect(again).rejects.toMatchObject({ code: 'not_found' })
-    expect(await findDelivery(deps, deliveryId)).toBeUndefined()
-    expect(await attemptRows(deps, { deliveryId })).toStrictEqual([])
-    expect(await deliveriesOfEvent(deps, clientId, event.eventId)).toStrictEqual([])
-    expect(await listPaymentEvents(deps, event.paymentId)).toHaveLength(1)
-    passDays(deps, 30)
-    expect(await listPaymentEvents(deps, event.paymentId)).toStrictEqual([])
-    const bulk = { clientId, endpointId, operator: 'ayu', since: event.firedAt, status: undefined, cursor: undefined }
-    expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 0 })
-  })
+  const again = redeliver(deps, { clientId, deliveryId, operator: 'ayu' })
+  await expect(again).rejects.toMatchObject({ code: 'not_found' })
+  expect(await findDelivery(deps, deliveryId)).toBeUndefined()
+  expect(await attemptRows(deps, { deliveryId })).toStrictEqual([])
+  expect(await deliveriesOfEvent(deps, clientId, event.eventId)).toStrictEqual([])
+  expect(await listPaymentEvents(deps, event.paymentId)).toHaveLength(1)
+  passDays(deps, 30)
+  expect(await listPaymentEvents(deps, event.paymentId)).toStrictEqual([])
+  const bulk = { clientId, endpointId, operator: 'ayu', since: event.firedAt, status: undefined, cursor: undefined }
+  expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 0 })
 })

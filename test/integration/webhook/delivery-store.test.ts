@@ -137,14 +137,12 @@ describe('storeAttemptResult', () => {
   })
 })
 
-describe('postponeDelivery', () => {
-  it('moves the due time forward once for each old one', async ({ deps, delivery }) => {
-    const claims = await Promise.all([1, 2, 3].map(() => WRITES.postponeDelivery(deps, delivery)))
+it('postponeDelivery moves the due time forward once for each old one', async ({ deps, delivery }) => {
+  const claims = await Promise.all([1, 2, 3].map(() => WRITES.postponeDelivery(deps, delivery)))
 
-    const dueAt = dueLater(deps)
-    expect(claims.filter(Boolean)).toHaveLength(1)
-    expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), dueAt, resends: 1 })
-    expect(await deps.table.get(deliveryKey(delivery.deliveryId))).not.toHaveProperty('state')
-    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
-  })
+  const dueAt = dueLater(deps)
+  expect(claims.filter(Boolean)).toHaveLength(1)
+  expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), dueAt, resends: 1 })
+  expect(await deps.table.get(deliveryKey(delivery.deliveryId))).not.toHaveProperty('state')
+  expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
 })

@@ -31,30 +31,27 @@ const byteByByte = (socket: Socket) => {
   socket.on('close', () => clearInterval(timer))
 }
 
-describe('httpsWebhookSender: the request', () => {
-  it('posts the bytes and headers as given, with ten seconds for the status and one for the body', async () => {
-    const server = await startScriptedServer(answering(200, 'thanks'))
-    const deadline = vi.spyOn(AbortSignal, 'timeout')
-    const grace = vi.spyOn(globalThis, 'setTimeout')
+it('httpsWebhookSender posts the bytes and headers as given, with ten seconds for the status and one for the body', async () => {
+  const server = await startScriptedServer(answering(200, 'thanks'))
+  const deadline = vi.spyOn(AbortSignal, 'timeout')
+  const grace = vi.spyOn(globalThis, 'setTimeout')
 
-    const result = await send(`${server.url}/hooks?shop=1#part`, { deadlineMs: undefined })
+  const result = await send(`${server.url}/hooks?shop=1#part`, { deadlineMs: undefined })
 
-    expect(result).toStrictEqual({ httpStatus: 200, responseBody: 'thanks' })
-    expect(server.requests).toHaveLength(1)
-    expect(server.requests[0]).toMatchObject({ method: 'POST', url: '/hooks?shop=1', body: BODY.toString('utf8') })
-    expect(server.requests[0]?.headers).toStrictEqual({
-      'content-type': 'application/json',
-      'x-gateway-event': 'payment.succeeded',
-      'content-length': String(BODY.length),
-      'user-agent': 'gateway-webhooks/1',
-      accept: '*/*',
-      host: new URL(server.url).host,
-      connection: 'close',
-    })
-    expect([deadline.mock.calls, grace.mock.calls.map(([, ms]) => ms)]).toStrictEqual([[[10_000]], [1_000]])
+  expect(result).toStrictEqual({ httpStatus: 200, responseBody: 'thanks' })
+  expect(server.requests).toHaveLength(1)
+  expect(server.requests[0]).toMatchObject({ method: 'POST', url: '/hooks?shop=1', body: BODY.toString('utf8') })
+  expect(server.requests[0]?.headers).toStrictEqual({
+    'content-type': 'application/json',
+    'x-gateway-event': 'payment.succeeded',
+    'content-length': String(BODY.length),
+    'user-agent': 'gateway-webhooks/1',
+    accept: '*/*',
+    host: new URL(server.url).host,
+    connection: 'close',
   })
+  expect([deadline.mock.calls, grace.mock.calls.map(([, ms]) => ms)]).toStrictEqual([[[10_000]], [1_000]])
 })
-
 describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
   it.each([200, 201, 202, 204, 299])('takes %i as delivered', async (httpStatus) => {
     const server = await startScriptedServer(answering(httpStatus))

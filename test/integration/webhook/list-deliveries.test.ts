@@ -130,35 +130,31 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
   })
 })
 
-describe('list-deliveries (design section 7)', () => {
-  const list = (deps: TestDeps, payload: object) => invokeAdmin(handler, deps, payload)
+it('list-deliveries (design section 7) shows a delivery with its attempts, oldest first', async () => {
+  const { deps, clientId, endpoint } = await aMerchant()
+  const delivery = await storedDelivery(deps, endpoint)
+  const start = deps.now()
+  const answers = [{ error: 'dns', durationMs: 3 } as const, { httpStatus: 200, responseBody: 'ok', durationMs: 12 }]
+  deps.answerWebhooks(async () => answers.shift() ?? FAILED)
+  await deliverWebhook(deps, messageFor(delivery))
+  await drainQueue(deps)
 
-  it('shows a delivery with its attempts, oldest first', async () => {
-    const { deps, clientId, endpoint } = await aMerchant()
-    const delivery = await storedDelivery(deps, endpoint)
-    const start = deps.now()
-    const answers = [{ error: 'dns', durationMs: 3 } as const, { httpStatus: 200, responseBody: 'ok', durationMs: 12 }]
-    deps.answerWebhooks(async () => answers.shift() ?? FAILED)
-    await deliverWebhook(deps, messageFor(delivery))
-    await drainQueue(deps)
+  const answer = await invokeAdmin(handler, deps, { client_id: clientId })
 
-    const answer = await list(deps, { client_id: clientId })
-
-    const shown = {
-      delivery_id: delivery.deliveryId,
-      event_id: delivery.eventId,
-      event: 'payment.succeeded',
-      client_id: clientId,
-      endpoint_id: endpoint.endpointId,
-      url: endpoint.url,
-      status: 'succeeded',
-      next_attempt_at: null,
-      created_at: start,
-      attempts: [
-        { number: 1, at: start, duration_ms: 3, http_status: null, error: 'dns', response_body: null },
-        { number: 2, at: deps.now(), duration_ms: 12, http_status: 200, error: null, response_body: 'ok' },
-      ],
-    }
-    expect(answer).toStrictEqual({ status: 200, body: { data: [shown], pagination: { page: 1, per_page: 25 } } })
-  })
+  const shown = {
+    delivery_id: delivery.deliveryId,
+    event_id: delivery.eventId,
+    event: 'payment.succeeded',
+    client_id: clientId,
+    endpoint_id: endpoint.endpointId,
+    url: endpoint.url,
+    status: 'succeeded',
+    next_attempt_at: null,
+    created_at: start,
+    attempts: [
+      { number: 1, at: start, duration_ms: 3, http_status: null, error: 'dns', response_body: null },
+      { number: 2, at: deps.now(), duration_ms: 12, http_status: 200, error: null, response_body: 'ok' },
+    ],
+  }
+  expect(answer).toStrictEqual({ status: 200, body: { data: [shown], pagination: { page: 1, per_page: 25 } } })
 })

@@ -30,52 +30,44 @@ const slowSince = async (deps: TestDeps, { clientId, endpointId }: Endpoint) =>
 /** The queues that messages were sent to. */
 const lanesOf = ({ sent }: TestDeps) => sent.map(({ queue }) => queue)
 
-describe('the slow lane', () => {
-  it.for([
-    ['answers nothing in ten seconds enters it', dueDelivery, HUNG, true],
-    ['answers an error after five seconds enters it', dueDelivery, { ...FAILED, durationMs: 5_000 }, true],
-    ['answers 200 after nine seconds enters it', dueDelivery, { ...DELIVERED, durationMs: 9_000 }, true],
-    ['closes the connection after six seconds enters it', dueDelivery, { ...REFUSED, durationMs: 6_000 }, true],
-    ['answers an error within five seconds stays out', dueDelivery, { ...FAILED, durationMs: 4_999 }, false],
-    ['refuses the connection at once stays out', dueDelivery, REFUSED, false],
-    ['answers 200 at once stays out', dueDelivery, DELIVERED, false],
-    ['is in it and answers 200 soon leaves it', slowDelivery, DELIVERED, false],
-    ['is in it and answers an error soon leaves it', slowDelivery, FAILED, false],
-    ['is in it and refuses connections stays in it', slowDelivery, REFUSED, true],
-  ] as const)('an endpoint that %s', async ([, arrange, answer, isSlow]) => {
-    const { deps, endpoint, delivery } = await arrange()
-    const { slowSince: before } = endpoint
-    deps.answerWebhooks(async () => answer)
+it.for([
+  ['answers nothing in ten seconds enters it', dueDelivery, HUNG, true],
+  ['answers an error after five seconds enters it', dueDelivery, { ...FAILED, durationMs: 5_000 }, true],
+  ['answers 200 after nine seconds enters it', dueDelivery, { ...DELIVERED, durationMs: 9_000 }, true],
+  ['closes the connection after six seconds enters it', dueDelivery, { ...REFUSED, durationMs: 6_000 }, true],
+  ['answers an error within five seconds stays out', dueDelivery, { ...FAILED, durationMs: 4_999 }, false],
+  ['refuses the connection at once stays out', dueDelivery, REFUSED, false],
+  ['answers 200 at once stays out', dueDelivery, DELIVERED, false],
+  ['is in it and answers 200 soon leaves it', slowDelivery, DELIVERED, false],
+  ['is in it and answers an error soon leaves it', slowDelivery, FAILED, false],
+  ['is in it and refuses connections stays in it', slowDelivery, REFUSED, true],
+] as const)('the slow lane: an endpoint that %s', async ([, arrange, answer, isSlow]) => {
+  const { deps, endpoint, delivery } = await arrange()
+  const { slowSince: before } = endpoint
+  deps.answerWebhooks(async () => answer)
 
-    await deliverWebhook(deps, { ...messageFor(delivery), slow: before !== undefined })
+  await deliverWebhook(deps, { ...messageFor(delivery), slow: before !== undefined })
 
-    expect(deps.webhooks).toHaveLength(1)
-    expect(await slowSince(deps, endpoint)).toBe(isSlow ? (before ?? deps.now()) : undefined)
-    const change = isSlow ? 'endpoint.slow' : 'endpoint.answers_again'
-    const logged = codes(deps).filter((code) => code.startsWith('endpoint.'))
-    expect(logged).toStrictEqual(isSlow === (before !== undefined) ? [] : [change])
-    expect(lanesOf(deps)).toStrictEqual(answer.httpStatus === 200 ? [] : [isSlow ? 'webhooks-slow' : 'webhooks'])
-  })
+  expect(deps.webhooks).toHaveLength(1)
+  expect(await slowSince(deps, endpoint)).toBe(isSlow ? (before ?? deps.now()) : undefined)
+  const change = isSlow ? 'endpoint.slow' : 'endpoint.answers_again'
+  const logged = codes(deps).filter((code) => code.startsWith('endpoint.'))
+  expect(logged).toStrictEqual(isSlow === (before !== undefined) ? [] : [change])
+  expect(lanesOf(deps)).toStrictEqual(answer.httpStatus === 200 ? [] : [isSlow ? 'webhooks-slow' : 'webhooks'])
 })
+it('a worker of the common lane sends the message on to the slow lane, and makes no attempt and no write', async () => {
+  const { deps, delivery } = await slowDelivery()
+  const { deps: watched, calls } = recordTable(deps)
 
-describe('a worker of the common lane', () => {
-  it('sends the message on to the slow lane, and makes no attempt and no write', async () => {
-    const { deps, delivery } = await slowDelivery()
-    const { deps: watched, calls } = recordTable(deps)
+  await deliverWebhook(watched, messageFor(delivery))
 
-    await deliverWebhook(watched, messageFor(delivery))
-
-    expect(writtenKeys(calls)).toStrictEqual([])
-    expect(deps.webhooks).toStrictEqual([])
-    expect(await rowOf(deps, delivery)).toStrictEqual(delivery)
-    const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id } = delivery
-    const body = { delivery_id, attempt: 1, client_id, endpoint_id, slow: true }
-    expect(deps.sent).toStrictEqual([
-      { queue: 'webhooks-slow', message: { body, delaySeconds: 0, group: endpoint_id } },
-    ])
-  })
+  expect(writtenKeys(calls)).toStrictEqual([])
+  expect(deps.webhooks).toStrictEqual([])
+  expect(await rowOf(deps, delivery)).toStrictEqual(delivery)
+  const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id } = delivery
+  const body = { delivery_id, attempt: 1, client_id, endpoint_id, slow: true }
+  expect(deps.sent).toStrictEqual([{ queue: 'webhooks-slow', message: { body, delaySeconds: 0, group: endpoint_id } }])
 })
-
 describe('the mark of an endpoint that hangs', () => {
   it.each([
     ['endpoint.slow', dueDelivery, HUNG],
