@@ -3,8 +3,8 @@ import { jsonText } from '../json.ts'
 import type { Payment } from './payment.ts'
 import type { MovementData, PaymentDto, WebhookData } from './payment-dto-schema.ts'
 
-/** The part of the payment DTO that a webhook's `data` carries too (spec 6.2). */
-const sharedFields = (payment: Payment): WebhookData => ({
+/** The `data` object of a webhook (spec 6.2): a part of the payment DTO. */
+export const toWebhookData = (payment: Payment): WebhookData => ({
   id: payment.paymentId,
   client_id: payment.clientId,
   external_reference: payment.externalReference,
@@ -29,7 +29,7 @@ const sharedFields = (payment: Payment): WebhookData => ({
 
 /** The payment DTO (spec 2.1). Fields without a value are undefined, so JSON omits them. */
 export const toPaymentDto = (payment: Payment): PaymentDto => ({
-  ...sharedFields(payment),
+  ...toWebhookData(payment),
   expires_at: payment.expiresAt,
   // Additive to the spec, and only in the payment, because the bytes of an event never change.
   reversal: payment.reversal && {
@@ -39,9 +39,6 @@ export const toPaymentDto = (payment: Payment): PaymentDto => ({
     undone_at: payment.reversal.undoneAt,
   },
 })
-
-/** The `data` object of a webhook (spec 6.2). */
-export const toWebhookData = sharedFields
 
 /** Further fields of `data` in `payment.reversed` (design section 8). */
 export const movementData = ({ takenBackMinor }: Payment, { type, amountMinor }: Movement): MovementData => ({

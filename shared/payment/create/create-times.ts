@@ -18,14 +18,14 @@ export const COMMIT_RESERVE_MS = 4_000
 /** A waiting caller gives up after this time, even if its request has more. */
 export const WAIT_MS = 20_000
 
-export const attemptStart = ({ providerAttempts, claimedAt }: CreatingPayment) =>
-  providerAttempts.at(-1)?.startedAt ?? claimedAt
-
-/** Expiry and first check of an attempt's payment, from its start. The commit keeps the due time of the claim. */
+/** Expiry and first check, from the start of the attempt. The commit keeps the due time of the claim. */
 export const timesOf = (request: PaymentRequest, startedAt: Timestamp) => {
   const expiry = expiryOf(request, startedAt, request.expiresInSeconds)
   return { ...expiry, dueAt: nextCheckAt({ ...request, createdAt: startedAt, expiresAt: expiry.expiresAt }, startedAt) }
 }
+
+export const timesOfAttempt = ({ request, providerAttempts, claimedAt }: CreatingPayment) =>
+  timesOf(request, providerAttempts.at(-1)?.startedAt ?? claimedAt)
 
 /** One for a whole request. Every step takes from what is left, so the caller always gets an answer. */
 export type Deadline = { remainingMs(): number }
@@ -40,20 +40,13 @@ const LEAST_CANCEL_MS = 1_000
 
 /** The provider within a request's deadline: no call outlives it, and none begins after it. */
 export const providerWithin = (provider: Provider, deadline: Deadline): Provider => {
-  const read = <Found>(
-    timeoutMs: number,
-    ask: (timeoutMs: number) => Promise<Found>,
-  ): Promise<Found | typeof NO_TIME_LEFT> => {
-    const leftMs = deadline.remainingMs()
-    return leftMs > 0 ? ask(Math.min(timeoutMs, leftMs)) : Promise.resolve(NO_TIME_LEFT)
-  }
+  const left = (timeoutMs: number) => Math.min(timeoutMs, deadline.remainingMs())
   return {
     ...provider,
-    getRequest: (id, timeoutMs) => read(timeoutMs, (ms) => provider.getRequest(id, ms)),
-    getPayment: (id, timeoutMs) => read(timeoutMs, (ms) => provider.getPayment(id, ms)),
-    listTransactions: (filter, timeoutMs) => read(timeoutMs, (ms) => provider.listTransactions(filter, ms)),
-    cancelRequest: (id, timeoutMs) =>
-      provider.cancelRequest(id, Math.min(timeoutMs, Math.max(LEAST_CANCEL_MS, deadline.remainingMs()))),
+    getRequest: async (id, ms) => (left(ms) > 0 ? provider.getRequest(id, left(ms)) : NO_TIME_LEFT),
+    getPayment: async (id, ms) => (left(ms) > 0 ? provider.getPayment(id, left(ms)) : NO_TIME_LEFT),
+    listTransactions: async (of, ms) => (left(ms) > 0 ? provider.listTransactions(of, left(ms)) : NO_TIME_LEFT),
+    cancelRequest: (id, ms) => provider.cancelRequest(id, Math.max(LEAST_CANCEL_MS, left(ms))),
   }
 }
 

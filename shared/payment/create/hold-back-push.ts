@@ -75,14 +75,6 @@ const verdictOn = async (deps: NewsDeps, creating: CreatingPayment, row: Provide
   return isOf(row, capture) ? 'no_money' : withoutMoney(row, answer.news)
 }
 
-const verdictOnPush = async (deps: NewsDeps, creating: CreatingPayment, { number }: ProviderAttempt) => {
-  for (const row of await rowsOf(deps, referenceOf(creating.paymentId, number))) {
-    const verdict = await verdictOn(deps, creating, row)
-    if (verdict !== 'no_money') return verdict
-  }
-  return 'no_money'
-}
-
 /**
  * Prevents a second push while an earlier one can still be paid on the customer's phone. Undefined: all earlier pushes
  * ended without money, and the next may be sent. Throws (500, to be retried) while the outcome of one is unknown. A
@@ -101,12 +93,14 @@ export const holdBackPush = async (
   if (last && deps.now() < addMs(endOfCall(last), lifetimeMs)) {
     throw createFailed('the push sent to the customer may still be answered; retry with the same Idempotency-Key')
   }
-  for (const push of pushes.toReversed()) {
-    const verdict = await verdictOnPush(deps, creating, push)
-    if (verdict === 'undecided') {
-      throw createFailed('a push is known to the provider and not decided yet; retry with the same Idempotency-Key')
+  for (const { number } of pushes.toReversed()) {
+    for (const row of await rowsOf(deps, referenceOf(creating.paymentId, number))) {
+      const verdict = await verdictOn(deps, creating, row)
+      if (verdict === 'undecided') {
+        throw createFailed('a push is known to the provider and not decided yet; retry with the same Idempotency-Key')
+      }
+      if (verdict !== 'no_money') return verdict
     }
-    if (verdict !== 'no_money') return verdict
   }
   return undefined
 }

@@ -14,7 +14,7 @@ import { commitPending, isUnderLease, putPointers } from '../creating-store.ts'
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
-import { attemptStart, COMMIT_RESERVE_MS, type Deadline, LEAST_CREATE_MS, timesOf } from './create-times.ts'
+import { COMMIT_RESERVE_MS, type Deadline, LEAST_CREATE_MS, timesOfAttempt } from './create-times.ts'
 import {
   type AttemptDeps,
   COMMIT_FAILED,
@@ -35,11 +35,13 @@ export const runAttempt = async (
   creating: CreatingPayment,
   deadline: Deadline,
 ): Promise<CreateResult> => {
+  const isPush = isPushChannel(creating.request)
   const budgetMs = deadline.remainingMs() - COMMIT_RESERVE_MS
-  if (budgetMs < LEAST_CREATE_MS || hasExpiredPushLease(creating, deps.now())) {
+  // If the lease expired while the process was frozen, another attempt may have sent a push.
+  if (budgetMs < LEAST_CREATE_MS || (isPush && !isUnderLease(creating, deps.now()))) {
     return failAttempt(deps, creating, ourFailure('no_time_left'))
   }
-  const { expiresAt, sentUpstream } = timesOf(creating.request, attemptStart(creating))
+  const { expiresAt, sentUpstream } = timesOfAttempt(creating)
   const answer = await deps.provider.createRequest(
     createInput(deps.stage, client, creating, sentUpstream),
     Math.min(PROVIDER_CREATE_TIMEOUT_MS, budgetMs),
@@ -47,7 +49,7 @@ export const runAttempt = async (
   if (answer.kind !== 'created') return failAttempt(deps, creating, failureOf(answer))
   const { paymentRequestId, destination } = answer.request
   const stored =
-    destination === undefined && !isPushChannel(creating.request)
+    destination === undefined && !isPush
       ? 'no_destination'
       : await commitOrRelease(deps, creating, { paymentRequestId, destination, expiresAt }, deadline)
   // Our commit was applied, or this very request was paid. The destination is the one to show.
@@ -60,10 +62,6 @@ export const runAttempt = async (
     ? failAttempt(deps, creating, ourFailure(stored, paymentRequestId))
     : replayOrFail(stored, `another attempt is creating this payment; ${RETRY}`)
 }
-
-/** The lease expired while the process was frozen, so another attempt may have sent a push. */
-const hasExpiredPushLease = (creating: CreatingPayment, now: Timestamp): boolean =>
-  isPushChannel(creating.request) && !isUnderLease(creating, now)
 
 const commitOrRelease = async (
   deps: AttemptDeps,
@@ -154,7 +152,7 @@ const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: 
     return isStillOurs(stored, creating) ? 'expired_before_commit' : stored
   }
   // A capture that came during the create is checked at once.
-  const dueAt = creating.rememberedProviderPaymentIds ? now : timesOf(creating.request, attemptStart(creating)).dueAt
+  const dueAt = creating.rememberedProviderPaymentIds ? now : timesOfAttempt(creating).dueAt
   const payment = { ...newPayment(creating, upstream, { createdAt: now, expiresAt: upstream.expiresAt }), dueAt }
   await putPointers(deps, payment)
   const outcome = await transactWhileFresh(

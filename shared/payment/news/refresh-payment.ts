@@ -42,7 +42,7 @@ export const refreshPayment = async (
     })
   }
   if (refreshed.status !== payment.status) {
-    // The provider made the transition, and the operator's question brought it here: both are recorded.
+    // The provider made the transition, and the operator's question brought it here.
     const { paymentId: subject, clientId } = refreshed
     const statuses = { before: { status: payment.status }, after: { status: refreshed.status } }
     await recordChange(deps, { subject, clientId, operator, action: 'refresh-payment', ...statuses }, {})
