@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { commitAttempt } from '../../../shared/payment/create/run-attempt.ts'
-import { claimTakeover } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
 import { failingOn, recordTable } from '../../support/intercept-table.ts'
@@ -150,36 +148,16 @@ describe('a capture while the payment is still being created (OVO answers at onc
   })
 })
 
-describe('commitAttempt (design section 4, Create, step 5)', () => {
-  const aFirstAttempt = async () => {
-    const { deps, creating } = await aCreating(FIRST_ATTEMPT)
-    const upstream = { paymentRequestId: 'pr-1', destination: '123', expiresAt: addMs(deps.now(), 86_400_000) }
-    const commit = (as: typeof deps, leftMs = 10_000) =>
-      commitAttempt(as, creating, upstream, { remainingMs: () => leftMs })
-    return { deps, creating, commit }
-  }
+it.each([
+  [250, 4],
+  [249, 1],
+])('a commit (design section 4, Create, step 5) ends with its time: %i ms left, tries: %i', async (leftMs, tries) => {
+  const { deps, creating } = await aCreating(FIRST_ATTEMPT)
+  const upstream = { paymentRequestId: 'pr-1', destination: '123', expiresAt: addMs(deps.now(), 86_400_000) }
+  const { deps: watched, calls } = recordTable(failingOn(deps, 'transact', 'before'))
 
-  it.each([
-    [250, 4],
-    [249, 1],
-  ])('ends with its time: %i ms left, tries: %i', async (leftMs, tries) => {
-    const { deps, commit } = await aFirstAttempt()
-    const { deps: watched, calls } = recordTable(failingOn(deps, 'transact', 'before'))
+  const committed = commitAttempt(watched, creating, upstream, { remainingMs: () => leftMs })
 
-    await expect(commit(watched, leftMs)).rejects.toThrow('cannot be reached')
-
-    expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(tries)
-  })
-
-  it('stops at once when another attempt took over', async () => {
-    const { deps, creating, commit } = await aFirstAttempt()
-    const taken = { ...creating, attempt: 2, leaseUntil: addMs(deps.now(), 30_000) }
-    await claimTakeover(deps, { read: creating, taken }, deps.now())
-    const { deps: watched, calls } = recordTable(deps)
-
-    expect(await commit(watched)).toEqual(taken)
-
-    expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(1)
-    expect(await findStoredPayment(deps, creating.paymentId)).toEqual(taken)
-  })
+  await expect(committed).rejects.toThrow('cannot be reached')
+  expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(tries)
 })

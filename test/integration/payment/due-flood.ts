@@ -27,7 +27,7 @@ export const unpaid = async (
   client: Client,
   count: number,
   request: Partial<PaymentRequest> = QRIS,
-): Promise<readonly Payment[]> => {
+) => {
   const payments: Payment[] = []
   for (let made = 0; made < count; made++) {
     const payment = await aPendingPayment(deps, client, request)

@@ -15,12 +15,12 @@ import {
 
 /** What the provider's documents say of its answers and callbacks, field by field, as of November 2026. */
 
+const ErrorCode = v.pipe(v.string(), v.regex(/^[A-Z0-9_]+$/))
+
+const SHOWN = ['CAPTURE_PAYMENT', 'PAYMENT_CODE', 'QR_STRING', 'VIRTUAL_ACCOUNT_NUMBER'] as const
 const Action = v.strictObject({
   type: oneOf('PRESENT_TO_CUSTOMER', 'REDIRECT_CUSTOMER', 'API_POST_REQUEST'),
-  descriptor: oneOf(
-    ...(['CAPTURE_PAYMENT', 'PAYMENT_CODE', 'QR_STRING', 'VIRTUAL_ACCOUNT_NUMBER'] as const),
-    ...(['WEB_URL', 'DEEPLINK_URL', 'VALIDATE_OTP', 'RESEND_OTP'] as const),
-  ),
+  descriptor: oneOf(...SHOWN, 'WEB_URL', 'DEEPLINK_URL', 'VALIDATE_OTP', 'RESEND_OTP'),
   value: text(1, 2_048),
 })
 
@@ -34,11 +34,13 @@ const common = {
   request_amount: Rupiah,
   capture_method: oneOf('AUTOMATIC', 'MANUAL'),
   channel_code: v.picklist(CHANNELS),
-  failure_code: v.optional(v.pipe(v.string(), v.regex(/^[A-Z0-9_]+$/))),
+  failure_code: v.optional(ErrorCode),
   metadata: v.optional(v.record(v.string(), v.unknown())),
   created: Time,
   updated: Time,
 }
+
+const STATUSES = ['PENDING', 'AUTHORIZED', 'SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'] as const
 
 const PaymentRequest = v.pipe(
   v.strictObject({
@@ -46,10 +48,7 @@ const PaymentRequest = v.pipe(
     latest_payment_id: v.optional(id('py-')),
     channel_properties: v.record(v.string(), v.unknown()),
     actions: v.array(Action),
-    status: oneOf(
-      ...(['REQUIRES_ACTION', 'ACCEPTING_PAYMENTS', 'PENDING', 'AUTHORIZED'] as const),
-      ...(['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'] as const),
-    ),
+    status: oneOf('REQUIRES_ACTION', 'ACCEPTING_PAYMENTS', ...STATUSES),
     description: v.optional(text(1, 1_000)),
   }),
   v.check((one) => fitsChannel(one), 'channel_properties do not fit the channel'),
@@ -61,7 +60,7 @@ const Payment = v.strictObject({
   ...common,
   payment_id: id('py-'),
   captures: v.optional(v.array(Capture)),
-  status: oneOf('PENDING', 'AUTHORIZED', 'SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'),
+  status: oneOf(...STATUSES),
   payment_details: v.record(v.string(), v.unknown()),
 })
 
@@ -120,15 +119,15 @@ export const ANSWERS = {
 } as const
 
 export const ErrorBody = v.strictObject({
-  error_code: v.pipe(v.string(), v.regex(/^[A-Z0-9_]+$/)),
+  error_code: ErrorCode,
   message: v.string(),
   errors: v.optional(v.array(v.unknown())),
 })
 
-/** Of every answer: a whole number twice, and seconds with a fraction. */
+const Whole = v.pipe(v.string(), v.regex(/^\d+$/))
 export const RateLimitHeaders = v.object({
-  'rate-limit-limit': v.pipe(v.string(), v.regex(/^\d+$/)),
-  'rate-limit-remaining': v.pipe(v.string(), v.regex(/^\d+$/)),
+  'rate-limit-limit': Whole,
+  'rate-limit-remaining': Whole,
   'rate-limit-reset': v.pipe(v.string(), v.regex(/^\d+\.\d+$/)),
 })
 
@@ -139,14 +138,10 @@ export const CALLBACK_HEADERS = v.object({
   'content-type': v.literal('application/json'),
 })
 
-const envelope = <const Event extends string, Data extends v.GenericSchema>(event: Event, data: Data) =>
-  v.strictObject({
-    created: Time,
-    business_id: common.business_id,
-    event: v.literal(event),
-    api_version: v.literal('v3'),
-    data,
-  })
+const envelope = <const Event extends string, Data extends v.GenericSchema>(name: Event, data: Data) => {
+  const event = v.literal(name)
+  return v.strictObject({ created: Time, business_id: common.business_id, event, api_version: v.literal('v3'), data })
+}
 
 export const CALLBACKS = {
   captured: envelope('payment.capture', v.strictObject({ ...Payment.entries, status: v.literal('SUCCEEDED') })),

@@ -31,9 +31,9 @@ const aHidden = async (as: 'missing' | 'open' | 'unreachable' = 'missing', own =
   const providerPaymentId = scene.pay()
   const shown = payments.get(providerPaymentId)
   if (!shown) throw new Error('the provider has no such payment')
+  payments.set(providerPaymentId, { ...shown, status: 'open' })
   if (as === 'missing') payments.delete(providerPaymentId)
-  else if (as === 'unreachable') deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: as }))
-  else payments.set(providerPaymentId, { ...shown, status: 'open' })
+  if (as === 'unreachable') deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: as }))
   deps.clock.advance(1)
   const bodyOf = (event: string, { paymentRequestId, paymentId }: typeof payment, payment_id?: string) => ({
     event,
