@@ -14,9 +14,7 @@ const input = v.pipe(
   }),
   v.check(
     ({ payment_id: id, client_id: client, external_reference: reference }) =>
-      id === undefined
-        ? client !== undefined && reference !== undefined
-        : client === undefined && reference === undefined,
+      [client, reference].every((one) => (one === undefined) === (id !== undefined)),
     'give payment_id, or client_id and external_reference',
   ),
 )

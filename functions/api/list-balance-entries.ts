@@ -5,16 +5,13 @@ import { csv } from '../../shared/settlement/statement/csv.ts'
 import { balanceEntries, ENTRY_COLUMNS } from '../../shared/settlement/statement/settlement-entries.ts'
 import { AnyTimeSchema, timestampOf } from '../../shared/time.ts'
 
-const MOST = 1_000
-const USUAL = 100
-
 /** The default of `since`: before the client's first entry. */
 const BEGINNING = timestampOf(0)
 
 const query = v.object({
   since: v.optional(AnyTimeSchema),
   after: v.optional(v.string()),
-  limit: limitParamOf(USUAL, MOST),
+  limit: limitParamOf(100, 1_000),
 })
 
 /** GET /v1/balance/entries (design section 8): the merchant's journal, as JSON or CSV. */

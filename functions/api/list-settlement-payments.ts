@@ -4,10 +4,7 @@ import { apiHandler, asksForCsv, csvReply, ok } from '../../shared/runtime/api-h
 import { csv } from '../../shared/settlement/statement/csv.ts'
 import { ENTRY_COLUMNS, settlementEntries } from '../../shared/settlement/statement/settlement-entries.ts'
 
-const MOST = 1_000
-const USUAL = 100
-
-const query = v.object({ after: v.optional(v.string()), limit: limitParamOf(USUAL, MOST) })
+const query = v.object({ after: v.optional(v.string()), limit: limitParamOf(100, 1_000) })
 
 /** GET /v1/settlements/{id}/payments (design section 8): the settlement's entries, as JSON or CSV. */
 export const handler = apiHandler({ query }, async ({ clientId, id, query: asked, accept }, deps) => {

@@ -41,7 +41,7 @@ describe('the log line of a call of the provider', () => {
   })
 })
 
-// That only silence is the network (spec 7): `api-get-and-cancel-payment.test.ts`.
+// That only silence is the network (spec 7): `api-payment-by-id-and-key.test.ts`.
 it('a refusal names the rate limit when the provider wants no more calls now', () => {
   const message = "the provider's rate limit is reached; try again"
 
