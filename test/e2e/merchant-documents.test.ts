@@ -145,11 +145,11 @@ describe('the pages for merchants', () => {
   })
 })
 
-it('docs/merchants/payments.md shows the figures of a payment as they become, in its table and in its picture', async ({
+it('the pages show the figures of a payment as they become, in a table and in a picture, and its webhook', async ({
   world,
 }) => {
-  const merchant = await world.merchant([])
-  const { body: created } = await merchant.create({ ...VA, amount: 150_000 })
+  const merchant = await world.merchant()
+  const { body: created } = await merchant.create({ ...VA, amount: 150_000, external_reference: 'order-17' })
   const id = String(created['id'])
   const figures = async () => {
     const balance = (await merchant.get('/v1/balance?include=settlements')).body
@@ -173,6 +173,13 @@ it('docs/merchants/payments.md shows the figures of a payment as they become, in
   await world.pay(id)
   await eventually(async () => expect(await figures()).toMatchObject({ status: 'succeeded' }))
   stages.push(await figures())
+  const [shown] = blocksOf('docs/merchants/webhooks.md').filter(({ note }) => note === 'body')
+  const [webhook] = await eventually(async () => {
+    const found = await world.webhooksOf(id)
+    expect(found).toHaveLength(1)
+    return found
+  })
+  expect(shapeOf(JSON.parse(webhook?.body ?? ''))).toStrictEqual(shapeOf(JSON.parse(shown?.text ?? '')))
   await world.advance(5 * 86_400)
   await world.invoke('sync-provider-transactions')
   // Workers read the slices that the sync hands out.
@@ -200,19 +207,4 @@ it('docs/merchants/payments.md shows the figures of a payment as they become, in
     ['notional_minor', 'hexolus_markup_minor', ...said.flat()].map((name) => stage[name]),
   )
   expect(new Set(drawn)).toStrictEqual(new Set(told.filter((figure) => typeof figure === 'number' && figure > 0)))
-})
-
-it('docs/merchants/webhooks.md shows the body that comes', async ({ world }) => {
-  const [shown] = blocksOf('docs/merchants/webhooks.md').filter(({ note }) => note === 'body')
-  const { create } = await world.merchant()
-  const { body: created } = await create({ ...VA, amount: 150_000, external_reference: 'order-17' })
-
-  await world.pay(String(created['id']))
-
-  const [webhook] = await eventually(async () => {
-    const found = await world.webhooksOf(String(created['id']))
-    expect(found).toHaveLength(1)
-    return found
-  })
-  expect(shapeOf(JSON.parse(webhook?.body ?? ''))).toStrictEqual(shapeOf(JSON.parse(shown?.text ?? '')))
 })

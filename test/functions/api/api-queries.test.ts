@@ -64,10 +64,8 @@ const FAR_OFF = '9999-99-99T99:99:99.999Z'
 const WRONG_POSITIONS: readonly unknown[] = [
   { client_id: 'x' },
   { fired_at: FAR_OFF },
-  { fired_at: 'now' },
   { name: 'payment.paid' },
   { name: `payment.reversed#${'x'.repeat(484)}` },
-  { type: 'payment.succeeded' },
   { payment_id: '../x' },
   { since: right.fired_at },
 ].map((wrong) => ({ ...right, ...wrong }))
