@@ -33,7 +33,6 @@ const actionOf =
 
 const [look, support, finance, admin] = [actionOf('look'), actionOf('support'), actionOf('finance'), actionOf('admin')]
 
-/** The functions that operators invoke, each under one duty. */
 export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   admin('create-client', allAccess(RECORDED, { PutItem: ['CLIENT', 'LEDGER'], UpdateItem: ['LEDGER'] })),
   admin(
@@ -81,7 +80,6 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: 300,
   }),
   look('list-settlements', PAYOUT_LISTS, { timeoutSeconds: 300 }),
-  // It reads all entries of the settlement again.
   finance('mark-settlement-paid', PAYING_OUT, { timeoutSeconds: 300 }),
   finance('accept-difference', allAccess(RECORDED, { GetItem: ['CLIENT', 'VERDICT'], PutItem: ['VERDICT'] })),
   finance('mark-settlement-failed', changed('SETTLEMENT')),

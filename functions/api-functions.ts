@@ -37,7 +37,6 @@ const [get, post] = [routeOf('GET'), routeOf('POST')]
 
 const LOOKUP = { lookup: true, reservedConcurrency: 5 } as const
 
-/** The functions that answer merchants' requests. */
 export const API_FUNCTIONS: readonly FunctionSpec[] = [
   post('/v1/payments', 'create-payment', allAccess(NEWS, { UpdateItem: ['QUOTA'] }), {
     ...ONLY_WAITS,

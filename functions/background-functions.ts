@@ -39,7 +39,6 @@ const due = (
     ...access,
   })
 
-/** Functions that callbacks of the provider, queues and schedules start; merchants and operators do not. */
 export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   background('callback/receive-provider-callback', {
     ...ONLY_WAITS,

@@ -8,7 +8,6 @@ export type QueueSource = { readonly queue: QueueName; readonly batchSize: numbe
 export type Load = {
   /** The provider's limit for each operation. It also limits payments created a minute. */
   readonly callsPerMinute: number
-  /** The endpoints of a payment's event, on average. */
   readonly endpointsAPayment: number
   /** Milliseconds of one webhook attempt on average, slow merchants included. */
   readonly attemptMs: number
@@ -19,7 +18,6 @@ const MOST_RUNS = 1_000
 
 export type Trigger =
   | { readonly kind: 'http'; readonly method: 'GET' | 'POST'; readonly path: string }
-  /** Requests that match no route. */
   | { readonly kind: 'http-default' }
   | ({
       readonly kind: 'queue'
@@ -29,7 +27,6 @@ export type Trigger =
       readonly runsAt?: (load: Load) => number
     } & QueueSource)
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
-  /** Invoked by an operator who holds this duty. */
   | { readonly kind: 'operator'; readonly duty: Duty }
 
 /** Operators' duties. Each is one IAM policy, an operator may hold several, and each action belongs to one. */
@@ -58,22 +55,16 @@ export const DAILY_TIMES: DailyTimes = { sweepAtUtc: { hour: 2, minute: 0 }, aud
 
 export type ScheduleSpec =
   | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }
-  /** Once a day, at the stage's time of this name. */
   | { readonly dailyAt: keyof DailyTimes; readonly maxEventAgeSeconds: number }
 
 /** How often a failed run is started again. A daily one must not wait for the next day; it is safe to repeat. */
 export const retriesOf = (schedule: ScheduleSpec): number => ('dailyAt' in schedule ? 2 : 0)
 
-export type SecretAccess =
-  /** The API key with which the gateway calls the provider. */
-  | 'read-provider'
-  /** The tokens that prove a callback comes from the provider. */
-  | 'read-callback-tokens'
+export type SecretAccess = 'read-provider' | 'read-callback-tokens'
 
 export type FunctionSpec = {
   /** The deployed name is `gateway-<stage>-<name>`. */
   readonly name: string
-  /** Path from the project's root. */
   readonly entry: string
   readonly trigger: Trigger
   /** By action and kind of partition (table/keys.ts), and by index. The role has no other access to the table. */
@@ -145,11 +136,9 @@ export const ASKS_PROVIDER = { alerts: true, secrets: ['read-provider'] } as con
 /** The sender of a delivery message chooses its lane by the endpoint, if it knows the endpoint. */
 export const BOTH_LANES = ['webhooks', 'webhooks-slow'] as const
 
-/** Seconds of deliver-webhook for one payment. */
 export const webhookSeconds = ({ endpointsAPayment, attemptMs }: Omit<Load, 'callsPerMinute'>): number =>
   (endpointsAPayment * attemptMs) / 1_000
 
-/** A third more than a steady load needs. */
 const HEADROOM = 4 / 3
 
 /** One run for each attempt in progress. Batches of several, after a backlog, are the reserve for retries. */

@@ -25,7 +25,6 @@ const POSTING: TableAccess = {
   ConditionCheckItem: ['LEDGER'],
 }
 
-/** An operator's entry: a shard or the window, and the house's counter-entry. */
 export const ADJUSTING: TableAccess = allAccess(RECORDED, {
   GetItem: ['ADJUSTMENT', 'CLIENT', 'JOURNAL', 'LEDGER'],
   BatchGetItem: ['JOURNAL'],
@@ -73,7 +72,6 @@ export const ERASING: TableAccess = allAccess(RECORDED, FOUND_PAYMENTS, {
   UpdateItem: ['PAYMENT'],
 })
 
-/** Settlements, and everything the payout gate checks, for the bank's file. */
 export const PAYOUT_LISTS: TableAccess = allAccess(
   BALANCE,
   listed('SETTLEMENT', 'by-owner', 'by-due'),
@@ -100,7 +98,6 @@ const ALERTING: TableAccess = {
 /** A new round of a delivery. Its event, in the partition of its payment, must not expire meanwhile. */
 export const ROUNDS: TableAccess = allAccess(ALERTING, { GetFields: ['PAYMENT'], UpdateItem: ['DELIVERY', 'PAYMENT'] })
 
-/** New rounds of deliveries, and first deliveries of events that have none. */
 export const REDELIVERING_SINCE: TableAccess = allAccess(ROUNDS, {
   GetItem: ['LEDGER'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
@@ -144,14 +141,12 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   indexes: ['by-open', 'by-status'],
 })
 
-/** The audit of a client's books and of the house's books. */
 export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
   BatchGetItem: ['SUSPENSE'],
   Query: ['HOUSE'],
   UpdateItem: ['VERDICT'],
 })
 
-/** After a restore: audits again, and repairs the differences. */
 export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDED, {
   GetItem: ['PAYMENT', 'SUSPENSE'],
   GetFields: ['ENDPOINTS'],

@@ -8,7 +8,6 @@ const summary =
   "Adjusts a merchant's balance by one entry: money it paid back by bank (recovered), a write-off (written_off), or a " +
   'correction. One entry for each reference; the next settlement shows it as a line.'
 
-/** The same bound as for amounts of payments. */
 const MOST_MINOR = 1_000_000_000_000
 
 const ascii = v.pipe(

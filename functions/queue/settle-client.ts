@@ -7,7 +7,6 @@ const message = v.object({
   client_id: ClientIdSchema,
   /** The operator who triggered the settlement; absent for the sweep. */
   operator: v.optional(v.string()),
-  /** The request id of the operator's invocation. */
   request_id: v.optional(v.string()),
 })
 

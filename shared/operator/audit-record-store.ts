@@ -15,10 +15,8 @@ export const AuditRecordSchema = v.object({
   /** Id of the changed resource; its records are one partition, oldest first. */
   subject: v.string(),
   operator: v.string(),
-  /** Name of the operator action, as in the manifest. */
   action: v.string(),
   at: TimestampSchema,
-  /** The request id of the operator's invocation. */
   requestId: v.optional(v.string()),
   before: v.optional(v.record(v.string(), v.unknown())),
   after: v.optional(v.record(v.string(), v.unknown())),
@@ -91,7 +89,6 @@ const chainedSteps = async (deps: RecordDeps, { clientId, ...record }: NewRecord
   return { steps, at }
 }
 
-/** The head of a subject's chain; undefined if the subject has no records. */
 export const findAuditHead = async (deps: TableDeps, subject: string): Promise<AuditHead | undefined> => {
   const item = await deps.table.get(auditHeadKey(subject))
   return item && v.parse(AuditHeadSchema, item)
@@ -147,18 +144,15 @@ export const brokenLink = (records: readonly AuditRecord[], head: AuditHead | un
   return head.digest === digest ? undefined : `record ${count} was changed`
 }
 
-/** The audit records of one subject, newest first. */
 export const findAuditRecordsOf = async (deps: TableDeps, subject: string, page: Page) =>
   ofPage((await listAuditRecords(deps, subject)).toReversed(), page)
 
-/** The audit records of a client and of all its resources, newest first. */
 export const findAuditRecordsOfClient = async (deps: TableDeps, clientId: ClientId, page: Page) => {
   const partition = [clientId, AUDIT_RECORD_ENTITY]
   const items = await listItems(deps, { kind: 'AUDIT', index: 'by-owner', partition, page })
   return items.map((item) => v.parse(AuditRecordSchema, item))
 }
 
-/** A record as operators see it (design section 7). */
 export const toAuditRecordDto = ({ subject, operator, action, at, requestId, before, after }: AuditRecord) => ({
   at,
   operator,

@@ -68,7 +68,6 @@ const run = async (command: string, cwd: string, env: NodeJS.ProcessEnv): Promis
   return code === 0
 }
 
-/** Makes and uses one client. False when a command fails. */
 const use = async ({ program, commands }: Generator, env: NodeJS.ProcessEnv): Promise<boolean> => {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-client-'))
   try {
@@ -88,7 +87,6 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   const cloud = await startLocalCloud({ port: 0, writeLog: () => undefined })
   let failed = 0
   try {
-    // Every list has something to show.
     await demoWalk(cloud, () => undefined)
     const env = { GATEWAY_URL: cloud.urls.api, GATEWAY_KEY: cloud.demoClient.api_key }
     for (const [name, generator] of Object.entries(GENERATORS)) {

@@ -14,7 +14,6 @@ const OWN = Object.entries(packageJson.scripts).flatMap(([name, command]) => {
   return file === undefined ? [] : [{ name, file }]
 })
 
-/** Every script with each of these flags alone. */
 const runAll = async (...flags: readonly string[]): Promise<readonly ReadonlyMap<string, Ended>[]> => {
   const ended = [...(await runScripts(flags.flatMap((flag) => OWN.map(({ file }) => [file, flag] as const))))]
   return flags.map(() => new Map(OWN.map(({ name }) => [name, ended.shift() as Ended])))

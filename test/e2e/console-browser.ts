@@ -46,7 +46,6 @@ export const openPage = async (browser: Browser, options: BrowserContextOptions 
   return { page, wrong, origins }
 }
 
-/** The console of a running gateway, connected. */
 export const openConsole = async (browser: Browser, api: string, options: BrowserContextOptions = {}) => {
   const opened = await openPage(browser, options)
   await opened.page.goto(`${api}/console`)
@@ -80,7 +79,6 @@ export const accessibilityFaults = async (page: Page): Promise<readonly string[]
 
 const CONTROLS = 'a[href], button:not(:disabled), input, select, summary'
 
-/** The controls that the Tab key does not reach. */
 export const unreachedControls = async (page: Page): Promise<readonly string[]> => {
   const shown = await page.evaluate<number>(`{
     left = [...document.querySelectorAll('${CONTROLS}')].filter((one) => one.checkVisibility())
@@ -99,7 +97,6 @@ export const unreachedControls = async (page: Page): Promise<readonly string[]> 
 
 type Pixels = { readonly data: number[]; readonly width: number; readonly height: number }
 
-/** The text of the QR code in a picture of the page. */
 export const scanned = async (browser: Browser, png: Buffer): Promise<string | undefined> => {
   const context = await browser.newContext()
   const page = await context.newPage()

@@ -32,7 +32,6 @@ const it = ownWorldIt.extend('path', { scope: 'file' }, CHROMIUM).extend('browse
 
 const JAKARTA_MS = 7 * 3_600_000
 
-/** Elements that are wider than the screen. */
 const tooWide = (page: Page) =>
   page.evaluate<string[]>(`[...document.querySelectorAll('body *')]
     .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.skip'))

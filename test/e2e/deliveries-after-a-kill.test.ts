@@ -23,14 +23,12 @@ const AGAIN_SECONDS = 30
 
 type Delivery = { readonly status: string; readonly attempts: readonly { readonly error: string | null }[] }
 
-/** `npm start -- --data DIR` as a process of its own, gone when the test is over. */
 const startGateway = async (directory: string) => {
   const gateway = startGatewayProcess({ args: ['--data', directory] })
   onTestFinished(async () => void (await gateway.end('SIGKILL')))
   return { gateway, world: worldAt(await gateway.ready()) }
 }
 
-/** How many deliveries have which attempts and state. */
 const outcomes = async ({ admin }: ReturnType<typeof worldAt>, clientId: string): Promise<Record<string, number>> => {
   const pages = [1, 2].map((page) => admin('list-deliveries', { client_id: clientId, per_page: 100, page }))
   const all = (await Promise.all(pages)).flatMap(({ body }) => body['data'] as readonly Delivery[])

@@ -24,7 +24,6 @@ import { runScripts } from './run-scripts.ts'
 /** In this time a gateway checks several times whether its parent has ended. */
 const SEVERAL_LOOKS_MS = 1_000
 
-/** A gateway that ends with the test, also when the test fails. */
 const spawnGateway = (start?: GatewayStart) => {
   const gateway = startGatewayProcess(start)
   onTestFinished(async () => void (await gateway.end('SIGKILL')))

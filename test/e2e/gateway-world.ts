@@ -45,7 +45,6 @@ export const worldAt = (urls: LocalCloud['urls']) => {
   const admin = async (action: string, payload: object = {}) =>
     (await invoke(action, payload)) as { readonly status: number; readonly body: Json }
 
-  /** What a merchant does with an API key. */
   const withKey = (key: string) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const get = (path: string) => send(`${urls.api}${path}`, { headers })
@@ -88,11 +87,9 @@ export const worldAt = (urls: LocalCloud['urls']) => {
       const path = `/v3/payment_requests/${newest?.payment_request_id ?? ''}/simulate`
       return post(urls.provider + path, '', PROVIDER_HEADERS)
     },
-    /** How often the provider was asked to create a request. */
     createCalls: async () =>
       Number((await send(`${urls.provider}/_simulator/calls`)).body['POST /v3/payment_requests'] ?? 0),
     advance: (seconds: number) => post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds }),
-    /** Webhooks of a payment that reached the inbox. */
     webhooksOf: async (paymentId: string) => {
       const received = await list<{ headers: Record<string, string>; body: string }>(`${urls.inbox}/received`)
       return received.filter(({ body }) => body.includes(paymentId))

@@ -9,7 +9,6 @@ import { json, type ReceivedRequest, startScriptedServer } from '../support/scri
 import { tempDirectory } from '../support/temp-directory.ts'
 import { worldIt as it, QRIS, type World } from './gateway-world.ts'
 
-/** A merchant's server that knows nothing of this project. */
 const aServer = (status = 200) => startScriptedServer(json(status, {}))
 
 type Run = { readonly env: ListenIo['env']; readonly directory?: string; readonly input?: string }

@@ -42,7 +42,6 @@ const withPlacesOf = ({ urls }: World, { shop, shopPort }: { readonly shop: stri
     Object.entries(places).reduce((result, [written, actual]) => result.replaceAll(written, actual), text)
 }
 
-/** The last JSON that a command printed. */
 const lastJsonIn = (output: string): unknown => {
   for (let start = output.length; start >= 0; start = output.lastIndexOf('{', start - 1)) {
     try {
@@ -99,7 +98,6 @@ const shellSession = (env: Readonly<Record<string, string>>) => {
   }
   let blocks = 0
   return {
-    /** All that it has printed so far, on both outputs. */
     output: () => output,
     /** Answers what the block has printed. Throws when a command of it failed. */
     run: async (text: string): Promise<string> => {

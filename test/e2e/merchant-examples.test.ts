@@ -17,7 +17,6 @@ import { worldIt as it, VA, type World } from './gateway-world.ts'
 // A Go program is compiled first, on a machine that runs other tests beside it.
 vi.setConfig({ testTimeout: 180_000 })
 
-/** The client's waits take no time here. */
 const clock = { nowMs: () => 0, wait: () => Promise.resolve(), random: () => 0 }
 
 const clientOf = ({ urls }: World, apiKey: string) => gatewayClient({ baseUrl: urls.api, apiKey, clock })

@@ -14,11 +14,9 @@ const UNKNOWN = '00000000-0000-4000-8000-000000000000'
 
 const portOf = (url: string, before = 0) => String(Number(new URL(url).port) - before)
 
-/** `npm run pay` for the gateway whose simulator is there. */
 const payBy = (providerUrl: string, ...argv: readonly string[]) =>
   runTool(process.execPath, [join(TERMINAL, 'pay.ts'), ...argv], { env: { PORT: portOf(providerUrl, 2) } })
 
-/** `npm run watch` of a gateway, as it goes on. */
 const watching = (apiUrl: string, env: Record<string, string> = {}) => {
   const child = spawn(process.execPath, [join(TERMINAL, 'watch.ts')], {
     env: { ...process.env, PORT: portOf(apiUrl), ...env },

@@ -14,7 +14,6 @@ import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
-/** A gateway with one merchant, and an operator who acts on it. */
 const aMerchant = async () => {
   const deps = testDeps()
   const client = await aStoredClient(deps)
@@ -23,7 +22,6 @@ const aMerchant = async () => {
   return { deps, client, clientId: client.clientId, act }
 }
 
-/** A key as operators see it. */
 const shown = ({ keyId, clientId, prefix, createdAt }: Shown, rest: object = {}) => ({
   key_id: keyId,
   client_id: clientId,
@@ -138,7 +136,6 @@ describe('list-api-keys (design section 7)', () => {
     const watched = recordTable(deps)
     const begun: Promise<unknown>[] = []
     const begin = (work: () => Promise<unknown>) => void begun.push(work())
-    /** Of its own, with a memory of its own. */
     const environment = () => ({ ...watched.deps, memory: {}, aside: begin })
     const [first, second] = [environment(), environment()]
     const used = async () => {

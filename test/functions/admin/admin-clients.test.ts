@@ -17,7 +17,6 @@ const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_nam
 
 const clientIdOf = (body: object): ClientId => v.parse(ClientIdSchema, Object(body).client_id)
 
-/** The fields of a client that was created from a name alone. */
 const DEFAULTS = {
   enabled: true,
   settlement_floor_minor: 10_000,

@@ -72,7 +72,6 @@ describe('find-payments by destination', () => {
     expect(await found(deps, { ...search, per_page: 1 })).toMatchObject({ ids: [second.paymentId], complete: false })
     expect(await found(deps, { ...search, per_page: 1, page: 2 })).toMatchObject({ ids: [first.paymentId] })
     expect(await found(deps, { ...search, page: 1_000_000 })).toMatchObject({ ids: [], complete: true })
-    // An account number is also written in groups.
     const spaced = ` ${destination.slice(0, 4)} ${destination.slice(4, 8)}-${destination.slice(8)} `
     expect(await found(deps, { payment_destination: spaced })).toMatchObject(both)
     expect(await found(deps, { payment_destination: `${destination}0` })).toMatchObject({ ids: [], complete: true })

@@ -20,7 +20,6 @@ import {
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 
-/** A client with one payment that can be settled, and an operator's trigger. */
 const anEligibleClient = async (fields: Parameters<typeof withoutFloor>[1] = {}) => {
   const deps = memoryDeps()
   const client = await withoutFloor(deps, fields)
@@ -77,7 +76,6 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const without = await settlement()
     const listed = await invokeAdmin(listSettlements, deps, { client_id: client.clientId })
     const closing = { operator: OPERATOR, settlement_id: without?.id, notes: 'no bank details' }
-    // The steps that the warning names.
     const bank = { bank_name: 'BCA', bank_account_no: '0012', bank_account_name: 'PT Kopi' }
     await invokeAdmin(updateClient, deps, { ...input, bank })
     const failed = await invokeAdmin(markFailed, deps, closing)

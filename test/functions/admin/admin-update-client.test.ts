@@ -12,7 +12,6 @@ import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 
-/** A stored merchant, and the operator's requests about it. */
 const aMerchant = async (fields: Parameters<typeof aStoredClient>[1] = {}) => {
   const deps = testDeps()
   const client = await aStoredClient(deps, fields)

@@ -18,7 +18,6 @@ const asked = (deps: MemoryDeps, input: object) => invokeAdmin(listSettlements, 
 
 const HEAD = 'settlement_id,amount,bank_name,bank_account_no,bank_account_name,client_id\n'
 
-/** A settlement of one adjustment, recorded now. */
 const aSettlement = async (deps: MemoryDeps, clientId: ClientId, amount = 50_000, kind: Kind = 'recovered') => {
   deps.clock.advance(1)
   await adjusted(deps, { clientId }, kind, amount)

@@ -33,7 +33,6 @@ const REFERENCE = 'external_reference'
 
 const VALID = JSON.stringify(aPaymentBody())
 
-/** A valid body with this text as one more member. */
 const withMember = (member: string) => `{${member},${VALID.slice(1)}`
 const withAmount = (digits: string) => VALID.replace('100000', digits)
 const withMetadata = (json: string) => withMember(`"metadata":${json}`)
@@ -131,7 +130,6 @@ const SINGLE_FAULTS: readonly (readonly [Record<string, unknown>, field: string,
   [wallet('dana'), 'channel_code', CODE],
   [wallet('DANA\n'), 'channel_code', CODE],
   [wallet('A'.repeat(65)), 'channel_code', CODE],
-  // Codes of another kind of channel.
   ...[...BANKS, 'QRIS', 'CARDS', 'ALFAMART', 'INDOMARET', 'BCA_VIRTUAL_ACCOUNT', 'NOBANK_VIRTUAL_ACCOUNT'].map(
     (code) => [wallet(code), 'channel_code', `unsupported channel_code for method ewallet: ${code}`] as const,
   ),

@@ -148,7 +148,6 @@ const KEPT = [
 
 const bodyWith = (metadata: string) => `{"metadata":${metadata},${JSON.stringify(aPaymentBody()).slice(1)}`
 
-/** The exact text of `metadata` in an answer. */
 const metadataIn = (text: string) => /"metadata":(.*?),"created_at":"/s.exec(text)?.[1]
 
 const createWith = (deps: TestDeps, caller: ApiClient, metadata: string, key: string) =>

@@ -16,7 +16,6 @@ import { fail, recredit, sweptADayLater, sweptNow } from '../../support/settleme
 
 type Query = Readonly<Record<string, string>>
 
-/** Every page of a list of entries, from the first one on. */
 const entryPagesOf = async (ask: (query: Query) => Promise<ApiResponse>, limit: string) => {
   const pages: (readonly EntryDto[])[] = []
   let after: Query = {}
@@ -33,7 +32,6 @@ const entryPagesOf = async (ask: (query: Query) => Promise<ApiResponse>, limit: 
 
 const rowsIn = ({ body }: { readonly body: Readonly<Record<string, unknown>> }) => body['data'] as readonly EntryDto[]
 
-/** A merchant who asks for its entries, or for those of a settlement. */
 const aMerchant = async () => {
   const { deps, caller } = await anApi({ settlementFloorMinor: 0 as never })
   const entries = (query: Query = {}, headers: Query = {}) =>
@@ -137,7 +135,6 @@ describe.each([
 
     const [row, ...others] = rowsIn(await mine[list]({ limit: '9'.repeat(40) }))
     expect(others).toHaveLength(1)
-    // What is not there is left out.
     expect(Object.keys(row ?? {})).toHaveLength(11)
     expect(Object.keys(row ?? {})).not.toEqual(expect.arrayContaining(['channel_code', 'external_reference']))
     const wrong: readonly Query[] = [{ limit: 'x' }, { after: 'x' }, { after: String(next) }]

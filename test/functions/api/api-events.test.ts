@@ -14,7 +14,6 @@ import { runs } from '../../support/runs.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { anEvent } from '../../support/webhook-builders.ts'
 
-/** An event's row in a part of its client. */
 const eventRow = async (
   deps: TestDeps,
   clientId: ClientId,
@@ -41,7 +40,6 @@ const cursorAt = (position: object): string =>
   Buffer.from(JSON.stringify({ settled: position, young: position })).toString('base64url')
 const cursorFrom = (since: string): string => cursorAt({ since })
 
-/** The cursor after an old event, as an answer gives it. */
 const cursorFor = ({ eventId, paymentId, name, firedAt }: Event): string =>
   cursorAt({ event_id: eventId, payment_id: paymentId, name, fired_at: firedAt })
 

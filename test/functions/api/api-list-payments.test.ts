@@ -17,7 +17,6 @@ type Query = Readonly<Record<string, string>>
 /** As long as a create takes one, in characters. */
 const REFERENCE = `order 1042/é ${'😀'.repeat(242)}`
 
-/** Both ways of looking for it. */
 const FILTERS: readonly Query[] = [{}, { status: 'pending' }]
 
 const aMerchant = async (deps?: TestDeps) => {

@@ -105,7 +105,6 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
   })
 })
 
-/** A merchant who creates by a key, or without one. */
 const aMerchant = async (deps = testDeps()) => {
   const { caller, ask } = await anApi({}, deps)
   const create = (key?: string, body: unknown = aPaymentBody()) =>

@@ -93,7 +93,6 @@ type Refused = readonly [Name, Query, reasons: Query, message?: string]
 const each = <Value>(name: Name, values: readonly Value[], queryOf: (value: Value) => Query, reasons: Query) =>
   values.map((value): Refused => [name, queryOf(value), reasons])
 
-/** The refusals of each field of a query. The first one is the message, unless one is named. */
 const REFUSED: readonly Refused[] = [
   ...LISTS.flatMap((name) => [
     ...each(name, ['9007199254740992', '9'.repeat(400)], (page) => ({ page }), TOO_FAR),

@@ -9,7 +9,6 @@ import { BANK } from '../../support/settlement-builders.ts'
 const idsIn = (body: Readonly<Record<string, unknown>>): string[] =>
   (Array.isArray(body['data']) ? body['data'] : []).map((row: unknown) => String(Object(row).id))
 
-/** Midnight of a day of October 2026. */
 const october = (day: number): Timestamp => timestampOf(Date.UTC(2026, 9, 1) + day * DAY_MS)
 
 describe('GET /v1/settlements/{id} (spec 4.7, 2.3)', () => {

@@ -21,13 +21,11 @@ import {
   storedEvent,
 } from '../../support/webhook-builders.ts'
 
-/** A merchant with one endpoint. */
 const aMerchant = async (deps = testDeps()) => {
   const api = await anApi({}, deps)
   return { ...api, endpoint: await storedEndpoint(deps, { clientId: api.caller.clientId }) }
 }
 
-/** An abandoned delivery with this number of attempts. */
 const attempted = async (
   deps: TestDeps,
   endpoint: Endpoint,

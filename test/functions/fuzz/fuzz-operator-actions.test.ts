@@ -86,7 +86,6 @@ const FOUND_FIRST = ACTIONS.flatMap(({ name, entry }) => {
 
 const ENVELOPE = ['message', 'code', 'field_errors', 'action_hint']
 
-/** One action on a world with nothing done in it yet. */
 const arrange = async ({ name, entry }: Pick<FunctionSpec, 'name' | 'entry'>) => {
   const [deps, handler] = [copyOfWorld(), await handlerOf(entry)]
   const before = tracesOf(deps)

@@ -84,7 +84,6 @@ const anyOutcome = (kind: Kind) =>
     [1, fc.constant<HttpOutcome>({ kind: 'lost', reason: 'timeout' })],
   )
 
-/** The network's answers to each kind of call, used in turn. */
 const some = (kind: Kind) => fc.array(anyOutcome(kind), { minLength: 1, maxLength: 3 })
 export const anyOutcomes = fc.record({
   create: some('create'),

@@ -12,7 +12,6 @@ const raw =
     response.writeHead(status, headers).end(body)
   }
 
-/** The tool where nothing must be asked. */
 const uncalled = async (...argv: string[]) => {
   const { run, server } = await cli(CLIENT)
   const result = await run(...argv)

@@ -46,7 +46,6 @@ describe('a command line', () => {
     ['--name -x', { name: '-x' }],
     // What else does not fit its schema is the action's to refuse.
     ['--types x', { types: ['x'] }],
-    // An id needs no name.
     ['c1', { client_id: 'c1' }],
     ['--payload {"a":[1]}', { a: [1] }],
     ['', {}],
@@ -111,7 +110,6 @@ describe('a command line', () => {
   })
 })
 
-/** What it prints where it asks no function. */
 const helpOf = async (...argv: string[]): Promise<string> => {
   const out: string[] = []
   const err: string[] = []

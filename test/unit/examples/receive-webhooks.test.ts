@@ -90,7 +90,6 @@ describe('verifyWebhook, which merchants copy', () => {
   })
 })
 
-/** A receiver that keeps what it did and what it was told. */
 const aReceiver = (fails = 0) => {
   const handled: string[] = []
   const reported: unknown[] = []

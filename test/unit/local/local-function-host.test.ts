@@ -43,7 +43,6 @@ type CallOptions = Partial<Record<'name' | 'type' | 'duty', string>> & { spec?: 
 
 const SWEPT = { trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 1 } } } as const
 
-/** Calls a function that answers its event, and throws when told. */
 const call = async (payload: string, { name = NAME, type = '', duty = '', spec }: CallOptions = {}) => {
   const echo = vi.fn(async (event: unknown) => {
     if (event === 'throw') throw new TypeError('broken')

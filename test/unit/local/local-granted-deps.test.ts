@@ -20,7 +20,6 @@ import {
 import type { Table } from '../../../shared/table/table.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
-/** The dependencies of a function with this access, and the ones that they wrap. */
 const granted = (access: Partial<FunctionSpec>, secrets?: Secrets) => {
   const all = testDeps({ ...(secrets && { secrets }) })
   const none = { ...DEFAULTS, name: 'a-function', entry: '', trigger: { kind: 'http-default' }, table: {} } as const

@@ -50,7 +50,6 @@ const aPoller = async (behaviour: Behaviour) => {
     holds: (count: number) => eventually(() => expect(poller.held()).toBe(count)),
     send: (name: string, { delaySeconds = 0, group = 'g' } = {}) =>
       queues.send('webhooks', { body: { name }, delaySeconds, group }),
-    /** Messages in the queue, be they waiting or hidden. */
     left: async () => {
       const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const
       const counted = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...names] }))
