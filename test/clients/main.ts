@@ -74,8 +74,7 @@ const use = async ({ program, commands }: Generator, env: NodeJS.ProcessEnv): Pr
     await copyFile(join(PROJECT_ROOT, 'docs/openapi.yaml'), join(folder, 'openapi.yaml'))
     await copyFile(join(import.meta.dirname, program), join(folder, program))
     await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
-    for (const command of commands) if (!(await run(command, folder, env))) return false
-    return true
+    return await run(commands.join(' && '), folder, env)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import axe, { type AxeResults } from 'axe-core'
 import jsQr from 'jsqr'
@@ -117,8 +117,5 @@ export const scanned = async (browser: Browser, png: Buffer): Promise<string | u
 export const picture = async (page: Page, name: string): Promise<void> => {
   const shot = await page.screenshot({ animations: 'disabled' })
   expect(shot.length).toBeGreaterThan(10_000)
-  if (process.env['SCREENSHOTS'] !== 'write') return
-  const folder = join(PROJECT_ROOT, 'docs/pictures')
-  mkdirSync(folder, { recursive: true })
-  await page.screenshot({ animations: 'disabled', path: join(folder, `${name}.png`) })
+  if (process.env['SCREENSHOTS'] === 'write') writeFileSync(join(PROJECT_ROOT, `docs/pictures/${name}.png`), shot)
 }

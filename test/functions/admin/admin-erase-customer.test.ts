@@ -79,8 +79,10 @@ describe('erase-customer', () => {
       }
     }
     const eraseAll = async () => {
-      const { body } = await erase({ client_id: client.clientId, external_reference: 'order-17' })
-      return [Object(body).erased.length, Object(body).complete]
+      const { erased, complete } = Object(
+        (await erase({ client_id: client.clientId, external_reference: 'order-17' })).body,
+      )
+      return [erased.length, complete]
     }
 
     await make(100)
