@@ -116,9 +116,9 @@ const booksOfAll = async (deps: BooksDeps, input: BooksInput): Promise<object> =
 }
 
 /**
- * The books of a client, or of all clients and the house, for days of Asia/Jakarta (design sections 7 and 12). Changes
- * nothing. A run that cannot read all clients answers a cursor with the sums so far. The next run adds to them, and the
- * last one answers the total. Throws 404 for an unknown client.
+ * The books of a client, or of all clients and the house, for days of Asia/Jakarta (design section 12). A run that
+ * cannot read all clients answers a cursor with the sums so far, to which the next run adds. Throws 404 for an unknown
+ * client.
  */
 export const getBooks = async (deps: BooksDeps, input: BooksInput): Promise<object> => {
   if (input.clientId === undefined) return booksOfAll(deps, input)
@@ -185,10 +185,7 @@ const bookOfEntries = (entries: readonly Entry[], period: BookPeriod): CheckedBo
 /** An entry is eligible at most a day after it was posted, on any clock. */
 const FURTHEST_MS = 2 * DAY_MS
 
-/**
- * The books of one client (design section 12): its settlements' stored totals, and the entries after the last one. The
- * cost grows with settlements and unsettled entries, not with payments.
- */
+/** The books of one client: its settlements' stored totals, and the entries after the last one (design section 12). */
 export const readClientBook = async (
   deps: Pick<Deps, 'table' | 'stage' | 'now'>,
   clientId: ClientId,

@@ -137,8 +137,8 @@ const mayHavePaid = (payment: StoredPayment, { reference, currency, capturedMino
   paymentIdOf(reference) === payment.paymentId && currency === 'IDR' && capturedMinor === amountOf(payment)
 
 /**
- * Asks the provider for the capture that paid a payment, on any of its attempts, because no event names it. A capture
- * in suspense is not it. Undefined if the provider shows none. Throws 502 if the provider does not answer.
+ * Asks the provider for the capture that paid a payment, on any of its attempts. A capture in suspense is not it.
+ * Undefined if the provider shows none. Throws 502 if the provider does not answer.
  */
 const askCapture = async (deps: RecountDeps, payment: StoredPayment): Promise<ProviderPayment | undefined> => {
   for (const subject of await subjectsOf(deps, payment)) {

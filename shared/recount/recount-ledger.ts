@@ -110,9 +110,8 @@ const plan = async (deps: RecountDeps, client: Client, asked: Asked): Promise<Pl
 
 /**
  * Repairs a client's partly restored transactions (design section 13, "Torn rows"): the differences that an audit
- * showed, if they are found again. Each repair is one transaction with its audit record and keeps the sums of the
- * books. After a crash the next audit shows the rest; repeat the call. Throws 404 for an unknown client and 409 while
- * the books change. Throws 422 with the differences that are not found or not repairable; nothing is written then.
+ * showed, if they are found again. Each repair is one transaction with its audit record. After a crash the next audit
+ * shows the rest. Throws 409 while the books change, and 422, before anything is written, with what is not repairable.
  */
 export const recountLedger = async (deps: RecountDeps, asked: Asked): Promise<Recounted> => {
   const { repairs, later } = await plan(deps, await requireClient(deps, asked.clientId), asked)

@@ -66,8 +66,10 @@ describe('get-books of rows that were altered', () => {
     expect(differences.map(({ id }) => id)).toStrictEqual([ofB.settlementId])
   })
 
-  it('finds a settlement that is gone', async ({ deps, ofB: { settlementId } }) => {
-    await deps.table.write(remove(settlementKey(settlementId), present('pk')))
+  it.for(['gone', 'unreadable'])('finds a settlement that is %s', async (state, { deps, ofB: { settlementId } }) => {
+    const key = settlementKey(settlementId)
+    if (state === 'gone') await deps.table.write(remove(key, present('pk')))
+    else await putRaw(deps, { ...(await rawItem(deps, key)), net_minor: 'much' })
 
     const differences = [{ what: 'settlement', id: settlementId }]
     expect(await checked(deps)).toStrictEqual({ balanced: false, differences })

@@ -28,7 +28,7 @@ import { withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { hearEverything } from './after-recount.ts'
+import { hearEverything } from './torn-flows.ts'
 
 const world = async () => {
   const deps = memoryDeps()

@@ -1,10 +1,12 @@
 import type { Client } from '../../../shared/client/client.ts'
-import { slotOf } from '../../../shared/ids.ts'
+import { paymentIdOf, slotOf } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { postPayments } from '../../../shared/posting/post-payments.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
@@ -14,7 +16,34 @@ import { postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { aPendingPayment, create, paidLostAttempt } from '../../support/payment-builders.ts'
 import { aDayLater, sweptNow } from '../../support/settlement-builders.ts'
 import { creditedPayment, type PaidUpstream, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import { syncRows } from './after-recount.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+
+const ASK = { allowed: async () => true, unanswered: async () => {} }
+
+/** The sync reads every row of the provider. */
+export const syncRows = async (deps: TestDeps): Promise<void> => {
+  for (const row of deps.provider.transactions) {
+    const paymentId = paymentIdOf(row.reference)
+    const stored = paymentId && (await findStoredPayment(deps, paymentId))
+    await reconcileTransaction(deps, row, stored?.status === 'creating' ? undefined : stored, ASK)
+  }
+}
+
+/** The provider calls about everything it has. A call that fails is answered 500, and comes again later. */
+export const hearCallbacks = async (deps: TestDeps, onFailure?: () => void): Promise<void> => {
+  const { payments, requests } = deps.provider
+  const about = [
+    ...[...payments.keys()].map((providerPaymentId) => ({ providerPaymentId })),
+    ...[...requests.keys()].map((paymentRequestId) => ({ paymentRequestId })),
+  ]
+  for (const news of about) await applyProviderNews(deps, news, 'callback').catch(onFailure)
+}
+
+/** The provider calls again about everything it has, without a failure, and the sync reads every row. */
+export const hearEverything = async (deps: TestDeps): Promise<void> => {
+  await hearCallbacks(deps)
+  await syncRows(deps)
+}
 
 /** A flow of money. Everything before the act that it answers is done; the transactions of the act are torn. */
 export type Flow = (deps: MemoryDeps, client: Client) => Promise<(acting: MemoryDeps) => Promise<unknown>>

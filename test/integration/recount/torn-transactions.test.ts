@@ -14,8 +14,7 @@ import type { MemoryDeps } from '../../support/memory-deps.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { sampleOf } from '../../support/runs.ts'
 import { paidUpstream, rowNow } from '../../support/synced-payment.ts'
-import { hearCallbacks, hearEverything, syncRows } from './after-recount.ts'
-import { FLOWS } from './torn-flows.ts'
+import { FLOWS, hearCallbacks, hearEverything, syncRows } from './torn-flows.ts'
 import { expectHealed, recordTransactions, recount, toldClient, tornOf, tornStates } from './torn-world.ts'
 
 describe.each(Object.entries(FLOWS))('a restore in the midst of a payment that %s', async (_, flow) => {
@@ -39,7 +38,7 @@ describe.each(Object.entries(FLOWS).filter(([name]) => /^(succeed|fail|expire|is
     it.each(torn.states)('$title', async ({ world }) => {
       const deps = world()
       deps.clock.advance(3_600)
-      await hearCallbacks(deps)
+      await hearCallbacks(deps, () => {})
 
       await recount(deps, torn.client)
 
@@ -95,7 +94,7 @@ const MEETINGS: Readonly<Record<string, Meeting>> = {
   'dies before it writes': { when: 'before', meet: die },
   'dies after it has written': { when: 'after', meet: die },
   'meets another recount': { when: 'before', meet: recount },
-  'meets callbacks': { when: 'before', meet: hearCallbacks },
+  'meets callbacks': { when: 'before', meet: (deps) => hearCallbacks(deps, () => {}) },
 }
 
 /** A recount during which `meet` runs at the nth transaction. Answers whether there was an nth transaction. */

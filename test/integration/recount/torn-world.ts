@@ -14,8 +14,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aDayLater, payOut, settlementsOf, sweep, withoutFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
-import { hearEverything } from './after-recount.ts'
-import type { Flow } from './torn-flows.ts'
+import { type Flow, hearEverything } from './torn-flows.ts'
 
 /** One item that a transaction wrote, as it was before and is after it. */
 type Written = { readonly key: Key; readonly before: StoredItem | undefined; readonly after: StoredItem | undefined }
@@ -76,13 +75,10 @@ const cutsOf = (count: number): readonly Cut[] => {
   return [...new Map(torn.map((one) => [one.join(), one])).values()]
 }
 
-/** The name of an item in a test's title: its kind, numbered. */
+/** The name of an item in a test's title: its kind. */
 const titleOf = ({ key: { pk, sk } }: Written): string => {
-  const [kind = ''] = pk.split('#')
-  if (kind === 'JOURNAL') return 'entry'
-  if (kind === 'LEDGER') return sk.startsWith('WINDOW') ? 'window' : 'shard'
-  if (kind === 'PAYMENT') return sk.startsWith('EVENT') ? 'event' : 'payment'
-  return kind.toLowerCase()
+  const [kind] = pk.startsWith('JOURNAL') ? ['entry'] : sk.split('#')
+  return String(kind).toLowerCase()
 }
 
 export type TornState = { readonly title: string; readonly world: () => MemoryDeps }
