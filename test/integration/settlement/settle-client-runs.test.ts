@@ -138,13 +138,19 @@ describe('a window that one run cannot sum', () => {
     expect(starts.slice(0, 2)).toStrictEqual([false, true])
   })
 
-  stepped('keeps nothing when another run has swept it meanwhile', async ({ deps, client }) => {
-    const isKeeping = (step: unknown) => JSON.stringify(step).includes('progressNumber')
-    const small = interceptTable(inSteps(deps), {
+  /** Another run comes before progress is stored, at most twice. */
+  const overtakenBy = (deps: TestDeps, other: () => Promise<unknown>) => {
+    let times = 0
+    return interceptTable(deps, {
       before: async (call) => {
-        if (call.name === 'update' && isKeeping(call.steps)) await sweep(inSteps(deps, 100, 1), client)
+        const isKeeping = call.name === 'update' && JSON.stringify(call.steps).includes('progressNumber')
+        if (isKeeping && times++ < 2) await other()
       },
     })
+  }
+
+  stepped('keeps nothing when another run has swept it meanwhile', async ({ deps, client }) => {
+    const small = overtakenBy(inSteps(deps), () => sweep(inSteps(deps, 100, 1), client))
 
     expect(await settle(small, client)).toMatchObject({ settlement: undefined, isContinuing: true })
 
@@ -156,16 +162,12 @@ describe('a window that one run cannot sum', () => {
 
   stepped('is summed once by a run that another overtakes, so that no run lasts too long', async ({ deps, client }) => {
     const small = inSteps(deps)
-    let overtook = 0
     const { deps: recorded, calls } = recordTable(small)
-    const overtaken = interceptTable(recorded, {
-      before: async (call) => {
-        if (call.name === 'update' && JSON.stringify(call.steps).includes('progressNumber') && overtook++ < 2)
-          await settle(small, client)
-      },
-    })
 
-    await settle(overtaken, client)
+    await settle(
+      overtakenBy(recorded, () => settle(small, client)),
+      client,
+    )
 
     expect(queriesIn(calls).filter(({ partition }) => String(partition).startsWith('JOURNAL'))).toHaveLength(2)
     await workedOff(small)

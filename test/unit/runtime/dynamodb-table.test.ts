@@ -115,16 +115,13 @@ describe('joinedReads', () => {
       return { items: [], unprocessed: [] }
     })
 
-    await Promise.all([
-      requests.batchGet(keys(0, 60)),
-      requests.batchGet(keys(0, 1), 'eventual'),
-      requests.batchGet(keys(60, 101)),
-      requests.batchGet(keys(101, 102)),
-    ])
-    await requests.batchGet(keys(0, 1))
+    const { batchGet } = requests
+    const alone = [batchGet(keys(0, 60)), batchGet(keys(0, 1), 'eventual')]
+    await Promise.all([...alone, batchGet(keys(60, 101)), batchGet(keys(101, 102))])
+    await batchGet(keys(0, 1))
 
-    const consistent = [60, 42, 1].map((length) => [length, 'consistent'])
-    expect(asked).toStrictEqual([consistent[0], [1, 'eventual'], consistent[1], consistent[2]])
+    const [first, second, third] = [60, 42, 1].map((length) => [length, 'consistent'])
+    expect(asked).toStrictEqual([first, [1, 'eventual'], second, third])
   })
 
   it('fails for all joined reads, and for no later one', async () => {
