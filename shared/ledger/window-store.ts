@@ -53,15 +53,9 @@ export const readWindow = async (deps: TableDeps, clientId: ClientId): Promise<W
 export const readParts = async (deps: TableDeps, clientId: ClientId): Promise<number> =>
   (await readWindow(deps, clientId)).parts
 
-type Swept = {
-  readonly clientId: ClientId
-  readonly settlementId: string
-  readonly sweptFrom: Timestamp
-  readonly sweptUntil: Timestamp
-  readonly netMinor: Minor
-  readonly recreditedMinor: Minor
-  readonly createdAt: Timestamp
-}
+type Swept = { readonly clientId: ClientId; readonly settlementId: string } & Readonly<
+  Record<'sweptFrom' | 'sweptUntil' | 'createdAt', Timestamp> & Record<'netMinor' | 'recreditedMinor', Minor>
+>
 
 /** Moves the window over a settlement's entries. Refused when another settlement has moved it since it was read. */
 export const sweepWindow = (swept: Swept): Step =>

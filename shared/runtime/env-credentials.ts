@@ -1,7 +1,5 @@
-type Credentials = { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string }
-
 /** Takes the place of the SDK's credential chain (infra/stack/functions/assets-of.ts): Lambda sets these. */
-export const defaultProvider = () => async (): Promise<Credentials> => {
+export const defaultProvider = () => async () => {
   const {
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,

@@ -12,7 +12,6 @@ import { HISTORY_STEPS, type StageSettings } from '../stage-settings.ts'
 import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
 
 export type SumDeps = Pick<Deps, 'table' | 'stage' | 'monotonicMs' | 'sleep'>
-type Steps = { readonly stage: Pick<StageSettings, 'historySteps'> }
 
 /** How long one run sums: half of its function's five minutes. */
 const RUN_MS = 2.5 * MINUTE_MS
@@ -42,7 +41,7 @@ export type Sum = SumProgress & {
 
 /** Adds a page of entries: whole blocks to the sums, and the rest to the carried ones. */
 export const addPage = (
-  { stage }: Steps,
+  { stage }: { readonly stage: Pick<StageSettings, 'historySteps'> },
   { sums, position, carried }: Sum,
   { entries, start }: { readonly entries: readonly Entry[]; readonly start: Timestamp },
 ): Sum => {

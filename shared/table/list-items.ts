@@ -25,26 +25,19 @@ export const listItems = async (
   deps: TableDeps,
   { index, kind, partition, page, reads }: ListInput,
 ): Promise<readonly Item[]> => {
-  const keys = await pageKeys(deps, { index, kind, partition, newestFirst: true }, page)
-  return (await deps.table.getMany(keys, reads)).filter(isStillIn(index, [partition]))
-}
-
-type List = Omit<ListInput, 'page' | 'reads'> & { readonly newestFirst: boolean }
-
-/** Counts the keys before the page, then reads its own. Every round makes progress or ends the list. */
-const pageKeys = async (deps: TableDeps, list: List, page: Page): Promise<readonly Key[]> => {
   const keys: Key[] = []
   let left = firstOfPage(page)
   let cursor: Item | undefined
+  // Counts the keys before the page, then reads its own. Every round makes progress or ends the list.
   do {
     const countOnly = left > 0
     const limit = countOnly ? Math.min(left, SKIP_CHUNK) : page.perPage - keys.length
-    const found = await deps.table.query({ ...list, cursor, limit, countOnly })
+    const found = await deps.table.query({ index, partition, newestFirst: true, cursor, limit, countOnly })
     if (countOnly) left -= found.count
-    else keys.push(...found.items.map((item) => foundKey(list.kind, item)))
+    else keys.push(...found.items.map((item) => foundKey(kind, item)))
     cursor = found.cursor
   } while (cursor && keys.length < page.perPage)
-  return keys
+  return (await deps.table.getMany(keys, reads)).filter(isStillIn(index, [partition]))
 }
 
 const isStillIn = (index: IndexName, partitions: readonly (readonly unknown[])[]) => {

@@ -1,14 +1,11 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { attributeName, type Item } from '../../table/attributes.ts'
 import { keyAttributes } from '../../table/schema.ts'
 import type { Changes, Condition } from '../../table/step.ts'
 import type { QueryInput } from '../../table/table.ts'
 
-type RawItem = Record<string, AttributeValue>
-
 /** Undefined values are left out, in nested values too. */
-export const toRaw = (values: Item): RawItem => marshall(values, { removeUndefinedValues: true })
+export const toRaw = (values: Item) => marshall(values, { removeUndefinedValues: true })
 
 export type Placeholders = ReturnType<typeof placeholders>
 

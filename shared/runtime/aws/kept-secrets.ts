@@ -18,11 +18,9 @@ export const CACHE_MS = 30 * 60_000
 /** The cache time after a mismatch: an attacker's guesses cost one read a minute. */
 const FRESH_MS = 60_000
 
-type Cached = { readonly value: string; readonly readAt: number }
-
 /** Reads Secrets Manager with a cache of half an hour. Absence is not cached, so a new secret is visible at once. */
 export const secretsManager = (client: SecretsManagerClient, monotonicMs: () => number): Secrets => {
-  const cache = new Map<string, Cached>()
+  const cache = new Map<string, { readonly value: string; readonly readAt: number }>()
   return {
     get: async (name, fresh) => {
       const cached = cache.get(name)
