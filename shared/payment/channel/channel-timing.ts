@@ -9,7 +9,7 @@ const timingAt = (channel: ChannelChoice, at: Timestamp) => {
   return timing
 }
 
-/** When a payment that is created now expires: by the client's wish, and at the latest by the channel's expiry. */
+/** By the client's wish, and at the latest by the channel's expiry unless that is settable. */
 export const expiryOf = (channel: ChannelChoice, now: Timestamp, expiresInSeconds: number | undefined) => {
   const { expiryMs, settable } = timingAt(channel, now)
   const own = addMs(now, expiryMs)
@@ -21,7 +21,7 @@ export const expiryOf = (channel: ChannelChoice, now: Timestamp, expiresInSecond
 /** When to ask the provider again after a call without an answer, or for a payment past its expiry. */
 export const RETRY_CHECK_MS = 2 * MINUTE_MS
 
-/** When to check a payment whose cancel may have been interrupted: after the request has ended, and within a minute. */
+/** After an interrupted cancel: when its request has ended, and within a minute. */
 export const CANCEL_CHECK_MS = 30 * SECOND_MS
 
 type Checked = ChannelChoice & {

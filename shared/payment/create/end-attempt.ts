@@ -22,7 +22,7 @@ export const RETRY = 'retry with the same Idempotency-Key'
 /** How an attempt ended when the provider created its request and the table refused it. */
 export const COMMIT_FAILED = 'commit_failed'
 
-/** Failures of ours. Except for the first one, the provider has created a request. */
+/** Failures of ours. After all but the first, the provider has a request. */
 const FAILURES = {
   no_time_left: {
     outcome: 'not_executed',
