@@ -129,10 +129,8 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
 
 describe('a provider that takes four seconds for each answer', () => {
   it('leaves a run its time to settle; the queue has the rest', async ({ deps, client }) => {
-    await storeOpen(
-      deps,
-      Array.from({ length: 20 }, () => succeededPayment(client, { paidAt: deps.now() })),
-    )
+    const open = Array.from({ length: 20 }, () => succeededPayment(client, { paidAt: deps.now() }))
+    await storeOpen(deps, open)
     deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
     deps.provider.script('listTransactions', async () => {
       deps.clock.advance(4)

@@ -21,6 +21,7 @@ type Rows = (deps: TestDeps, payment: Payment) => readonly MoneyRow[]
 
 const OWN = 'payment 100,000 4,440 100 95,460 95,560 100'
 const REFUND = 'refund -30,000 0 0 -30,000 -30,000 0'
+const WHOLE_REFUND = 'refund -100,000 -4,440 -100 -95,460 -100,000 -4,540'
 const LOST = 'chargeback -100,000 -4,440 -100 -95,460 -125,000 -29,540'
 const WON = 'dispute_won 100,000 4,440 100 95,460 100,000 4,540'
 
@@ -74,17 +75,14 @@ describe('money of a posted payment', () => {
 })
 
 describe('the public reversal', () => {
-  const disputed = (deps: TestDeps) => {
-    const [lost, won] = [aChargeback(deps, 40_000), aWin(deps, 40_000)]
-    return { lost, won, voidOf: ({ transactionId }: MoneyRow, amount: number) => aVoid(deps, transactionId, amount) }
-  }
+  const voidOf = (deps: TestDeps, { transactionId }: MoneyRow, amount: number) => aVoid(deps, transactionId, amount)
 
   it.for<readonly [string, (deps: TestDeps) => readonly MoneyRow[], amountMinor: number, takenBackMinor: number]>([
     [
       'counts a dispute again when its win is void',
       (deps) => {
-        const { lost, won, voidOf } = disputed(deps)
-        return [lost, won, voidOf(won, 40_000)]
+        const won = aWin(deps, 40_000)
+        return [aChargeback(deps, 40_000), won, voidOf(deps, won, 40_000)]
       },
       40_000,
       40_000,
@@ -92,8 +90,8 @@ describe('the public reversal', () => {
     [
       'loses what a void dispute took, without the fee in its row',
       (deps) => {
-        const { lost, voidOf } = disputed(deps)
-        return [lost, aRefund(deps, 30_000), voidOf(lost, 40_000 + DISPUTE_FEE)]
+        const lost = aChargeback(deps, 40_000)
+        return [lost, aRefund(deps, 30_000), voidOf(deps, lost, 40_000 + DISPUTE_FEE)]
       },
       30_000,
       30_000,
@@ -141,30 +139,16 @@ describe('money of a payment that was paid out', () => {
 describe('money of an open payment', () => {
   const open = clientTest.extend('payment', async ({ deps, client }) => anOpenPayment(deps, client))
 
-  open.for<readonly [how: string, Rows, pending: number, feeMinor: number, lines: readonly string[], balance: string]>([
-    [
-      'in part, at once and then by its final fee',
-      (deps) => [aRefund(deps, 30_000)],
-      65_900,
-      4_440,
-      [OWN, REFUND],
-      '65,560 65,460 100',
-    ],
-    [
-      'whole: nothing is left by a final fee that is higher',
-      (deps) => [aRefund(deps, 100_000)],
-      0,
-      4_440,
-      [OWN, 'refund -100,000 -4,440 -100 -95,460 -100,000 -4,540'],
-      '-4,440 0 -4,440',
-    ],
-  ])('goes back %s', async ([, rows, pending, feeMinor, lines, balance], { deps, client, payment }) => {
-    await heard(deps, payment, ...rows(deps, payment))
+  open.for([
+    ['in part, at once and then by its final fee', 30_000, 65_900, REFUND, '65,560 65,460 100'],
+    ['whole: nothing is left by a higher final fee', 100_000, 0, WHOLE_REFUND, '-4,440 0 -4,440'],
+  ] as const)('goes back %s', async ([, refund, pending, line, balance], { deps, client, payment }) => {
+    await heard(deps, payment, aRefund(deps, refund))
     expect([await pendingOf(deps, client.clientId), await linesIn(deps, client)]).toStrictEqual([pending, []])
 
-    await post(deps, await now(deps, payment), { feeMinor })
+    await post(deps, await now(deps, payment), { feeMinor: 4_440 })
 
-    expect(await linesIn(deps, client)).toStrictEqual(lines)
+    expect(await linesIn(deps, client)).toStrictEqual([OWN, line])
     expect(await trialBalance(deps, client)).toBe(balance)
   })
 

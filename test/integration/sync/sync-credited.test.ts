@@ -6,7 +6,6 @@ import type { ProviderFees } from '../../../shared/stage-settings.ts'
 import { recordFindingOf } from '../../../shared/sync/provider-row.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { post } from '../../support/paid-builders.ts'
 import {
   creditedPayment,
   findingAbout,
@@ -58,16 +57,6 @@ describe('sync: what it cannot explain about a credited payment', () => {
       expect(await pendingOf(deps, client.clientId)).toBe(95_900)
     },
   )
-
-  it('another fee than the actual one: a finding, no correction', async ({ deps, client, credited, sync }) => {
-    await post(deps, credited.payment)
-
-    await sync(rowNow(deps, credited, { keptMinor: minor(4_444) }))
-
-    expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: 4_444 })
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_000 })
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-  })
 })
 
 it('a refund that was only reported, because it failed, still moves the money', async ({ deps, credited, sync }) => {

@@ -17,9 +17,8 @@ describe('the log line of a call of the provider', () => {
 
     await loggedProvider(deps.provider, deps).createRequest(aCreateInput(), 1_000)
 
-    expect(deps.lines).toMatchObject([
-      { code: 'provider.call_failed', fields: { operation: 'create_request', result: answer.kind, trouble } },
-    ])
+    const fields = { operation: 'create_request', result: answer.kind, trouble }
+    expect(deps.lines).toMatchObject([{ code: 'provider.call_failed', fields }])
   })
 
   it.each<[Unanswered['reason'], string | undefined, string]>([
@@ -35,9 +34,8 @@ describe('the log line of a call of the provider', () => {
 
     await loggedProvider(deps.provider, deps).listTransactions({ limit: 1 }, 1_000)
 
-    expect(deps.lines).toMatchObject([
-      { code: line, fields: { operation: 'list_transactions', result: 'unanswered', reason, code, trouble: 1 } },
-    ])
+    const fields = { operation: 'list_transactions', result: 'unanswered', reason, code, trouble: 1 }
+    expect(deps.lines).toMatchObject([{ code: line, fields }])
   })
 })
 

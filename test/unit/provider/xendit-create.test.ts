@@ -51,14 +51,11 @@ describe('xendit create: the request', () => {
   const returnUrl = 'https://merchant.example/return'
   const twoUrls = { success_return_url: returnUrl, failure_return_url: returnUrl }
 
+  // Each channel by itself: `provider-contract.test.ts`.
   it.each<[Asked, string, object]>([
-    [{ channelCode: 'BNI' }, 'BNI_VIRTUAL_ACCOUNT', { display_name: 'Warung Kopi' }],
-    [{ channelCode: 'PERMATA' }, 'PERMATA_VIRTUAL_ACCOUNT', { display_name: 'Warung Kopi' }],
     [QRIS, 'QRIS', {}],
     [wallet('OVO'), 'OVO', { account_mobile_number: '+628123456789' }],
     [wallet('DANA'), 'DANA', twoUrls],
-    [wallet('LINKAJA'), 'LINKAJA', twoUrls],
-    [wallet('SHOPEEPAY'), 'SHOPEEPAY', twoUrls],
     [wallet('GOPAY'), 'GOPAY', { ...twoUrls, cancel_return_url: returnUrl }],
     [wallet('NEWPAY'), 'NEWPAY', twoUrls],
     [wallet('CONSTRUCTOR'), 'CONSTRUCTOR', twoUrls],
@@ -90,10 +87,7 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ['a readable 200', created({}, 200)],
     ['a readable 201', created()],
     ['ids under the other name', created({ payment_request_id: undefined, id: 'pr-1' })],
-    [
-      'amounts as text, unknown fields and states',
-      created({ request_amount: '150000', status: 'NEW', business_id: {} }),
-    ],
+    ['amounts as text, unknown fields, states', created({ request_amount: '150000', status: 'NEW', business_id: {} })],
   ])('created: %s', async (_case, script) => {
     expect((await create(script)).answer).toStrictEqual({ kind: 'created', request })
   })

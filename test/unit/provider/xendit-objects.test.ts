@@ -51,10 +51,8 @@ describe('xendit getRequest', () => {
     expect(await request({ status })).toMatchObject({ kind: 'found', value: { status: expected } })
   })
 
-  it('reads a request without a payment', async () => {
-    for (const latest_payment_id of [null, undefined, '']) {
-      expect(await request({ latest_payment_id })).toMatchObject({ value: { latestPaymentId: undefined } })
-    }
+  it.each([null, undefined, ''])('reads a request without a payment: %j', async (latest_payment_id) => {
+    expect(await request({ latest_payment_id })).toMatchObject({ value: { latestPaymentId: undefined } })
   })
 
   it('believes nothing of a request whose payment id could lead elsewhere', async () => {
@@ -91,10 +89,8 @@ describe('xendit create: what the customer is shown (spec 2.1.2)', () => {
 
     const answer = await provider.createRequest(aCreateInput(input), TIMEOUT_MS)
 
-    expect(answer).toMatchObject({
-      kind: 'created',
-      request: { paymentRequestId: 'pr-1', status: 'open', destination },
-    })
+    const shown = { paymentRequestId: 'pr-1', status: 'open', destination }
+    expect(answer).toMatchObject({ kind: 'created', request: shown })
   })
 })
 
