@@ -78,8 +78,6 @@ const MINUTE_MS = 60_000
 /** Shorter than the delay of an alert, some tries long, or longer than the quarter of an hour between two alerts. */
 const DOWN_MS = [20_000, 90_000, 90_000, 4 * MINUTE_MS, 16 * MINUTE_MS]
 const SHORT_MS = DOWN_MS.slice(0, 2)
-/** Longer than a whole round. */
-const FOR_HOURS_MS = 150 * MINUTE_MS
 
 /** Begins a round of a delivery in one of the ways, after some time. */
 const beginRound = (play: Scene, row: StoredItem, afterMs: number): void => {
@@ -87,13 +85,6 @@ const beginRound = (play: Scene, row: StoredItem, afterMs: number): void => {
   if (tenant === undefined) return
   const ways = rounds(play, tenant, { id: text(row, 'delivery_id'), endpointId: text(row, 'endpoint_id') })
   play.world.scheduler.after(Math.max(0, afterMs), () => void play.world.oddities.pick(ways)())
-}
-
-/** The endpoint's server refuses connections for the whole next round. */
-const refuseOn = ({ world: { merchants, scheduler } }: Scene, url: string): void => {
-  if (merchants.impaired.has(url)) return
-  merchants.impaired.set(url, 'refuses')
-  scheduler.after(FOR_HOURS_MS, () => void merchants.impaired.delete(url))
 }
 
 /** The alert topic is down when an alert is due. Meanwhile or soon after, the delivery is redelivered. */
@@ -105,14 +96,11 @@ export const breakAlertTopic = (play: Scene, happens: Happens): void => {
     const isHeld = key.sk === 'SUSPENSE' && before === undefined
     if (after === undefined || !(isGivenUp || isHeld)) return
     if (scheduler.nowMs() < world.topicDownUntilMs || !happens(isGivenUp ? 0.2 : 0.03)) return
-    const isForHours = isGivenUp && oddities.chance(0.06)
-    const downMs = isForHours ? FOR_HOURS_MS : oddities.pick(isGivenUp ? DOWN_MS : SHORT_MS)
+    const downMs = oddities.pick(isGivenUp ? DOWN_MS : SHORT_MS)
     world.topicDownUntilMs = scheduler.nowMs() + downMs
     if (isGivenUp) meet(world, 'the alert topic is down when a delivery is abandoned')
-    if (isForHours) refuseOn(play, text(after, 'url'))
     const soonMs = oddities.int(1_000, Math.min(downMs, MINUTE_MS))
-    if (isForHours) beginRound(play, after, soonMs)
-    else if (isGivenUp && oddities.chance(0.7))
+    if (isGivenUp && oddities.chance(0.7))
       beginRound(play, after, oddities.pick([soonMs, downMs + oddities.int(-2_000, 90_000)]))
   })
 }

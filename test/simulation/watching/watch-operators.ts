@@ -37,7 +37,10 @@ const differing = (said: Said, row: RawItem): readonly string[] =>
     .filter(([name, value]) => (name in row || value === null) && !isDeepStrictEqual(row[name] ?? null, value))
     .map(([name]) => name)
 
-const ACTIONS = new Set(MANIFEST.flatMap(({ name, trigger }) => (trigger.kind === 'operator' ? [name] : [])))
+/** The duty of each operator's action. */
+const DUTIES: ReadonlyMap<string, Duty> = new Map(
+  MANIFEST.flatMap(({ name, trigger }) => (trigger.kind === 'operator' ? [[name, trigger.duty] as const] : [])),
+)
 
 const isUnderWay = (delivery: RawItem | undefined): boolean => deliveryStatus(delivery) === 'scheduled'
 
@@ -88,7 +91,7 @@ export const watchAuditRecords = (world: World, seen: Observations): void => {
       key.pk.startsWith('AUDIT#') && key.sk !== 'HEAD' && before === undefined && after ? [after] : [],
     )
     const action = world.acting?.name ?? ''
-    if (ACTIONS.has(action)) {
+    if (DUTIES.has(action)) {
       const changed = written.filter((one) => needsRecord(action, one))
       const unrecorded = changed.filter((one) => !records.some((record) => isAbout(record, one)))
       seen.problems.push(...unrecorded.map(({ key }) => `${action} changes ${key.pk} ${key.sk} without its record`))
@@ -128,10 +131,6 @@ const CHANGES: Readonly<Record<Duty, string>> = {
 }
 /** What `audit-ledger` writes: its result. */
 const FOUND = 'VERDICT'
-/** The duty of each operator's action. */
-const DUTIES: ReadonlyMap<string, Duty> = new Map(
-  MANIFEST.flatMap(({ name, trigger }) => (trigger.kind === 'operator' ? [[name, trigger.duty] as const] : [])),
-)
 const MONEY = ['available_minor', 'in_settlement_minor', 'paid_out_minor', 'written_off_minor', 'settled_until']
 
 const moved = (before: RawItem | undefined, after: RawItem | undefined, fields: readonly string[]) =>
