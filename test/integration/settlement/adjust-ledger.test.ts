@@ -161,8 +161,7 @@ describe('concurrent calls of adjust-ledger', () => {
 
   it('are told to try again while the entry of another call is not visible yet', async ({ deps, adjusted }) => {
     await adjusted()
-    const isEntry = ({ pk }: Key) => pk.startsWith('JOURNAL#')
-    const get: TestDeps['table']['get'] = async (key) => (isEntry(key) ? undefined : deps.table.get(key))
+    const get = async (key: Key) => (key.pk.startsWith('JOURNAL#') ? undefined : deps.table.get(key))
 
     const reply = await adjusted({}, { ...deps, table: { ...deps.table, get } })
 

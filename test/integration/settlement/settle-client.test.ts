@@ -132,10 +132,6 @@ describe('settleClient (spec 3.2)', () => {
 /** A sweep goes to every client there is. */
 const { requests } = memoryDeps()
 
-const sweepAll = (deps: TestDeps) => sweepHandler.withDeps(deps)({}, {} as Context)
-
-const messagesOf = (deps: TestDeps) => deps.sent.map(({ message }) => message.body as { readonly client_id: string })
-
 /** A client as the sweep finds it. */
 const listedClient = (client: Client) => {
   const { clientId: id, createdAt: listedAt } = client
@@ -143,9 +139,9 @@ const listedClient = (client: Client) => {
 }
 
 /** Hands messages to the worker in one batch, as the queue does. */
-const work = (deps: TestDeps, bodies: readonly unknown[]) => {
-  const records = bodies.map((body, index) => ({ messageId: `message-${index}`, body: JSON.stringify(body) }))
-  return settleClientHandler.withDeps(deps)({ Records: records } as unknown as SQSEvent, {} as Context)
+const work = (deps: TestDeps, ...bodies: readonly unknown[]) => {
+  const Records = bodies.map((body, index) => ({ messageId: `message-${index}`, body: JSON.stringify(body) }))
+  return settleClientHandler.withDeps(deps)({ Records } as unknown as SQSEvent, {} as Context)
 }
 
 const withPayment = async (deps: TestDeps) => {
@@ -160,9 +156,9 @@ describe('sweep-settlements (spec 3.2, rule 1)', () => {
     const clients = Array.from({ length: 1_100 }, (_, index) => aClient({ enabled: index % 100 > 0 }))
     await Promise.all(clients.map((client) => deps.table.write(listedClient(client))))
 
-    const summary = await sweepAll(deps)
+    const summary = await sweepHandler.withDeps(deps)({}, {} as Context)
 
-    const ids = messagesOf(deps).map(({ client_id }) => client_id)
+    const ids = deps.sent.map(({ message }) => Object(message.body).client_id)
     expect(new Set(ids).size).toBe(ids.length)
     expect(summary).toStrictEqual({ clients: ids.length })
     expect(ids).toStrictEqual(expect.arrayContaining(clients.map(({ clientId }) => clientId)))
@@ -179,10 +175,10 @@ describe('settle-client, the worker of the sweep', () => {
     aDayLater(deps)
     const window = windowKey(broken.clientId)
     await deps.table.write(update(window, { set: { lastSettlementId: crypto.randomUUID() } }))
-    const unknown = { client_id: crypto.randomUUID() }
-
     const [first, second, third] = [broken, healthy, last].map(({ clientId }) => ({ client_id: clientId }))
-    const answer = await work(deps, [first, second, unknown, { client: healthy.clientId }, third])
+
+    const unknown = { client_id: crypto.randomUUID() }
+    const answer = await work(deps, first, second, unknown, { client: healthy.clientId }, third)
 
     const failed = ['message-0', 'message-2', 'message-3'].map((itemIdentifier) => ({ itemIdentifier }))
     expect(answer).toStrictEqual({ batchItemFailures: failed })
@@ -193,7 +189,7 @@ describe('settle-client, the worker of the sweep', () => {
     expect(await settlementsOf(deps, broken)).toStrictEqual([])
     await expect(sweep(deps, broken)).rejects.toThrow('the last settlement of a client is not there')
     await deps.table.write(update(window, { remove: ['lastSettlementId'] }))
-    await work(deps, [{ client_id: broken.clientId }])
+    await work(deps, first)
     await expectBalanced(deps, broken.clientId)
   })
 
@@ -209,7 +205,7 @@ describe('settle-client, the worker of the sweep', () => {
       },
     })
 
-    const answer = work(slowed, [{ client_id: slow.clientId }, { client_id: quick.clientId }])
+    const answer = work(slowed, { client_id: slow.clientId }, { client_id: quick.clientId })
 
     await expect.poll(async () => (await settlementsOf(deps, quick)).length).toBe(1)
     expect(await settlementsOf(deps, slow)).toStrictEqual([])
@@ -230,15 +226,12 @@ it('settlements that wait three days for their payout are reported in one alert 
     await auditClients.withDeps(deps)({}, lambdaContext('audit-clients'))
     return deps.published.map(({ kind, subject, message }) => [kind, subject, message])
   }
-  const told = (text: string): unknown => expect.stringContaining(text)
+  const told = (text: string) => [['settlement.unpaid', first.settlementId, expect.stringContaining(text) as unknown]]
 
   expect(await daily(addMs(first.createdAt, 3 * DAY_MS - 1))).toStrictEqual([])
-  expect(await daily(addMs(first.createdAt, 3 * DAY_MS))).toStrictEqual([
-    ['settlement.unpaid', first.settlementId, told(`1 settlements were recorded three days ago`)],
-  ])
-  expect(await daily(addMs(second.createdAt, 3 * DAY_MS))).toStrictEqual([
-    ['settlement.unpaid', first.settlementId, told(`${first.settlementId}, ${second.settlementId}.`)],
-  ])
+  expect(await daily(addMs(first.createdAt, 3 * DAY_MS))).toStrictEqual(told('1 settlements were recorded three days'))
+  const both = told(`${first.settlementId}, ${second.settlementId}.`)
+  expect(await daily(addMs(second.createdAt, 3 * DAY_MS))).toStrictEqual(both)
   await fail(deps, first)
   await fail(deps, second)
   expect(await daily(addMs(second.createdAt, 4 * DAY_MS))).toStrictEqual([])

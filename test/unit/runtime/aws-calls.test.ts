@@ -87,9 +87,8 @@ describe('messages on their way to SQS', () => {
     await queues.send('webhooks', ...messages(13))
     await queues.send('webhooks')
 
-    expect(sqs.commandCalls(SendMessageCommand).map(({ args: [{ input }] }) => input)).toStrictEqual([
-      { QueueUrl: URL, ...entry(7) },
-    ])
+    const alone = sqs.commandCalls(SendMessageCommand).map(({ args: [{ input }] }) => input)
+    expect(alone).toStrictEqual([{ QueueUrl: URL, ...entry(7) }])
     const ids = (from: number, count: number) =>
       Array.from({ length: count }, (_, at) => ({ Id: String(at), ...entry(from + at) }))
     expect(batches()).toStrictEqual([ids(0, 10), ids(10, 3)].map((Entries) => ({ QueueUrl: URL, Entries })))
@@ -154,9 +153,8 @@ describe('alerts', () => {
     await alerts.publish(ALERT)
 
     expect(timeout).toHaveBeenCalledExactlyOnceWith(2_000)
-    expect(published()).toStrictEqual([
-      { TopicArn: TOPIC, Subject: 'suspense.money: py-1', Message: JSON.stringify(ALERT) },
-    ])
+    const sent = { TopicArn: TOPIC, Subject: 'suspense.money: py-1', Message: JSON.stringify(ALERT) }
+    expect(published()).toStrictEqual([sent])
     await alerts.publish({ ...ALERT, subject: 'x'.repeat(200) })
     expect(published()[1]?.Subject).toBe(`suspense.money: ${'x'.repeat(83)}`)
   })
