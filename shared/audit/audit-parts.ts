@@ -201,8 +201,7 @@ export const partsOf = async (
 
 /**
  * Judges parts in their order, and begins no part and no second look after `runMs`. `stoppedAt`: the first part that is
- * left. A part that moves too much to be judged is not in `found` but in `unclear`: it keeps its differences until the
- * next audit.
+ * left. `unclear`: parts that moved too much; they keep their differences until the next audit.
  */
 export const judgeParts = async (
   deps: Pick<Deps, 'sleep' | 'monotonicMs'>,

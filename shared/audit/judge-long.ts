@@ -13,9 +13,8 @@ const RUN_MS = 2 * MINUTE_MS
 const MOST_KEPT = 50
 
 /**
- * One run of the audit of a long settlement. Undefined: its progress is stored, and the next run continues. A pass over
- * all entries may take many runs, so a difference counts when the next pass finds it again. `seen`: what that pass must
- * find.
+ * One run of the audit of a long settlement. Undefined: its progress is stored, and the next run continues. A difference
+ * counts when the next pass over all entries finds it again. `seen`: what that pass must find.
  */
 export const judgeLong = async (
   deps: AuditDeps,

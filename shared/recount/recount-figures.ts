@@ -111,9 +111,8 @@ export const isOfLeftOut =
     leftOut.length > 0 && isFigure(one) && gapOf(withLeftOut(leftOut)(one)) === 0
 
 /**
- * Writes the figures that the audit expects, in one transaction (design section 13, "Torn rows"). Refused if a figure
- * no longer has its found value. A payment that is completed later changes its own shard, so no figure is counted
- * twice.
+ * Writes the figures that the audit expects, in one transaction. Refused if a figure no longer has its found value. A
+ * payment that is completed later changes its own shard, so no figure is counted twice.
  */
 export const repairFigures = (
   deps: RecountDeps,

@@ -73,9 +73,8 @@ const outsideOf = async (
 type LeftOutRepair = { readonly repair: Repair; readonly entries: readonly Entry[] }
 
 /**
- * Repairs an entry outside its settlement (design section 4): an entry `recredit` with its figures goes into the next
- * settlement. The settlement records it, so it is re-credited once. No shard changes, because the entry's own
- * transaction has changed it.
+ * Repairs an entry outside its settlement: an entry `recredit` with its figures goes into the next one (design section
+ * 4). The settlement notes it, so that happens once. The entry's own transaction has changed the shard.
  */
 export const recreditLeftOut = async (
   deps: RecountDeps,

@@ -80,8 +80,8 @@ const openNet = (payment: Payment): Minor =>
   payment.openAt === undefined ? ZERO : standingFigures(moneyOf(payment)).netMinor
 
 /**
- * Changes the shard and the window's written-off sum by as much as a repair changes the audit's expectation. So a
- * repair keeps the difference between them, and figures can be corrected before or after it.
+ * Changes the shard and the window's written-off sum by as much as a repair changes what the audit expects of them. So
+ * figures can be corrected before or after it.
  */
 export const shiftedBy = (
   { now }: Pick<Deps, 'now'>,
