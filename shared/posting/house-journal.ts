@@ -50,10 +50,7 @@ const MOST_TRIES = 5
 
 type Booking = { readonly item: Step | undefined; readonly entry: HouseEntry }
 
-/**
- * Books a row of money in suspense, once, on condition that the item is unchanged. Answers the item that the booking was
- * planned for. Throws when the item kept changing.
- */
+/** Books a row of money in suspense, once. Answers the item for which it was planned; throws when it kept changing. */
 const bookOnItem = async (
   deps: StoreDeps,
   known: Suspense,
@@ -70,10 +67,7 @@ const bookOnItem = async (
   throw new Error('an item in suspense kept changing while its row was booked')
 }
 
-/**
- * Books money in suspense after its own row has settled: the paid amount less what the provider has taken back is held
- * while the item is open. The house pays the fee.
- */
+/** Books money in suspense after its own row has settled: what is not refunded is held while the item is open. */
 export const bookSuspense = (deps: StoreDeps, known: Suspense, row: HouseRow): Promise<Suspense> =>
   bookOnItem(deps, known, (item) => {
     // A slice may still hold the row as it was before it became void.

@@ -78,10 +78,7 @@ export const movePayment = async (deps: MoveDeps, known: Payment, heard: MoneyRo
   throw new Error('a payment kept changing while its money moved')
 }
 
-/**
- * For a voided row the provider takes back everything that the row had booked. If it shows the payment's own row under
- * two ids, only the first void books it. The amount of a void dispute is the disputed one, without the fee in its row.
- */
+/** A void takes back everything that the row had booked, once for the own row, even if it has two ids there. */
 export const withProviderLeg = ({ ownRow, isVoid, movements }: Payment, row: MoneyRow): MoneyRow => {
   if (row.type !== 'reversal') return row
   const moved = movements.find(({ transactionId }) => transactionId === row.transactionId)
@@ -94,10 +91,7 @@ export const withProviderLeg = ({ ownRow, isVoid, movements }: Payment, row: Mon
 export const clawedBack = ({ writtenOffMinor }: Pick<Window, 'writtenOffMinor'>, netMinor: Minor): Minor =>
   atLeastZero(smaller(netMinor, writtenOffMinor))
 
-/**
- * The payment after one more row. A posted payment's new movement becomes an entry at once. An open payment whose own row
- * is voided leaves with nothing for its client.
- */
+/** The payment after one more row. An open payment whose own row is voided leaves with nothing for its client. */
 export const afterRow = (
   payment: Payment,
   { row, moved: { money } }: { readonly row: MoneyRow; readonly moved: Moved },

@@ -164,10 +164,7 @@ export const settledRowOf = (
   return isInvoiced ? { ...row, feeMinor: payment.providerFeeMinor, invoiced: true } : row
 }
 
-/**
- * Books the settled row of a payment that was posted without it (design section 12), once: zeros for the client, the
- * whole row at the provider. False when the payment has changed since it was read, or its journal was closed.
- */
+/** Books the settled row of a payment that was posted without it. False: the payment or its fence has changed. */
 export const bookLateRow = async (deps: StoreDeps, payment: Payment, row: SettledRow): Promise<boolean> => {
   const { closedUntil } = await readWindow(deps, payment.clientId)
   const lateRowAt = later(deps.now(), closedUntil)

@@ -22,10 +22,7 @@ const fieldsOf = (payment: Payment) => ({
   ...(payment.movements.length > 0 && { takenBackMinor: payment.takenBackMinor, movements: payment.movements }),
 })
 
-/**
- * Changes a payment's money and writes the entries that the change adds. Refused when its money has moved since it was
- * read, or when it is no longer open.
- */
+/** Changes a payment's money and writes the entries that this adds. Refused when its money has moved after the read. */
 export const changeMoney = (before: Payment, after: Payment): Steps<string> => {
   const { paymentId, openAt, moneyVersion } = before
   const payment: Step = update(

@@ -3,10 +3,7 @@ import { type MoneyRow, type Movement, moveMoney } from '../journal/payment-mone
 import { atLeastZero, less, type Minor, plus, ZERO } from '../money.ts'
 import type { Payment, Reversal } from '../payment/payment.ts'
 
-/**
- * How much a row adds to the reversed amount: of the payment's own row all of it. A won dispute takes its amount off. The
- * void of another row undoes what that row did.
- */
+/** How much a row adds to the reversed amount. The void of a row undoes what that row did. */
 const addedBy = (payment: Payment, row: Movement | MoneyRow): Minor => {
   if (row.isOwnRow === true) return payment.notionalMinor
   const { type, transactionId, amountMinor } = row
@@ -31,10 +28,7 @@ const kindOf = ({ type }: Movement, { reversal }: Payment) =>
 
 type Replayed = { readonly money: PaymentMoney; readonly reversal: Reversal | undefined }
 
-/**
- * Computes a payment's money and its public `reversal` again, from a price and all rows that moved it. Another price
- * changes what each row took, and so whether a won dispute gave everything back.
- */
+/** Computes a payment's money and its public `reversal` again, from a price and all rows that moved it. */
 export const replayMovements = (payment: Payment, price: Figures): Replayed =>
   payment.movements.reduce<Replayed>(
     ({ money: before, reversal }, movement) => {

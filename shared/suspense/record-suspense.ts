@@ -71,10 +71,7 @@ const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'u
   }
 }
 
-/**
- * Publishes the alert of an item, then removes it from due work. A crash in between repeats the alert and never loses
- * it. False: publishing failed; due work tries again.
- */
+/** Publishes an alert, then ends its due work; a crash in between repeats it. False: it failed, due work tries again. */
 export const publishSuspenseAlert = async (deps: SuspenseDeps, item: Suspense): Promise<boolean> => {
   try {
     await deps.alerts.publish({ kind: `suspense.${item.kind}`, subject: item.suspenseId, message: messageOf(item) })

@@ -35,10 +35,7 @@ const itemOf = (item: Suspense) => ({
 /** The item as a step of a transaction. A known item refuses the step; its first writer alerts. */
 export const newSuspense = (item: Suspense): Step => put(suspenseKey(item.suspenseId), itemOf(item), isNew)
 
-/**
- * The item as a step that keeps a known item and never refuses. It makes a published alert due again, so use it only
- * for items that no other transition can record.
- */
+/** Never refuses. It makes a published alert due again: only for items that no other transition can record. */
 export const ensureSuspense = (item: Suspense): Step =>
   update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
 

@@ -81,7 +81,7 @@ export const findDueJobs = async (deps: StoreDeps, limit: number): Promise<reado
   return items.map((item) => v.parse(DueJobSchema, item))
 }
 
-/** Claims a job for one lease; only one worker succeeds. Undefined: another worker has it, or it is done. */
+/** Claims a job for one lease. Undefined: another worker has it, or it is done. */
 export const claimJob = async (deps: StoreDeps, due: DueJob): Promise<SyncJob | undefined> => {
   const leased = addMs(later(deps.now(), due.dueAt), LEASE_MS)
   const { applied, item } = await change(deps, due, { set: { dueAt: leased } })

@@ -111,9 +111,8 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
 }
 
 /**
- * Decides money that no payment is credited with: a lost capture is credited or held. If the provider shows no such
- * payment, the row stays open for two days, because the provider may show it later. Then it becomes a finding. Without
- * an answer it is a finding after two days too, and a row with a reference of ours stays open until there is one.
+ * Decides money that no payment is credited with: a lost capture is credited or held. Without such a payment or an answer
+ * the row stays open for two days and is then a finding. A row with a reference of ours stays open until an answer.
  */
 const askAndReconcile = async (
   deps: NewsDeps,

@@ -46,16 +46,14 @@ type Outcome = HttpOutcome | { readonly kind: 'no_key' }
 
 type Send = (call: Call) => Promise<Outcome>
 
-/**
- * The provider port with Xendit's payments API v3. Each call is made once and never throws for a provider or network
- * failure. The key is read at each call (cached, fresh after a 401), so a rotation needs no restart.
- */
+/** Xendit's payments API v3. Each call is made once and never throws for a provider or network failure. */
 export const xenditProvider = (options: XenditOptions): Provider => {
   const { baseUrl = BASE_URL, stage, secrets, nowMs, call: make = callJson } = options
   const limits = rateLimits(nowMs)
   let keyRefused = false
   const send: Send = async ({ operation, path, method = 'GET', query, headers, ...call }) => {
     const startedMs = nowMs()
+    // Read at each call, cached, so that a rotation needs no restart.
     const key = await readProviderKey(secrets, stage, keyRefused ? 'fresh' : undefined).catch(() => undefined)
     // A slow read of the key takes its time from the call, which may not outlive its caller's deadline.
     const timeoutMs = call.timeoutMs - (nowMs() - startedMs)
