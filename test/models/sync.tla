@@ -13,7 +13,7 @@ EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS
   Planners, Workers, Rows, MostTime, MostRounds, MostReadings, Lag, Skew, Overlap,
-  RoundIsNext,        \* moveHead in shared/sync/head-store.ts, or HeadOnlyAdvances breaks
+  RoundIsNext,        \* planRound in shared/sync/head-store.ts, or HeadOnlyAdvances breaks
   SlicesComeWithHead, \* planRound in shared/sync/head-store.ts, or NothingIsSkipped breaks
   RoundsOverlap,      \* planRound in shared/sync/head-store.ts, or NothingIsSkipped breaks
   ClaimIsOnOldTime,   \* claimJob in shared/sync/job-store.ts, or LeaseIsKept breaks
