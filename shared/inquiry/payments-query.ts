@@ -7,21 +7,24 @@ import { PAYMENT_STATUSES } from '../payment-status.ts'
 /** These are refused when empty, so that a caller without a value does not get all payments. */
 export const NEVER_EMPTY = ['idempotency_key', 'external_reference']
 
-/** Counted in code points, as in a create. */
-const filled = (name: string, most: number) =>
-  v.pipe(
-    v.string(),
-    v.minLength(1, `${name} must not be empty`),
-    v.check((text) => Array.from(text).length <= most, `${name} must have at most ${most} characters`),
-  )
+const filled = (name: string) => v.pipe(v.string(), v.minLength(1, `${name} must not be empty`))
+const tooLong = (name: string, most: number) => `${name} must have at most ${most} characters`
 
 /** The query of the payment list (spec 4.2, design section 8). */
 export const paymentsQuery = v.pipe(
   v.object({
     ...pageParams,
     status: v.optional(v.picklist(PAYMENT_STATUSES, `status must be one of ${PAYMENT_STATUSES.join(', ')}`)),
-    idempotency_key: v.optional(filled('idempotency_key', MAX_KEY_LENGTH)),
-    external_reference: v.optional(filled('external_reference', MAX_REFERENCE)),
+    idempotency_key: v.optional(
+      v.pipe(filled('idempotency_key'), v.maxLength(MAX_KEY_LENGTH, tooLong('idempotency_key', MAX_KEY_LENGTH))),
+    ),
+    external_reference: v.optional(
+      v.pipe(
+        filled('external_reference'),
+        // Counted in code points, as in a create.
+        v.check((text) => Array.from(text).length <= MAX_REFERENCE, tooLong('external_reference', MAX_REFERENCE)),
+      ),
+    ),
   }),
   v.forward(
     v.check(
