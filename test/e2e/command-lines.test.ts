@@ -10,12 +10,13 @@ import { type Ended, runScripts } from './run-scripts.ts'
 
 /** Every script of our own, from the list that npm has. */
 const OWN = Object.entries(packageJson.scripts).flatMap(([name, command]) => {
-  const [, file] = /(\S+\.ts)$/.exec(command) ?? []
-  return file === undefined ? [] : [{ name, file }]
+  const [, script = ''] = /(\S+\.ts(?: \w+)?)$/.exec(command) ?? []
+  const [file = '', ...argv] = script.split(' ')
+  return file === '' ? [] : [{ name, args: [file, ...argv] as const }]
 })
 
 const runAll = async (...flags: readonly string[]): Promise<readonly ReadonlyMap<string, Ended>[]> => {
-  const ended = [...(await runScripts(flags.flatMap((flag) => OWN.map(({ file }) => [file, flag] as const))))]
+  const ended = [...(await runScripts(flags.flatMap((flag) => OWN.map(({ args }) => [...args, flag]))))]
   return flags.map(() => new Map(OWN.map(({ name }) => [name, ended.shift() as Ended])))
 }
 

@@ -31,6 +31,14 @@ const writtenIn = (file: SourceFile): readonly string[] =>
   file.nodes.flatMap((node) => {
     if (node.type !== 'CallExpression' || !/\blog(\.\w+|\[)/.test(textOf(file, node.callee))) return []
     const [code] = node.arguments
+    if (code?.type === 'TemplateLiteral') {
+      const written = new RegExp(
+        `^${textOf(file, code)
+          .slice(1, -1)
+          .replaceAll(/\$\{.*?\}/g, '[a-z_]+')}$`,
+      )
+      return CODES.filter((one) => written.test(one))
+    }
     return code ? CODES.filter((one) => textOf(file, code).includes(`'${one}'`)) : []
   })
 
