@@ -101,6 +101,7 @@ const REFUSED: readonly Refused[] = [
   ...each('listPayments', NO_STATUSES, (status) => ({ status }), STATUS),
   ['listPayments', { idempotency_key: '' }, empty('idempotency_key')],
   ['listPayments', { idempotency_key: 'k'.repeat(256) }, tooLong('idempotency_key')],
+  ['listPayments', { idempotency_key: '😀'.repeat(128) }, tooLong('idempotency_key')],
   ['listPayments', { idempotency_key: 'k', status: 'pending' }, KEY_ALONE],
   ['listPayments', { idempotency_key: 'k', external_reference: 'order' }, KEY_ALONE],
   ['listPayments', { external_reference: '' }, empty('external_reference')],
