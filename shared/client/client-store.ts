@@ -36,6 +36,7 @@ export const findClient = async (deps: TableDeps, clientId: ClientId): Promise<C
 
 export const mayBePaidOut = (clientId: ClientId): Step => guard(clientKey(clientId), all(exists, absent('payoutHold')))
 
+/** Also a disabled client. Throws 404. */
 export const requireClient = async (deps: TableDeps, clientId: ClientId): Promise<Client> => {
   const client = await findClient(deps, clientId)
   if (!client) throw notFound('client')

@@ -29,7 +29,10 @@ const SEARCHED = ['external_reference', 'payment_destination', 'provider_payment
 
 type Search = ActionRequest<v.InferOutput<typeof paymentSearch>>
 
-/** Finds payments of any age by a value that the customer or merchant knows, newest first. */
+/**
+ * Finds payments of any age by a value that the customer or merchant knows, newest first. Throws 404 for an unknown
+ * client, and 502 if the provider is needed and does not answer.
+ */
 export const searchPayments = async (
   deps: Pick<Deps, 'table' | 'provider'>,
   search: Search,
@@ -125,7 +128,10 @@ const matches = (payment: Payment, { amountMinor, status, method }: AmountSearch
   payment.status === (status ?? payment.status) &&
   payment.method === (method ?? payment.method)
 
-/** A client's payments of an amount on one day, newest first (design section 11). `next`: the cursor of the next call. */
+/**
+ * A client's payments of an amount on one day, newest first (design section 11). `next`: the cursor of the next call.
+ * Throws 404 for an unknown client, and 422 for an invalid cursor.
+ */
 export const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) => {
   const { clientId, day, cursor } = search
   await requireClient(deps, clientId)

@@ -53,7 +53,7 @@ type Asked = { clientId: ClientId; reference: string; status: PaymentStatus | un
 
 /**
  * One page of a client's payments with a reference, newest first, with their exact number. Everything is read
- * consistently, so a payment is found as soon as its create is answered.
+ * consistently, so a payment is found as soon as its create is answered. Throws 422 for more than a thousand.
  */
 export const paymentsOfReference = async (
   deps: TableDeps,

@@ -56,6 +56,7 @@ export const RedeliverBodySchema = v.strictObject({
   cursor: maybe(v.string()),
 })
 
+/** Throws 422 for any other body. */
 export const parseRedeliverBody = (rawBody: Buffer): SinceRequest => {
   const json = readBody(rawBody)
   if (!json.ok) throw invalid(`invalid JSON body: ${json.reason}`)

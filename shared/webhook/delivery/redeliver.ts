@@ -54,7 +54,7 @@ export const redeliver = async (
   await begin(deps, delivery, endpoint, recorded(deps, operator))
 }
 
-/** The same by its merchant; however many callers ask, one round begins. */
+/** The same by its merchant, with the same errors; however many callers ask, one round begins. */
 export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: string): Promise<ShownDelivery> => {
   const { delivery, attempts } = await findOwnDelivery(deps, clientId, id)
   const endpoint = await findEndpoint(deps, clientId, delivery.endpointId)
@@ -115,6 +115,7 @@ export const redeliverToEndpoint = async (
   return redeliverSince(deps, endpoint, asked, recorded(deps, operator))
 }
 
+/** A merchant sends an endpoint of its own what it did not get since a time. Throws 404 and 422. */
 export const redeliverOwnSince = async (
   deps: RoundDeps,
   { clientId, id, rawBody }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },
