@@ -59,7 +59,8 @@ export const markSettlementPaid = async (
     if (outcome.applied) return after
     if (outcome.refusedBy !== 'reference') continue
     throw new GatewayError('conflict', `bank_reference ${input.bankReference} has paid out another settlement`, {
-      actionHint: 'Each transfer has its own reference: look it up at the bank. list-settlements shows whose it is.',
+      actionHint:
+        'Each transfer has a reference of its own: look it up at the bank. list-settlements shows whose it is.',
     })
   }
   throw new GatewayError('conflict', 'this client is being audited right now; try again in a minute')

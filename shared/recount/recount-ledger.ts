@@ -111,7 +111,8 @@ const plan = async (deps: RecountDeps, client: Client, asked: Asked): Promise<Pl
 /**
  * Repairs a client's partly restored transactions (design section 13, "Torn rows"): the differences that an audit
  * showed, if they are found again. Each repair is one transaction with its audit record. After a crash the next audit
- * shows the rest. Throws 409 while the books change, and 422, before anything is written, with what is not repairable.
+ * shows the rest. Throws 404 for an unknown client, 409 while the books change, and 422, before anything is written,
+ * with what is not repairable.
  */
 export const recountLedger = async (deps: RecountDeps, asked: Asked): Promise<Recounted> => {
   const { repairs, later } = await plan(deps, await requireClient(deps, asked.clientId), asked)
@@ -191,8 +192,9 @@ const judgeNamed = async (deps: RecountDeps, books: ClientBooks, expected: reado
   const paymentIds = [...new Set(expected.flatMap((one) => paymentNamedBy(one) ?? []))]
   const judgePayments = async () => {
     const judged = await judgeById(deps, books, paymentIds)
+    // Only the named ones, because a judgement keeps a bounded number.
     return judged.flatMap(({ payment, differences }) =>
-      payment && payment.clientId !== books.clientId ? [] : differences,
+      payment && payment.clientId !== books.clientId ? [] : differences.filter(isIn(expected)),
     )
   }
   const judges = [

@@ -64,7 +64,7 @@ export const closeSettlement = async <Name extends string>(
 
 export type Close = { readonly settlementId: string; readonly operator: string }
 
-/** Moves a settlement from `recorded` to `failed`, once. It re-credits nothing (spec 3.2). */
+/** Moves a settlement from `recorded` to `failed`, once; else throws 422. It re-credits nothing (spec 3.2). */
 export const markSettlementFailed = async (deps: CloseDeps, input: Close & { readonly notes: string }) => {
   const settlement = await findAnySettlement(deps, input.settlementId)
   if (settlement.status !== 'recorded') throw wrongState('marked failed', settlement)
@@ -95,7 +95,8 @@ const MOST_TRIES = 5
 
 /**
  * Makes the net of a failed settlement available again, once: settlement, window, entry and audit record in one
- * transaction. The next settlement contains it as one line.
+ * transaction. The next settlement contains it as one line. Throws 404, and 422 unless it failed, or a second
+ * time.
  */
 export const recreditSettlement = async (deps: CloseDeps, input: Close & { readonly notes: string }) => {
   for (let tried = 0; tried < MOST_TRIES; tried++) {

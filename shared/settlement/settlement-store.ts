@@ -26,6 +26,7 @@ import { ELIGIBLE_AGE_MS, type LeftOut, periodOf, type Settlement, SettlementSch
 
 const ENTITY = 'settlement'
 
+/** One settlement of any client, for operators. Throws 404. */
 export const findAnySettlement = async (deps: TableDeps, id: string): Promise<Settlement> => {
   const settlementId = ifValid(SettlementIdSchema, id)
   const item = settlementId && (await deps.table.get(settlementKey(settlementId)))
