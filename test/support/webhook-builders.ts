@@ -6,9 +6,9 @@ import { EndpointIdSchema, slotOf } from '../../shared/ids.ts'
 import { newWindow } from '../../shared/ledger/window-store.ts'
 import type { WebhookResult } from '../../shared/send-webhook.ts'
 import { deliveryKey, eventKey } from '../../shared/table/keys.ts'
+import { queryAll } from '../../shared/table/list-items.ts'
 import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
 import { dueWork, exists, isNew, put, update } from '../../shared/table/step.ts'
-import type { QueryPage } from '../../shared/table/table.ts'
 import { expiresAfter, type Timestamp } from '../../shared/time.ts'
 import { type Delivery, type DeliveryAttempt, DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts'
 import { attemptsOf, findDelivery, insertDelivery, newDelivery } from '../../shared/webhook/delivery/delivery-store.ts'
@@ -133,15 +133,10 @@ export const attemptRows = (deps: TestDeps, { deliveryId }: Pick<Delivery, 'deli
 
 /** When due work checks an item; undefined if it is no due work. */
 export const dueAtOf = async (deps: TestDeps, work: Work, id: string): Promise<string | undefined> => {
-  let cursor: QueryPage['cursor']
-  do {
-    const partition = [work, slotOf(id, WORK_SLOTS[work])]
-    const found = await deps.table.query({ index: 'by-due', partition, limit: 1_000, ...(cursor && { cursor }) })
-    const item = found.items.find((candidate) => candidate['id'] === id)
-    if (item) return String(item['dueAt'])
-    cursor = found.cursor
-  } while (cursor)
-  return undefined
+  const partition = [work, slotOf(id, WORK_SLOTS[work])]
+  const due = await queryAll(deps, { index: 'by-due', partition, limit: 1_000 })
+  const item = due.find((candidate) => candidate['id'] === id)
+  return item && String(item['dueAt'])
 }
 
 export const codes = (deps: TestDeps) => deps.lines.map(({ code }) => code)

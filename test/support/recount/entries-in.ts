@@ -7,9 +7,7 @@ import type { TestDeps } from '../test-deps.ts'
 
 /** All entries of a client, in the order of the journal. */
 export const entriesIn = async (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>): Promise<readonly Entry[]> => {
-  const found: Entry[] = []
   const span = { start: timestampOf(0), end: timestampOf(Date.UTC(2100, 0)) }
   const range = { clientId, parts: await readParts(deps, clientId), span }
-  for await (const { entries } of entryPages(deps, range)) found.push(...entries)
-  return found
+  return (await Array.fromAsync(entryPages(deps, range))).flatMap(({ entries }) => entries)
 }

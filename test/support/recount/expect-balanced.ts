@@ -5,24 +5,19 @@ import type { ClientId } from '../../../shared/ids.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
 import { journalPks, ledgerPk, ownersOf } from '../../../shared/table/keys.ts'
-import { queryPages } from '../../../shared/table/list-items.ts'
+import { queryAll } from '../../../shared/table/list-items.ts'
 import type { RawItem } from './books.ts'
 import { moneyProblemsOf } from './invariants.ts'
 
 const PAGE = 100
 
-const itemsOf = async (deps: Deps, pk: string): Promise<readonly RawItem[]> => {
-  const found: RawItem[] = []
-  for await (const items of queryPages(deps, { partition: [pk], limit: PAGE })) found.push(...items.map(toItem))
-  return found
-}
+const itemsOf = async (deps: Deps, pk: string): Promise<readonly RawItem[]> =>
+  (await queryAll(deps, { partition: [pk], limit: PAGE })).map(toItem)
 
 /** All partitions with items that an index lists, each of them whole. */
 const listedItems = async (deps: Deps, owner: string, entity: string): Promise<readonly RawItem[]> => {
-  const pks = new Set<string>()
-  for await (const rows of queryPages(deps, { index: 'by-owner', partition: [owner, entity], limit: PAGE })) {
-    for (const { pk } of rows) pks.add(String(pk))
-  }
+  const rows = await queryAll(deps, { index: 'by-owner', partition: [owner, entity], limit: PAGE })
+  const pks = new Set(rows.map(({ pk }) => String(pk)))
   return (await Promise.all([...pks].map((pk) => itemsOf(deps, pk)))).flat()
 }
 
