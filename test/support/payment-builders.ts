@@ -84,7 +84,8 @@ export const lateAnswer = ({ provider }: TestDeps): PromiseWithResolvers<CreateA
   return answer
 }
 
-const payFirst = ({ provider }: TestDeps) => {
+/** The customer pays the first request that the provider has. */
+export const payFirst = ({ provider }: TestDeps) => {
   const [{ paymentRequestId, reference } = provider.requestOf('the first')] = provider.requests.values()
   return { reference, providerPaymentId: provider.pay(paymentRequestId) }
 }
@@ -97,14 +98,19 @@ export const paidWhileCreating = async (deps: TestDeps, client: Client, fields: 
   return { creating, answer, ...payFirst(deps) }
 }
 
-/** A customer pays the request of a first attempt whose answer was lost. The payment shows the second request. */
-export const paidLostAttempt = async (deps: TestDeps, client: Client) => {
+/** A create whose answer was lost: the provider has its request. */
+export const loseAnswer = async (deps: TestDeps, client: Client): Promise<void> => {
   deps.provider.script('createRequest', async (input, timeoutMs) => {
     await deps.provider.healthy.createRequest(input, timeoutMs)
     return { kind: 'unknown', reason: 'timeout' }
   })
   await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
   deps.provider.heal('createRequest')
+}
+
+/** A customer pays the request of a first attempt whose answer was lost. The payment shows the second request. */
+export const paidLostAttempt = async (deps: TestDeps, client: Client) => {
+  await loseAnswer(deps, client)
   const { payment } = await create(deps, client, aRequest(), 'key-1')
   return { payment, ...payFirst(deps) }
 }

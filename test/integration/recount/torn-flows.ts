@@ -9,11 +9,11 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { DAY_MS, SECOND_MS } from '../../../shared/time.ts'
-import { settledRow } from '../../support/fake-provider.ts'
+import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import type { MemoryDeps } from '../../support/memory-deps.ts'
 import { adjusted } from '../../support/money-rows.ts'
 import { postAssumed, settledRowFor } from '../../support/paid-builders.ts'
-import { aPendingPayment, create, paidLostAttempt } from '../../support/payment-builders.ts'
+import { aPendingPayment, create, loseAnswer, paidLostAttempt, payFirst } from '../../support/payment-builders.ts'
 import { aDayLater, sweptNow } from '../../support/settlement-builders.ts'
 import { creditedPayment, type PaidUpstream, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -67,8 +67,6 @@ const closing = (status: 'failed' | 'expired'): Flow =>
 
 type Row = (deps: MemoryDeps, paid: PaidUpstream) => ProviderTransaction
 
-const NOT_KEPT = { keptMinor: undefined, settledAt: undefined } as const
-
 const ownRow: Row = (deps, paid) => rowNow(deps, paid, { transactionId: `txn_${paid.payment.paymentId}` })
 const voidRow: Row = (deps, paid) => ({ ...ownRow(deps, paid), status: 'reversed', returns: 'voided' })
 
@@ -76,7 +74,7 @@ const refundRow =
   (amount: number): Row =>
   (deps, paid) =>
     rowNow(deps, paid, {
-      ...NOT_KEPT,
+      ...NOT_SETTLED,
       transactionId: `txn-refund-${amount}`,
       type: 'return',
       returns: 'refund',
@@ -88,7 +86,7 @@ const disputeRow =
   (transactionId: string): Row =>
   (deps, paid) =>
     rowNow(deps, paid, {
-      ...NOT_KEPT,
+      ...NOT_SETTLED,
       transactionId,
       type: 'return',
       returns: 'chargeback',
@@ -99,7 +97,7 @@ const disputeRow =
 
 const wonRow: Row = (deps, paid) =>
   rowNow(deps, paid, {
-    ...NOT_KEPT,
+    ...NOT_SETTLED,
     transactionId: 'txn-won',
     type: 'correction',
     comesAgain: true,
@@ -183,20 +181,14 @@ export const FLOWS = {
   }),
   'succeeds on another attempt': called(async (deps, client) => {
     const paid = await paidLostAttempt(deps, client)
-    deps.provider.transactions.push(rowNow(deps, paid, NOT_KEPT))
+    deps.provider.transactions.push(rowNow(deps, paid, NOT_SETTLED))
     return { providerPaymentId: paid.providerPaymentId }
   }),
   'succeeds while it is created': called(async (deps, client) => {
-    deps.provider.script('createRequest', async (input, timeoutMs) => {
-      await deps.provider.healthy.createRequest(input, timeoutMs)
-      return { kind: 'unknown', reason: 'timeout' }
-    })
-    await create(deps, client).catch(() => undefined)
-    deps.provider.heal('createRequest')
-    const [{ paymentRequestId, reference } = deps.provider.requestOf('the first')] = deps.provider.requests.values()
-    const providerPaymentId = deps.provider.pay(paymentRequestId)
-    deps.provider.transactions.push(settledRow({ providerPaymentId, reference }, deps.now(), NOT_KEPT))
-    return { providerPaymentId }
+    await loseAnswer(deps, client)
+    const paid = payFirst(deps)
+    deps.provider.transactions.push(settledRow(paid, deps.now(), NOT_SETTLED))
+    return { providerPaymentId: paid.providerPaymentId }
   }),
   fails: closing('failed'),
   expires: closing('expired'),
