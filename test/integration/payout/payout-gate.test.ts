@@ -8,9 +8,10 @@ import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { settlementKey, verdictKey, windowKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { noteFound, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { changeClientVerdict, noteFound, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import type { Difference } from '../../../shared/verdict/difference.ts'
 import { newSettlementVerdict, readSettlementVerdict } from '../../../shared/verdict/settlement-verdict-store.ts'
-import { beforeFirst, interceptTable, recordTable } from '../../support/intercept-table.ts'
+import { beforeFirst, failingOn, recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -27,6 +28,10 @@ const writtenOff = async (deps: TestDeps, { clientId }: Client, written_off_mino
 const looked = async (deps: TestDeps, clientId: ClientId): Promise<void> => void (await auditLedger(deps, clientId))
 
 const differenceOf = ({ clientId: id }: Client) => ({ what: 'window.written_off_minor', id, expected: 0, found: 5 })
+
+/** What an audit finds in one part of a client's books. */
+const note = (deps: TestDeps, { clientId }: Client, part: string, differences: readonly Difference[]) =>
+  noteFound(deps, clientId, new Map([[part, differences]]), undefined)
 
 describe('the payout gate (design section 11)', () => {
   it('opens once the settlement was audited, a minute after it was recorded', async () => {
@@ -49,12 +54,8 @@ describe('the payout gate (design section 11)', () => {
   it('audits a settlement once, however often its message comes, and again after a worker that died', async () => {
     const { deps, settlement } = await aRecorded()
     deps.clock.set(addMs(settlement.createdAt, MINUTE_MS))
-    const dying = interceptTable(deps, {
-      after: ({ name }) => {
-        if (name === 'update') throw new Error('died')
-      },
-    })
-    await expect(auditRecorded(dying, settlement.settlementId)).rejects.toThrow('died')
+    const dying = failingOn(deps, 'update', 'after')
+    await expect(auditRecorded(dying, settlement.settlementId)).rejects.toThrow('cannot be reached')
 
     await auditRecorded(deps, settlement.settlementId)
     const claimed = await readSettlementVerdict(deps, settlement.settlementId)
@@ -73,7 +74,7 @@ describe('the payout gate (design section 11)', () => {
   it('alerts about the differences of its audit, not about those that stand on its client', async () => {
     const { deps, client, settlement } = await aRecorded()
     const stood = { what: 'ledger.count_pending', id: client.clientId, expected: '5', found: '6' }
-    await noteFound(deps, client.clientId, new Map([['counts', [stood]]]), undefined)
+    await note(deps, client, 'counts', [stood])
     await putRaw(deps, { ...(await rawItem(deps, settlementKey(settlement.settlementId))), gross_minor: 100_001 })
     deps.clock.set(addMs(settlement.createdAt, MINUTE_MS))
 
@@ -86,16 +87,15 @@ describe('the payout gate (design section 11)', () => {
 
   it.each([0, 1])('keeps the differences of two concurrent audits, after %i earlier ones', async (earlier) => {
     const deps = memoryDeps()
-    const { clientId } = await withoutFloor(deps)
-    const note = (by: TestDeps, part: string) =>
-      noteFound(by, clientId, new Map([[part, [{ what: part, id: clientId, expected: 1, found: 2 }]]]), undefined)
-    if (earlier) await note(deps, 'counts')
+    const client = await withoutFloor(deps)
+    const noteOf = (by: TestDeps, part: string) => note(by, client, part, [differenceOf(client)])
+    if (earlier) await noteOf(deps, 'counts')
 
-    const overtaken = beforeFirst(deps, 'put', () => note(deps, 'window'))
-    await note(overtaken, 'figures')
+    const overtaken = beforeFirst(deps, 'put', () => noteOf(deps, 'window'))
+    await noteOf(overtaken, 'figures')
 
     const parts = [...(earlier ? ['counts'] : []), 'window', 'figures']
-    expect((await readClientVerdict(deps, clientId)).standing).toMatchObject(parts.map((part) => ({ part })))
+    expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject(parts.map((part) => ({ part })))
   })
 
   it('stays shut while the audit is inconclusive, and says when it runs again', async () => {
@@ -201,6 +201,25 @@ describe('the payout gate (design section 11)', () => {
     expect(await status()).toBe('recorded')
     await hold(null)
     expect(await pay()).toMatchObject({ status: 200 })
+  })
+
+  it('stays shut by a difference that follows a hundred others, accepted or not', async () => {
+    const { deps, client, pay } = await anAudited()
+    const all = Array.from({ length: 101 }, (_, at) => ({ ...differenceOf(client), id: `${at}` }))
+    const [one, others] = [all.slice(0, 1), all.slice(1)]
+    await note(deps, client, 'payments 1', others)
+    await note(deps, client, 'payments 2', one)
+    const repaired = await note(deps, client, 'payments 1', [])
+
+    await note(deps, client, 'payments 1', others)
+    await note(deps, client, 'payments 2', [])
+    const before = await readClientVerdict(deps, client.clientId)
+    const accepted = others.map((each) => ({ ...each, operator: OPERATOR, notes: 'x', at: deps.now() }))
+    await deps.table.write(changeClientVerdict(client.clientId, before, { ...before, accepted }))
+    const found = await note(deps, client, 'payments 2', one)
+
+    expect([repaired, found]).toMatchObject([one, one])
+    expect(await pay()).toMatchObject({ status: 422 })
   })
 
   it('stays shut while every audit finds another difference', async () => {

@@ -7,23 +7,20 @@ import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/pai
 import { auditedNow, BANK, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
-const aPostedPayment = (deps: TestDeps, client: Client) => aSucceededPayment(deps, client)
 export const anAssumedPayment = async (deps: TestDeps, client: Client) =>
   postAssumed(deps, await anOpenPayment(deps, client))
 
 /** A settlement of one payment, recorded now, and an operator who has transferred its net. */
-export const aRecorded = async (fields: Parameters<typeof withoutFloor>[1] = { bank: BANK }, paid = aPostedPayment) => {
+export const aRecorded = async (
+  fields: Parameters<typeof withoutFloor>[1] = { bank: BANK },
+  paid = aSucceededPayment,
+) => {
   const deps = memoryDeps()
   const client = await withoutFloor(deps, fields)
   const payment = await paid(deps, client)
   const settlement = await sweptADayLater(deps, client)
-  const pay = (more: object = {}, on: TestDeps = deps) =>
-    invokeAdmin(markPaid, on, {
-      operator: OPERATOR,
-      settlement_id: settlement.settlementId,
-      bank_reference: 'BCA 17',
-      ...more,
-    })
+  const asked = { operator: OPERATOR, settlement_id: settlement.settlementId, bank_reference: 'BCA 17' }
+  const pay = (more: object = {}, on: TestDeps = deps) => invokeAdmin(markPaid, on, { ...asked, ...more })
   const status = async () => (await findAnySettlement(deps, settlement.settlementId)).status
   return { deps, client, payment, settlement, pay, status }
 }
