@@ -13,6 +13,8 @@ import { creditedPayment, paidUpstream } from './synced-payment.ts'
 import type { TestDeps } from './test-deps.ts'
 import { ABANDONED, storedDelivery, storedEndpoint } from './webhook-builders.ts'
 
+const STANDING = { what: 'window.written_off_minor', expected: 0, found: 1 }
+
 /** A merchant with something of everything: what the names in `RIGHT_PAYLOADS` stand for, and the merchant's key. */
 export const operatorWorld = async (deps: TestDeps) => {
   const [client, stranger] = [await withoutFloor(deps), await aStoredClient(deps)]
@@ -34,7 +36,7 @@ export const operatorWorld = async (deps: TestDeps) => {
   await recordSuspense(deps, held)
   await bookSuspense(deps, held, { transactionId: 'txn-held', rowAt: deps.now(), providerMinor: minor(5_000) })
   await auditedNow(deps, settlement)
-  const standing = { what: 'window.written_off_minor', id: stranger.clientId, expected: 0, found: 1 }
+  const standing = { ...STANDING, id: stranger.clientId }
   await noteFound(deps, stranger.clientId, new Map([['figures', [standing]]]), undefined)
   const torn = await aStoredClient(deps)
   await deps.table.write(update(windowKey(torn.clientId), { add: { paidOutMinor: 1 } }))
@@ -57,53 +59,36 @@ export const operatorWorld = async (deps: TestDeps) => {
   return { client, header, names }
 }
 
+const ASKED = { operator: 'ayu', client_id: '$client' }
+
 /** A right payload for every operator action; the texts with a dollar stand for ids of the world it is used in. */
 export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'create-client': { operator: 'ayu', name: 'Warung Dua' },
-  'update-client': { operator: 'ayu', client_id: '$client', name: 'Warung Dua' },
+  'update-client': { ...ASKED, name: 'Warung Dua' },
   'get-client': { client_id: '$client' },
   'list-clients': {},
-  'issue-api-key': { operator: 'ayu', client_id: '$client' },
-  'revoke-api-key': { operator: 'ayu', client_id: '$client', key_id: '$key' },
+  'issue-api-key': ASKED,
+  'revoke-api-key': { ...ASKED, key_id: '$key' },
   'list-api-keys': { client_id: '$client' },
-  'register-endpoint': {
-    operator: 'ayu',
-    client_id: '$client',
-    url: 'https://merchant.example/hooks',
-    event_types: ['*'],
-  },
-  'update-endpoint': { operator: 'ayu', client_id: '$client', endpoint_id: '$endpoint', enabled: false },
-  'delete-endpoint': { operator: 'ayu', client_id: '$client', endpoint_id: '$endpoint' },
+  'register-endpoint': { ...ASKED, url: 'https://merchant.example/hooks', event_types: ['*'] },
+  'update-endpoint': { ...ASKED, endpoint_id: '$endpoint', enabled: false },
+  'delete-endpoint': { ...ASKED, endpoint_id: '$endpoint' },
   'list-endpoints': { client_id: '$client' },
-  'send-test-event': { operator: 'ayu', client_id: '$client', endpoint_id: '$endpoint' },
+  'send-test-event': { ...ASKED, endpoint_id: '$endpoint' },
   'get-payment': { payment_id: '$succeeded' },
   'find-payments': { client_id: '$client', payment_destination: '381652390000001' },
   'refresh-payment': { operator: 'ayu', payment_id: '$paid' },
   'erase-customer': { operator: 'ayu', payment_id: '$quiet' },
   'list-deliveries': { client_id: '$client', status: 'abandoned' },
-  redeliver: { operator: 'ayu', client_id: '$client', endpoint_id: '$endpoint', since: '2026-11-20T04:00:00Z' },
-  'trigger-settlement': { operator: 'ayu', client_id: '$client' },
+  redeliver: { ...ASKED, endpoint_id: '$endpoint', since: '2026-11-20T04:00:00Z' },
+  'trigger-settlement': ASKED,
   'list-settlements': { client_id: '$client' },
   'mark-settlement-paid': { operator: 'ayu', settlement_id: '$settlement', bank_reference: 'BCA 17' },
-  'accept-difference': {
-    operator: 'ayu',
-    client_id: '$stranger',
-    what: 'window.written_off_minor',
-    id: '$stranger',
-    expected: 0,
-    found: 1,
-    notes: 'known',
-  },
+  'accept-difference': { operator: 'ayu', client_id: '$stranger', id: '$stranger', ...STANDING, notes: 'known' },
   'mark-settlement-failed': { operator: 'ayu', settlement_id: '$settlement', notes: 'the bank refused it' },
   'recredit-settlement': { operator: 'ayu', settlement_id: '$failed', notes: 'pay out again' },
   'get-settlement-statement': { settlement_id: '$settlement' },
-  'adjust-ledger': {
-    operator: 'ayu',
-    client_id: '$client',
-    kind: 'recovered',
-    amount_minor: 5_000,
-    reference: 'BANK-1',
-  },
+  'adjust-ledger': { ...ASKED, kind: 'recovered', amount_minor: 5_000, reference: 'BANK-1' },
   'audit-ledger': { client_id: '$client' },
   'recount-ledger': {
     operator: 'ayu',
