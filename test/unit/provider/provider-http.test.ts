@@ -116,11 +116,8 @@ describe('callJson: no answer', () => {
     expect([none.kind, one.kind]).toStrictEqual(['not_sent', 'lost'])
   })
 
-  it.each([undefined, { code: 7 }, new AggregateError([])])(
-    'calls a request lost when the failure says nothing: %o',
-    async (cause) => {
-      expect(await failing(cause)).toStrictEqual(lost('network error'))
-      expect(await rejecting(cause)).toStrictEqual(lost('network error'))
-    },
-  )
+  it.each([undefined, { code: 7 }, new AggregateError([])])('calls a request lost if it fails by %o', async (cause) => {
+    expect(await failing(cause)).toStrictEqual(lost('network error'))
+    expect(await rejecting(cause)).toStrictEqual(lost('network error'))
+  })
 })

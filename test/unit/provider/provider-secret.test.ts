@@ -37,26 +37,14 @@ describe('the secrets of a stage', () => {
   })
 })
 
+const NO_SECRET = ['a-plain-text-of-tests', '', 'null', '[]', '{}']
+const THREE = ['sixteen-in-all-1', 'sixteen-in-all-2', 'sixteen-in-all-3']
 const MALFORMED = {
-  provider: [
-    'xnd_production_plain_text',
-    '',
-    'null',
-    '[]',
-    '{}',
-    '{"secret_key":""}',
-    '{"secret_key":"xnd_1\\nx-injected: 1"}',
-    '{"secret_key":7}',
-  ],
+  provider: [...NO_SECRET, ...['', 7, 'xnd_1\nx-injected: 1'].map((key) => JSON.stringify({ secret_key: key }))],
   callback: [
-    'a-plain-token-of-16-characters',
-    '{}',
-    tokens(),
+    ...NO_SECRET,
     '{"callback_tokens":"a-plain-token-of-tests"}',
-    tokens('fifteen-in-all-'),
-    tokens(NEW, 'short'),
-    tokens('sixteen-in-all-1', 'sixteen-in-all-2', 'sixteen-in-all-3'),
-    tokens('with spaces in it'),
+    ...[[], ['fifteen-in-all-'], [NEW, 'short'], THREE, ['with spaces in it']].map((list) => tokens(...list)),
   ],
 }
 

@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CancelAnswer, Provider } from '../../../shared/provider/provider.ts'
-import {
-  type Asked,
-  aCreateInput,
-  CAPTURED_PAYMENT,
-  created,
-  PAID_REQUEST,
-  scriptedProvider,
-  VA_NUMBER,
-} from '../../support/scripted-provider.ts'
+import { CAPTURED_PAYMENT, PAID_REQUEST, scriptedProvider } from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
 
 const TIMEOUT_MS = 5_000
@@ -18,6 +10,7 @@ const captures = (...amounts: readonly unknown[]) => ({
 })
 
 const found = (value: object) => ({ kind: 'found', value })
+const unanswered = (reason: 'server_error' | 'misconfigured') => ({ kind: 'unanswered', reason }) as const
 
 /** What comes of a question. What is sent for it: `provider-contract.test.ts`. */
 const asked = async <T>(status: number, body: object, ask: (provider: Provider) => Promise<T>) =>
@@ -60,40 +53,6 @@ describe('xendit getRequest', () => {
   })
 })
 
-describe('xendit create: what the customer is shown (spec 2.1.2)', () => {
-  const WEB_URL = { type: 'REDIRECT_CUSTOMER', descriptor: 'WEB_URL', value: 'https://wallet.example/checkout/1?a=b' }
-  const DEEPLINK = { type: 'REDIRECT_CUSTOMER', descriptor: 'DEEPLINK_URL', value: 'gojek://pay/1' }
-  const QR_STRING = { type: 'PRESENT_TO_CUSTOMER', descriptor: 'QR_STRING', value: '00020101021226' }
-  const QRIS = { method: 'qris', channelCode: undefined } as const
-  const wallet = (channelCode: string) => ({ method: 'ewallet', channelCode, phone: '+628123456789' }) as const
-
-  it.each<[string, Asked, readonly object[] | null | undefined, string | undefined]>([
-    ['the virtual account number', {}, [WEB_URL, VA_NUMBER], VA_NUMBER.value],
-    ['the QR string', QRIS, [WEB_URL, QR_STRING], QR_STRING.value],
-    ['the page rather than the app link', wallet('DANA'), [DEEPLINK, WEB_URL], WEB_URL.value],
-    ['the app link where there is no page', wallet('GOPAY'), [DEEPLINK], DEEPLINK.value],
-    ['the page of a wallet we do not know', wallet('NEWPAY'), [WEB_URL], WEB_URL.value],
-    ['the number beside actions we cannot read', {}, [{}, { descriptor: 7, value: {} }, VA_NUMBER], VA_NUMBER.value],
-    ['no destination: a push wallet', wallet('OVO'), [], undefined],
-    ['no destination: an answer without actions', wallet('OVO'), undefined, undefined],
-    ['no destination: an answer with null for actions', wallet('OVO'), null, undefined],
-    ['no destination: a virtual account without a number', {}, [], undefined],
-    ['no destination: a number that is none', {}, [{ ...VA_NUMBER, value: '12ab' }], undefined],
-    ['no destination: an empty number', {}, [{ ...VA_NUMBER, value: '' }], undefined],
-    ['no destination: QRIS without a string', QRIS, [WEB_URL], undefined],
-    ['no destination: a wallet without a link', wallet('DANA'), [QR_STRING], undefined],
-    ['no destination: a link of code', wallet('DANA'), [{ ...WEB_URL, value: 'javascript:alert(1)' }], undefined],
-    ['no destination: a link that is none', wallet('DANA'), [{ ...WEB_URL, value: 'checkout' }], undefined],
-  ])('is %s', async (_case, input, actions, destination) => {
-    const { provider } = await scriptedProvider(created({ actions }))
-
-    const answer = await provider.createRequest(aCreateInput(input), TIMEOUT_MS)
-
-    const shown = { paymentRequestId: 'pr-1', status: 'open', destination }
-    expect(answer).toMatchObject({ kind: 'created', request: shown })
-  })
-})
-
 describe('xendit getPayment', () => {
   it('reads a payment', async () => {
     const ids = { providerPaymentId: 'py-1', paymentRequestId: 'pr-1', reference: 'ref-1' }
@@ -132,21 +91,19 @@ describe('xendit getPayment', () => {
     ['no reference', { reference_id: undefined }],
     ['a reference longer than we ever made', { reference_id: 'x'.repeat(256) }],
   ])('believes nothing of a payment with %s', async (_case, overrides) => {
-    expect(await payment(overrides)).toStrictEqual({ kind: 'unanswered', reason: 'server_error' })
+    expect(await payment(overrides)).toStrictEqual(unanswered('server_error'))
   })
 })
 
 describe('xendit cancelRequest', () => {
-  const UNCLEAR = { kind: 'unanswered', reason: 'server_error' } as const
-
   it.each<[number, object, CancelAnswer]>([
     [200, { ...PAID_REQUEST, status: 'CANCELED' }, { kind: 'cancelled' }],
     [400, { error_code: 'INACTIVE_PAYMENT_REQUEST', message: 'x' }, { kind: 'final' }],
     [400, { error_code: 'INELIGIBLE_TRANSACTION_STATUS', message: 'x' }, { kind: 'not_cancellable' }],
-    [400, { error_code: 'TEMPORARILY_UNAVAILABLE', message: 'x' }, UNCLEAR],
+    [400, { error_code: 'TEMPORARILY_UNAVAILABLE', message: 'x' }, unanswered('server_error')],
     [200, { ...PAID_REQUEST, status: 'SUCCEEDED' }, { kind: 'final' }],
     [200, { ...PAID_REQUEST, status: 'EXPIRED' }, { kind: 'final' }],
-    [200, { ...PAID_REQUEST, status: 'REQUIRES_ACTION' }, UNCLEAR],
+    [200, { ...PAID_REQUEST, status: 'REQUIRES_ACTION' }, unanswered('server_error')],
   ])('reads %i with %j as %j', async (status, body, expected) => {
     expect(await cancel(status, body)).toStrictEqual(expected)
   })
@@ -155,7 +112,6 @@ describe('xendit cancelRequest', () => {
 describe('xendit getBalance', () => {
   const balance = (status: number, body: object) => asked(status, body, (provider) => provider.getBalance(TIMEOUT_MS))
   const cash = (amountMinor: number) => found({ account: 'CASH', amountMinor })
-  const unanswered = (reason: string) => ({ kind: 'unanswered', reason })
 
   it.each([
     // Rounded down.
