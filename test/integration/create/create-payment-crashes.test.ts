@@ -120,21 +120,18 @@ describe('a capture while the payment is still being created (OVO answers at onc
     expect(await held()).toBeUndefined()
   })
 
-  it.each([undefined, UNKNOWN])(
-    'succeeds once the lease is over, and the late attempt replays it: %j',
-    async (late) => {
-      const { deps, creating, answer, providerPaymentId, hear, held, ledger } = await paidOvo()
-      deps.clock.advance(31)
+  it.each([undefined, UNKNOWN])('succeeds once the lease is over; the late attempt replays it: %j', async (late) => {
+    const { deps, creating, answer, providerPaymentId, hear, held, ledger } = await paidOvo()
+    deps.clock.advance(31)
 
-      expect((await hear()).kind).toBe('applied')
-      answer.resolve(late)
+    expect((await hear()).kind).toBe('applied')
+    answer.resolve(late)
 
-      const credited = { status: 'succeeded', creditedProviderPaymentId: providerPaymentId }
-      expect((await creating).payment).toMatchObject(credited)
-      expect(await ledger()).toStrictEqual(CREDITED)
-      expect(await held()).toBeUndefined()
-    },
-  )
+    const credited = { status: 'succeeded', creditedProviderPaymentId: providerPaymentId }
+    expect((await creating).payment).toMatchObject(credited)
+    expect(await ledger()).toStrictEqual(CREDITED)
+    expect(await held()).toBeUndefined()
+  })
 
   it('holds back a second push until due work has checked the first, even without a row', async () => {
     const { deps, make, asked, hear } = await paidOvo()

@@ -30,22 +30,19 @@ describe('createPayment when the provider fails', () => {
     [{ kind: 'not_executed', reason: 'rate_limited' }, 'the provider accepts no payments right now', OVO_REQUEST],
     [{ kind: 'unknown', reason: 'timeout' }, 'the provider did not answer', {}],
     [{ kind: 'unknown', reason: 'HTTP 500 SERVER_ERROR', answered: true }, 'the provider failed', {}],
-  ] as const)(
-    'answers internal_error after %o and lets a retry make the payment',
-    async ([answer, message, asked], { deps, client }) => {
-      const make = () => create(deps, client, aRequest(asked), 'key-1')
-      deps.provider.script('createRequest', async () => answer)
+  ] as const)('answers internal_error after %o; a retry works', async ([answer, message, asked], { deps, client }) => {
+    const make = () => create(deps, client, aRequest(asked), 'key-1')
+    deps.provider.script('createRequest', async () => answer)
 
-      const failed = await make().catch((error: unknown) => error)
-      deps.provider.heal('createRequest')
-      const retried = await make()
+    const failed = await make().catch((error: unknown) => error)
+    deps.provider.heal('createRequest')
+    const retried = await make()
 
-      expect(failed).toMatchObject({ code: 'internal_error', message: expect.stringContaining(message) as string })
-      expect(retried.payment).toMatchObject({ status: 'pending', attempt: 2 })
-      expect(retried.payment.providerAttempts.map(({ outcome }) => outcome)).toStrictEqual([answer.kind, 'created'])
-      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
-    },
-  )
+    expect(failed).toMatchObject({ code: 'internal_error', message: expect.stringContaining(message) as string })
+    expect(retried.payment).toMatchObject({ status: 'pending', attempt: 2 })
+    expect(retried.payment.providerAttempts.map(({ outcome }) => outcome)).toStrictEqual([answer.kind, 'created'])
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+  })
 
   it.for([
     ['the stored request after an attempt that may exist upstream', [UNKNOWN], 2, 100_000],

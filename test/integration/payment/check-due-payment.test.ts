@@ -64,18 +64,15 @@ describe('an unpaid payment (design section 9: at most 3 calls after its create)
     ['a wallet that lives for a day', DANA, ['2026-11-20T04:15:00.000Z', '2026-11-21T04:00:00.000Z'], 3, 3],
     ['a wallet that lives for a minute', { ...GOPAY, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
     ['OVO, one minute after its expiry', OVO_REQUEST, ['2026-11-20T04:01:55.000Z'], 2, 2],
-  ])(
-    '%s: asked when it should be, one write for a check and one for its end',
-    async (_, of, dueTimes, calls, writes) => {
-      const scene = await aPending(of)
+  ])('%s: asked when it should be, a write for a check and one for its end', async (_, of, dueTimes, calls, writes) => {
+    const scene = await aPending(of)
 
-      expect(await restWithoutMoney(scene, calls > 1)).toStrictEqual({ dueTimes, calls, writes })
+    expect(await restWithoutMoney(scene, calls > 1)).toStrictEqual({ dueTimes, calls, writes })
 
-      expect(await scene.now()).toMatchObject({ status: 'expired', expiryStartedAt: scene.deps.now() })
-      expect(await scene.ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
-      expect(scene.deps.lines.filter(({ level }) => level !== 'info')).toStrictEqual([])
-    },
-  )
+    expect(await scene.now()).toMatchObject({ status: 'expired', expiryStartedAt: scene.deps.now() })
+    expect(await scene.ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
+    expect(scene.deps.lines.filter(({ level }) => level !== 'info')).toStrictEqual([])
+  })
 })
 
 describe('checkDuePayment: our own expiry', () => {

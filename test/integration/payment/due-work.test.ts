@@ -44,19 +44,16 @@ describe('checkDueWork (design section 4)', () => {
   it.each([
     [600, 2],
     [60_000, 4],
-  ])(
-    'divides a large slot among as many workers as %d calls a minute allow, and each item has one',
-    async (callsPerMinute, parts) => {
-      const { deps, expired } = await aFlood(330, callsPerMinute)
+  ])('divides a large slot among as many workers as %d calls allow, an item to one', async (callsPerMinute, parts) => {
+    const { deps, expired } = await aFlood(330, callsPerMinute)
 
-      await checkDueWork(deps)
-      const shares = messagesTo(deps, 'due-payments').map(({ body }) => body)
-      await work(deps, 'due-payments')
+    await checkDueWork(deps)
+    const shares = messagesTo(deps, 'due-payments').map(({ body }) => body)
+    await work(deps, 'due-payments')
 
-      expect(shares).toStrictEqual(Array.from({ length: parts }, (_, part) => ({ slot: 3, part, parts })))
-      expect([expired(), new Set(idsCancelled(deps)).size, idsCancelled(deps).length]).toStrictEqual([330, 330, 330])
-    },
-  )
+    expect(shares).toStrictEqual(Array.from({ length: parts }, (_, part) => ({ slot: 3, part, parts })))
+    expect([expired(), new Set(idsCancelled(deps)).size, idsCancelled(deps).length]).toStrictEqual([330, 330, 330])
+  })
 
   it('hands out the other kinds when the query of one fails, and then fails itself', async () => {
     const deps = await oneOfEachKind()
@@ -159,23 +156,20 @@ describe('the provider’s quota', () => {
     ['late and calls are short: they are left to its expiry', 60, 300, [1, 11], 0],
     ['late and calls are plenty', 600, 300, [100, 100], 0],
     ['in time: they wait for their turn', 60, 0, [50, 70], 30],
-  ] as const)(
-    'is asked at the end of a wallet’s usual time, unless that is %s',
-    async (_, quota, late, asked, left) => {
-      const deps = memoryDeps({ stage: { providerCallsPerMinute: quota } })
-      const wallets = await unpaid(deps, await aStoredClient(deps), 100, { method: 'ewallet', channelCode: 'DANA' })
-      const [first] = wallets
-      deps.clock.set(addMs(timestampOf(Date.parse(first?.dueAt ?? '')), late * 1_000))
+  ] as const)('is asked at the end of a wallet’s usual time, unless it is %s', async (_, quota, late, asked, left) => {
+    const deps = memoryDeps({ stage: { providerCallsPerMinute: quota } })
+    const wallets = await unpaid(deps, await aStoredClient(deps), 100, { method: 'ewallet', channelCode: 'DANA' })
+    const [first] = wallets
+    deps.clock.set(addMs(timestampOf(Date.parse(first?.dueAt ?? '')), late * 1_000))
 
-      await workerOf(deps)
+    await workerOf(deps)
 
-      expect(deps.provider.countOf('getRequest')).toBeGreaterThanOrEqual(asked[0])
-      expect(deps.provider.countOf('getRequest')).toBeLessThanOrEqual(asked[1])
-      const due = dueTimes(deps, wallets)
-      expect(due.filter((at) => at !== first?.expiresAt).length).toBeGreaterThanOrEqual(left)
-      expect(due.filter((at) => at === first?.expiresAt).length).toBeGreaterThanOrEqual(left === 0 ? 100 : 50)
-    },
-  )
+    expect(deps.provider.countOf('getRequest')).toBeGreaterThanOrEqual(asked[0])
+    expect(deps.provider.countOf('getRequest')).toBeLessThanOrEqual(asked[1])
+    const due = dueTimes(deps, wallets)
+    expect(due.filter((at) => at !== first?.expiresAt).length).toBeGreaterThanOrEqual(left)
+    expect(due.filter((at) => at === first?.expiresAt).length).toBeGreaterThanOrEqual(left === 0 ? 100 : 50)
+  })
 
   it('handles the checks and expiries of as many unpaid wallets as can be created', async () => {
     const [quota, minutes] = [12, 30]

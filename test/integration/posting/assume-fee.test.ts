@@ -43,27 +43,26 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     ['has a row that is not settled', [NOT_SETTLED], 'fee_assumed'],
     ['has a row of another amount', [{ amountMinor: 99_999 as never, keptMinor: 4_440 as never }], 'fee_assumed'],
     ['shows no row', [], 'transaction_missing'],
-  ] as const)(
-    'is posted at its estimate, with a finding, where the provider %s',
-    async ([, rows, cause], { deps, client, overdue }) => {
-      const about = { providerPaymentId: overdue.creditedProviderPaymentId ?? '', reference: `${overdue.paymentId}-1` }
-      for (const fields of rows) deps.provider.transactions.push(settledRow(about, deps.now(), fields))
-      deps.clock.set(addMs(deps.now(), -1))
-      expect(await sweep(deps, client)).toBeUndefined()
-      deps.clock.set(addMs(deps.now(), 1))
+  ] as const)('is posted at its estimate if the provider %s', async ([, rows, cause], { deps, client, overdue }) => {
+    const about = { providerPaymentId: overdue.creditedProviderPaymentId ?? '', reference: `${overdue.paymentId}-1` }
+    for (const fields of rows) deps.provider.transactions.push(settledRow(about, deps.now(), fields))
+    deps.clock.set(addMs(deps.now(), -1))
+    expect(await sweep(deps, client)).toBeUndefined()
+    deps.clock.set(addMs(deps.now(), 1))
 
-      const settlement = await sweep(deps, client)
+    const settlement = await sweep(deps, client)
 
-      expect(settlement).toMatchObject({ providerFeesMinor: 4_000, netMinor: 95_900, unprovenMinor: 95_900 })
-      expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
-      expect(await findingAbout(deps, overdue.paymentId, cause)).toMatchObject({ status: 'open' })
-      expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject: `${overdue.paymentId}#${cause}` }])
-      expect(await entriesIn(deps, client)).toMatchObject([{ providerMinor: 0, houseMinor: -95_900 }])
-    },
-  )
+    expect(settlement).toMatchObject({ providerFeesMinor: 4_000, netMinor: 95_900, unprovenMinor: 95_900 })
+    expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
+    expect(await findingAbout(deps, overdue.paymentId, cause)).toMatchObject({ status: 'open' })
+    expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject: `${overdue.paymentId}#${cause}` }])
+    expect(await entriesIn(deps, client)).toMatchObject([{ providerMinor: 0, houseMinor: -95_900 }])
+  })
 
-  it.for(['unreachable', 'server_error', 'rate_limited', 'misconfigured'] as const)(
-    'stays open while the provider gives no answer (%s), and holds up no other payment',
+  const SILENT = ['unreachable', 'server_error', 'rate_limited', 'misconfigured'] as const
+
+  it.for(SILENT)(
+    'stays open, and holds up no other, if the provider is %s',
     async (reason, { deps, client, overdue }) => {
       await aSucceededPayment(deps, client, { notionalMinor: 50_000, paidAt: addMs(deps.now(), -DAY_MS) })
       deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason }))
@@ -78,14 +77,14 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     },
   )
 
-  it.for(['has no answer', 'cannot be read'] as const)(
-    'holds up no younger one when it %s',
-    async (trouble, { deps, client, overdue }) => {
+  it.for(['asked', 'read'] as const)(
+    'holds up no younger one if it cannot be %s',
+    async (to, { deps, client, overdue }) => {
       const younger = succeededPayment(client, { paidAt: addMs(deps.now(), 1_000 - 7 * DAY_MS) })
       await storeOpen(deps, [younger])
       deps.clock.advance(2)
       const row = await rawItem(deps, paymentKey(overdue.paymentId))
-      if (trouble === 'cannot be read') await putRaw(deps, { ...row, transitions: 'none' })
+      if (to === 'read') await putRaw(deps, { ...row, transitions: 'none' })
       deps.provider.script('listTransactions', async ({ providerPaymentId }) =>
         providerPaymentId === overdue.creditedProviderPaymentId
           ? { kind: 'unanswered', reason: 'server_error' }
@@ -155,34 +154,31 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
   assumed.for([
     ['with the same fee', 4_000, 100, []],
     ['with another fee at the cost of the house, with a finding', 4_440, -340, [{ kind: 'suspense.finding' }]],
-  ] as const)(
-    'is all of it at the provider and nothing of the client, once: %s',
-    async (wanted, { deps, client, payment }) => {
-      const [, keptMinor, house, alerts] = wanted
-      deps.published.length = 0
-      const row = aTransaction(payment, { keptMinor, settledAt: deps.now() })
+  ] as const)('is all at the provider, nothing of the client, once: %s', async (wanted, { deps, client, payment }) => {
+    const [, keptMinor, house, alerts] = wanted
+    deps.published.length = 0
+    const row = aTransaction(payment, { keptMinor, settledAt: deps.now() })
 
-      await hear(deps, payment, row)
-      await hear(deps, payment, row)
+    await hear(deps, payment, row)
+    await hear(deps, payment, row)
 
-      const [own, late, ...more] = await entriesIn(deps, client)
-      expect(more).toStrictEqual([])
-      expect(late).toMatchObject({
-        type: 'late_row',
-        grossMinor: 0,
-        netMinor: 0,
-        providerMinor: 100_000 - keptMinor,
-        houseMinor: 100_000 - keptMinor,
-        providerTransactionId: row.transactionId,
-        provenMinor: 95_900,
-        provenEligibleAt: own?.eligibleAt,
-      })
-      expect((own?.houseMinor ?? 0) + (late?.houseMinor ?? 0)).toBe(house)
-      expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
-      expect(deps.published).toMatchObject(alerts)
-      expect((await findingAbout(deps, payment.paymentId, 'fee_changed'))?.amountMinor).toBe(alerts[0] && keptMinor)
-    },
-  )
+    const [own, late, ...more] = await entriesIn(deps, client)
+    expect(more).toStrictEqual([])
+    expect(late).toMatchObject({
+      type: 'late_row',
+      grossMinor: 0,
+      netMinor: 0,
+      providerMinor: 100_000 - keptMinor,
+      houseMinor: 100_000 - keptMinor,
+      providerTransactionId: row.transactionId,
+      provenMinor: 95_900,
+      provenEligibleAt: own?.eligibleAt,
+    })
+    expect((own?.houseMinor ?? 0) + (late?.houseMinor ?? 0)).toBe(house)
+    expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
+    expect(deps.published).toMatchObject(alerts)
+    expect((await findingAbout(deps, payment.paymentId, 'fee_changed'))?.amountMinor).toBe(alerts[0] && keptMinor)
+  })
 
   assumed('is proof of no later settlement: it changes none of its sums', async ({ deps, client, payment }) => {
     await hear(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
@@ -193,21 +189,18 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
     expect(await sweep(deps, client)).toMatchObject(sums)
   })
 
-  it.for([10, 1])(
-    'that comes before the settlement proves the payment in it, in blocks of %i',
-    async (block, { deps: whole }) => {
-      const deps = inSteps(whole, 10, 10, block)
-      const client = await aStoredClient(deps, { settlementFloorMinor: minor(100_000) })
-      const payment = await anOpenPayment(deps, client)
-      deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
-      expect(await sweep(deps, client)).toBeUndefined()
-      await hear(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
-      await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
-      deps.clock.advance(600)
+  it.for([10, 1])('that comes before the settlement is proof in it: blocks of %i', async (block, { deps: whole }) => {
+    const deps = inSteps(whole, 10, 10, block)
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(100_000) })
+    const payment = await anOpenPayment(deps, client)
+    deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+    expect(await sweep(deps, client)).toBeUndefined()
+    await hear(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
+    await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
+    deps.clock.advance(600)
 
-      expect(await sweep(deps, client)).toMatchObject({ netMinor: 191_800, unprovenMinor: 0, entryCount: 3 })
+    expect(await sweep(deps, client)).toMatchObject({ netMinor: 191_800, unprovenMinor: 0, entryCount: 3 })
 
-      await expectBalanced(deps, client.clientId)
-    },
-  )
+    await expectBalanced(deps, client.clientId)
+  })
 })

@@ -189,16 +189,13 @@ describe('a contract that bills fees after the month (stage setting providerFees
     },
   )
 
-  invoiced.for([4_440, 4_000, -1])(
-    'reports a row that shows a fee (%d), and changes nothing',
-    async (kept, { deps, client, credited, sync }) => {
-      await sync(rowNow(deps, credited, { keptMinor: minor(kept) }))
+  invoiced.for([4_440, 4_000, -1])('only reports a row’s fee: %d', async (kept, { deps, client, credited, sync }) => {
+    await sync(rowNow(deps, credited, { keptMinor: minor(kept) }))
 
-      expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: kept })
-      expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
-      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-    },
-  )
+    expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: kept })
+    expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+  })
 })
 
 const DEDUCTED_FEE = { feeStatus: 'actual', providerFeeMinor: 4_440, netMinor: 95_460 } as const
@@ -207,18 +204,15 @@ describe('a contract that changes', () => {
   invoiced.for([
     [0, TARIFFS_FEE],
     [4_440, DEDUCTED_FEE],
-  ] as const)(
-    'takes an earlier estimate’s fee from its row, which kept %d',
-    async ([kept, expected], { deps, client, sync }) => {
-      const paid = await creditedPayment(under(deps, 'deducted'), client)
+  ] as const)('takes an earlier estimate’s fee from its row: %d', async ([kept, expected], { deps, client, sync }) => {
+    const paid = await creditedPayment(under(deps, 'deducted'), client)
 
-      await sync(rowNow(deps, paid, { keptMinor: minor(kept) }))
-      await sync()
+    await sync(rowNow(deps, paid, { keptMinor: minor(kept) }))
+    await sync()
 
-      expect(await paymentOf(deps, paid)).toMatchObject(expected)
-      expect(deps.published).toStrictEqual([])
-    },
-  )
+    expect(await paymentOf(deps, paid)).toMatchObject(expected)
+    expect(deps.published).toStrictEqual([])
+  })
 
   invoiced('reports nothing about fees that were final before', async ({ deps, client, rows, credited, sync }) => {
     const deducted = under(deps, 'deducted')

@@ -143,13 +143,7 @@ describe('sync: money the provider cannot be asked about', () => {
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
-  it('is asked about by the page of a run, and by no due job after the provider was silent', async ({
-    deps,
-    client,
-    paid,
-    sync,
-    syncAfter,
-  }) => {
+  it('is asked about by a run’s page, and by no job after silence', async ({ deps, client, paid, sync, syncAfter }) => {
     const both = [rowOfOtherAttempt(deps, paid), rowOfOtherAttempt(deps, await paidUpstream(deps, client))]
     deps.clock.advance(90)
     hushed(deps)

@@ -45,22 +45,19 @@ describe('sync: rows that name money in suspense', () => {
     ['a void of a row that has not settled', true, NOT_SETTLED, { status: 'reversed' }, 1],
     ['a refund', true, {}, back, 2],
     ['a dispute', true, {}, { ...back, returns: 'chargeback' }, 2],
-  ])(
-    '%s leaves nothing of it, neither in suspense nor in the books',
-    async ([, isSecond, fields, taken, booked], { deps, rows, hold, sync }) => {
-      const cause = isSecond ? 'second_capture' : 'unknown_reference'
-      const { own, item } = await hold(cause, fields)
-      rows.splice(0, 1, { ...own, ...taken, updatedAt: deps.now() })
+  ])('%s leaves nothing of it anywhere', async ([, isSecond, fields, taken, booked], { deps, rows, hold, sync }) => {
+    const cause = isSecond ? 'second_capture' : 'unknown_reference'
+    const { own, item } = await hold(cause, fields)
+    rows.splice(0, 1, { ...own, ...taken, updatedAt: deps.now() })
 
-      await sync()
+    await sync()
 
-      expect(await item()).toMatchObject({ cause, status: 'resolved', resolution: 'refunded', refundedMinor: 100_000 })
-      const totals = await houseTotals(deps, { fromDay: '2026-11-20', untilDay: '2026-11-20' })
-      expect(totals).toHaveLength(booked)
-      expect(await sumsOf(deps)).toStrictEqual(NOTHING)
-      expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
-    },
-  )
+    expect(await item()).toMatchObject({ cause, status: 'resolved', resolution: 'refunded', refundedMinor: 100_000 })
+    const totals = await houseTotals(deps, { fromDay: '2026-11-20', untilDay: '2026-11-20' })
+    expect(totals).toHaveLength(booked)
+    expect(await sumsOf(deps)).toStrictEqual(NOTHING)
+    expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
+  })
 
   held.for([
     ['in one page with it', 'second_capture'],

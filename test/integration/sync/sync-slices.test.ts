@@ -32,34 +32,31 @@ describe('sync: its positions', () => {
     ['refused', 'refused'],
     // It says that there are more rows.
     ['an empty page', 'provider_silent'],
-  ] as const)(
-    'are kept after every page: %s says %s, and the next run goes on after the last one',
-    async ([reason, end], { deps, rows, credited, sync }) => {
-      rows.push(rowNow(deps, credited))
-      const { asked, state } = await withBacklog(deps, rows, 120)
-      // A refused cursor is tried again from the beginning of its span, once.
-      const isCursor = reason === 'refused'
-      const unanswered = isCursor ? [2, 3] : [2]
-      const answer = reason === 'an empty page' ? EMPTY : ({ kind: 'unanswered', reason } as const)
-      state.answer = (question) => (unanswered.includes(question) ? answer : undefined)
+  ] as const)('let the next run go on after %s, told as %s', async ([reason, end], { deps, rows, credited, sync }) => {
+    rows.push(rowNow(deps, credited))
+    const { asked, state } = await withBacklog(deps, rows, 120)
+    // A refused cursor is tried again from the beginning of its span, once.
+    const isCursor = reason === 'refused'
+    const unanswered = isCursor ? [2, 3] : [2]
+    const answer = reason === 'an empty page' ? EMPTY : ({ kind: 'unanswered', reason } as const)
+    state.answer = (question) => (unanswered.includes(question) ? answer : undefined)
 
-      const stopped = await sync()
-      deps.clock.advance(1)
-      const resumed = await shareSync(deps, { woken: false })
+    const stopped = await sync()
+    deps.clock.advance(1)
+    const resumed = await shareSync(deps, { woken: false })
 
-      expect(stopped).toMatchObject({ complete: false, until: null })
-      expect(resumed).toBeUndefined()
-      const [, refused, next] = asked.map(({ afterId }) => afterId)
-      expect(refused).toBe(rows.at(-50)?.transactionId)
-      expect(next).toBe(isCursor ? undefined : refused)
-      expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
-      expect(await findDueJobs(deps, 10)).toStrictEqual([])
-      expect(deps.lines.filter(({ code }) => code === 'sync.completed').slice(-2)).toMatchObject([
-        { level: 'warn', fields: { end, incomplete: 1 } },
-        { level: 'info', fields: { end: 'read', incomplete: 0 } },
-      ])
-    },
-  )
+    expect(stopped).toMatchObject({ complete: false, until: null })
+    expect(resumed).toBeUndefined()
+    const [, refused, next] = asked.map(({ afterId }) => afterId)
+    expect(refused).toBe(rows.at(-50)?.transactionId)
+    expect(next).toBe(isCursor ? undefined : refused)
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+    expect(await findDueJobs(deps, 10)).toStrictEqual([])
+    expect(deps.lines.filter(({ code }) => code === 'sync.completed').slice(-2)).toMatchObject([
+      { level: 'warn', fields: { end, incomplete: 1 } },
+      { level: 'info', fields: { end: 'read', incomplete: 0 } },
+    ])
+  })
 
   it('move past a row whose check fails, however old it is', async ({ deps, client, rows, credited }) => {
     const other = await creditedPayment(deps, client)
@@ -155,31 +152,28 @@ describe('sync: a provider with a quota', () => {
   it.for([
     [239_999, true],
     [240_000, false],
-  ] as const)(
-    'says "not now" for %d ms, and a run waits for it: %s',
-    async ([pauseMs, isAwaited], { deps, rows, credited }) => {
-      rows.push(rowNow(deps, credited))
-      const { asked, state } = await withBacklog(deps, rows, 120)
-      let roomAtMs = 0
-      deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
-      state.answer = (question) => {
-        if (question !== 2) return undefined
-        roomAtMs = deps.monotonicMs() + pauseMs
-        return { kind: 'unanswered', reason: 'rate_limited' }
-      }
-      const slept: number[] = []
-      const sleep = (ms: number) => {
-        slept.push(ms)
-        return deps.sleep(ms)
-      }
+  ] as const)('says "not now" for %d ms; a run waits: %s', async ([pauseMs, isAwaited], { deps, rows, credited }) => {
+    rows.push(rowNow(deps, credited))
+    const { asked, state } = await withBacklog(deps, rows, 120)
+    let roomAtMs = 0
+    deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
+    state.answer = (question) => {
+      if (question !== 2) return undefined
+      roomAtMs = deps.monotonicMs() + pauseMs
+      return { kind: 'unanswered', reason: 'rate_limited' }
+    }
+    const slept: number[] = []
+    const sleep = (ms: number) => {
+      slept.push(ms)
+      return deps.sleep(ms)
+    }
 
-      const summary = await syncProviderTransactions({ ...deps, sleep })
-      deps.clock.advance(isAwaited ? 0 : 240)
-      await shareSync(deps, { woken: false })
+    const summary = await syncProviderTransactions({ ...deps, sleep })
+    deps.clock.advance(isAwaited ? 0 : 240)
+    await shareSync(deps, { woken: false })
 
-      expect([summary.complete, slept]).toStrictEqual([isAwaited, isAwaited ? [pauseMs] : []])
-      expect(asked[2]).toStrictEqual(asked[1])
-      expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
-    },
-  )
+    expect([summary.complete, slept]).toStrictEqual([isAwaited, isAwaited ? [pauseMs] : []])
+    expect(asked[2]).toStrictEqual(asked[1])
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+  })
 })

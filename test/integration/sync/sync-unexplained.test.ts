@@ -82,22 +82,19 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     ['a withdrawal', { type: 'account' }],
     ['a row of an unknown type', { type: 'unknown', status: 'pending' }],
     ['a row of an unknown status', { status: 'unknown' }],
-  ])(
-    '%s that names one of our payments becomes one finding and moves no money',
-    async ([, fields], { deps, client, credited, sync, syncAfter }) => {
-      const row = rowNow(deps, credited, { ...fields, keptMinor: undefined, amountMinor: minor(25_000) })
+  ])('%s of a payment is one finding, no movement', async ([, fields], { deps, client, credited, sync, syncAfter }) => {
+    const row = rowNow(deps, credited, { ...fields, keptMinor: undefined, amountMinor: minor(25_000) })
 
-      await sync(row)
-      const again = await syncAfter(3_600)
+    await sync(row)
+    const again = await syncAfter(3_600)
 
-      expect(again.complete).toBe(true)
-      const about = { paymentId: credited.payment.paymentId, clientId: client.clientId }
-      const finding = await findingAbout(deps, row.transactionId, 'transaction_unexplained')
-      expect(finding).toMatchObject({ amountMinor: 25_000, ...about })
-      expect(deps.published).toHaveLength(1)
-      expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
-    },
-  )
+    expect(again.complete).toBe(true)
+    const about = { paymentId: credited.payment.paymentId, clientId: client.clientId }
+    const finding = await findingAbout(deps, row.transactionId, 'transaction_unexplained')
+    expect(finding).toMatchObject({ amountMinor: 25_000, ...about })
+    expect(deps.published).toHaveLength(1)
+    expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
+  })
 
   it('a won dispute that names no payment is not reported as money taken back', async ({ deps, sync }) => {
     await sync(settledRow(foreign, deps.now(), { type: 'correction', comesAgain: true, providerPaymentId: '' }))
@@ -115,18 +112,15 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     [{ type: 'unknown' }, 1, unmatched],
     [fromAccount, 0, { type: 'unmatched', providerMinor: -102_500, bankMinor: 0, houseMinor: -102_500 }],
     [{ ...fromAccount, isWithdrawal: true }, 0, { type: 'withdrawal', bankMinor: 100_000, houseMinor: -2_500 }],
-  ] as const)(
-    'a row without a payment is booked to the house: %o, with %d findings, as %o',
-    async ([fields, findings, booked], { deps, sync }) => {
-      const row = settledRow(foreign, deps.now(), fields)
+  ] as const)('a row of no payment goes to the house: %o %d %o', async ([fields, findings, booked], { deps, sync }) => {
+    const row = settledRow(foreign, deps.now(), fields)
 
-      await sync(row)
+    await sync(row)
 
-      expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject(booked)
-      expect(deps.published).toHaveLength(findings)
-      expect(deps.provider.countOf('getPayment')).toBe(0)
-    },
-  )
+    expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject(booked)
+    expect(deps.published).toHaveLength(findings)
+    expect(deps.provider.countOf('getPayment')).toBe(0)
+  })
 
   it('a deduction is booked although its unknown status was a finding before', async ({ deps, sync }) => {
     const row = settledRow(foreign, deps.now(), { type: 'correction' })
@@ -142,21 +136,18 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     [type, 'failed'] as const,
   ])
 
-  it.for(undone)(
-    'a booked %s becomes a finding when it is %s',
-    async ([type, status], { deps, rows, sync, syncAfter }) => {
-      const row = settledRow(foreign, deps.now(), { type })
-      await sync(row)
-      deps.published.length = 0
-      deps.clock.advance(600)
-      rows.splice(0, rows.length, { ...row, status, updatedAt: deps.now() })
+  it.for(undone)('a booked %s is a finding when it is %s', async ([type, status], { deps, rows, sync, syncAfter }) => {
+    const row = settledRow(foreign, deps.now(), { type })
+    await sync(row)
+    deps.published.length = 0
+    deps.clock.advance(600)
+    rows.splice(0, rows.length, { ...row, status, updatedAt: deps.now() })
 
-      await syncAfter(300)
-      await syncAfter(60)
+    await syncAfter(300)
+    await syncAfter(60)
 
-      expect(deps.published).toMatchObject([{ kind: 'suspense.finding' }])
-    },
-  )
+    expect(deps.published).toMatchObject([{ kind: 'suspense.finding' }])
+  })
 
   it('a refund that fails after it was deducted becomes a finding', async ({ deps, credited, rows, syncAfter }) => {
     const row = rowNow(deps, credited, { type: 'return', providerPaymentId: '' })
@@ -215,13 +206,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     expect(await findingAbout(deps, row.transactionId, 'reversed_upstream')).toMatchObject({ status: 'open' })
   })
 
-  it('a refund that names no money waits until its payment is credited', async ({
-    deps,
-    client,
-    paid,
-    sync,
-    syncAfter,
-  }) => {
+  it('a refund that names no money waits for its payment’s credit', async ({ deps, client, paid, sync, syncAfter }) => {
     const row = rowNow(deps, paid, { type: 'return', providerPaymentId: '' })
 
     await sync(row, rowNow(deps, paid))

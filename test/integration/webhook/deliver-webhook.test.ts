@@ -206,11 +206,7 @@ describe('checkOverdueDelivery (due work)', () => {
 const passDays = (deps: TestDeps, count: number) => deps.clock.set(addMs(deps.now(), count * DAY_MS))
 
 /* The retention of redelivered events: redeliver.test.ts. */
-it('retention (design section 9) treats an expired delivery as deleted, while its event lives longer', async ({
-  deps,
-  event,
-  delivery,
-}) => {
+it('an expired delivery counts as deleted; its event lives longer (section 9)', async ({ deps, event, delivery }) => {
   const { clientId, endpointId, deliveryId } = delivery
   await deliverWebhook(deps, messageFor(delivery))
   expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })

@@ -96,13 +96,10 @@ describe('redeliver to an endpoint since a time', () => {
     expect(measured).toStrictEqual([undefined, undefined, undefined])
   })
 
-  it.for(['abandoned', 'skipped', 'succeeded'])(
-    'sends only those that are %s when asked',
-    async (status, { kinds }) => {
-      expect(await kinds.again({ status })).toMatchObject({ body: { count: 1 } })
-      expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, [status]: 'scheduled' })
-    },
-  )
+  it.for(['abandoned', 'skipped', 'succeeded'])('sends only the %s ones when asked', async (status, { kinds }) => {
+    expect(await kinds.again({ status })).toMatchObject({ body: { count: 1 } })
+    expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, [status]: 'scheduled' })
+  })
 
   it('leaves out earlier events, in any form of the time', async ({ kinds }) => {
     const jakarta = kinds.events.skipped.firedAt.replace('T04:', 'T11:').replace('Z', '+07:00')

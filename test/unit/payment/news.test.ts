@@ -50,12 +50,11 @@ const OTHERS = aPayment({ paymentRequestId: 'pr-shown' })
 const NOTHING = { do: 'nothing' }
 
 describe('decideOnNews: a capture', () => {
-  it.each(['open', 'succeeded', 'failed', 'expired', 'cancelled', undefined] as const)(
-    'makes a pending payment succeed although its request is %s',
-    (status) => {
-      expect(decideOnNews(OWN, news(aCapture(), status), NOW)).toMatchObject({ do: 'succeed', payment: OWN })
-    },
-  )
+  const STATUSES = ['open', 'succeeded', 'failed', 'expired', 'cancelled', undefined] as const
+
+  it.each(STATUSES)('makes a pending payment succeed although its request is %s', (status) => {
+    expect(decideOnNews(OWN, news(aCapture(), status), NOW)).toMatchObject({ do: 'succeed', payment: OWN })
+  })
 
   it.each(WRONG)('of %s is held, and fails the payment whose own request it was', (_case, fields, cause) => {
     const capture = aCapture(fields)
@@ -117,14 +116,11 @@ describe('decideOnNews: a status without money', () => {
     expect(decideOnNews(OWN, news(undefined, status), NOW)).toStrictEqual(NOTHING)
   })
 
-  it.each(['failed', 'expired', 'cancelled'] as const)(
-    '%s changes nothing for another request, or where nothing is pending',
-    (status) => {
-      for (const stored of [OTHERS, aPayment(CREDITED), aCreating(), undefined]) {
-        expect(decideOnNews(stored, news(undefined, status), NOW)).toStrictEqual(NOTHING)
-      }
-    },
-  )
+  it.each(['failed', 'expired', 'cancelled'] as const)('%s closes only a pending payment of its request', (status) => {
+    for (const stored of [OTHERS, aPayment(CREDITED), aCreating(), undefined]) {
+      expect(decideOnNews(stored, news(undefined, status), NOW)).toStrictEqual(NOTHING)
+    }
+  })
 })
 
 const [BY_PAYMENT, BY_REQUEST] = [{ providerPaymentId: 'py-1' }, { paymentRequestId: 'pr-own' }]
@@ -140,27 +136,21 @@ const upstream = (payment: Partial<ProviderPayment> = {}) => {
 
 // A capture that is not there, not received or not named yet: `receive-callback.test.ts`.
 describe('askForNews (design section 4, Provider news)', () => {
-  it.each(['open', 'failed'] as const)(
-    'takes a payment that is %s for no money, in every answer that names it',
-    async (status) => {
-      const told = { kind: 'news', news: { capture: undefined, requestStatus: 'expired' } }
+  it.each(['open', 'failed'] as const)('takes a payment that is %s for no money in any answer', async (status) => {
+    const told = { kind: 'news', news: { capture: undefined, requestStatus: 'expired' } }
 
-      for (const subject of [BY_PAYMENT, BY_REQUEST]) {
-        expect(await askForNews({ provider: upstream({ status }) }, subject)).toMatchObject(told)
-      }
-    },
-  )
+    for (const subject of [BY_PAYMENT, BY_REQUEST]) {
+      expect(await askForNews({ provider: upstream({ status }) }, subject)).toMatchObject(told)
+    }
+  })
 
-  it.each([{ ...BY_PAYMENT, ...BY_REQUEST }, BY_REQUEST])(
-    'says nothing of %j while the provider does not answer about its money',
-    async (subject) => {
-      const provider = upstream()
-      const unreachable = { kind: 'unanswered', reason: 'unreachable' } as const
-      provider.script('getPayment', async () => unreachable)
+  it.each([{ ...BY_PAYMENT, ...BY_REQUEST }, BY_REQUEST])('says nothing of %j without its money', async (subject) => {
+    const provider = upstream()
+    const unreachable = { kind: 'unanswered', reason: 'unreachable' } as const
+    provider.script('getPayment', async () => unreachable)
 
-      expect(await askForNews({ provider }, subject)).toStrictEqual(unreachable)
-    },
-  )
+    expect(await askForNews({ provider }, subject)).toStrictEqual(unreachable)
+  })
 
   it('takes the payment from the capture itself, for any request that led to it', async () => {
     const another = { paymentRequestId: 'pr-2', reference: 'another-reference' }

@@ -24,14 +24,7 @@ const CODES = [...'BCA BNI OVO DANA NEXCASH QRIS CARDS CIMB_VIRTUAL_ACCOUNT bca'
 const texts = (limit: number) => [null, 7, ...['é', '😀'].flatMap((one) => [one.repeat(limit), one.repeat(limit + 1)])]
 
 const customers = [
-  null,
-  {},
-  [],
-  [1],
-  'Sari',
-  { odd: 1 },
-  { phone: null },
-  { phone: '0812' },
+  ...[null, {}, [], [1], 'Sari', { odd: 1 }, { phone: null }, { phone: '0812' }],
   ...texts(255).map((name) => ({ name, phone: '+6281234567890' })),
 ]
 

@@ -115,9 +115,7 @@ describe('reversals at the provider simulator (design section 10)', () => {
     expect(() => sim.core.reversePayment(id, { kind })).toThrow(expect.objectContaining({ status: 400 }))
   })
 
-  it('has a row and a callback for each refund, chargeback and won dispute, and refuses invalid ones', async ({
-    sim,
-  }) => {
+  it('has a row and a callback for each refund, chargeback and won dispute; refuses invalid ones', async ({ sim }) => {
     const id = sim.create()
     const paymentId = sim.pay(id)
     for (const order of [{}, { kind: 'voided', amount: 1 }, { kind: 'refund', amount: 0.5 }, WON]) {

@@ -7,9 +7,7 @@ import { aCore, aRequestBody, aSimulator, FINAL, simulatorIt as it } from '../..
 import { tempDirectory } from '../../support/temp-directory.ts'
 
 describe('a request of the provider simulator', () => {
-  it('is another one for a reference that was used before, and both are found by it, oldest first', ({
-    sim: { core },
-  }) => {
+  it('is another one for a used reference, and both are found by it, oldest first', ({ sim: { core } }) => {
     const bodies = [aRequestBody(), aRequestBody('QRIS', { reference_id: 'another' }), aRequestBody()]
     const [first, , second] = bodies.map(core.createPaymentRequest)
 
@@ -57,29 +55,26 @@ describe('a request of the provider simulator', () => {
     for (const destination of destinations) expect(destination).toMatch(form)
   })
 
-  it.for(FINAL)(
-    'ends once: %s is neither paid, cancelled, failed nor expired, but after_expiry',
-    async (status, { sim }) => {
-      const id = sim.create()
-      sim.end(id, status)
-      const before = sim.core.getPaymentRequest(id)
+  it.for(FINAL)('ends once: %s is not paid, cancelled, failed, expired, but after_expiry', async (status, { sim }) => {
+    const id = sim.create()
+    sim.end(id, status)
+    const before = sim.core.getPaymentRequest(id)
 
-      for (const other of FINAL) {
-        const refusal = expect.objectContaining({ status: 400, errorCode: 'INACTIVE_PAYMENT_REQUEST' })
-        expect(() => sim.end(id, other)).toThrow(refusal)
-      }
-      expect(sim.core.getPaymentRequest(id)).toStrictEqual(before)
-      sim.order('payment', 'after_expiry')
-      sim.pay(id)
-      await sim.advance(0)
+    for (const other of FINAL) {
+      const refusal = expect.objectContaining({ status: 400, errorCode: 'INACTIVE_PAYMENT_REQUEST' })
+      expect(() => sim.end(id, other)).toThrow(refusal)
+    }
+    expect(sim.core.getPaymentRequest(id)).toStrictEqual(before)
+    sim.order('payment', 'after_expiry')
+    sim.pay(id)
+    await sim.advance(0)
 
-      const payment = sim.paymentOf(id)
-      expect(sim.statusOf(id)).toBe(status)
-      expect(payment).toMatchObject({ status: 'SUCCEEDED', captures: [{ capture_amount: 150_000 }] })
-      expect(sim.rows({ product_id: payment.payment_id })).toHaveLength(1)
-      expect(sim.callbacks.at(-1)).toMatchObject({ event: 'payment.capture', data: payment })
-    },
-  )
+    const payment = sim.paymentOf(id)
+    expect(sim.statusOf(id)).toBe(status)
+    expect(payment).toMatchObject({ status: 'SUCCEEDED', captures: [{ capture_amount: 150_000 }] })
+    expect(sim.rows({ product_id: payment.payment_id })).toHaveLength(1)
+    expect(sim.callbacks.at(-1)).toMatchObject({ event: 'payment.capture', data: payment })
+  })
 
   it.for([
     [undefined, 149_999],
