@@ -10,13 +10,12 @@ import { PaymentSchema } from '../../payment/payment-store.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../payment-status.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
-import { foundKey, idOf, ownersOf, paymentKey } from '../../table/keys.ts'
-import { mergedPages, shareOf } from '../../table/list-items.ts'
+import { idOf, ownersOf, paymentKey } from '../../table/keys.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { addMs, DAY_MS, END_OF_TIME, later, MINUTE_MS, type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Difference, differs, when } from '../../verdict/difference.ts'
 import { auditAdjustments, auditEntries } from './audit-entries.ts'
-import { type ClientBooks, paired, storedPayment } from './client-books.ts'
+import { type ClientBooks, ownedPayments, storedPayment } from './client-books.ts'
 
 /** Plain numbers, because a tampered figure can exceed the range of money and must still be reported. */
 type Sums = { netMinor: number; recreditedMinor: number; writtenOffMinor: number }
@@ -137,17 +136,12 @@ export const auditCounts = async (deps: StoreDeps, { clientId, parts, ledger }: 
   return counted.flat()
 }
 
-const PAYMENTS_READ = 500
-
 /** A client's open payments, as they are now. A payment that was posted after the index was read is not open. */
-const auditOpenPayments = async (deps: StoreDeps, { clientId, parts }: ClientBooks) => {
-  const partitions = ownersOf(clientId, parts).map((owner) => [owner])
-  const limit = shareOf(PAYMENTS_READ, partitions)
+const auditOpenPayments = async (deps: StoreDeps, books: ClientBooks) => {
   const payments: Payment[] = []
   const differences: Difference[] = []
-  for await (const { items: rows } of mergedPages(deps, { index: 'by-open', partitions, limit })) {
-    const keys = rows.map((row) => foundKey('PAYMENT', row))
-    for (const owned of paired(keys, await deps.table.getMany(keys))) {
+  for await (const page of ownedPayments(deps, books, 'open')) {
+    for (const owned of page) {
       const payment = storedPayment(owned)
       if (payment === undefined) differences.push(...differs('payment', idOf(owned.key.pk), 'readable', 'unreadable'))
       else if (payment.openAt !== undefined) payments.push(payment)

@@ -8,13 +8,12 @@ import { houseOf } from '../../journal/entry.ts'
 import { type HouseEntry, type HouseTotal, houseEntriesOf, houseTotals } from '../../journal/house-store.ts'
 import { ZERO } from '../../money.ts'
 import { heldOf, MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
-import type { Item } from '../../table/attributes.ts'
-import { foundKey, idOf, type Key, suspenseKey } from '../../table/keys.ts'
+import { foundKey, idOf, suspenseKey } from '../../table/keys.ts'
 import { queryPages } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Difference, differs } from '../../verdict/difference.ts'
-import { readTrail } from './client-books.ts'
+import { type OwnedItem, paired, readTrail } from './client-books.ts'
 
 /** A difference of the house, and its client if it has one. */
 type HouseDifference = { readonly clientId: string | undefined; readonly difference: Difference }
@@ -103,9 +102,9 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
   const found = new Set([''])
   const differences: HouseDifference[] = []
   const list = { index: 'by-owner', partition: [GATEWAY_OWNER, 'suspense'], limit: PAGE } as const
-  const judge = async (keys: readonly Key[], items: readonly (Item | undefined)[]) => {
-    const judged = await mapInChunks([...items.entries()], SIDE_BY_SIDE, async ([at, stored]) => {
-      const id = idOf(keys[at]?.pk ?? '')
+  const judge = async (owned: readonly OwnedItem[]) => {
+    const judged = await mapInChunks(owned, SIDE_BY_SIDE, async ({ key, item: stored }) => {
+      const id = idOf(key.pk)
       found.add(id)
       if (stored === undefined) return ofClient(clientOf(id), differs('suspense', id, 'there', 'not there'))
       const item = ifValid(SuspenseSchema, stored)
@@ -117,11 +116,11 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
   const clientOf = (id: string) => of.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
   for await (const rows of queryPages(deps, list)) {
     const keys = rows.map((row) => foundKey('SUSPENSE', row))
-    await judge(keys, await deps.table.getMany(keys))
+    await judge(paired(keys, await deps.table.getMany(keys)))
   }
   // The index shows an item later than the journal does: an item that only entries name is read by its key.
   const named = [...of.keys()].filter((id) => !found.has(id)).map(suspenseKey)
-  await judge(named, await deps.table.getMany(named))
+  await judge(paired(named, await deps.table.getMany(named)))
   return differences
 }
 

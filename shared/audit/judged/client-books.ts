@@ -90,26 +90,19 @@ export const storedSettlements = async function* (
   }
 }
 
-const readSettlements = async (deps: TableDeps, clientId: ClientId, lastId: SettlementId | undefined) => {
-  const pages = await Array.fromAsync(storedSettlements(deps, clientId, lastId))
-  return {
-    stored: pages
-      .flatMap(({ stored }) => stored)
-      .toSorted((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1)),
-    unreadable: pages.flatMap(({ differences }) => differences),
-  }
-}
-
 /** Reads a client's kept figures. The client itself is read again, because its trail may have grown meanwhile. */
 export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<ClientBooks> => {
   const { clientId } = known
   const ledger = await readableLedger(deps, clientId)
-  const [client = known, { stored, unreadable }, trail, adjustments] = await Promise.all([
+  const [client = known, pages, trail, adjustments] = await Promise.all([
     findClient(deps, clientId),
-    readSettlements(deps, clientId, ledger?.window.lastSettlementId),
+    Array.fromAsync(storedSettlements(deps, clientId, ledger?.window.lastSettlementId)),
     readTrail(deps, clientId),
     listAdjustments(deps, clientId),
   ])
+  const stored = pages
+    .flatMap((page) => page.stored)
+    .toSorted((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1))
   return {
     client,
     clientId,
@@ -120,7 +113,7 @@ export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<C
     clientRecords: trail.records,
     differences: [
       ...(ledger ? [] : differs('ledger', clientId, 'readable', 'unreadable')),
-      ...unreadable,
+      ...pages.flatMap(({ differences }) => differences),
       ...trail.differences,
       ...auditClientRecord(client, trail.records),
       ...stored.flatMap(({ settlement: { settlementId }, item }) => [
@@ -163,17 +156,24 @@ export const paired = (keys: readonly Key[], items: readonly (Item | undefined)[
   keys.map((key, at) => ({ key, item: items[at] }))
 
 /**
- * All payments of a client, oldest first, page by page. They are raw, because an audit must also report an unreadable
- * one. `between`: list times, both included.
+ * A client's payments that are open, or listed between two times, both included; oldest first, page by page. They are
+ * raw, because an audit must also report an unreadable one.
  */
 export const ownedPayments = async function* (
   deps: TableDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
-  between: readonly [string, string],
+  asked: readonly [string, string] | 'open',
 ): AsyncGenerator<readonly OwnedItem[]> {
-  const partitions = ownersOf(clientId, parts).map((owner) => [owner, 'payment'])
-  const limit = shareOf(PAGE, partitions)
-  for await (const { items } of mergedPages(deps, { index: 'by-owner', partitions, limit, range: { between } })) {
+  const owners = ownersOf(clientId, parts)
+  const list =
+    asked === 'open'
+      ? ({ index: 'by-open', partitions: owners.map((owner) => [owner]) } as const)
+      : ({
+          index: 'by-owner',
+          partitions: owners.map((owner) => [owner, 'payment']),
+          range: { between: asked },
+        } as const)
+  for await (const { items } of mergedPages(deps, { ...list, limit: shareOf(PAGE, owners) })) {
     const keys = items.map((row) => foundKey('PAYMENT', row))
     yield paired(keys, await deps.table.getMany(keys))
   }
