@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps, TableDeps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { BookDaySchema, bookDay } from '../journal/day-totals.ts'
@@ -28,26 +28,11 @@ export const progressIn = <const Schema extends v.GenericSchema>(
   throw invalid(`cursor: ${reason}`, { cursor: [reason] }, 'Leave it out to begin with the first client.')
 }
 
+const CLIENTS = { index: 'by-owner', partition: [GATEWAY_OWNER, 'client'] } as const
 const Row = v.object({ id: ClientIdSchema, listedAt: TimestampSchema })
 
 /** Clients of one page. They are read at the same time, before the run checks its time again. */
 const PAGE = 40
-
-/** A page of the clients after a position. The index suggests: a client of this minute may be missing. */
-const clientsAfter = async (deps: TableDeps, after: ClientPosition | undefined) => {
-  const { items, cursor } = await deps.table.query({
-    index: 'by-owner',
-    partition: [GATEWAY_OWNER, 'client'],
-    limit: PAGE,
-    ...(after && { cursor: cursorOf(after) }),
-  })
-  const rows = items.map((item) => v.parse(Row, item))
-  const last = rows.at(-1)
-  return {
-    clientIds: rows.map(({ id }) => id),
-    next: cursor && last ? { clientId: last.id, createdAt: last.listedAt } : undefined,
-  }
-}
 
 /** The attributes of the table and of the index, as the table spells them. */
 const cursorOf = ({ clientId, createdAt }: ClientPosition) => ({
@@ -63,7 +48,7 @@ const RUN_MS = 200_000
 
 /**
  * Reads clients page by page, in the order of their registration, until `isFull` or the run's time is over. Answers the
- * last client of this run; undefined when it was the last of all.
+ * last client of this run; undefined when it was the last of all. The index may miss a client of this minute.
  */
 export const walkClients = async (
   deps: Pick<Deps, 'table' | 'monotonicMs'>,
@@ -73,9 +58,12 @@ export const walkClients = async (
   const endsAtMs = deps.monotonicMs() + RUN_MS
   let position = from
   do {
-    const page = await clientsAfter(deps, position)
-    await report.read(page.clientIds)
-    position = page.next
+    const after = position && cursorOf(position)
+    const { items, cursor } = await deps.table.query({ ...CLIENTS, limit: PAGE, cursor: after })
+    const rows = items.map((item) => v.parse(Row, item))
+    await report.read(rows.map(({ id }) => id))
+    const last = rows.at(-1)
+    position = cursor && last && { clientId: last.id, createdAt: last.listedAt }
   } while (position && !report.isFull() && deps.monotonicMs() < endsAtMs)
   return position
 }
