@@ -31,10 +31,8 @@ const RUN_MS = 2 * MINUTE_MS
 /** An operator waits for a whole audit. */
 const WHOLE_RUN_MS = 2.5 * MINUTE_MS
 
-type Message = { readonly client_id: string } | { readonly settlement_id: string } | { readonly gateway: true }
-
 /** Starts an audit, or its next run. `group`: a client takes turns with others. */
-const sendAudit = ({ queues }: Pick<Deps, 'queues'>, body: Message, group: string) =>
+const sendAudit = ({ queues }: Pick<Deps, 'queues'>, body: object, group: string) =>
   queues.send('audits', { body, delaySeconds: 0, group })
 
 /**

@@ -12,6 +12,8 @@ const doesNotStand = () =>
     'Run audit-ledger and repeat with the figures exactly as it shows them.',
   )
 
+type Asked = Pick<Accepted, 'operator' | 'notes'> & { readonly clientId: ClientId; readonly difference: Difference }
+
 const TRIES = 5
 
 /**
@@ -21,14 +23,8 @@ const TRIES = 5
  */
 export const acceptDifference = async (
   deps: RecordDeps,
-  input: {
-    readonly clientId: ClientId
-    readonly difference: Difference
-    readonly operator: string
-    readonly notes: string
-  },
+  { clientId, difference, operator, notes }: Asked,
 ): Promise<Difference> => {
-  const { clientId, difference, operator, notes } = input
   await requireClient(deps, clientId)
   for (let tried = 0; tried < TRIES; tried++) {
     const before = await readClientVerdict(deps, clientId)
