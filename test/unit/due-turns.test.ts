@@ -18,22 +18,19 @@ const someItems = fc.array(anItem, { maxLength: 60 })
 const most = fc.integer({ min: 1, max: 9 })
 
 describe('dueTurns', () => {
-  itHoldsFor(someItems, most)(
-    'gives every owner one of every round, in the order of adding, and loses nothing',
-    (items, count) => {
-      const turns = turnsOf(items)
-      const taken: Item[] = []
-      while (turns.owners > 0) taken.push(...turns.take(count))
+  itHoldsFor(someItems, most)('gives every owner one of every round, in order, and loses nothing', (items, count) => {
+    const turns = turnsOf(items)
+    const taken: Item[] = []
+    while (turns.owners > 0) taken.push(...turns.take(count))
 
-      const of = (owner: string, some: readonly Item[]) => some.filter((item) => item.owner === owner)
-      for (const owner of ['a', 'b', 'c', 'd']) expect(of(owner, taken)).toStrictEqual(of(owner, items))
-      for (const [at, { owner }] of taken.entries()) {
-        const before = of(owner, taken.slice(0, at)).length
-        const others = new Set(taken.slice(at).map((item) => item.owner))
-        for (const other of others) expect(of(other, taken.slice(0, at)).length).toBeGreaterThanOrEqual(before - 1)
-      }
-    },
-  )
+    const of = (owner: string, some: readonly Item[]) => some.filter((item) => item.owner === owner)
+    for (const owner of ['a', 'b', 'c', 'd']) expect(of(owner, taken)).toStrictEqual(of(owner, items))
+    for (const [at, { owner }] of taken.entries()) {
+      const before = of(owner, taken.slice(0, at)).length
+      const others = new Set(taken.slice(at).map((item) => item.owner))
+      for (const other of others) expect(of(other, taken.slice(0, at)).length).toBeGreaterThanOrEqual(before - 1)
+    }
+  })
 
   itHoldsFor(someItems, most)('puts back a taken item unchanged', (items, count) => {
     const [turns, untouched] = [turnsOf(items), turnsOf(items)]

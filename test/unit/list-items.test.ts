@@ -7,6 +7,7 @@ import { isNew, put, update } from '../../shared/table/step.ts'
 import { interceptTable, queriesIn, recordTable } from '../support/intercept-table.ts'
 import { memoryDeps } from '../support/memory-deps.ts'
 import { runs } from '../support/runs.ts'
+import { itHoldsFor } from './it-holds-for.ts'
 
 /** Rows of few times, so that many share one, in up to four partitions. One partition may be empty. */
 const rows = fc.uniqueArray(
@@ -33,57 +34,57 @@ const inOrder = (all: readonly Row[], newestFirst = false) => {
   return newestFirst ? places.toReversed() : places
 }
 
-it('several partitions are read as if they were one, in pages of any size, either way, from any row on', () =>
-  fc.assert(
-    fc.asyncProperty(
-      rows,
-      fc.integer({ min: 1, max: 9 }),
-      fc.boolean(),
-      fc.nat(),
-      async (all, limit, newestFirst, at) => {
-        const deps = await stored(all)
-        const expected = inOrder(all, newestFirst)
-        const from = at % (all.length + 1)
-        const last = all.find((row) => place(row) === expected[from - 1])
-        const after = last && { ...suspenseKeyOf(last.id), listed_at: last.listedAt, id: last.id }
+itHoldsFor(
+  rows,
+  fc.integer({ min: 1, max: 9 }),
+  fc.boolean(),
+  fc.nat(),
+)(
+  'several partitions are read as if they were one, in pages of any size, either way, from any row on',
+  async (all, limit, newestFirst, at) => {
+    const deps = await stored(all)
+    const expected = inOrder(all, newestFirst)
+    const from = at % (all.length + 1)
+    const last = all.find((row) => place(row) === expected[from - 1])
+    const after = last && { ...suspenseKeyOf(last.id), listed_at: last.listedAt, id: last.id }
 
-        const found: string[] = []
-        const mores: boolean[] = []
-        const input = { index: 'by-owner', partitions, newestFirst, limit } as const
-        for await (const page of mergedPages(deps, input, after)) {
-          found.push(...page.items.map(place))
-          mores.push(page.more)
-        }
+    const found: string[] = []
+    const mores: boolean[] = []
+    const input = { index: 'by-owner', partitions, newestFirst, limit } as const
+    for await (const page of mergedPages(deps, input, after)) {
+      found.push(...page.items.map(place))
+      mores.push(page.more)
+    }
 
-        expect(found).toStrictEqual(expected.slice(from))
-        expect(mores).toStrictEqual([...mores.slice(1).map(() => true), false])
-      },
-    ),
-    { numRuns: runs(50) },
-  ))
+    expect(found).toStrictEqual(expected.slice(from))
+    expect(mores).toStrictEqual([...mores.slice(1).map(() => true), false])
+  },
+  { numRuns: runs(50) },
+)
 
-it('a page is newest first, whole, and empty past the end, over one partition as over several', () =>
-  fc.assert(
-    fc.asyncProperty(
-      rows,
-      fc.constantFrom(partitions, partitions.slice(0, 1)),
-      fc.integer({ min: 1, max: 5 }),
-      fc.integer({ min: 1, max: 9 }),
-      async (all, listed, perPage, page) => {
-        const deps = await stored(all)
-        const input = { kind: 'SUSPENSE', index: 'by-owner', partitions: listed } as const
+const listings = fc.constantFrom(partitions, partitions.slice(0, 1))
 
-        const items = await listMergedItems(deps, { ...input, page: pageOf({ page, per_page: perPage }) })
+itHoldsFor(
+  rows,
+  listings,
+  fc.integer({ min: 1, max: 5 }),
+  fc.integer({ min: 1, max: 9 }),
+)(
+  'a page is newest first, whole, and empty past the end, over one partition as over several',
+  async (all, listed, perPage, page) => {
+    const deps = await stored(all)
+    const input = { kind: 'SUSPENSE', index: 'by-owner', partitions: listed } as const
 
-        const expected = inOrder(
-          all.filter(({ part }) => part < listed.length),
-          true,
-        )
-        expect(items.map(place)).toStrictEqual(expected.slice((page - 1) * perPage, page * perPage))
-      },
-    ),
-    { numRuns: runs(100) },
-  ))
+    const items = await listMergedItems(deps, { ...input, page: pageOf({ page, per_page: perPage }) })
+
+    const expected = inOrder(
+      all.filter(({ part }) => part < listed.length),
+      true,
+    )
+    expect(items.map(place)).toStrictEqual(expected.slice((page - 1) * perPage, page * perPage))
+  },
+  { numRuns: runs(100) },
+)
 
 it('a page of 100 is reached after more keys than one query passes over', async () => {
   const all = Array.from({ length: 230 }, (_, at) => ({ part: 0, listedAt: 't1', id: `id${at}` }))
