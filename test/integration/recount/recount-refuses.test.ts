@@ -136,11 +136,7 @@ describe('recount-ledger', () => {
   })
 })
 
-/** Something that changes what a recount read, before it writes. */
-type Overtaking = {
-  readonly tear: (deps: MemoryDeps, client: Client, payment: Payment) => Promise<unknown>
-  readonly meanwhile: (deps: MemoryDeps, client: Client, payment: Payment) => Promise<unknown>
-}
+type Act = (deps: MemoryDeps, client: Client, payment: Payment) => Promise<unknown>
 
 const removeEvent = (deps: MemoryDeps, _: Client, { paymentId }: Payment) =>
   deps.table.write(remove(eventKey(paymentId, 'payment.succeeded'), exists))
@@ -151,7 +147,8 @@ const removeEntry = async (deps: MemoryDeps, client: Client, payment: Payment) =
   await addCredit(deps, client, less(ZERO, payment.netMinor))
 }
 
-const OVERTAKING: Readonly<Record<string, Overtaking>> = {
+/** Something that changes what a recount read, before it writes. */
+const OVERTAKING: Readonly<Record<string, { readonly tear: Act; readonly meanwhile: Act }>> = {
   'its shard is credited': {
     tear: (deps, client) => addCredit(deps, client, 7),
     meanwhile: (deps, client) => adjusted(deps, client, 'recovered', 5_000),

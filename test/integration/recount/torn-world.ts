@@ -81,7 +81,7 @@ const titleOf = ({ key: { pk, sk } }: Written): string => {
   return String(kind).toLowerCase()
 }
 
-export type TornState = { readonly title: string; readonly world: () => MemoryDeps }
+type TornState = { readonly title: string; readonly world: () => MemoryDeps }
 
 /** The table after the last of these transactions, with what a restore brought of each. */
 const worldOf = (recorded: readonly Recorded[], kept: readonly Cut[]): MemoryDeps => {
@@ -102,11 +102,8 @@ const worldOf = (recorded: readonly Recorded[], kept: readonly Cut[]): MemoryDep
   return deps
 }
 
-const titleOfTorn = ({ written }: Recorded, kept: Cut): string =>
-  `only ${written
-    .filter((_, n) => kept[n])
-    .map(titleOf)
-    .join(', ')}`
+const titleOfTorn = ({ written }: Recorded, kept: Cut | undefined): string =>
+  `only ${written.flatMap((one, n) => (kept?.[n] ? titleOf(one) : [])).join(', ')}`
 
 /** Every table that a restore can leave of these transactions, one after the other. */
 export const tornStates = (recorded: readonly Recorded[]): readonly TornState[] => {
@@ -115,7 +112,7 @@ export const tornStates = (recorded: readonly Recorded[]): readonly TornState[] 
     [[]],
   )
   return cuts.map((kept) => ({
-    title: recorded.map((one, at) => titleOfTorn(one, kept[at] ?? [])).join('; '),
+    title: recorded.map((one, at) => titleOfTorn(one, kept[at])).join('; '),
     world: () => worldOf(recorded, kept),
   }))
 }
@@ -131,23 +128,8 @@ export const toldClient = async (endpoints: number) => {
   return { deps, client }
 }
 
-export type Torn = {
-  readonly client: Client
-  readonly states: readonly TornState[]
-  /** What the whole transaction comes to. */
-  readonly end: End
-}
-
-/** What a client was credited and paid, the money that was held, and how its payments ended. */
-type End = {
-  readonly credited: number
-  readonly paidOut: number
-  readonly held: readonly string[]
-  readonly ended: readonly string[]
-}
-
-/** Every torn state of every transaction of a flow. */
-export const tornOf = async (flow: Flow): Promise<Torn> => {
+/** Every torn state of every transaction of a flow, and the end that the whole transaction comes to. */
+export const tornOf = async (flow: Flow) => {
   const { deps, client } = await toldClient(2)
   deps.clock.advance(60)
   const act = await flow(deps, client)
@@ -177,7 +159,8 @@ const payEverythingOut = async (deps: TestDeps, client: Client): Promise<void> =
   await expectBalanced(deps, client.clientId)
 }
 
-const endOf = async (deps: MemoryDeps, { clientId }: Client): Promise<End> => {
+/** What a client was credited and paid, the money that was held, and how its payments ended. */
+const endOf = async (deps: MemoryDeps, { clientId }: Client) => {
   const ledger = await readLedger(deps, clientId)
   const held = deps.stored.items('SUSPENSE#').filter(({ kind }) => kind === 'money')
   const payments = deps.stored.items('PAYMENT#').filter(({ sk }) => sk === 'PAYMENT')
@@ -191,7 +174,7 @@ const endOf = async (deps: MemoryDeps, { clientId }: Client): Promise<End> => {
 }
 
 /** The provider calls again about everything, twice, and everything is paid out. */
-const rest = async (deps: MemoryDeps, client: Client): Promise<End> => {
+const rest = async (deps: MemoryDeps, client: Client): ReturnType<typeof endOf> => {
   for (let time = 0; time < 2; time++) {
     await hearEverything(deps)
     await expectBalanced(deps, client.clientId)
@@ -201,7 +184,10 @@ const rest = async (deps: MemoryDeps, client: Client): Promise<End> => {
 }
 
 /** The repair is complete: everything ends as without a restore. */
-export const expectHealed = async (deps: MemoryDeps, { client, end }: Torn): Promise<void> => {
+export const expectHealed = async (
+  deps: MemoryDeps,
+  { client, end }: Awaited<ReturnType<typeof tornOf>>,
+): Promise<void> => {
   await expectBalanced(deps, client.clientId)
   expect(await rest(deps, client)).toStrictEqual(end)
 }
