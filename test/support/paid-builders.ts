@@ -106,7 +106,7 @@ export const storeOpen = async (deps: TestDeps, payments: readonly Payment[]): P
   }
 }
 
-type RowFields = { readonly feeMinor?: number; readonly settledAt?: Timestamp }
+type RowFields = { readonly feeMinor?: number | undefined; readonly settledAt?: Timestamp | undefined }
 
 /** The provider's settled row of a payment, by default with the estimated fee. */
 export const settledRowFor = (
@@ -166,11 +166,7 @@ export const aSucceededPayment = async (
   deps: TestDeps,
   client: Client,
   { providerFeeMinor: feeMinor, providerSettledAt: settledAt, ...fields }: Parameters<typeof anOpenPayment>[2] = {},
-): Promise<Payment> =>
-  post(deps, await anOpenPayment(deps, client, fields), {
-    ...(feeMinor !== undefined && { feeMinor }),
-    ...(settledAt && { settledAt }),
-  })
+): Promise<Payment> => post(deps, await anOpenPayment(deps, client, fields), { feeMinor, settledAt })
 
 /** The provider's transaction of a payment: by default settled, with the payment's fee. */
 export const aTransaction = (

@@ -17,15 +17,9 @@ const withKey = async (expiresInSeconds?: number) => {
   const deps = testDeps()
   const client = await aStoredClient(deps)
   const { text, key, header } = await issueKey(deps, client.clientId, expiresInSeconds)
-  return {
-    deps,
-    another: { ...deps, memory: {} },
-    client,
-    text,
-    key,
-    ask: (from: TestDeps = deps) => authenticate(from, header),
-    revoke: () => revokeApiKey(deps, { clientId: client.clientId, keyId: key.keyId, operator: 'tester' }),
-  }
+  const ask = (from: TestDeps = deps) => authenticate(from, header)
+  const revoke = () => revokeApiKey(deps, { clientId: client.clientId, keyId: key.keyId, operator: 'tester' })
+  return { deps, another: { ...deps, memory: {} }, client, text, key, ask, revoke }
 }
 
 describe('authenticate (spec 5)', () => {

@@ -107,14 +107,8 @@ describe('a debt (design section 9)', () => {
         (error: { retryAfterSeconds?: number }) => error.retryAfterSeconds,
       )
     const owe = (points: number, from = deps) => addDebt(from, client, ONE, points * 60)
-    return {
-      deps,
-      client,
-      anotherEnvironment,
-      ask,
-      owe,
-      counter: () => deps.table.get(rateKey(client.clientId, 'requests')),
-    }
+    const counter = () => deps.table.get(rateKey(client.clientId, 'requests'))
+    return { deps, client, anotherEnvironment, ask, owe, counter }
   }
 
   it('is a point for each sixty units that were begun', () => {
