@@ -8,7 +8,7 @@ import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
-import { deliveryKey, endpointKey, paymentKey, windowKey } from '../../../shared/table/keys.ts'
+import { deliveryKey, endpointKey, eventKey, paymentKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, type Step, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, msBetween } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
@@ -123,6 +123,18 @@ it('a lost window hides no difference of another part of the ledger', async () =
   const { standing } = await readClientVerdict(deps, clientId)
   const what = ['ledger', 'event.data.external_reference']
   expect(standing).toMatchObject(what.map((one) => ({ what: one })))
+})
+
+it('a foreign field in an event is a difference without its content', async () => {
+  const { deps, client } = await aSyncWorld()
+  const { payment } = await creditedPayment(deps, client)
+  const event = await rawItem(deps, eventKey(payment.paymentId, 'payment.succeeded'))
+  await putRaw(deps, { ...event, body: String(event?.['body']).replace('"data":{', '"data":{"phone":"+62811000000",') })
+
+  await auditClient(deps, client.clientId)
+
+  const { standing } = await readClientVerdict(deps, client.clientId)
+  expect(standing).toMatchObject([{ what: 'event.data.phone', expected: 'as in the payment', found: 'otherwise' }])
 })
 
 it('the debt of a client is alerted after a week, then weekly, until new payments cover it', async () => {
