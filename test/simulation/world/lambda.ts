@@ -52,19 +52,10 @@ export const invoke = (
       trace(world, () => `< ${name} ${requestId.slice(0, 8)} ${JSON.stringify(invocation).slice(0, 300)}`)
       resolve(invocation)
     }
-    const process = startProcess({
-      name,
-      scheduler: world.scheduler,
-      prng: world.prng,
-      crashAt: options.crashAt,
-      crashChance: world.faults.crash,
-      slowChance: world.faults.slowCall,
-      onSlow: () => count(world.tally, 'fault slowCall'),
-      onKilled: () => {
-        count(world.tally, 'fault crash')
-        for (const listen of world.onEnded) listen(process, 'died')
-        ended({ kind: 'died' })
-      },
+    const process: Process = startProcess(world, name, options.crashAt, () => {
+      count(world.tally, 'fault crash')
+      for (const listen of world.onEnded) listen(process, 'died')
+      ended({ kind: 'died' })
     })
     // A flow whose awaits are counted starts cold, because the cache of an earlier run would hide some of them.
     const cold = options.crashAt !== undefined || options.onProcess !== undefined

@@ -1,47 +1,22 @@
+import type { Faults } from './faults.ts'
 import type { Prng } from './prng.ts'
 import type { Scheduler } from './scheduler.ts'
-import type { World } from './world.ts'
+import { count, type Tally, type World } from './world.ts'
 
 /** Where to kill a process: at its n-th await, before the call leaves or before the answer comes back. */
 export type CrashPoint = { readonly await: number; readonly side: 'before' | 'after' }
 
 /** One run of one handler: what Lambda calls an invocation. It can be killed at any await. */
-export type Process = {
-  /** The name of its function. */
-  readonly name: string
-  readonly alive: () => boolean
-  readonly kill: () => void
-  /** Lambda freezes the environment: no answer and no timer reaches the process until it is thawed. */
-  readonly freeze: () => void
-  readonly thaw: () => void
-  /** The labels of its awaited calls, in order: the crash points of its flow. */
-  readonly awaits: readonly string[]
-  /** Whether it waits for an answer or a timer. Work that its handler left open continues with the environment. */
-  readonly isBusy: () => boolean
-  /** One call to the outside: it leaves, has its effect and comes back, each after its own drawn or given time. */
-  readonly call: <T>(label: string, effect: () => T, durationMs?: number, onItsWayMs?: number) => Promise<T>
-  readonly sleep: (ms: number) => Promise<void>
-  /** Delays a request that has left. A frozen process does not stop it. */
-  readonly delay: (ms: number) => Promise<void>
-}
-
-type ProcessOptions = {
-  readonly name: string
-  readonly scheduler: Scheduler
-  readonly prng: Prng
-  readonly crashAt?: CrashPoint | undefined
-  /** Probability that a random call kills the process, on either side. */
-  readonly crashChance?: number
-  /** Probability that a call takes seconds on its way. */
-  readonly slowChance?: number
-  readonly onSlow?: () => void
-  readonly onKilled: () => void
-}
+export type Process = ReturnType<typeof startProcess>
 
 const never = <T>(): Promise<T> => new Promise<T>(() => undefined)
 
-export const startProcess = (options: ProcessOptions): Process => {
-  const { scheduler, prng, crashAt, crashChance = 0, slowChance = 0 } = options
+type Host = { readonly scheduler: Scheduler; readonly prng: Prng; readonly faults: Faults; readonly tally: Tally }
+
+/** Starts a run of this function, with the faults that its world has now. */
+export const startProcess = (host: Host, name: string, crashAt: CrashPoint | undefined, onKilled: () => void) => {
+  const { scheduler, prng, tally } = host
+  const { crash, slowCall } = host.faults
   const awaits: string[] = []
   let alive = true
   let underWay = 0
@@ -56,12 +31,13 @@ export const startProcess = (options: ProcessOptions): Process => {
   const kill = () => {
     if (!alive) return
     alive = false
-    options.onKilled()
+    onKilled()
   }
 
   const dies = (side: CrashPoint['side']): boolean =>
-    (crashAt?.await === awaits.length && crashAt.side === side) || (crashChance > 0 && prng.chance(crashChance / 2))
+    (crashAt?.await === awaits.length && crashAt.side === side) || (crash > 0 && prng.chance(crash / 2))
 
+  /** One call to the outside: it leaves, has its effect and comes back, each after its own drawn or given time. */
   const call = <T>(label: string, effect: () => T, durationMs?: number, onItsWayMs = 0): Promise<T> => {
     // A killed process does nothing more, but its earlier calls still take effect.
     if (!alive) return never()
@@ -71,8 +47,8 @@ export const startProcess = (options: ProcessOptions): Process => {
       return never()
     }
     const crashAfter = dies('after')
-    const isSlow = prng.chance(slowChance)
-    if (isSlow) options.onSlow?.()
+    const isSlow = prng.chance(slowCall)
+    if (isSlow) count(tally, 'fault slowCall')
     underWay++
     const outwardMs = onItsWayMs + (isSlow ? prng.int(50, 4_000) : prng.int(1, 5))
     const backMs = durationMs ?? prng.int(1, 15)
@@ -99,9 +75,10 @@ export const startProcess = (options: ProcessOptions): Process => {
     })
 
   return {
-    name: options.name,
+    name,
     alive: () => alive,
     kill,
+    /** Lambda freezes the environment: no answer and no timer reaches the process until it is thawed. */
     freeze: () => {
       held ??= []
     },
@@ -110,11 +87,14 @@ export const startProcess = (options: ProcessOptions): Process => {
       held = undefined
       for (const run of waiting) run()
     },
-    awaits,
+    /** The labels of its awaited calls, in order: the crash points of its flow. */
+    awaits: awaits as readonly string[],
+    /** Whether it waits for an answer or a timer. Work that its handler left open continues with the environment. */
     isBusy: () => underWay > 0,
     call,
-    delay: (ms) => waited((over) => scheduler.after(ms, over)),
-    sleep: (ms) =>
+    /** Delays a request that has left. A frozen process does not stop it. */
+    delay: (ms: number) => waited((over) => scheduler.after(ms, over)),
+    sleep: (ms: number) =>
       waited((over) => {
         if (alive) scheduler.after(ms, () => within(() => alive && over()))
       }),
