@@ -1,7 +1,7 @@
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { countedCarry } from '../../../infra/local/emulators/memory-table/memory-requests.ts'
 import { isContention } from '../../../shared/runtime/aws/dynamodb-table.ts'
-import type { StepsOutcome, TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
+import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { attributeName } from '../../../shared/table/attributes.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { Step } from '../../../shared/table/step.ts'
@@ -139,16 +139,21 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
   }
   /** The answer to an applied write may be lost, and the SDK sends the same request again. */
   const sendTwice = async <Answer extends Applied>(
-    name: string,
+    name: 'write' | 'transact',
     steps: readonly Step[],
     run: () => Answer,
-    again: (first: Answer, sentMs: number) => Answer,
   ): Promise<Answer> => {
     await overtaken(steps)
     const sentMs = world.scheduler.nowMs()
-    const first = await send(name, () => written(world, steps, run))
+    const once = () => {
+      if (!meetsThrottledIndex(world, steps)) return run()
+      throw name === 'transact' ? cancelled() : new Error('an index was throttled')
+    }
+    const first = await send(name, () => written(world, steps, once))
     if (!first.applied || !hasFault(world, 'tableRetried')) return first
-    const second = await send(`${name}, again`, () => again(first, sentMs))
+    // Only a process that was frozen in between repeats a transaction so late that its token is forgotten.
+    const isKnown = () => name === 'transact' && world.scheduler.nowMs() - sentMs <= TOKEN_MS
+    const second = await send(`${name}, again`, () => (isKnown() ? first : run()))
     if (!second.applied) count(world.tally, 'a retried write had been applied')
     return second
   }
@@ -163,26 +168,7 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
         return page(world, input)
       })
     },
-    write: (step) =>
-      sendTwice(
-        'write',
-        [step],
-        () => {
-          if (meetsThrottledIndex(world, [step])) throw new Error('an index was throttled')
-          return requests.write(step)
-        },
-        () => requests.write(step),
-      ),
-    transact: (steps) =>
-      sendTwice<StepsOutcome>(
-        'transact',
-        steps,
-        () => {
-          if (meetsThrottledIndex(world, steps)) throw cancelled()
-          return requests.transact(steps)
-        },
-        // Only a process that was frozen in between repeats a transaction so late.
-        (first, sentMs) => (world.scheduler.nowMs() - sentMs <= TOKEN_MS ? first : requests.transact(steps)),
-      ),
+    write: (step) => sendTwice('write', [step], () => requests.write(step)),
+    transact: (steps) => sendTwice('transact', steps, () => requests.transact(steps)),
   }
 }
