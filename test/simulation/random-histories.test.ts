@@ -4,20 +4,18 @@
  * A failure names its seed: `npm run sim -- --seed N --trace` tells its story.
  */
 import { describe, expect, it } from 'vitest'
-import { loadFunctions } from '../world/environments.ts'
-import { runHistory } from './history.ts'
-import { operationsOf } from './operations-of.ts'
+import { loadRun } from './run-seeds.ts'
 
 /** What fits into the time of `npm test`. `.ci/run` continues from there, and asks for the situations. */
 const SEEDS = 2
 
-const functions = await loadFunctions()
+const run = await loadRun()
 
 describe('random histories of the whole gateway', () => {
   it(`hold every invariant from seed 1 to ${SEEDS}`, { timeout: 300_000 }, async () => {
     const failures: string[] = []
     for (let seed = 1; seed <= SEEDS; seed++) {
-      const { problems } = await runHistory({ seed, operations: operationsOf(seed), functions })
+      const { problems } = await run(seed)
       if (problems.length > 0)
         failures.push(`npm run sim -- --seed ${seed} --trace: ${problems.slice(0, 5).join('; ')}`)
     }
