@@ -28,6 +28,7 @@ const goes =
 
 const [isStillCreating, succeeds] = [goes('creating', 'creating'), goes('pending', 'succeeded')]
 const isTakenOver = (write: Write) => isStillCreating(write) && isChanged(write, 'attempt')
+const succeedsAfter = (name: string) => (write: Write) => succeeds(write) && write.before[name] !== undefined
 const isFoundBy = (name: string) => (write: Write) => succeeds(write) && write.worker?.name === name
 const isPosted = ({ before, after }: Write) =>
   after['status'] === 'succeeded' && before['open_at'] !== undefined && after['open_at'] === undefined
@@ -53,14 +54,8 @@ const OF_PAYMENTS: Situations<Write> = {
   'a success is found by sync-slices': [250, isFoundBy('sync-slices')],
   'a success is found by refresh-payment': [250, isFoundBy('refresh-payment')],
   'a success is found by api-cancel-payment': [250, isFoundBy('api-cancel-payment')],
-  'a payment is paid after its cancel was requested': [
-    250,
-    (write) => succeeds(write) && write.before['cancel_requested_at'] !== undefined,
-  ],
-  'a payment is paid after its expiry began': [
-    250,
-    (write) => succeeds(write) && write.before['expiry_started_at'] !== undefined,
-  ],
+  'a payment is paid after its cancel was requested': [250, succeedsAfter('cancel_requested_at')],
+  'a payment is paid after its expiry began': [250, succeedsAfter('expiry_started_at')],
   'a payment is posted by its settled row': [25, (write) => isPosted(write) && !isVoid(write) && !isAssumed(write)],
   'a payment is void before it is posted': [250, (write) => isPosted(write) && isVoid(write)],
   'a fee is assumed after seven days': [1_000, (write) => isPosted(write) && !isVoid(write) && isAssumed(write)],

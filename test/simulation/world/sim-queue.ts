@@ -54,13 +54,6 @@ export const createSimQueue = (options: SimQueueOptions) => {
   let sent = 0
   let receipts = 0
 
-  const put = (message: Pick<Stored, 'body' | 'sentAtMs' | 'visibleAtMs'>): string => {
-    const messageId = `message-${++sent}`
-    const untouched = { receipt: undefined, receiveCount: 0, isCopy: false }
-    stored.add({ ...message, ...untouched, messageId })
-    return messageId
-  }
-
   const take = (message: Stored, nowMs: number, disorder: Disorder | undefined): ReceivedMessage => {
     const receipt = `${message.messageId}/${++receipts}`
     Object.assign(message, { receipt, receiveCount: message.receiveCount + 1 })
@@ -83,12 +76,13 @@ export const createSimQueue = (options: SimQueueOptions) => {
   }
 
   return {
-    /** Answers the message's id. */
-    send: ({ body, delaySeconds, nowMs }: SentMessage): string => {
+    send: ({ body, delaySeconds, nowMs }: SentMessage): void => {
       if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > MAX_DELAY_SECONDS) {
         throw new Error(`InvalidParameterValue: DelaySeconds ${delaySeconds} is not between 0 and 900`)
       }
-      return put({ body, sentAtMs: nowMs, visibleAtMs: nowMs + delaySeconds * 1_000 })
+      const untouched = { receipt: undefined, receiveCount: 0, isCopy: false }
+      const times = { sentAtMs: nowMs, visibleAtMs: nowMs + delaySeconds * 1_000 }
+      stored.add({ messageId: `message-${++sent}`, body, ...times, ...untouched })
     },
     /** Returns up to ten visible messages and hides them. Messages received too often go to the dead-letter queue. */
     receive: ({ max, nowMs, disorder }: ReceiveRequest): readonly ReceivedMessage[] => {

@@ -41,6 +41,13 @@ type Impairment = { readonly lost: number; readonly delayMs: number }
 
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
 
+/** Calls every listener, also those that are added later. */
+const toAll =
+  <Args extends readonly unknown[]>(listeners: readonly ((...args: Args) => void)[]) =>
+  (...args: Args): void => {
+    for (const listen of listeners) listen(...args)
+  }
+
 /** The world around the handlers: storage, queues, provider, merchants and time, all drawn from one seed. */
 export const createWorld = ({
   seed,
@@ -76,16 +83,11 @@ export const createWorld = ({
     sendCallback: ((): Promise<number> =>
       Promise.reject(new Error('no gateway listens for callbacks yet'))) as SendCallback,
   }
+  const { onChange, onWritten, onRefused } = border
   const table = createMemoryTable({
-    onChange: (change) => {
-      for (const listen of border.onChange) listen(change)
-    },
-    onWritten: (changes) => {
-      for (const listen of border.onWritten) listen(changes)
-    },
-    onRefused: (step, was) => {
-      for (const listen of border.onRefused) listen(step, was)
-    },
+    onChange: toAll(onChange),
+    onWritten: toAll(onWritten),
+    onRefused: toAll(onRefused),
   })
   return Object.assign(border, {
     prng,
