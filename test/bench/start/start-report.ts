@@ -123,12 +123,12 @@ const measure = async (functions: readonly Measured[]): Promise<void> => {
 }
 
 const functionsOf = async (directory: string, tableUrl: string) => {
-  const bundles = bundledStage(STAGE, directory)
+  const { functions } = await bundledStage(STAGE.settings.name, directory)
   const bareFiles = new Map<string, string>()
   const measured = []
   for (const spec of MANIFEST) {
     const means = meansOf(spec, STAGE)
-    const bundle = bundles.get(functionName(STAGE.settings.name, spec))
+    const bundle = functions.get(functionName(STAGE.settings.name, spec))
     if (bundle === undefined) throw new Error(`the template has no function ${spec.name}`)
     const bare = bareFiles.get(means.join()) ?? (await bareOf(directory, means))
     bareFiles.set(means.join(), bare)

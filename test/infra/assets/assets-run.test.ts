@@ -13,7 +13,6 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
-import { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answersClients, type FunctionSpec, functionName, routeKeyOf } from '../../../functions/function-spec.ts'
@@ -21,18 +20,11 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { resolveStack } from '../../../infra/operate/trace/resolve-stack.ts'
 import { SOURCE_MAPS } from '../../../infra/stack/project-root.ts'
-import { deployedStage } from '../../../infra/stack/stage.ts'
 import { proveVersions } from '../../../shared/runtime/release/prove-versions.ts'
 import { lambdaAnswer, lambdaEvent } from '../../support/lambda-answer.ts'
 import { takesEvery } from '../../support/runs.ts'
-import {
-  assemblyFiles,
-  type BundledFunction,
-  bundledStage,
-  bundlesIn,
-  lambdaEnvironment,
-  synthesisedByCommand,
-} from './bundled-stage.ts'
+import { tempDirectory } from '../../support/temp-directory.ts'
+import { assemblyFiles, type BundledFunction, bundledStage, lambdaEnvironment } from './bundled-stage.ts'
 
 /** A third more than the largest bundle today, so that a dependency that slows cold starts fails a test. */
 const LARGEST_BUNDLE_BYTES = 450_000
@@ -41,19 +33,16 @@ const NO_CREDENTIALS = 'the environment has no AWS credentials'
 const SourceMapFile = v.object({ sources: v.array(v.string()), sourcesContent: v.optional(v.unknown()) })
 
 const STAGE = 'assets'
-const [directory, again] = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'gateway-assets-'))) as [string, string]
+const directory = mkdtempSync(join(tmpdir(), 'gateway-assets-'))
 
 let functions: ReadonlyMap<string, BundledFunction>
 let printed: string
 
 beforeAll(async () => {
-  printed = await synthesisedByCommand(STAGE, directory)
-  functions = bundlesIn(new CloudAssembly(directory), deployedStage(STAGE))
+  ;({ printed, functions } = await bundledStage(STAGE, directory))
 }, 240_000)
 
-afterAll(() => {
-  for (const one of [directory, again]) rmSync(one, { recursive: true })
-})
+afterAll(() => rmSync(directory, { recursive: true }))
 
 /** The SDK clients that a function needs, in alphabetical order. This stage has no front. */
 const clientsOf = (spec: FunctionSpec): readonly string[] => [
@@ -71,8 +60,9 @@ const assetOf = (name = '') => {
 }
 
 describe('the assets of the stack', () => {
-  it.runIf(takesEvery)('are the same after a second synthesis of the same code', () => {
-    bundledStage(deployedStage(STAGE), again)
+  it.runIf(takesEvery)('are the same after a second synthesis of the same code', async () => {
+    const again = tempDirectory()
+    await bundledStage(STAGE, again)
 
     expect(assemblyFiles(again)).toStrictEqual(assemblyFiles(directory))
   })
