@@ -1,5 +1,3 @@
-import { functionName } from '../../../functions/function-spec.ts'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import { handler as dueAlerts } from '../../../functions/queue/check-due-alerts.ts'
 import { handler as dueDeliveries } from '../../../functions/queue/check-due-deliveries.ts'
 import { handler as duePayments } from '../../../functions/queue/check-due-payments.ts'
@@ -32,13 +30,8 @@ export const handOver = (
   deps: Deps,
   records: readonly unknown[],
   worker: string,
-): Promise<unknown> => handler.withDeps(deps)({ Records: records } as never, contextOf(worker) as never)
-
-const contextOf = (worker: string) => {
-  const spec = MANIFEST.find(({ name }) => name === worker)
-  if (!spec) throw new Error(`there is no ${worker}`)
-  return { functionName: functionName(WATCHED_STAGE, spec) }
-}
+): Promise<unknown> =>
+  handler.withDeps(deps)({ Records: records } as never, { functionName: `gateway-${WATCHED_STAGE}-${worker}` } as never)
 
 export const DUE_WORKERS = [
   ['check-due-payments', duePayments],
@@ -52,9 +45,8 @@ export const runDueWork = async (deps: MemoryDeps): Promise<void> => {
   await run(checkDueWork, deps)
   const handedOut = deps.sent.slice(before)
   for (const [worker, handler] of DUE_WORKERS) {
-    for (const { queue, message } of handedOut) {
-      if (worker === `check-${queue}`) await handOver(handler, deps, [asMessage(message.body)], worker)
-    }
+    const messages = handedOut.filter(({ queue }) => worker === `check-${queue}`)
+    for (const { message } of messages) await handOver(handler, deps, [asMessage(message.body)], worker)
   }
 }
 
