@@ -40,8 +40,6 @@ type WallsWorld = Awaited<ReturnType<typeof startWallsWorld>>
 const statusesIn = ({ table }: WallsWorld['world']): readonly unknown[] =>
   table.items('PAYMENT#').flatMap(({ sk, status }) => (sk === 'PAYMENT' ? [status] : []))
 
-export type Kind = { readonly paid: boolean; readonly callbacks: boolean }
-
 const NO_QUOTA = 10_000_000
 const PAYMENTS = 120
 /** Until the provider has settled, and the tail has read for the last time. */
@@ -49,7 +47,7 @@ const LIFE_MS = 5 * 24 * HOUR_MS
 const LISTING = 'GET /transactions'
 
 /** Counts the whole life of a payment, on many payments, because some runs serve many of them. */
-export const measureUse = async ({ paid, callbacks }: Kind) => {
+export const measureUse = async ({ paid, callbacks }: { readonly paid: boolean; readonly callbacks: boolean }) => {
   const { world, create, pay, pass } = await startWallsWorld(NO_QUOTA)
   if (!callbacks) world.provider.orderFault({ target: 'callback', fault: 'lost', times: PAYMENTS })
   world.provider.resetCalls()

@@ -6,7 +6,6 @@ import { QUOTA_STAGES } from '../../support/stage-options.ts'
 import { measuredOn } from '../measured-on.ts'
 import { specOf } from '../monthly-activity.ts'
 import {
-  type Kind,
   type Load,
   measureUse,
   measureWorkers,
@@ -89,13 +88,6 @@ const MIXES = [
   ['unpaid', 0],
   ['mixed, half of each', 0.5],
 ] as const
-
-const KINDS: readonly (readonly [string, Kind])[] = [
-  ['paid', { paid: true, callbacks: true }],
-  ['paid, callback lost', { paid: true, callbacks: false }],
-  ['unpaid', { paid: false, callbacks: true }],
-  ['unpaid, callback lost', { paid: false, callbacks: false }],
-]
 
 const shown = (value: number): string =>
   Number.isFinite(value) ? String(Math.round(value * (value < 10 ? 100 : 1)) / (value < 10 ? 100 : 1)) : 'none'
@@ -190,10 +182,11 @@ const speedText = ({ dueItems, pages }: WorkerSpeeds): string =>
 
 /** The highest lasting rates by the model, the model's parts, and a comparison with single payments. */
 export const wallsReport = async () => {
-  const uses: (readonly [string, Use])[] = []
-  for (const [name, kind] of KINDS) uses.push([name, await measureUse(kind)])
-  const [paid, paidLost, unpaid, unpaidLost] = uses.map(([, use]) => use)
-  if (!paid || !paidLost || !unpaid || !unpaidLost) throw new Error('a kind was not measured')
+  const paid = await measureUse({ paid: true, callbacks: true })
+  const paidLost = await measureUse({ paid: true, callbacks: false })
+  const unpaid = await measureUse({ paid: false, callbacks: true })
+  const unpaidLost = await measureUse({ paid: false, callbacks: false })
+  const uses = { paid, 'paid, callback lost': paidLost, unpaid, 'unpaid, callback lost': unpaidLost }
   const speeds = await measureWorkers()
   const model = { paid: worse(paid, paidLost), unpaid: worse(unpaid, unpaidLost), speeds }
   const singles: (readonly string[])[] = []
@@ -208,7 +201,10 @@ export const wallsReport = async () => {
     measuredOn('npm run bench -- walls'),
     markdownTable(['Quota', 'Payments', 'A second, for ever', 'First wall', 'The next one'], walls.map(wallRow)),
     stationTable(),
-    markdownTable(['A payment', 'Calls', 'Rows read in its life', 'in its first hour'], uses.map(useRow)),
+    markdownTable(
+      ['A payment', 'Calls', 'Rows read in its life', 'in its first hour'],
+      Object.entries(uses).map(useRow),
+    ),
     speedText(speeds),
     markdownTable(SINGLES_HEADING.split(', '), singles),
   ]
