@@ -6,6 +6,7 @@
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { OPERATIONS } from '../../../infra/local/openapi/operations.ts'
 import { anApiClient, aPaymentBody, call, type HttpHandler } from '../../support/api-event.ts'
@@ -24,10 +25,9 @@ const allowedFor = (name: string): readonly number[] => {
   return [...Object.keys(success).map(Number), ...errors.filter((status) => status < 500)]
 }
 
-const ENDPOINTS = MANIFEST.flatMap(({ name, entry, trigger }) => {
-  if (trigger.kind === 'http-default') return [{ name, entry, route: '$default' }]
-  if (trigger.kind !== 'http' || !trigger.path.startsWith('/v1/')) return []
-  return [{ name, entry, route: `${trigger.method} ${trigger.path}` }]
+const ENDPOINTS = MANIFEST.flatMap((spec) => {
+  const route = routeKeyOf(spec)
+  return route === undefined || route.includes('/callbacks/') ? [] : [{ ...spec, route }]
 })
 
 const HOSTILE_NAMES = ['__proto__', 'constructor', 'toString', 'length', '']

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
+import { answersClients, routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import {
   API_DOCUMENT,
@@ -31,9 +32,7 @@ const contractOf = (value: unknown, areNames = false): unknown => {
 
 describe('docs/openapi.yaml', () => {
   it('describes every function that merchants call, and no other', () => {
-    const routes = MANIFEST.flatMap(({ trigger }) =>
-      trigger.kind === 'http' && trigger.path.startsWith('/v1/') ? [`${trigger.method} ${trigger.path}`] : [],
-    )
+    const routes = MANIFEST.filter(answersClients).flatMap((spec) => routeKeyOf(spec) ?? [])
     const described = Object.entries(DESCRIPTION.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     )
