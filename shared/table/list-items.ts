@@ -59,32 +59,22 @@ export const listMergedItems = async (
   const [partition, ...others] = partitions
   if (partition && others.length === 0) return listItems(deps, { ...input, partition })
   const { index, kind, page, reads } = input
-  const keys = await collectMerged(deps, { index, kind, partitions }, firstOfPage(page), page.perPage)
-  return (await deps.table.getMany(keys, reads)).filter(isStillIn(index, partitions))
-}
-
-const collectMerged = async (
-  deps: TableDeps,
-  { index, kind, partitions }: Pick<MergedListInput, 'index' | 'kind' | 'partitions'>,
-  first: number,
-  count: number,
-): Promise<readonly Key[]> => {
+  const first = firstOfPage(page)
   // An equal share of the keys before the page, and the whole page.
-  const limit = Math.min(shareOf(first, partitions) + count, MAX_KEYS)
+  const limit = Math.min(shareOf(first, partitions) + page.perPage, MAX_KEYS)
   const keys: Key[] = []
   let passed = 0
   for await (const { items } of mergedPages(deps, { index, partitions, newestFirst: true, limit })) {
     keys.push(...items.slice(Math.max(0, first - passed)).map((item) => foundKey(kind, item)))
     passed += items.length
-    if (keys.length >= count) break
+    if (keys.length >= page.perPage) break
   }
-  return keys.slice(0, count)
+  const items = await deps.table.getMany(keys.slice(0, page.perPage), reads)
+  return items.filter(isStillIn(index, partitions))
 }
 
-type MergedInput = Pick<QueryInput, 'range' | 'newestFirst'> & {
-  readonly index?: IndexName
+type MergedInput = Pick<QueryInput, 'index' | 'range' | 'newestFirst' | 'limit'> & {
   readonly partitions: readonly (readonly unknown[])[]
-  readonly limit: number
 }
 
 type Part = {

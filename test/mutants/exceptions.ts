@@ -6,7 +6,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/posting/move-payment.ts plan: comparison moved 9c803bad',
     'shared/settlement/statement/settlement-entries.ts balanceEntries: comparison moved 3f8de684',
     'shared/table/attributes.ts cached: write dropped 5cc1b764',
-    'shared/table/list-items.ts collectMerged: comparison moved bf4947c2',
+    'shared/table/list-items.ts listMergedItems: comparison moved 2f5f7660',
     'shared/webhook/delivery/delivery-store.ts attemptsOf: comparison moved e7cdbf5a',
     'shared/webhook/delivery/list-deliveries.ts LISTED_BY_THEN_MS: bound moved a84a66a1',
     'shared/webhook/delivery/list-deliveries.ts newestDeliveries: choice reversed 7e1a3418',
