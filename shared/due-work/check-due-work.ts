@@ -13,7 +13,7 @@ type Send = (messages: readonly QueueMessage[]) => Promise<void>
 
 const handOut = async (deps: FindDeps, work: CheckedWork, send: Send, slot: number) => {
   const limit = mostParts(work, callsPerMinute(deps.stage, deps.now())) * ITEMS_OF_A_PART
-  const { items } = await findDuePage(deps, { work, slot, limit, cursor: undefined })
+  const { items } = await findDuePage(deps, { work, slot, limit })
   const [oldest] = items
   if (oldest === undefined) return { due: 0, lateMs: 0 }
   const parts = Math.ceil(items.length / ITEMS_OF_A_PART)
@@ -32,7 +32,7 @@ const handOutKind = async (deps: FindDeps, work: CheckedWork, send: Send) => {
 const MOST_AUDITS = 500
 
 const handOutAudits = async (deps: FindDeps): Promise<number> => {
-  const { items } = await findDuePage(deps, { work: 'audit', slot: 0, limit: MOST_AUDITS, cursor: undefined })
+  const { items } = await findDuePage(deps, { work: 'audit', slot: 0, limit: MOST_AUDITS })
   const messages = items.map(({ id }) => ({ body: { settlement_id: id }, delaySeconds: 0, group: id }))
   if (messages.length > 0) await deps.queues.send('audits', ...messages)
   return messages.length

@@ -1,7 +1,7 @@
 import type { Deps, TableDeps } from '../deps.ts'
 import type { Item } from '../table/attributes.ts'
 import { msBetween, SECOND_MS, type Timestamp } from '../time.ts'
-import { type CheckedWork, type DueItem, type DuePage, type DueSlot, findDuePage, isInPart } from './due-slot.ts'
+import { type CheckedWork, type DueItem, type DueSlot, findDuePage, isInPart } from './due-slot.ts'
 
 type ReadItem = DueItem & { readonly item: Item }
 
@@ -31,7 +31,7 @@ type Run = {
   readonly turns: ReturnType<typeof dueTurns<ReadItem>>
   /** The index may still show them as due. */
   readonly tried: Set<string>
-  cursor: DuePage['cursor']
+  cursor: Item | undefined
   isAtEnd: boolean
   hasLeft: boolean
   done: number
@@ -49,8 +49,7 @@ const readWindow = async (deps: Deps, { work, read }: DueKind, share: DueSlot, r
     // The item decides: another worker may have moved it on since the index was written.
     const isDue = item !== undefined && typeof item['dueAt'] === 'string' && item['dueAt'] <= deps.now()
     if (!isDue) continue
-    const found = { ...due, item }
-    if (!run.turns.add(ownerOf(found), found)) run.hasLeft = true
+    if (!run.turns.add({ ...due, item })) run.hasLeft = true
   }
   run.cursor = page.cursor
   run.isAtEnd = page.cursor === undefined
@@ -125,10 +124,11 @@ const MOST_OF_ONE_OWNER = 500
 /** Owners take turns, so one owner's thousand items delay another by at most one item at a time. */
 export const dueTurns = <Waiting>(ownerNameOf: (item: Waiting) => string) => {
   // A map keeps the order in which its keys were set: the first one is next.
-  const waiting = new Map<string, Waiting[]>()
+  let waiting = new Map<string, Waiting[]>()
   return {
     /** False when more items of this owner wait than one worker can handle. */
-    add: (owner: string, item: Waiting): boolean => {
+    add: (item: Waiting): boolean => {
+      const owner = ownerNameOf(item)
       const own = waiting.get(owner) ?? []
       if (own.length >= MOST_OF_ONE_OWNER) return false
       own.push(item)
@@ -148,10 +148,7 @@ export const dueTurns = <Waiting>(ownerNameOf: (item: Waiting) => string) => {
       return taken
     },
     putBack: (items: readonly Waiting[]): void => {
-      const others = [...waiting]
-      waiting.clear()
-      for (const item of items) waiting.set(ownerNameOf(item), [...(waiting.get(ownerNameOf(item)) ?? []), item])
-      for (const [owner, own] of others) waiting.set(owner, [...(waiting.get(owner) ?? []), ...own])
+      waiting = Map.groupBy([...items, ...[...waiting.values()].flat()], ownerNameOf)
     },
     get owners() {
       return waiting.size

@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import type { StoreDeps } from '../deps.ts'
 import { slotOf } from '../ids.ts'
 import { workersForQuota } from '../provider/quota-store.ts'
-import type { Item } from '../table/attributes.ts'
 import { WORK_SLOTS, type Work } from '../table/schema.ts'
+import type { QueryInput } from '../table/table.ts'
 import { TimestampSchema } from '../time.ts'
 
 /** Payouts wait for operators, audits have their own messages, and the sync schedules itself. */
@@ -38,18 +38,11 @@ const DueItemSchema = v.object({ pk: v.string(), sk: v.string(), id: v.string(),
 /** A row of the by-due index: the item may be due. The item itself decides. */
 export type DueItem = v.InferOutput<typeof DueItemSchema>
 
-export type DuePage = { readonly items: readonly DueItem[]; readonly cursor: Item | undefined }
-
 export const findDuePage = async (
   deps: StoreDeps,
-  input: { readonly work: Work; readonly slot: number; readonly limit: number; readonly cursor: Item | undefined },
-): Promise<DuePage> => {
-  const { items, cursor } = await deps.table.query({
-    index: 'by-due',
-    partition: [input.work, input.slot],
-    range: { atMost: deps.now() },
-    limit: input.limit,
-    cursor: input.cursor,
-  })
-  return { items: items.map((item) => v.parse(DueItemSchema, item)), cursor }
+  { work, slot, limit, cursor }: Pick<QueryInput, 'limit' | 'cursor'> & { readonly work: Work; readonly slot: number },
+) => {
+  const range = { atMost: deps.now() }
+  const page = await deps.table.query({ index: 'by-due', partition: [work, slot], range, limit, cursor })
+  return { items: page.items.map((item) => v.parse(DueItemSchema, item)), cursor: page.cursor }
 }

@@ -8,7 +8,7 @@ type Item = { readonly owner: string; readonly number: number }
 
 const turnsOf = (items: readonly Item[]) => {
   const turns = dueTurns<Item>(({ owner }) => owner)
-  for (const item of items) turns.add(item.owner, item)
+  for (const item of items) turns.add(item)
   return turns
 }
 
@@ -44,8 +44,8 @@ describe('dueTurns', () => {
   it('holds a limited number of one owner', () => {
     const turns = turnsOf(Array.from({ length: 500 }, (_, number) => ({ owner: 'a', number })))
 
-    expect(turns.add('a', { owner: 'a', number: 500 })).toBe(false)
-    expect(turns.add('b', { owner: 'b', number: 0 })).toBe(true)
+    expect(turns.add({ owner: 'a', number: 500 })).toBe(false)
+    expect(turns.add({ owner: 'b', number: 0 })).toBe(true)
   })
 })
 
