@@ -112,28 +112,24 @@ export const scheduleReading = (deps: TableDeps, slice: Slice, dueAt: Timestamp)
 export const retryOpen = (deps: TableDeps, job: OpenTransaction, dueAt: Timestamp) =>
   change(deps, job, { set: { dueAt, tries: job.tries + 1 } })
 
+/** The open transactions of one hour and channel category are read again together. */
+export type OpenHour = Pick<Slice, 'id' | 'from' | 'to' | 'category'> & { readonly settlesBy: Timestamp }
+
 /**
  * Schedules a reading of a tail slice at `dueAt`, unless it already waits until `settlesBy` or has had `mostReads`.
  * A worker that is reading the slice loses its claim; the next reading starts from the beginning.
  */
 export const registerReading = (
   deps: TableDeps,
-  slice: Pick<Slice, 'id' | 'from' | 'to' | 'category'>,
-  { settlesBy, dueAt, mostReads }: { settlesBy: Timestamp; dueAt: Timestamp; mostReads: number },
-) =>
-  deps.table.write(
-    update(
-      syncJobKey(slice.id),
-      {
-        set: { ...slice, kind: 'tail', provider: UPSTREAM, settlesBy, ...dueWork('sync', slice.id, dueAt) },
-        remove: ['afterId', 'openUntil', 'ttl'],
-      },
-      all(
-        any(absent('settlesBy'), below('settlesBy', settlesBy), absent('work')),
-        any(absent('reads'), below('reads', mostReads)),
-      ),
-    ),
-  )
+  hour: OpenHour,
+  { dueAt, mostReads }: { readonly dueAt: Timestamp; readonly mostReads: number },
+) => {
+  const set = { ...hour, kind: 'tail', provider: UPSTREAM, ...dueWork('sync', hour.id, dueAt) }
+  const isLater = any(absent('settlesBy'), below('settlesBy', hour.settlesBy), absent('work'))
+  const hasReads = any(absent('reads'), below('reads', mostReads))
+  const changes = { set, remove: ['afterId', 'openUntil', 'ttl'] }
+  return deps.table.write(update(syncJobKey(hour.id), changes, all(isLater, hasReads)))
+}
 
 /** Several passes read the same row. A row that is equal or older is not news. */
 const isNewer = (known: ProviderTransaction, row: ProviderTransaction): boolean =>

@@ -3,7 +3,7 @@ import { expectedSettlement } from '../payment/channel/channel-timing.ts'
 import type { ChannelChoice } from '../payment/channel/channels.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, type Timestamp, timestampOf } from '../time.ts'
-import type { Slice } from './job-store.ts'
+import type { OpenHour, Slice } from './job-store.ts'
 import { finishJob, registerReading, scheduleReading } from './job-store.ts'
 
 /** A row is read eight times at most: three tail readings, four head readings, one call before a fee is assumed. */
@@ -15,8 +15,7 @@ const AGAIN_MS = DAY_MS
 /** A later expected settlement is an error. A day after this wait, the sweep asks about the payment itself. */
 const LONGEST_WAIT_MS = 6 * DAY_MS
 
-/** Open transactions of one hour and channel category are read again together. */
-export type OpenHours = Map<string, Pick<Slice, 'id' | 'from' | 'to' | 'category'> & { readonly settlesBy: Timestamp }>
+export type OpenHours = Map<string, OpenHour>
 
 const hourOf = (at: Timestamp): Timestamp => timestampOf(Math.floor(epochMs(at) / HOUR_MS) * HOUR_MS)
 
@@ -59,11 +58,10 @@ export const registerOpen = async (
   hours: OpenHours,
   scheduled: Map<string, Timestamp>,
 ): Promise<void> => {
-  for (const { settlesBy: by, ...slice } of hours.values()) {
-    if ((scheduled.get(slice.id) ?? '') >= by) continue
-    const dueAt = readAt(by, deps.now())
-    await registerReading(deps, slice, { settlesBy: by, dueAt, mostReads: MAX_READS })
-    scheduled.set(slice.id, by)
+  for (const hour of hours.values()) {
+    if ((scheduled.get(hour.id) ?? '') >= hour.settlesBy) continue
+    await registerReading(deps, hour, { dueAt: readAt(hour.settlesBy, deps.now()), mostReads: MAX_READS })
+    scheduled.set(hour.id, hour.settlesBy)
   }
 }
 

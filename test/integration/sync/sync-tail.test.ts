@@ -111,10 +111,11 @@ describe('sync: the tail', () => {
 
   it('is not put off by an early one, nor held back for ever by a far one', async ({ deps }) => {
     const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY }
-    const at = (days: number) => ({ settlesBy: addMs(deps.now(), days * DAY_MS), dueAt: deps.now(), mostReads: 3 })
+    const until = (days: number) => ({ ...slice, settlesBy: addMs(deps.now(), days * DAY_MS) })
+    const reading = { dueAt: deps.now(), mostReads: 3 }
 
     const written = []
-    for (const days of [2, 1, 2, 3]) written.push((await registerReading(deps, slice, at(days))).applied)
+    for (const days of [2, 1, 2, 3]) written.push((await registerReading(deps, until(days), reading)).applied)
 
     expect(written).toStrictEqual([true, false, false, true])
     expect(await rawItem(deps, syncJobKey(slice.id))).toMatchObject({ provider: 'xendit' })
@@ -123,8 +124,9 @@ describe('sync: the tail', () => {
   })
 
   it('reads an hour again whose readings are over, for a payment that was credited after them', async ({ deps }) => {
-    const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY }
-    const reading = { settlesBy: addMs(deps.now(), DAY_MS), dueAt: deps.now(), mostReads: 3 }
+    const settlesBy = addMs(deps.now(), DAY_MS)
+    const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY, settlesBy }
+    const reading = { dueAt: deps.now(), mostReads: 3 }
 
     const read = []
     for (const reads of [1, 2, 3, 4]) {
