@@ -5,6 +5,7 @@ import { paymentIdOf } from '../ids.ts'
 import { readsOfPage } from '../payment/announcement.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
+import { postPayments } from '../posting/post-payments.ts'
 import {
   isOurMistake,
   PROVIDER_READ_TIMEOUT_MS,
@@ -20,7 +21,7 @@ import { addMs, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { noteDensity } from './head-store.ts'
 import type { Slice } from './job-store.ts'
 import { finishJob, keepPosition, noteOpen, releaseJob } from './job-store.ts'
-import { postPage, type KnownRow as Row } from './reconcile-own-row.ts'
+import { postingBy, type KnownRow as Row } from './reconcile-own-row.ts'
 import { type AskAbout, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpen, endReading, latestOf, type OpenHours, registerOpen } from './tail.ts'
 
@@ -176,14 +177,15 @@ const knownRows = async (deps: TableDeps, transactions: readonly ProviderTransac
   })
 }
 
-/** Posts the payments whose rows have settled, and answers the rows with the posted payments. */
+/** Posts the payments whose rows have settled, together by shard, and answers the rows with the posted payments. */
 const withPosted = async (deps: NewsDeps, rows: readonly Row[]): Promise<readonly Row[]> => {
   try {
-    const final = new Map((await postPage(deps, rows)).map((payment) => [payment.paymentId, payment]))
-    return rows.map(({ transaction, known }) => ({
-      transaction,
-      known: known && (final.get(known.paymentId) ?? known),
-    }))
+    const posted = await postPayments(
+      deps,
+      rows.flatMap((row) => postingBy(deps, row) ?? []),
+    )
+    const final = new Map(posted.map((payment) => [payment?.paymentId, payment]))
+    return rows.map(({ transaction, known }) => ({ transaction, known: final.get(known?.paymentId) ?? known }))
   } catch (cause) {
     // One payment's failure must not block the page: each row is then tried alone.
     deps.log.error('sync.row_failed', {}, cause)

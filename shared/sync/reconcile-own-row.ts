@@ -4,7 +4,7 @@ import { succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { bookLateRow, isForAmount, type Posting, postPayments, settledRowOf } from '../posting/post-payments.ts'
-import type { ProviderPayment, ProviderTransaction } from '../provider/provider.ts'
+import type { ProviderTransaction } from '../provider/provider.ts'
 import { isCreditedWith, recordFinding } from './provider-row.ts'
 
 /** Each try books the row or loses a race; the next read shows the result. */
@@ -39,17 +39,11 @@ export const reconcileOwnRow = async (
 
 export type KnownRow = { readonly transaction: ProviderTransaction; readonly known: Payment | undefined }
 
-const postingBy = (deps: NewsDeps, { transaction, known }: KnownRow): Posting | undefined => {
+/** The posting of an open payment whose settled row this is. */
+export const postingBy = (deps: NewsDeps, { transaction, known }: KnownRow): Posting | undefined => {
   if (!isCreditedWith(known, transaction) || known.openAt === undefined) return undefined
   const row = settledRowOf(deps, known, transaction)
   return row && { payment: known, by: { row } }
-}
-
-/** Posts the open payments whose settled rows a page shows, together by shard. Answers the updated payments. */
-export const postPage = async (deps: NewsDeps, rows: readonly KnownRow[]): Promise<readonly Payment[]> => {
-  const postings = rows.flatMap((row) => postingBy(deps, row) ?? [])
-  if (postings.length === 0) return []
-  return (await postPayments(deps, postings)).flatMap((payment) => payment ?? [])
 }
 
 /**
@@ -62,15 +56,9 @@ export const creditByRow = async (
   transaction: ProviderTransaction,
 ): Promise<Payment | undefined> => {
   if (known === undefined || !matchesPayment(transaction, known)) return undefined
-  const capture: ProviderPayment = {
-    providerPaymentId: transaction.providerPaymentId,
-    paymentRequestId: known.paymentRequestId,
-    reference: transaction.reference,
-    currency: transaction.currency,
-    status: 'captured',
-    capturedMinor: transaction.amountMinor,
-  }
-  return succeedPayment(deps, known, capture, 'sync')
+  const { providerPaymentId, reference, currency, amountMinor: capturedMinor } = transaction
+  const captured = { providerPaymentId, reference, currency, capturedMinor, status: 'captured' } as const
+  return succeedPayment(deps, known, { ...captured, paymentRequestId: known.paymentRequestId }, 'sync')
 }
 
 const matchesPayment = (transaction: ProviderTransaction, payment: Payment): boolean =>
