@@ -4,7 +4,7 @@ import { less, type Minor, plus, smaller, ZERO } from '../money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { tellSuspense } from '../suspense/record-suspense.ts'
 import { heldOf, owedOf, type Suspense } from '../suspense/suspense.ts'
-import { findSuspense, newSuspense, notePosted, noteRefunded, noteVoid } from '../suspense/suspense-store.ts'
+import { changeSuspense, findSuspense, newSuspense, noteRefunded, noteVoid } from '../suspense/suspense-store.ts'
 import type { Step } from '../table/step.ts'
 
 type TellDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
@@ -28,9 +28,8 @@ const entryOf = (
 ): HouseEntry => newHouseEntry({ type, ...row, postedAt: now(), ...fields })
 
 /** Books a row without a client, once: it belongs to the house until an operator assigns it. */
-export const bookUnmatched = async (deps: StoreDeps, row: HouseRow): Promise<void> => {
-  await deps.table.transact(putHouseEntry(entryOf(deps, 'unmatched', row)))
-}
+export const bookUnmatched = (deps: StoreDeps, row: HouseRow) =>
+  deps.table.transact(putHouseEntry(entryOf(deps, 'unmatched', row)))
 
 /** Books a row that no payment can take, together with its finding, once. The finding may be older than the booking. */
 export const bookWithFinding = async (deps: TellDeps, row: HouseRow, noted: Suspense): Promise<void> => {
@@ -41,9 +40,8 @@ export const bookWithFinding = async (deps: TellDeps, row: HouseRow, noted: Susp
 }
 
 /** Books a withdrawal: the amount moves from the provider's account to our bank, and the house pays its fee. */
-export const bookWithdrawal = async (deps: StoreDeps, row: HouseRow, amountMinor: Minor): Promise<void> => {
-  await deps.table.transact(putHouseEntry(entryOf(deps, 'withdrawal', row, { bankMinor: amountMinor })))
-}
+export const bookWithdrawal = (deps: StoreDeps, row: HouseRow, bankMinor: Minor) =>
+  deps.table.transact(putHouseEntry(entryOf(deps, 'withdrawal', row, { bankMinor })))
 
 /** Conflicts with rows of one item, an operator and a second reading of the same row. */
 const MOST_TRIES = 5
@@ -75,7 +73,7 @@ export const bookSuspense = (deps: StoreDeps, known: Suspense, row: HouseRow): P
     const { suspenseId, clientId } = item
     const suspenseMinor = item.status === 'open' ? owedOf(item) : ZERO
     const entry = entryOf(deps, 'suspense', row, { suspenseMinor, suspenseId, clientId })
-    return { item: notePosted(item, { postedMinor: suspenseMinor, providerMinor: row.providerMinor }), entry }
+    return { item: changeSuspense(item, { postedMinor: suspenseMinor, providerMinor: row.providerMinor }), entry }
   })
 
 /** Books a refund of money in suspense, once for each row. The item is resolved when nothing is left. */

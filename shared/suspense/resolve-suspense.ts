@@ -4,7 +4,7 @@ import { newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { less, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { heldOf, isSuspenseId, type Suspense } from './suspense.ts'
-import { findSuspense, resolveStep } from './suspense-store.ts'
+import { changeSuspense, findSuspense } from './suspense-store.ts'
 
 /** The resolutions that operators may choose. A refund by the provider is booked by its own row. */
 export const OPERATOR_RESOLUTIONS = ['refunded_by_bank', 'written_off', 'explained'] as const
@@ -66,19 +66,19 @@ export const resolveSuspense = async (
   if (item === undefined) throw notFound('suspense item')
   if (item.status === 'resolved') throw resolvedAlready()
   assertAllowed(item, resolution)
-  const resolved: Suspense = { ...item, status: 'resolved', resolution, notes }
+  const changes = { status: 'resolved', resolution, notes } as const
   const record = {
     subject: suspenseId,
     clientId: item.clientId,
     operator,
     action: 'resolve-suspense',
     before: { status: item.status },
-    after: { status: 'resolved', resolution, notes: notes ?? null },
+    after: { ...changes, notes: notes ?? null },
   }
   const booked = item.kind === 'money' ? putHouseEntry(entryOf(item, resolution, deps)) : {}
-  const outcome = await recordChange(deps, record, { item: resolveStep(item, resolved), ...booked })
+  const outcome = await recordChange(deps, record, { item: changeSuspense(item, changes), ...booked })
   if (!outcome.applied) throw await changedMeanwhile(deps, item)
-  return resolved
+  return { ...item, ...changes }
 }
 
 const changedMeanwhile = async (deps: TableDeps, { suspenseId }: Suspense): Promise<GatewayError> =>

@@ -72,22 +72,18 @@ const asRead = ({ status, postedMinor, refundedMinor, isVoid }: Suspense): Condi
   )
 
 /** Refused if the item has changed after the read. */
-const change = (item: Suspense, set: Partial<Suspense>): Step =>
+export const changeSuspense = (item: Suspense, set: Partial<Suspense>): Step =>
   update(suspenseKey(item.suspenseId), { set }, asRead(item))
-
-export const resolveStep = (open: Suspense, { resolution, notes }: Pick<Suspense, 'resolution' | 'notes'>): Step =>
-  change(open, { status: 'resolved', resolution, notes })
-
-/** Records the item's amounts in the house journal, in suspense and at the provider. */
-export const notePosted = (item: Suspense, posted: Required<Pick<Suspense, 'postedMinor' | 'providerMinor'>>): Step =>
-  change(item, posted)
 
 const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
 
 /** Records the amount that the provider refunded; `open` -> `resolved` if nothing is left. */
 export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step =>
-  change(item, { refundedMinor, ...(owedOf({ ...item, refundedMinor }) <= 0 && REFUNDED) })
+  changeSuspense(item, { refundedMinor, ...(owedOf({ ...item, refundedMinor }) <= 0 && REFUNDED) })
 
 /** Records that the item's own row is void; `open` -> `resolved`, because nothing is left. */
 export const noteVoid = (item: Suspense): Step =>
-  change(item, { isVoid: true, ...(item.status === 'open' && { refundedMinor: item.amountMinor, ...REFUNDED }) })
+  changeSuspense(item, {
+    isVoid: true,
+    ...(item.status === 'open' && { refundedMinor: item.amountMinor, ...REFUNDED }),
+  })
