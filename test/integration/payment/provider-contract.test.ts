@@ -29,6 +29,8 @@ const against = (facts: v.GenericSchema, value: unknown): readonly string[] =>
 
 const DAY = timestampOf(Date.UTC(2026, 10, 20))
 
+const SPAN = { updatedFrom: DAY, updatedTo: DAY }
+
 const inputFor = ({ method, channelCode }: ChannelFacts): CreateRequestInput => {
   const ofBank = method === 'virtual_account' ? { expiresAt: DAY, description: 'Kopi Ú' } : { description: undefined }
   return aCreateInput({ method, channelCode, phone: '+6281234567890', ...ofBank })
@@ -54,11 +56,7 @@ const QUESTIONS: readonly Question[] = [
   ['balance', 'of the cash account', (provider) => provider.getBalance(TIMEOUT_MS)],
   ['transactions', 'of one payment', list({ providerPaymentId: PY, limit: 10 })],
   ['transactions', 'of one reference', list({ reference: 'ref-1', limit: 50 })],
-  [
-    'transactions',
-    'of a span, all types',
-    list({ updatedFrom: DAY, updatedTo: DAY, allTypes: true, afterId: 'txn_1', limit: 50 }),
-  ],
+  ['transactions', 'of a span, all types', list({ ...SPAN, allTypes: true, afterId: 'txn_1', limit: 50 })],
 ]
 
 describe('each request we send is as the provider’s documents have it', () => {
@@ -98,7 +96,8 @@ const expectHeaders = (headers: Headers) => {
 const make = (simulator: Simulator, channel: string) =>
   simulator.call<Created>('POST', '/v3/payment_requests', aRequestBody(channel, { description: 'Kopi' }))
 
-const show = (simulator: Simulator, id: string) => simulator.call<Created>('GET', `/v3/payment_requests/${id}`)
+const show = (simulator: Simulator, id: string, headers?: Record<string, string>) =>
+  simulator.call<Created>('GET', `/v3/payment_requests/${id}`, undefined, headers)
 
 describe('each answer of the simulator is as the provider’s documents have it', () => {
   it.for(CHANNELS)('%s: created, shown, paid, booked and settled', async (channel, { running: simulator }) => {
@@ -154,23 +153,18 @@ describe('each refusal of the simulator is as the provider’s documents have it
   const wrongKey = { ...API_HEADERS, authorization: 'Basic eHg6' }
 
   type Refused = (simulator: Simulator) => Promise<Answered>
-  const get =
-    (path: string, headers?: Record<string, string>): Refused =>
-    (simulator) =>
-      simulator.call('GET', path, undefined, headers)
   const cancelPush: Refused = async (simulator) => {
     const { body } = await make(simulator, 'OVO')
     return simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
   }
-  const olderName: Refused = (simulator) => simulator.call('POST', '/v3/payment_requests', aRequestBody('BCA'))
 
   // A fault's status and code: `simulator-api.test.ts`; a second end of a request: `simulator-requests.test.ts`.
   it.for<readonly [string, number, string, Refused]>([
-    ['no such request', 404, 'DATA_NOT_FOUND', (simulator) => show(simulator, PR)],
-    ['another key', 401, 'INVALID_API_KEY', get('/transactions', wrongKey)],
-    ['no version', 400, 'API_VALIDATION_ERROR', get(`/v3/payments/${PY}`, versionless)],
-    ['a bank’s older name', 400, 'API_VALIDATION_ERROR', olderName],
-    ['an unknown cursor', 400, 'API_VALIDATION_ERROR', get('/transactions?after_id=txn_0')],
+    ['no such request', 404, 'DATA_NOT_FOUND', (sim) => show(sim, PR)],
+    ['another key', 401, 'INVALID_API_KEY', (sim) => sim.call('GET', '/transactions', undefined, wrongKey)],
+    ['no version', 400, 'API_VALIDATION_ERROR', (sim) => show(sim, PR, versionless)],
+    ['a bank’s older name', 400, 'API_VALIDATION_ERROR', (sim) => make(sim, 'BCA')],
+    ['an unknown cursor', 400, 'API_VALIDATION_ERROR', (sim) => sim.call('GET', '/transactions?after_id=txn_0')],
     ['a push that is cancelled', 400, 'INELIGIBLE_TRANSACTION_STATUS', cancelPush],
   ])('%s: %i %s', async ([, status, code, ask], { running }) => {
     const answer = await ask(running)

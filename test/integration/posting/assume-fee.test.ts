@@ -164,16 +164,10 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
 
     const [own, late, ...more] = await entriesIn(deps, client)
     expect(more).toStrictEqual([])
-    expect(late).toMatchObject({
-      type: 'late_row',
-      grossMinor: 0,
-      netMinor: 0,
-      providerMinor: 100_000 - keptMinor,
-      houseMinor: 100_000 - keptMinor,
-      providerTransactionId: row.transactionId,
-      provenMinor: 95_900,
-      provenEligibleAt: own?.eligibleAt,
-    })
+    const providerMinor = 100_000 - keptMinor
+    const moved = { grossMinor: 0, netMinor: 0, providerMinor, houseMinor: providerMinor }
+    const proof = { provenMinor: 95_900, provenEligibleAt: own?.eligibleAt }
+    expect(late).toMatchObject({ type: 'late_row', providerTransactionId: row.transactionId, ...moved, ...proof })
     expect((own?.houseMinor ?? 0) + (late?.houseMinor ?? 0)).toBe(house)
     expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
     expect(deps.published).toMatchObject(alerts)

@@ -46,40 +46,25 @@ describe('postPayments (design section 12)', () => {
     const posted = await post(deps, open, { feeMinor: 4_440 })
 
     const { openAt: _, ...rest } = open
+    const { paymentId, paidAt } = open
+    const [postedAt, transactionId] = [deps.now(), `txn_${paymentId}`]
+    const fee = { providerFeeMinor: 4_440, netMinor: 95_460, feeStatus: 'actual' }
     expect(await paymentOf(deps, { payment: open })).toEqual({
       ...rest,
-      providerFeeMinor: 4_440,
-      netMinor: 95_460,
-      feeStatus: 'actual',
-      finalFee: { status: 'actual', feeMinor: 4_440, at: deps.now() },
-      providerSettledAt: open.paidAt,
-      postedAt: deps.now(),
-      ownRow: { transactionId: `txn_${open.paymentId}`, providerMinor: 95_560 },
+      ...fee,
+      providerSettledAt: paidAt,
+      postedAt,
+      finalFee: { status: 'actual', feeMinor: 4_440, at: postedAt },
+      ownRow: { transactionId, providerMinor: 95_560 },
       moneyVersion: 1,
     })
-    expect(posted).toMatchObject({ netMinor: 95_460, postedAt: deps.now(), moneyVersion: 1 })
-    expect(await entriesIn(deps, client)).toEqual([
-      {
-        entryId: expect.any(String),
-        type: 'payment',
-        eligibleAt: addMs(open.paidAt ?? deps.now(), DAY_MS),
-        postedAt: deps.now(),
-        grossMinor: 100_000,
-        feeMinor: 4_440,
-        markupMinor: 100,
-        netMinor: 95_460,
-        providerMinor: 95_560,
-        bankMinor: 0,
-        suspenseMinor: 0,
-        houseMinor: 100,
-        paymentId: open.paymentId,
-        providerTransactionId: `txn_${open.paymentId}`,
-        providerSettledAt: open.paidAt,
-        method: 'virtual_account',
-        channelCode: 'BCA',
-        paidAt: open.paidAt,
-      },
-    ])
+    expect(posted).toMatchObject({ netMinor: 95_460, postedAt, moneyVersion: 1 })
+    const figures = { grossMinor: 100_000, feeMinor: 4_440, markupMinor: 100, netMinor: 95_460 }
+    const legs = { providerMinor: 95_560, bankMinor: 0, suspenseMinor: 0, houseMinor: 100 }
+    const of = { paymentId, method: 'virtual_account', channelCode: 'BCA', providerTransactionId: transactionId }
+    const times = { eligibleAt: addMs(paidAt ?? postedAt, DAY_MS), postedAt, providerSettledAt: paidAt, paidAt }
+    const entry = { entryId: expect.any(String), type: 'payment', ...figures, ...legs, ...of, ...times }
+    expect(await entriesIn(deps, client)).toEqual([entry])
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
   })
 

@@ -3,15 +3,19 @@
  * compared as [type, gross, fee, markup, net, provider, house], and the trial balance as [provider, clients, house].
  * The payment of most cases: 100,000 paid, 4,440 kept by the provider, 100 ours, 95,460 the client's.
  */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
-import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { balanceEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
+import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { aChargeback, adjusted, aRefund, aVoid, aWin, DISPUTE_FEE } from '../../support/money-rows.ts'
 import { anOpenPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
+import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
@@ -77,14 +81,13 @@ describe('money of a posted payment', () => {
 describe('the public reversal', () => {
   const voidOf = (deps: TestDeps, { transactionId }: MoneyRow, amount: number) => aVoid(deps, transactionId, amount)
 
-  it.for<readonly [string, (deps: TestDeps) => readonly MoneyRow[], amountMinor: number, takenBackMinor: number]>([
+  it.for<readonly [string, (deps: TestDeps) => readonly MoneyRow[], left: number]>([
     [
       'counts a dispute again when its win is void',
       (deps) => {
         const won = aWin(deps, 40_000)
         return [aChargeback(deps, 40_000), won, voidOf(deps, won, 40_000)]
       },
-      40_000,
       40_000,
     ],
     [
@@ -94,19 +97,17 @@ describe('the public reversal', () => {
         return [lost, aRefund(deps, 30_000), voidOf(deps, lost, 40_000 + DISPUTE_FEE)]
       },
       30_000,
-      30_000,
     ],
     [
-      'stays as it is when a refund was void from the start',
+      'stays when a refund was void from the start',
       (deps) => [aRefund(deps, 10_000), aVoid(deps, 'r9', 10_000)],
       10_000,
-      10_000,
     ],
-  ])('%s', async ([, rows, amountMinor, takenBackMinor], { deps, payment }) => {
+  ])('%s', async ([, rows, left], { deps, payment }) => {
     await heard(deps, payment, ...rows(deps))
 
     const { reversal, ...after } = await now(deps, payment)
-    expect([reversal?.amountMinor, after.takenBackMinor]).toStrictEqual([amountMinor, takenBackMinor])
+    expect([reversal?.amountMinor, after.takenBackMinor]).toStrictEqual([left, left])
     expect(reversal).not.toHaveProperty('undoneAt')
   })
 })
@@ -186,3 +187,49 @@ clientTest('the void of an assumed payment takes back what its late row booked',
   expect((await linesIn(deps, client)).at(-1)).toBe('reversal -100,000 -4,000 -100 -95,900 -95,560 340')
   expect(await trialBalance(deps, client)).toBe('0 0 0')
 })
+
+const PAGE = readFileSync(join(PROJECT_ROOT, 'docs/merchants/settlements.md'), 'utf8')
+
+/** The table of worked examples: what happens, and the cells of the entry that it makes. */
+const ROWS = [...PAGE.matchAll(/^\| ([^|`]+\.) \| (.+) \|$/gm)].map(([, happens = '', cells = '']) => ({
+  happens,
+  cells: cells.split('|').map((cell) => cell.replaceAll('`', '').trim()),
+}))
+
+const SETTLED = { feeMinor: 4_440 }
+const settled = (deps: TestDeps, payment: Payment) => post(deps, payment, SETTLED)
+
+const HAPPENS: Readonly<Record<string, (deps: TestDeps, payment: Payment) => Promise<unknown>>> = {
+  'The provider settles it with a fee of 4,440.': settled,
+  'You refund 30,000.': (deps, payment) => heard(deps, payment, aRefund(deps, 30_000)),
+  'You refund the other 70,000.': (deps, payment) => heard(deps, payment, aRefund(deps, 70_000)),
+  'Another one: the provider settles it with a fee of 4,440.': settled,
+  'A bank charges all of it back.': (deps, payment) => heard(deps, payment, aChargeback(deps, 100_000)),
+  'The dispute is won.': (deps, payment) => heard(deps, payment, aWin(deps, 100_000)),
+  'A third one: the provider does not settle it within 7 days.': postAssumed,
+  'The provider settles it on day 9, with a fee of 4,440.': async (deps, payment) =>
+    bookLateRow(deps, await now(deps, payment), settledRowFor(payment, SETTLED)),
+}
+
+clientTest(
+  'the worked examples of docs/merchants/settlements.md are what merchants are shown',
+  async ({ deps, client }) => {
+    const entries = async () =>
+      (await balanceEntries(deps, { clientId: client.clientId, since: timestampOf(0), limit: 100 })).entries
+    expect(ROWS.map(({ happens }) => happens)).toStrictEqual(Object.keys(HAPPENS))
+
+    let payment = await anOpenPayment(deps, client)
+    const seen = new Set<string>()
+    for (const { happens, cells } of ROWS) {
+      if (/^(Another|A third) one/.test(happens)) payment = await anOpenPayment(deps, client)
+      await HAPPENS[happens]?.(deps, payment)
+      const added = (await entries()).filter(({ id }) => !seen.has(id))
+      for (const { id } of added) seen.add(id)
+      const shown = added.map((one) => [
+        one.type,
+        ...[one.notional_minor, one.xendit_fee_minor, one.hexolus_markup_minor, one.client_net_minor].map(String),
+      ])
+      expect({ happens, shown }).toStrictEqual({ happens, shown: cells[0] === 'none' ? [] : [cells] })
+    }
+  },
+)
