@@ -68,15 +68,10 @@ it('a refund that was only reported, because it failed, still moves the money', 
   expect(await paymentOf(deps, credited)).toMatchObject({ takenBackMinor: 40_000 })
 })
 
+const DISPUTED = { amountMinor: minor(125_000), disputedMinor: minor(100_000), providerMinor: minor(-125_000) }
+
 const dispute = (deps: TestDeps, paid: PaidUpstream) =>
-  rowNow(deps, paid, {
-    type: 'return',
-    returns: 'chargeback',
-    keptMinor: undefined,
-    amountMinor: minor(125_000),
-    disputedMinor: minor(100_000),
-    providerMinor: minor(-125_000),
-  })
+  rowNow(deps, paid, { type: 'return', returns: 'chargeback', keptMinor: undefined, ...DISPUTED })
 
 const wonRow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) =>
   rowNow(deps, paid, { type: 'correction', comesAgain: true, keptMinor: undefined, ...fields })

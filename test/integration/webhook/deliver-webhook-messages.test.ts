@@ -75,14 +75,11 @@ describe('deliver-webhook: what is not there', () => {
     expect(codes(deps).at(-1)).toBe('delivery.skipped')
   })
 
+  const secretOfAnother = async (deps: TestDeps) => deps.sealer.seal('a secret', await storedEndpoint(deps))
+
   it.for([
     ['is gone', async () => ({ remove: ['sealedSecret'] })],
-    [
-      'was sealed for another endpoint',
-      async (deps: TestDeps) => ({
-        set: { sealedSecret: await deps.sealer.seal('a secret', await storedEndpoint(deps)) },
-      }),
-    ],
+    ['is another endpoint’s', async (deps: TestDeps) => ({ set: { sealedSecret: await secretOfAnother(deps) } })],
   ] as const)('counts an attempt without a POST when the secret %s', async ([, change], { deps, delivery }) => {
     await deps.table.write(update(endpointKey(delivery.clientId, delivery.endpointId), await change(deps), exists))
 

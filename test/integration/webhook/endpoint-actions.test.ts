@@ -30,11 +30,9 @@ const ACTIONS = {
 }
 const { 'update-endpoint': update, 'delete-endpoint': remove, 'send-test-event': send } = ACTIONS
 
-const named = ({ clientId, endpointId }: Endpoint) => ({
-  operator: OPERATOR,
-  client_id: clientId,
-  endpoint_id: endpointId,
-})
+const named = ({ clientId: client_id, endpointId: endpoint_id }: Endpoint) => {
+  return { operator: OPERATOR, client_id, endpoint_id }
+}
 
 it('insertEndpoint overwrites no endpoint with the same id', async ({ deps, endpoint }) => {
   const other = { ...endpoint, url: 'https://other.example/', sealedSecret: 'x' }
@@ -146,14 +144,10 @@ describe('send-test-event', () => {
 const LOOPBACK = 'http://127.0.0.1:3003/hooks'
 const URL_OF_MERCHANT = 'https://merchant.example/hooks'
 
-const register = (deps: TestDeps, clientId: string, payload: object = {}) =>
-  invokeAdmin(registerEndpoint, deps, {
-    operator: OPERATOR,
-    client_id: clientId,
-    url: URL_OF_MERCHANT,
-    event_types: ['*'],
-    ...payload,
-  })
+const register = (deps: TestDeps, clientId: string, payload: object = {}) => {
+  const asked = { operator: OPERATOR, client_id: clientId, url: URL_OF_MERCHANT, event_types: ['*'], ...payload }
+  return invokeAdmin(registerEndpoint, deps, asked)
+}
 
 describe('register-endpoint (spec 2.4)', () => {
   it('answers the endpoint with its secret, which its row keeps sealed', async () => {

@@ -15,6 +15,8 @@ const QUESTIONS: readonly (readonly [string, Ask])[] = [
   ['cancelRequest', (provider, timeoutMs) => provider.cancelRequest('pr-1', timeoutMs)],
 ]
 
+const TOO_MUCH = { ...PAID_REQUEST, ...CAPTURED_PAYMENT, data: [], status: 'CANCELED', pad: 'x'.repeat(2 ** 20) }
+
 const unanswered = (reason: string, code?: string) => ({ kind: 'unanswered', reason, ...(code && { code }) })
 
 describe.each(QUESTIONS)('xendit %s: what goes wrong', (name, ask) => {
@@ -41,10 +43,7 @@ describe.each(QUESTIONS)('xendit %s: what goes wrong', (name, ask) => {
   it.each<[string, Script]>([
     ['nothing that can be read', (response) => response.end()],
     ['an object of another kind', json(200, { hello: 'world' })],
-    [
-      'too much',
-      json(200, { ...PAID_REQUEST, ...CAPTURED_PAYMENT, data: [], status: 'CANCELED', pad: 'x'.repeat(2 ** 20) }),
-    ],
+    ['too much', json(200, TOO_MUCH)],
   ])('believes nothing when the answer is %s', async (_kind, script) => {
     expect(await answerTo(script)).toStrictEqual(unanswered('server_error'))
   })
