@@ -31,7 +31,6 @@ const aPending = async (fields: Partial<PaymentRequest> = {}) => {
   const item = () => deps.table.get(paymentKey(payment.paymentId))
   return {
     ...scene,
-    /** As it is now. */
     now: () => paymentOf(deps, { payment }),
     item,
     /** Calls of the provider and writes so far, refused ones too: what a check costs. */

@@ -1,5 +1,4 @@
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
-import { test } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
@@ -18,8 +17,8 @@ import {
   create,
   eventOf,
 } from '../../support/payment-builders.ts'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { clientTest } from '../settlement/client-test.ts'
 
 type Subject = Parameters<typeof applyProviderNews>[1]
 
@@ -59,13 +58,7 @@ export const aScene = async <Deps extends TestDeps = TestDeps>(
 }
 
 /** The `it` of a client whose books are audited after each test, and of a payment of its that waits to be paid. */
-export const paymentTest = test
-  .extend('deps', () => testDeps())
-  .extend('client', async ({ deps }, { onCleanup }) => {
-    const client = await aStoredClient(deps)
-    onCleanup(() => expectBalanced(deps, client.clientId))
-    return client
-  })
+export const paymentTest = clientTest
   .extend('payment', ({ deps, client }) => aPendingPayment(deps, client))
   .extend('scene', ({ deps, client, payment }) => sceneOf(deps, client, payment))
 

@@ -165,34 +165,30 @@ describe('sync: money the provider cannot be asked about', () => {
   it.for([
     ['answers nothing', { kind: 'unanswered', reason: 'server_error' }],
     ['shows the request as paid, and no payment', { kind: 'not_found' }],
-  ] as const)(
-    'is a finding after two days if the provider %s, and is asked about until it does',
-    async ([, answer], { deps, paid, sync, syncAfter }) => {
-      deps.provider.script('getPayment', async () => answer)
-      const { paymentRequestId } = paid.payment
-      await sync({ ...rowOfOtherAttempt(deps, paid), paymentRequestId })
-      const before = await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
+  ] as const)('is a finding after two days if the provider %s', async ([, answer], { deps, paid, sync, syncAfter }) => {
+    deps.provider.script('getPayment', async () => answer)
+    const { paymentRequestId } = paid.payment
+    const finding = () => findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
+    await sync({ ...rowOfOtherAttempt(deps, paid), paymentRequestId })
+    const before = await finding()
 
-      deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
-      const later = await sync()
-      const listed = deps.provider.countOf('listTransactions')
-      await sync()
-      const readAgain = deps.provider.countOf('listTransactions') - listed
-      deps.provider.heal('getPayment')
-      await syncAfter(3_600)
+    deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+    const later = await sync()
+    const listed = deps.provider.countOf('listTransactions')
+    await sync()
+    const readAgain = deps.provider.countOf('listTransactions') - listed
+    deps.provider.heal('getPayment')
+    await syncAfter(3_600)
 
-      expect(before).toBeUndefined()
-      // Once by the page, which reads the row again, and once by its job.
-      expect(later).toMatchObject({ unanswered: 2, complete: true })
-      expect(await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')).toMatchObject({
-        status: 'open',
-      })
-      // The overlap, and nothing older.
-      expect(readAgain).toBe(1)
-      expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
-      expect(await findDueJobs(deps, 10)).toStrictEqual([])
-    },
-  )
+    expect(before).toBeUndefined()
+    // Once by the page, which reads the row again, and once by its job.
+    expect(later).toMatchObject({ unanswered: 2, complete: true })
+    expect(await finding()).toMatchObject({ status: 'open' })
+    // The overlap, and nothing older.
+    expect(readAgain).toBe(1)
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    expect(await findDueJobs(deps, 10)).toStrictEqual([])
+  })
 
   it('is asked about in a run in which the provider refused another question', async ({ deps, client, paid, sync }) => {
     hushed(deps)

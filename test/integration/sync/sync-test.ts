@@ -1,4 +1,3 @@
-import { test } from 'vitest'
 import type {
   ProviderTransaction,
   TransactionFilter,
@@ -9,23 +8,17 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { pageOfRows, settledRow } from '../../support/fake-provider.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { creditedPayment, paidUpstream } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest } from '../settlement/client-test.ts'
 
 /**
  * The `it` for tests of the sync. Each test has its own gateway; afterwards the client's books are audited. `rows`: the
  * provider's transactions. `sync`: adds rows and runs the sync. `paid`: a pending payment whose callback was lost.
  * `credited`: a payment that was credited with its estimated fee.
  */
-export const syncTest = test
+export const syncTest = clientTest
   .extend('deps', () => memoryDeps())
-  .extend('client', async ({ deps }, { onCleanup }) => {
-    const client = await aStoredClient(deps)
-    onCleanup(() => expectBalanced(deps, client.clientId))
-    return client
-  })
   .extend('rows', ({ deps }) => deps.provider.transactions)
   .extend('sync', ({ deps, rows }) => (...added: readonly ProviderTransaction[]) => {
     rows.push(...added)

@@ -71,7 +71,6 @@ const world = async (times = 1) => {
     again: () => redeliver(deps, { clientId, deliveryId: delivery.deliveryId, operator: 'ayu' }),
     /** The deliveries that each message names. */
     named: (all = deliveries) => deps.published.map(({ message }) => idsOf(all).filter((id) => message.includes(id))),
-    /** The alerts that are still due. */
     left: () => deps.stored.items().filter(({ work }) => work === 'alert'),
   }
 }

@@ -33,7 +33,6 @@ const paidWith = async (...endpoints: readonly Partial<Endpoint>[]) => {
     payment,
     eventId,
     hear: (as: TestDeps = deps) => applyProviderNews(as, { providerPaymentId }, 'callback'),
-    /** To each endpoint. */
     deliveries: () =>
       Promise.all(stored.map(({ endpointId }) => findDelivery(deps, deliveryIdFor(eventId, endpointId)))),
     events: () => listPaymentEvents(deps, payment.paymentId),

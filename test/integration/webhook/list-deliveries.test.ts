@@ -22,7 +22,6 @@ import {
   storedEvent,
 } from '../../support/webhook-builders.ts'
 
-/** A merchant with one endpoint. */
 const aMerchant = async (own?: TestDeps) => {
   const { deps, clientId } = await withClient(own && { requests: own.requests })
   return { deps, clientId, endpoint: await storedEndpoint(deps, { clientId }) }

@@ -56,7 +56,6 @@ const everyKind = async () => {
     unwanted: await storedEvent(deps, { clientId: endpoint.clientId, type: 'payment.expired' }),
   }
   const again = (payload: object = {}, as = deps) => redeliver(as, endpoint, payload)
-  /** Of those that have a delivery. */
   const statuses = async () => {
     const found: Record<string, string> = {}
     for (const [kind, event] of Object.entries(events)) {

@@ -16,7 +16,6 @@ import { webhookTest as it } from './webhook-test.ts'
  */
 
 const DELIVERED: WebhookResult = { httpStatus: 200, durationMs: 9 }
-/** The result of a merchant that does not answer. */
 const HUNG: WebhookResult = { error: 'timeout', durationMs: 10_000 }
 const REFUSED: WebhookResult = { ...HUNG, error: 'connection', durationMs: 3 }
 
@@ -27,7 +26,6 @@ const slowDelivery = (overrides: Partial<Endpoint> = {}) =>
 const slowSince = async (deps: TestDeps, { clientId, endpointId }: Endpoint) =>
   (await findEndpoint(deps, clientId, endpointId))?.slowSince
 
-/** The queues that messages were sent to. */
 const lanesOf = ({ sent }: TestDeps) => sent.map(({ queue }) => queue)
 
 it.for([
