@@ -46,31 +46,20 @@ export type ChannelFacts = {
 
 const DAY = 86_400
 
-type Terms = readonly [
-  properties: v.GenericSchema,
-  permille: bigint,
-  flat: bigint,
-  lifetimeSeconds: number,
-  amounts: ChannelFacts['amounts'],
-]
-
-const channel = (
-  names: Pick<ChannelFacts, 'method' | 'channelCode' | 'providerCode' | 'transactionCode'>,
-  ...terms: Terms
-): ChannelFacts => {
-  const [properties, permille, flat, lifetimeSeconds, amounts] = terms
-  return { ...names, properties, permille, flat, lifetimeSeconds, amounts }
-}
-
-const bank = (name: string, amounts: ChannelFacts['amounts']) => {
+const bank = (name: string, amounts: ChannelFacts['amounts']): ChannelFacts => {
   const names = { channelCode: name, providerCode: `${name}_VIRTUAL_ACCOUNT`, transactionCode: name }
-  return channel({ method: 'virtual_account', ...names }, VirtualAccount, 0n, 4_000n, DAY, amounts)
+  const terms = { properties: VirtualAccount, permille: 0n, flat: 4_000n, lifetimeSeconds: DAY, amounts }
+  return { method: 'virtual_account', ...names, ...terms }
 }
 
-const wallet = (name: string, ...terms: Terms) =>
-  channel({ method: 'ewallet', channelCode: name, providerCode: name, transactionCode: `ID_${name}` }, ...terms)
+type Terms = Pick<ChannelFacts, 'properties' | 'permille' | 'lifetimeSeconds' | 'amounts'>
 
-const NAMES_OF_QRIS = { method: 'qris', channelCode: undefined, providerCode: 'QRIS', transactionCode: 'QRIS' } as const
+const wallet = (name: string, terms: Terms, flat = 0n): ChannelFacts => {
+  const names = { channelCode: name, providerCode: name, transactionCode: `ID_${name}` }
+  return { method: 'ewallet', ...names, ...terms, flat }
+}
+
+const QRIS_NAMES = { method: 'qris', channelCode: undefined, providerCode: 'QRIS', transactionCode: 'QRIS' } as const
 
 /** Every channel by itself, as its latest terms are. */
 export const CHANNEL_FACTS: readonly ChannelFacts[] = [
@@ -79,12 +68,12 @@ export const CHANNEL_FACTS: readonly ChannelFacts[] = [
   bank('BRI', [1, 50_000_000_000]),
   bank('MANDIRI', [1, 50_000_000_000]),
   bank('PERMATA', [1, 9_999_999_999]),
-  wallet('OVO', Phone, 20n, 0n, 55, [100, 20_000_000]),
-  wallet('DANA', ReturnUrls, 15n, 500n, DAY, [100, 20_000_000]),
-  wallet('LINKAJA', ReturnUrls, 15n, 0n, 1_800, [1, 20_000_000]),
-  wallet('SHOPEEPAY', ReturnUrls, 20n, 0n, 1_800, [1, 20_000_000]),
-  wallet('GOPAY', GopayUrls, 20n, 0n, 1_800, [1, 50_000_000]),
-  channel(NAMES_OF_QRIS, Qris, 7n, 0n, 2 * DAY, [1, 20_000_000]),
+  wallet('OVO', { properties: Phone, permille: 20n, lifetimeSeconds: 55, amounts: [100, 20_000_000] }),
+  wallet('DANA', { properties: ReturnUrls, permille: 15n, lifetimeSeconds: DAY, amounts: [100, 20_000_000] }, 500n),
+  wallet('LINKAJA', { properties: ReturnUrls, permille: 15n, lifetimeSeconds: 1_800, amounts: [1, 20_000_000] }),
+  wallet('SHOPEEPAY', { properties: ReturnUrls, permille: 20n, lifetimeSeconds: 1_800, amounts: [1, 20_000_000] }),
+  wallet('GOPAY', { properties: GopayUrls, permille: 20n, lifetimeSeconds: 1_800, amounts: [1, 50_000_000] }),
+  { ...QRIS_NAMES, properties: Qris, permille: 7n, flat: 0n, lifetimeSeconds: 2 * DAY, amounts: [1, 20_000_000] },
 ]
 
 const ofBanks = CHANNEL_FACTS.filter(({ method }) => method === 'virtual_account')
