@@ -33,18 +33,12 @@ export type Asked = { readonly client: string } & (
   | { readonly op: 'mark_paid'; readonly nets: readonly number[] }
 )
 
+type Balance = Readonly<Record<'pending' | 'available' | 'in_settlement' | 'paid_out', number>>
+
 /** What came of it. `unknown`: it may have its effect, or not, from then on at any time. */
 export type Outcome =
   | { readonly outcome: 'ok'; readonly seen?: SeenPayment; readonly first?: boolean }
-  | {
-      readonly outcome: 'ok'
-      readonly balance: {
-        readonly pending: number
-        readonly available: number
-        readonly in_settlement: number
-        readonly paid_out: number
-      }
-    }
+  | { readonly outcome: 'ok'; readonly balance: Balance }
   | { readonly outcome: 'ok'; readonly nets: readonly number[] }
   | { readonly outcome: 'refused'; readonly status?: string }
   | { readonly outcome: 'absent' | 'unknown' }

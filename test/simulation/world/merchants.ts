@@ -3,7 +3,7 @@ import type { Faults } from './faults.ts'
 import type { Prng } from './prng.ts'
 
 /** One POST as the merchant's server saw it. */
-type ReceivedWebhook = {
+export type ReceivedWebhook = {
   readonly url: string
   readonly atMs: number
   readonly deliveryId: string

@@ -1,15 +1,11 @@
+import type { ReceivedWebhook } from '../../simulation/world/merchants.ts'
+
 /** The table's raw items, sorted into the books an auditor would want. */
 export type RawItem = Readonly<Record<string, unknown>>
 
 export type Seen = {
   /** Every POST a merchant's server has taken. */
-  readonly webhooks: readonly {
-    readonly url: string
-    readonly deliveryId: string
-    readonly body: string
-    readonly signature: string
-    readonly answered: number | 'nothing'
-  }[]
+  readonly webhooks: readonly Omit<ReceivedWebhook, 'atMs'>[]
   readonly secretOfUrl: ReadonlyMap<string, string>
   /** What the provider has captured: provider payment id to amount. */
   readonly captured: ReadonlyMap<string, number>
