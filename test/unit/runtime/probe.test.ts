@@ -29,13 +29,6 @@ describe('a probe of any function', () => {
     expect(calls).toMatchObject([{ name: 'get', keys: [{ pk: 'PAYMENT#', sk: 'NOTHING' }] }])
   })
 
-  it('asks nothing of a table that the function may not read', async () => {
-    const { deps, calls } = recordTable(testDeps())
-
-    expect(await answeringProbes(deps, worker().handle)(PROBE, CONTEXT)).toStrictEqual(PROVEN)
-    expect(calls).toStrictEqual([])
-  })
-
   it('fails when the role lacks the read, with only the class of the error', async () => {
     vi.stubEnv('WARM_GET', 'PAYMENT#')
     const refused = Object.assign(new Error('quotes an item'), { name: 'AccessDeniedException' })
