@@ -1,9 +1,7 @@
 /**
  * Goal: one recount repairs any part of the last transaction that a restore left, and money counts once even if the
- * recount is interrupted. Method: each flow of money runs on a table in memory, and its transactions are recorded. The test
- * makes every torn state of each: each item missing, each item alone, each prefix. Then run the audit, the recount of its
- * differences, and the audit again; then the provider calls again and the sync reads every row, twice. In some flows two
- * transactions are torn. Before each transaction of a recount another recount runs, the provider calls, or it dies.
+ * recount is interrupted. Method: the transactions of each flow of money are recorded on a table in memory, and left in
+ * every torn state: each item missing, each item alone, each prefix.
  */
 import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/run-audits.ts'
