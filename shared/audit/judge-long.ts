@@ -20,16 +20,13 @@ export const judgeLong = async (
   deps: AuditDeps,
   books: ClientBooks,
   stored: StoredSettlement,
-  {
-    verdict,
-    claimed,
-  }: { readonly verdict: SettlementVerdict; readonly claimed: Pick<SettlementVerdict, 'settlementId' | 'dueAt'> },
+  claimed: SettlementVerdict,
 ): Promise<(Believed & Pick<SettlementVerdict, 'seen'>) | undefined> => {
   const endsAtMs = deps.monotonicMs() + RUN_MS
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
   const isOver = () => --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs
   // Progress that cannot be read is lost: the pass begins again.
-  const from = ifValid(RecountSchema, verdict.progress)
+  const from = ifValid(RecountSchema, claimed.progress)
   const { isWhole, differences, ...recounted } = await recountSettlement(deps, books, stored, from, isOver)
   // Entries after the last whole block are read again by the next run.
   const kept = differences.filter((one, at) => differences.findIndex((other) => isExactly(one, other)) === at)
@@ -39,7 +36,7 @@ export const judgeLong = async (
     return undefined
   }
   const found = await auditSettlement(deps, books, stored, { ...recounted, differences: kept })
-  const lasting = found.filter((difference) => verdict.seen.some((before) => isSame(before, difference)))
+  const lasting = found.filter((difference) => claimed.seen.some((before) => isSame(before, difference)))
   if (found.length === 0 || lasting.length > 0) return { differences: lasting, isInconclusive: false, seen: [] }
   return { differences: [], isInconclusive: true, seen: found.slice(0, MOST_KEPT) }
 }

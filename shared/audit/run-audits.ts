@@ -110,7 +110,7 @@ const AGAIN_MS = MINUTE_MS
 export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): Promise<void> => {
   const verdict = await readSettlementVerdict(deps, settlementId)
   if (verdict?.dueAt === undefined || verdict.dueAt > deps.now()) return
-  const claimed = { settlementId, dueAt: addMs(deps.now(), CLAIM_MS) }
+  const claimed = { ...verdict, dueAt: addMs(deps.now(), CLAIM_MS) }
   if (!(await moveAudit(deps, verdict, { dueAt: claimed.dueAt }))) return
   const client = await findClient(deps, verdict.clientId)
   if (client === undefined) return
@@ -119,7 +119,7 @@ export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): 
   const stored = storedIn(books, settlementId)
   const judged =
     stored && isLong(deps, stored.settlement)
-      ? await judgeLong(deps, books, stored, { verdict, claimed })
+      ? await judgeLong(deps, books, stored, claimed)
       : { ...(await believed(deps, judge)), seen: [] }
   if (judged === undefined) {
     await sendAudit(deps, { settlement_id: settlementId }, client.clientId)
