@@ -1,12 +1,5 @@
 import type { StoreDeps } from '../../deps.ts'
-import {
-  type Event,
-  type EventPosition,
-  envelopeBody,
-  reversedEventName,
-  STATUS_EVENT_TYPES,
-  type StatusEventType,
-} from '../../event/event.ts'
+import { type Event, envelopeBody, reversedEventName, STATUS_EVENT_TYPES } from '../../event/event.ts'
 import { EventSchema, eventPositionPages } from '../../event/read-events.ts'
 import { ifValid } from '../../if-valid.ts'
 import { isJsonObject, readJson, writeJson } from '../../json.ts'
@@ -19,10 +12,6 @@ import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
 import { type Difference, differs, madeOf, shown } from '../../verdict/difference.ts'
 import { estimateOf } from './audit-payment.ts'
 import type { ClientBooks } from './client-books.ts'
-
-/** The event that a payment's status must have written. */
-const eventTypeOf = ({ status }: Payment): StatusEventType | undefined =>
-  STATUS_EVENT_TYPES.find((type) => type === `payment.${status}`)
 
 /** Free text of customers and merchants: the difference is reported, its content is not. */
 const PRIVATE_FIELDS = /^data\.(external_reference|payment_destination|customer|description|metadata)$/
@@ -45,10 +34,10 @@ const fieldsOf = (text: string): Fields | undefined => {
 }
 
 /** The events that a payment must have written, by name: of its status, and of each movement of its money. */
-export const eventNamesOf = (payment: Payment): readonly string[] => {
-  const type = eventTypeOf(payment)
-  return [...(type === undefined ? [] : [type]), ...payment.movements.map(reversedEventName)]
-}
+export const eventNamesOf = ({ status, movements }: Payment): readonly string[] => [
+  ...STATUS_EVENT_TYPES.filter((type) => type === `payment.${status}`),
+  ...movements.map(reversedEventName),
+]
 
 const movementOf = ({ movements }: Payment, { name }: Event) =>
   movements.find((movement) => reversedEventName(movement) === name)
@@ -131,9 +120,6 @@ export const tellsOf = (item: Item | undefined, name: string): boolean => {
   return payment !== undefined && eventNamesOf(payment).includes(name)
 }
 
-const judge = ({ paymentId, name }: EventPosition, item: Item | undefined): readonly Difference[] =>
-  tellsOf(item, name) ? [] : differs('event', paymentId, STRAY_EVENT, name)
-
 /**
  * Events that their payments do not show, because a restore brought the event alone. No later news can change such a
  * payment: its transaction would write the event a second time.
@@ -147,7 +133,8 @@ export const auditStrayEvents = async (
   for await (const positions of eventPositionPages(deps, { clientId, parts, between })) {
     const items = await deps.table.getMany([...new Set(positions.map(({ paymentId }) => paymentId))].map(paymentKey))
     const byPk = new Map(items.map((item) => [item?.['pk'], item]))
-    differences.push(...positions.flatMap((one) => judge(one, byPk.get(paymentKey(one.paymentId).pk))))
+    const strays = positions.filter(({ paymentId, name }) => !tellsOf(byPk.get(paymentKey(paymentId).pk), name))
+    differences.push(...strays.flatMap(({ paymentId, name }) => differs('event', paymentId, STRAY_EVENT, name)))
   }
   return differences
 }

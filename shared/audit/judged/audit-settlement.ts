@@ -131,18 +131,14 @@ export const auditSettlement = async (
 ) => {
   const { settlement } = stored
   const { settlementId: id, sweptFrom } = settlement
+  const start = predecessor(books, settlement)?.sweptUntil ?? books.client.createdAt
   const [trail, verdict, { sums, differences }] = await Promise.all([
     readTrail(deps, id),
     readSettlementVerdict(deps, id),
     recounted ?? recountSettlement(deps, books, stored),
   ])
   return [
-    ...differs(
-      'settlement.swept_from',
-      id,
-      predecessor(books, settlement)?.sweptUntil ?? books.client.createdAt,
-      sweptFrom,
-    ),
+    ...differs('settlement.swept_from', id, start, sweptFrom),
     ...auditPlace(stored),
     // Without a verdict the settlement is never audited, and the payout waits for the audit.
     ...when(

@@ -124,20 +124,18 @@ export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<C
   }
 }
 
-const isClientChange = ({ action }: AuditRecord): boolean => action === 'create-client' || action === 'update-client'
-
-const BANK = /^bank/
+const CLIENT_CHANGES = new Set(['create-client', 'update-client'])
 
 /** A client equals what its trail says: no field, bank details above all, changes without a record. */
 const auditClientRecord = (client: Client, records: readonly AuditRecord[]): readonly Difference[] => {
   const { clientId } = client
-  const last = records.toSorted((a, b) => a.number - b.number).findLast(isClientChange)
+  const last = records.toSorted((a, b) => a.number - b.number).findLast(({ action }) => CLIENT_CHANGES.has(action))
   if (last?.after === undefined) return differs('audit_record', clientId, 'a record of its creation', 'none')
   const written = last.after
   return Object.entries(toClientDto(client)).flatMap(([field, value]) => {
     if (isDeepStrictEqual(written[field], value)) return []
     // Bank details are not repeated: the difference is enough, and the trail has them.
-    if (BANK.test(field)) return differs(`client.${field}`, clientId, 'as in its audit record', 'otherwise')
+    if (field.startsWith('bank')) return differs(`client.${field}`, clientId, 'as in its audit record', 'otherwise')
     return differs(`client.${field}`, clientId, JSON.stringify(written[field]) ?? 'absent', JSON.stringify(value))
   })
 }
