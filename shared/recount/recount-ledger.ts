@@ -19,7 +19,7 @@ import { completePayment, storedEvent } from './complete-payment.ts'
 import { planForward } from './plan-forward.ts'
 import { isCount, isFigure, isOfLeftOut, judgeFigures, repairedBooks, repairFigures } from './recount-figures.ts'
 import { recreditLeftOut, repairVerdict } from './recount-settlements.ts'
-import type { RecountDeps, Repair, StrayEntry, StrayEvent, Strays } from './repair.ts'
+import type { RecountDeps, StrayEntry, StrayEvent, Strays } from './repair.ts'
 
 type Asked = { readonly clientId: ClientId; readonly expected: readonly Difference[]; readonly operator: string }
 
@@ -57,14 +57,11 @@ const assertComplete = async (
 /** Suspense belongs to the house journal, which no recount changes. */
 const isHouse = ({ what }: Difference): boolean => what.startsWith('suspense')
 
-type Plan = {
-  readonly repairs: readonly Repair[]
-  /** Differences of a second torn transaction of a payment that is repaired now. */
-  readonly later: readonly Difference[]
-}
-
-/** Judges the differences again and plans their repairs. Throws 422 unless all of them can be repaired. */
-const plan = async (deps: RecountDeps, client: Client, asked: Asked): Promise<Plan> => {
+/**
+ * Judges the differences again and plans their repairs. Throws 422 unless all of them can be repaired. `later`: those
+ * of a second torn transaction of a payment that is repaired now.
+ */
+const plan = async (deps: RecountDeps, client: Client, asked: Asked) => {
   const { expected, operator } = asked
   const figures = await judgeFigures(deps, client, { withCounts: expected.some(isCount) })
   const { books } = figures
