@@ -169,19 +169,9 @@ const recordSettlement = async (
   const { applied } =
     operator === undefined ? await deps.table.transact(steps) : await recordChange(deps, { ...change, operator }, steps)
   if (!applied && (await findSettlements(deps, [settlementId])).length === 0) return undefined
-  logRecorded(deps, settlement)
+  const about = { settlement_id: settlementId, client_id: clientId }
+  if (bank === undefined) deps.log.warn('settlement.without_bank', about)
+  const { paymentCount: payments, netMinor: net_minor, triggeredBy: triggered_by } = settlement
+  deps.log.info('settlement.recorded', { ...about, payments, net_minor, triggered_by })
   return settlement
-}
-
-/** Logs a settlement that waits for its payout, and warns when it has no bank details. Amounts in IDR. */
-const logRecorded = ({ log }: Pick<Deps, 'log'>, settlement: Settlement): void => {
-  const { settlementId: settlement_id, clientId: client_id } = settlement
-  if (settlement.bank === undefined) log.warn('settlement.without_bank', { settlement_id, client_id })
-  log.info('settlement.recorded', {
-    settlement_id,
-    client_id,
-    payments: settlement.paymentCount,
-    net_minor: settlement.netMinor,
-    triggered_by: settlement.triggeredBy,
-  })
 }

@@ -3,6 +3,7 @@ import type { TableDeps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
+import type { Span } from '../journal/read-entries.ts'
 import type { Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
 import { bankReferenceKey, settlementKey } from '../table/keys.ts'
@@ -79,9 +80,8 @@ const MOST_OF_A_PAGE = 1_000
 export const settlementsBetween = async (
   deps: TableDeps,
   clientId: ClientId,
-  span: { readonly start: Timestamp; readonly end: Timestamp; readonly limit?: number },
+  { start, end, limit = MOST_OF_A_PAGE }: Span & { readonly limit?: number },
 ): Promise<readonly Settlement[]> => {
-  const { start, end, limit = MOST_OF_A_PAGE } = span
   const range = { between: [addMs(start, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] } as const
   const { items } = await deps.table.query({ index: 'by-owner', partition: [clientId, ENTITY], range, limit })
   return (await findSettlements(deps, settlementIdsOf(items))).filter(({ sweptFrom }) => sweptFrom <= end)

@@ -4,7 +4,7 @@ import { chunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { addTotals, DayTotalSchema, totalsOf } from '../journal/day-totals.ts'
-import { type Entry, fieldsText, paymentsIn } from '../journal/entry.ts'
+import { type Entry, fieldsText, netsOf, paymentsIn } from '../journal/entry.ts'
 import type { EntryPosition } from '../journal/entry-store.ts'
 import { entryPages, type Span } from '../journal/read-entries.ts'
 import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
@@ -102,12 +102,8 @@ export const sumEntries = async (deps: SumDeps, window: SummedWindow, from: SumP
 
 /** The net of a window that fits one page, read without a fence; undefined for a longer one. */
 export const sumFirstPage = async (deps: SumDeps, { clientId, parts, span }: SummedWindow) => {
-  let netMinor = ZERO
-  for await (const { entries, more } of entryPages(deps, { clientId, parts, span })) {
-    if (more) return undefined
-    netMinor = entries.reduce((sum, entry) => plus(sum, entry.netMinor), netMinor)
-  }
-  return netMinor
+  const { value: first } = await entryPages(deps, { clientId, parts, span }).next()
+  return first?.more ? undefined : netsOf(first?.entries ?? [])
 }
 
 /** The sums of a settlement's entries (spec 2.3), and the figures that the payout checks. */

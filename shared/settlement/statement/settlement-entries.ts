@@ -17,17 +17,11 @@ import type { EntryDto } from './entry-dto-schema.ts'
 
 type Asked = { readonly after?: string | undefined; readonly limit: number }
 
-type EntryPageDto = {
-  readonly entries: readonly EntryDto[]
-  /** Where the next page begins; undefined after the last one. */
-  readonly next: string | undefined
-}
-
 export const sweptSpan = ({ sweptFrom: start, sweptUntil: end }: Settlement): Span => ({ start, end })
 
 type PageField = 'cursor' | 'after'
 
-/** A page of a settlement's entries, and the cursor of the next one. `field`: the name of the cursor in the request. */
+/** A page of a settlement's entries, and the cursor of the next one, if there is one. `field`: the name of the cursor in the request. */
 const pageOf = async (
   deps: Pick<Deps, 'stage' | 'table'>,
   settlement: Settlement,
@@ -51,7 +45,7 @@ const pageOf = async (
 export const settlementEntries = async (
   deps: Pick<Deps, 'stage' | 'table'>,
   { clientId, id, ...asked }: Asked & { readonly clientId: ClientId; readonly id: string },
-): Promise<EntryPageDto> => {
+) => {
   const settlement = await findSettlement(deps, clientId, id)
   const { entries, next } = await pageOf(deps, settlement, { ...asked, field: 'after' }, isForClient)
   return { entries: entries.map((entry) => toEntryDto(entry, settlement.settlementId)), next }
@@ -132,7 +126,7 @@ const takenBy = (settlements: readonly Settlement[], entry: Entry): SettlementId
 export const balanceEntries = async (
   deps: Pick<Deps, 'stage' | 'table' | 'now'>,
   { clientId, since, after: cursor, limit }: Asked & { readonly clientId: ClientId; readonly since: Timestamp },
-): Promise<EntryPageDto> => {
+) => {
   const span = { start: since, end: addMs(deps.now(), FURTHEST_MS) }
   const after = positionIn({ of: clientId, span }, cursor, 'after')
   const { parts, settledUntil } = await readWindow(deps, clientId)
@@ -169,12 +163,8 @@ export const settlementStatement = async (
   input: { readonly settlementId: string; readonly cursor?: string | undefined; readonly format: 'json' | 'csv' },
 ) => {
   const settlement = await findAnySettlement(deps, input.settlementId)
-  const { entries, next } = await pageOf(
-    deps,
-    settlement,
-    { after: input.cursor, field: 'cursor', limit: PAGE },
-    () => true,
-  )
+  const asked = { after: input.cursor, field: 'cursor', limit: PAGE } as const
+  const { entries, next } = await pageOf(deps, settlement, asked, () => true)
   const lines = entries.map((entry) => toLine(entry, settlement.settlementId))
   const shown = toSettlementDto(settlement)
   const { gross_minor, xendit_fees_minor, hexolus_markup_minor, net_minor, payment_count } = shown
