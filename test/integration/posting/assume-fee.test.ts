@@ -1,10 +1,12 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
+import { askForOwnRow } from '../../../shared/posting/assume-fee.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { aClient } from '../../support/client-builders.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import {
@@ -22,7 +24,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { inSteps, settle, sweep, sweptNow } from '../../support/settlement-builders.ts'
 import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
 const ASK = { allowed: async () => false, unanswered: async () => undefined }
@@ -196,5 +198,37 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
     expect(await sweep(deps, client)).toMatchObject({ netMinor: 191_800, unprovenMinor: 0, entryCount: 3 })
 
     await expectBalanced(deps, client.clientId)
+  })
+})
+
+const PAYMENT = succeededPayment(aClient(), { paidAt: aClient().createdAt })
+const OWN = aTransaction(PAYMENT, { keptMinor: 4_440 })
+
+const askAbout = (...transactions: readonly ProviderTransaction[]) => {
+  const deps = testDeps()
+  deps.provider.script('listTransactions', async () => ({ kind: 'found', value: { transactions, hasMore: false } }))
+  return askForOwnRow(deps, PAYMENT)
+}
+
+// Contracts and negative fees: `sync-credited.test.ts`.
+describe('askForOwnRow (design section 4, Fee)', () => {
+  it.each([
+    ['of another payment', { providerPaymentId: 'py-other' }, false],
+    ['that is no payment', { type: 'return' }, false],
+    ['that was reversed', { status: 'reversed' }, true],
+    ['that is pending', { status: 'pending' }, true],
+    ['that failed', { status: 'failed' }, true],
+    ['that is not settled', { keptMinor: undefined }, true],
+    ['about another amount', { amountMinor: minor(99_999) }, true],
+    ['in another currency', { currency: 'PHP' }, true],
+  ] as const)('finds no settled row in a transaction %s', async (_case, fields, hasTransaction) => {
+    expect(await askAbout({ ...OWN, ...fields })).toStrictEqual({ kind: 'not_settled', hasTransaction })
+  })
+
+  it.each([4_440, 0, -1])('finds the settled row of this payment when the provider kept %i', async (kept) => {
+    const stranger = { ...OWN, providerPaymentId: 'py-other', keptMinor: minor(1) }
+    const own = { ...OWN, keptMinor: minor(kept) }
+
+    expect(await askAbout(stranger, own)).toStrictEqual({ kind: 'settled', transaction: own })
   })
 })
