@@ -3,9 +3,8 @@ import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { projectText } from '../support/source-file.ts'
 import { type Resource, synthesised, synthesisedFront } from '../support/stack-template.ts'
-import { costReport, idleCosts, paymentCosts, sumOf, type Templates } from './costs.ts'
+import { costReport, idleCosts, metricsOf, paymentCosts, sumOf, type Templates } from './costs.ts'
 import { type Measured, measureFlows } from './measure-flows.ts'
-import { metricsOf } from './monthly-activity.ts'
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
 
 const templates: Templates = { gateway: synthesised('prod'), front: synthesisedFront(deployedStage('prod')) }

@@ -1,13 +1,13 @@
 import * as v from 'valibot'
-import { isHttp } from '../../functions/function-spec.ts'
+import { type FunctionSpec, isHttp, queuesOf, runsByItself } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { CACHE_MS, UNSEALED_MS } from '../../shared/runtime/aws/kept-secrets.ts'
 import { MINUTE_MS } from '../../shared/time.ts'
 import { markdownTable } from '../support/markdown-table.ts'
 import type { StackTemplate } from '../support/stack-template.ts'
 import { ACCESS_LINE_BYTES, ASSUMPTIONS } from './assumptions.ts'
 import type { Measured } from './measure-flows.ts'
-import type { Flow } from './metered-world.ts'
-import { keyRequests, metricsOf, runsPerMonth, specOf } from './monthly-activity.ts'
+import { type Flow, specOf } from './metered-world.ts'
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
 import { PRICED, PRICES, type Prices } from './prices.ts'
 
@@ -62,6 +62,34 @@ const usageOf = ({ functionName, invocations, messages, ...flow }: Flow): Usage 
     kmsRequestMillion: secretCalls + unseals,
     logGb: (flow.logBytes + requestBytes) / BYTES_PER_GB,
   }
+}
+
+/** Runs of a schedule in a month; 0 for a function without a schedule. */
+const runsPerMonth = ({ trigger }: FunctionSpec): number => {
+  if (trigger.kind !== 'schedule') return 0
+  return 'everyMinutes' in trigger.schedule
+    ? (ASSUMPTIONS.hoursPerMonth * 60) / trigger.schedule.everyMinutes
+    : ASSUMPTIONS.hoursPerMonth / 24
+}
+
+/** Metrics of our own that these runs write. Each is counted for the whole month, although AWS bills by the hour. */
+export const metricsOf = (flows: readonly Flow[]): ReadonlySet<string> =>
+  new Set(flows.flatMap(({ metrics }) => metrics))
+
+/** DynamoDB and SQS ask KMS again when a role has used a key for five minutes (docs.aws.amazon.com: usage notes of both). */
+const KEY_MINUTES = 5
+
+/**
+ * Requests to the stage's key in a month, at most, of those that do not grow with payments. `idle`: schedules run. `busy`:
+ * every role is at work. A queue takes two requests for each role that sends, and one for each that receives.
+ */
+const keyRequests = (): Readonly<Record<'idle' | 'busy', number>> => {
+  const own = MANIFEST.filter(runsByItself)
+  const table = own.filter((spec) => Object.keys(spec.table).length > 0)
+  const idle = table.filter(({ trigger }) => trigger.kind === 'schedule').length
+  const queues = sum(own, ({ sends, trigger }) => 2 * sends.length + queuesOf(trigger).length)
+  const times = (ASSUMPTIONS.hoursPerMonth * 60) / KEY_MINUTES
+  return { idle: times * idle, busy: times * (table.length + queues) }
 }
 
 const Expression = v.object({ Metrics: v.array(v.object({ MetricStat: v.optional(v.unknown()) })) })

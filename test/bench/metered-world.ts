@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isHttp, queuesOf } from '../../functions/function-spec.ts'
+import { type FunctionSpec, isHttp, queuesOf } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import type { LogCode } from '../../shared/log.ts'
 import type { QueueName } from '../../shared/queues.ts'
@@ -12,9 +12,14 @@ import { createWorld, drive, MOST_ROWS_A_PAGE, type World } from '../simulation/
 import { emittedBy } from '../support/emitted-by.ts'
 import type { ASSUMPTIONS } from './assumptions.ts'
 import { type Detail, meterTable } from './meter-table.ts'
-import { specOf } from './monthly-activity.ts'
 
 export type FunctionName = keyof typeof ASSUMPTIONS.billedMs
+
+export const specOf = (name: string): FunctionSpec => {
+  const spec = MANIFEST.find((one) => one.name === name)
+  if (!spec) throw new Error(`there is no function ${name}`)
+  return spec
+}
 
 const SOURCES = MANIFEST.flatMap(({ name, trigger }) => queuesOf(trigger).map((source) => ({ name, ...source })))
 const NoFailures = v.optional(v.object({ batchItemFailures: v.optional(v.strictTuple([])) }))

@@ -4,7 +4,7 @@ import { type DeployedStage, loadOf } from '../../../infra/stack/stage.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { QUOTA_STAGES } from '../../support/stage-options.ts'
 import { measuredOn } from '../measured-on.ts'
-import { specOf } from '../monthly-activity.ts'
+import { specOf } from '../metered-world.ts'
 import {
   type Load,
   measureUse,
