@@ -15,17 +15,14 @@ const OWN = Object.entries(packageJson.scripts).flatMap(([name, command]) => {
   return file === '' ? [] : [{ name, args: [file, ...argv] as const }]
 })
 
-const runAll = async (...flags: readonly string[]): Promise<readonly ReadonlyMap<string, Ended>[]> => {
-  const ended = [...(await runScripts(flags.flatMap((flag) => OWN.map(({ args }) => [...args, flag]))))]
-  return flags.map(() => new Map(OWN.map(({ name }) => [name, ended.shift() as Ended])))
-}
-
 describe('the command lines of every script', () => {
-  let helped: ReadonlyMap<string, Ended> = new Map()
-  let refused = helped
+  /** By the script's name and the flag. */
+  let ended: ReadonlyMap<string, Ended>
 
   beforeAll(async () => {
-    ;[helped = refused, refused = helped] = await runAll('--help', '--no-such-flag')
+    const calls = ['--help', '--no-such-flag'].flatMap((flag) => OWN.map(({ name, args }) => ({ name, args, flag })))
+    const all = await runScripts(calls.map(({ args, flag }) => [...args, flag]))
+    ended = new Map(all.map((one, at) => [`${calls[at]?.name} ${calls[at]?.flag}`, one]))
   })
 
   it('are all of them', () => {
@@ -35,7 +32,7 @@ describe('the command lines of every script', () => {
   })
 
   it.each(OWN)('npm run $name -- --help says what it does and how it ends', ({ name }) => {
-    const { code, out, err } = helped.get(name) as Ended
+    const { code, out, err } = ended.get(`${name} --help`) as Ended
 
     expect([code, err]).toStrictEqual([0, ''])
     expect(out).toMatch(new RegExp(`^(Usage: )?npm ${['start', 'test'].includes(name) ? '' : 'run '}${name}`))
@@ -43,7 +40,7 @@ describe('the command lines of every script', () => {
   })
 
   it.each(OWN)('npm run $name refuses a flag it does not know in words', ({ name }) => {
-    const { code, out, err } = refused.get(name) as Ended
+    const { code, out, err } = ended.get(`${name} --no-such-flag`) as Ended
 
     expect({ code, out }).toStrictEqual({ code: 2, out: '' })
     expect(err).toContain('--no-such-flag')
