@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, vi } from 'vitest'
 import { freePort } from '../../infra/local/emulators/dynamodb-local.ts'
-import { type Block, blocksOf } from '../support/document-blocks.ts'
+import { type Block, blocksOf, matchesIn } from '../support/document-blocks.ts'
 import { eventually } from '../support/eventually.ts'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
@@ -198,9 +198,7 @@ it('the pages show the figures of a payment as they become, in a table and in a 
   expect(said).toHaveLength(7)
   expect(said).toStrictEqual(said.map(([name = '']) => [name, ...stages.map((stage) => String(stage[name]))]))
   const picture = projectText('docs/merchants/figures.svg')
-  const drawn = [...picture.matchAll(/>([\d,]+)[^<]*<\/text>/g)].map(([, figure = '']) =>
-    Number(figure.replace(',', '')),
-  )
+  const drawn = matchesIn(picture, />([\d,]+)[^<]*<\/text>/g).map((figure) => Number(figure.replace(',', '')))
   const told = stages.flatMap((stage) =>
     ['notional_minor', 'hexolus_markup_minor', ...said.flat()].map((name) => stage[name]),
   )

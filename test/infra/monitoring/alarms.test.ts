@@ -4,6 +4,7 @@ import { LONGEST_LOOK_BACK_MINUTES } from '../../../infra/stack/monitoring/alarm
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { METRICS } from '../../../shared/metrics.ts'
 import { alarmsIn, graphsIn, tellingAlarms } from '../../support/alarm-template.ts'
+import { matchesIn } from '../../support/document-blocks.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { stageWith } from '../../support/stage-options.ts'
 
@@ -93,9 +94,7 @@ it('pages stand for every alarm that pages, each in one of them, and for no othe
     .flatMap(({ logicalId, properties }) =>
       String(properties['AlarmDescription']).startsWith('[page]') ? [logicalId] : [],
     )
-  const children = pages.map(({ properties }) =>
-    [...String(properties['AlarmRule']).matchAll(/ALARM\("<(\w+)>\.Arn"\)/g)].map(([, id = '']) => id),
-  )
+  const children = pages.map(({ properties }) => matchesIn(String(properties['AlarmRule']), /ALARM\("<(\w+)>\.Arn"\)/g))
 
   expect(children.flat().toSorted()).toStrictEqual(paging.toSorted())
   expect(paging.length).toBeGreaterThan(12)

@@ -4,6 +4,7 @@ import { OLDEST_BOOTSTRAP } from '../../../infra/operate/check/check-account.ts'
 import { ok, unclear, wrong } from '../../../infra/operate/check/finding.ts'
 import { finishStage } from '../../../infra/operate/deploy/init-stage.ts'
 import { type DeployIo, runCdk, runDeploy } from '../../../infra/operate/deploy/run-deploy.ts'
+import { matchesIn } from '../../support/document-blocks.ts'
 import { lambdaAnswer } from '../../support/lambda-answer.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { printedBy } from './around-tools.ts'
@@ -155,9 +156,7 @@ Nothing was deployed.`)
 
 it('the bootstrap version asked for is the highest that the assembly names', () => {
   const manifest = JSON.stringify(synthesised('dev').assembly.manifest)
-  const versions = [...manifest.matchAll(/"requiresBootstrapStackVersion":(\d+)/g)].map(([, version]) =>
-    Number(version),
-  )
+  const versions = matchesIn(manifest, /"requiresBootstrapStackVersion":(\d+)/g).map(Number)
 
   expect(Math.max(...versions)).toBe(OLDEST_BOOTSTRAP)
 })
