@@ -18,7 +18,7 @@ export const isAged = (seed: number): boolean => seed % AGED_EVERY === AGED_AT
 
 /** Months after everything rests, all webhooks have expired. `watch-rows.ts` checks that nothing else has. */
 export const agedProblems = async (play: Play): Promise<readonly string[]> => {
-  const { world, tenants, seen } = play
+  const { world, tenants } = play
   await world.scheduler.runFor(SENT_AGAIN_MS)
   for (const { clientId } of tenants) {
     const own = rowsOf(world, 'DELIVERY', { client_id: clientId })
@@ -28,7 +28,7 @@ export const agedProblems = async (play: Play): Promise<readonly string[]> => {
   }
   await world.scheduler.runFor(AGED_MS)
   const items = world.table.items()
-  const problems = [...seen.problems, ...problemsOf(items, seenBy(play))]
+  const problems = [...world.problems, ...problemsOf(items, seenBy(play))]
   const kept = items.filter(({ sk }) => /^(DELIVERY$|ATTEMPT#|EVENT#)/.test(String(sk)))
   for (const { pk, sk } of kept) problems.push(`${String(pk)} ${String(sk)} is kept for ever`)
   for (const { clientId } of tenants) {

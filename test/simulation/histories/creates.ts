@@ -42,7 +42,7 @@ export const sendCreate = async (
   count(play.world.tally, `create answered ${reply?.status ?? 'nothing'}`)
   if (reply?.text.includes('may still be answered')) meet(play.world, 'a push is held back')
   if (wasShown && [400, 422].includes(reply?.status ?? 0))
-    play.seen.problems.push(`${key} is refused although its payment was shown: ${reply?.text}`)
+    play.world.problems.push(`${key} is refused although its payment was shown: ${reply?.text}`)
   if (key !== undefined && (reply === undefined || reply.status >= 500)) play.unanswered.push({ tenant, key, body })
 }
 

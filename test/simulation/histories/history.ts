@@ -45,9 +45,9 @@ export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play>
   connectSources(world)
   connectCallbacks(world)
   const seen = createObservations()
-  watchRows(world, seen)
+  watchRows(world)
   watchSituations(world)
-  const restProblems = [watchPromises(world, seen), watchAlerts(world)]
+  const restProblems = [watchPromises(world), watchAlerts(world)]
   const tenants: Tenant[] = []
   for (const [number, ownParts] of [1, parts].entries())
     tenants.push(await drive(world, addTenant(world, number, number + 1, ownParts)))
@@ -56,12 +56,12 @@ export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play>
 
 /** Lets all work end without faults. Then checks all promises, also by the gateway's own audit. */
 export const rest = async (play: Play): Promise<readonly string[]> => {
-  const { world, tenants, seen } = play
+  const { world, tenants } = play
   world.faults = NO_FAULTS
   world.provider.clearFaults()
   await world.scheduler.runFor(REST_MS)
   const problems = [
-    ...seen.problems,
+    ...world.problems,
     ...problemsAtRest(world.table.items(), seenBy(play)),
     ...play.restProblems.flatMap((check) => check()),
   ]
@@ -119,7 +119,7 @@ const gapMs = ({ prng }: World): number =>
 const AFTERMATH_STEPS = 6
 
 const aftermath = async (play: Play): Promise<readonly string[]> => {
-  const { world, seen } = play
+  const { world } = play
   const problems: string[] = []
   for (let step = 0; step < AFTERMATH_STEPS && problems.length === 0; step++) {
     reverseSome(world, 0.4)
@@ -133,7 +133,7 @@ const aftermath = async (play: Play): Promise<readonly string[]> => {
     ])
     operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
     await world.scheduler.runFor(world.oddities.int(1, 20) * HOUR_MS)
-    problems.push(...seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
+    problems.push(...world.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
   return problems
 }
@@ -170,7 +170,7 @@ export const runHistory = async (options: HistoryOptions) => {
     operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
     reverseSome(world, 0.12)
     await world.scheduler.runFor(gapMs(world))
-    problems.push(...play.seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
+    problems.push(...play.world.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
   if (problems.length === 0) problems.push(...(await aftermath(play)))
   if (problems.length === 0) problems.push(...(await rest(play)))

@@ -63,9 +63,9 @@ const askByReference = async (play: Play, tenant: Tenant, id: string, reference:
   if (reply?.status !== 200) return
   const shown = reply.body['data'] as readonly Readonly<Record<string, unknown>>[]
   count(play.world.tally, 'asked by reference')
-  if (!shown.some((payment) => payment['id'] === id)) play.seen.problems.push(`${id} is not found by its reference`)
+  if (!shown.some((payment) => payment['id'] === id)) play.world.problems.push(`${id} is not found by its reference`)
   if (shown.some((one) => one['client_id'] !== tenant.clientId || one['external_reference'] !== reference))
-    play.seen.problems.push(`${tenant.clientId} asked for ${reference} and was shown another payment`)
+    play.world.problems.push(`${tenant.clientId} asked for ${reference} and was shown another payment`)
 }
 
 const read: Operation = async (play) => {
@@ -76,7 +76,7 @@ const read: Operation = async (play) => {
   const reply = await http(play, target.tenant, 'api-get-payment', { id: target.id })
   // If the payment changed during the read, either state may be shown.
   if (reply?.status === 200 && before && before === stored())
-    play.seen.problems.push(...differences('payment', reply.body, whole(before)))
+    play.world.problems.push(...differences('payment', reply.body, whole(before)))
   await http(play, target.tenant, 'api-list-payments', { query: { per_page: '5' } })
   await askByReference(play, target.tenant, target.id, before?.['external_reference'])
   await http(play, target.tenant, 'api-get-balance')

@@ -1,6 +1,5 @@
 import { isOpen } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
-import type { Observations } from '../watching/observations.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
 import type { Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
@@ -57,7 +56,7 @@ const refusedBy = ({ method, path, outcome }: ProviderAnswer): string | undefine
 }
 
 /** Checked when a payment ends without money: it can no longer be paid, and it notes for which actor it was closed. */
-export const watchClosing = (world: World, seen: Observations): void => {
+export const watchClosing = (world: World): void => {
   const refused = new Set<string>()
 
   world.onAnswered.push((_, answer) => {
@@ -71,7 +70,7 @@ export const watchClosing = (world: World, seen: Observations): void => {
     const payment = paymentOfReference(world, request?.reference_id)
     if (payment?.['status'] !== 'pending' || payment['payment_request_id'] !== id) return
     if (payment['cancel_requested_at'] === undefined && payment['expiry_started_at'] === undefined)
-      seen.problems.push(`${id} is cancelled, and its payment does not note for which actor`)
+      world.problems.push(`${id} is cancelled, and its payment does not note for which actor`)
   })
 
   const ends: Rules = {
@@ -83,9 +82,9 @@ export const watchClosing = (world: World, seen: Observations): void => {
   }
   const isClosed = (payment: RawItem) =>
     CLOSED.includes(text(payment, 'status')) && !refused.has(text(payment, 'payment_request_id'))
-  watchRules(world, seen, ({ sk }, write) => (sk === 'PAYMENT' && isChanged(write, 'status') ? ends : undefined))
+  watchRules(world, ({ sk }, write) => (sk === 'PAYMENT' && isChanged(write, 'status') ? ends : undefined))
 
-  watchCaptures(world, seen)
+  watchCaptures(world)
 }
 
 const ASKED = /^\/v3\/(payments|payment_requests)\/([^/]+)$/
@@ -94,7 +93,7 @@ const isAnswered = ({ outcome }: ProviderAnswer) =>
   outcome.kind === 'answered' && (outcome.status < 300 || [400, 404, 409].includes(outcome.status))
 
 /** Checked when a payment ends without money: its worker also asked about a capture that the request names. */
-const watchCaptures = (world: World, seen: Observations): void => {
+const watchCaptures = (world: World): void => {
   /** The capture that each request named in a process's last answer, and the captures that the process asked about. */
   const named = new WeakMap<Process, Map<string, string | undefined>>()
   const known = new WeakMap<Process, Set<string>>()
@@ -119,6 +118,6 @@ const watchCaptures = (world: World, seen: Observations): void => {
     const isByMoney = status === 'failed' && asked !== undefined
     if (!isChanged(write, 'status') || !CLOSED.includes(status) || isByMoney || world.sharing.has(worker)) return
     if (latest !== undefined && asked?.has(latest) !== true)
-      seen.problems.push(`${key.pk} is ${status}, and its worker did not ask about its money`)
+      world.problems.push(`${key.pk} is ${status}, and its worker did not ask about its money`)
   })
 }

@@ -1,6 +1,5 @@
 import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
-import type { Observations } from '../watching/observations.ts'
 import { HELD_MS, isFinal, isVoidedOpen, keptBy, settledRowOf } from '../watching/watch-fee-fields.ts'
 import { watchDuties } from '../watching/watch-operators.ts'
 import { clientRow, entriesOf, paymentRow, rowsOf, suspenseRow } from '../world/rows.ts'
@@ -10,15 +9,15 @@ import { watchClosing } from './watch-closing.ts'
 import { watchOrphans, watchPushes } from './watch-requests.ts'
 
 /** Watches the promises about money, destinations and duties. Answers a check of the others, for when everything rests. */
-export const watchPromises = (world: World, seen: Observations): (() => readonly string[]) => {
-  watchClosing(world, seen)
-  watchAcknowledged(world, seen)
-  watchDuties(world, seen)
+export const watchPromises = (world: World): (() => readonly string[]) => {
+  watchClosing(world)
+  watchAcknowledged(world)
+  watchDuties(world)
   const atRest = [
-    watchSettling(world, seen),
+    watchSettling(world),
     watchFees(world),
-    watchOrphans(world, seen),
-    watchPushes(world, seen),
+    watchOrphans(world),
+    watchPushes(world),
     watchConflictingRows(world),
   ]
   return () => atRest.flatMap((problems) => problems())
@@ -52,10 +51,10 @@ const isCheckedSoon = ({ scheduler }: World, payment: RawItem): boolean =>
   payment['work'] === 'payment' && Date.parse(text(payment, 'due_at')) <= scheduler.nowMs() + SOON_MS + APART_MS
 
 /** The provider does not repeat a callback after a 2xx: its money is credited or held then, or due work checks it soon. */
-const watchAcknowledged = (world: World, seen: Observations): void => {
+const watchAcknowledged = (world: World): void => {
   world.onCallback.push((body, token, status) => {
     if (status < 500 && (status === 401) !== (token !== CALLBACK_TOKEN))
-      seen.problems.push(`a callback with ${token === CALLBACK_TOKEN ? 'the' : 'a wrong'} token is answered ${status}`)
+      world.problems.push(`a callback with ${token === CALLBACK_TOKEN ? 'the' : 'a wrong'} token is answered ${status}`)
     const announced = status < 300 ? announcedBy(body) : undefined
     if (announced === undefined) return
     if (world.faults.providerBehind > 0 || world.faults.providerStale > 0) return
@@ -66,7 +65,7 @@ const watchAcknowledged = (world: World, seen: Observations): void => {
     const isCredited = payment?.['credited_provider_payment_id'] === capturedId
     const isHeld = suspenseRow(world, capturedId) !== undefined
     if (isCredited || isHeld || (payment && isCheckedSoon(world, payment))) return
-    seen.problems.push(`the callback of ${capturedId} is acknowledged, and it is neither credited nor held`)
+    world.problems.push(`the callback of ${capturedId} is acknowledged, and it is neither credited nor held`)
   })
 }
 
@@ -123,7 +122,7 @@ const unsettledProblems = (world: World): readonly string[] => {
 }
 
 /** Checked when a settlement is recorded: its payments are a day old, its end has passed, and its net is above the floor. */
-const watchSettling = (world: World, seen: Observations): (() => readonly string[]) => {
+const watchSettling = (world: World): (() => readonly string[]) => {
   const succeededMs = new Map<string, number>()
   const { since } = watchStates(world, / CLIENT$/, 'client_id')
   const apartMs = watchClocks(world)
@@ -157,10 +156,11 @@ const watchSettling = (world: World, seen: Observations): (() => readonly string
       succeededMs.set(pk, world.scheduler.nowMs())
     }
     if (sk !== 'SETTLEMENT' || before !== undefined) return
-    seen.problems.push(...ageProblems(after))
+    world.problems.push(...ageProblems(after))
     const floor = leastFloor(text(after, 'client_id'))
     const net = amount(after, 'net_minor')
-    if (!(net > floor)) seen.problems.push(`settlement ${text(after, 'settlement_id')} of ${net} is not above ${floor}`)
+    if (!(net > floor))
+      world.problems.push(`settlement ${text(after, 'settlement_id')} of ${net} is not above ${floor}`)
   })
 
   return () => unsettledProblems(world)

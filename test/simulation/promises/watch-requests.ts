@@ -1,6 +1,5 @@
 import { isOpen } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
-import type { Observations } from '../watching/observations.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
 import { namesOf, type Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
@@ -34,7 +33,7 @@ const isReported = (payment: RawItem | undefined, attempt: number): boolean => {
 }
 
 /** A worker that knows of an unneeded request cancels it, or the payment notes that it may exist. */
-export const watchOrphans = (world: World, seen: Observations): (() => readonly string[]) => {
+export const watchOrphans = (world: World): (() => readonly string[]) => {
   /** Requests that a process must cancel before it ends, unless their payment shows them. */
   const known = new Map<Process, Created[]>()
   const troubled = new WeakSet<Process>()
@@ -84,7 +83,7 @@ export const watchOrphans = (world: World, seen: Observations): (() => readonly 
     if (how === 'died' || troubled.has(process) || world.sharing.has(process)) return
     for (const created of mine) {
       if (asked.has(created.requestId) || isShown(created) || !isPayable(world, created.requestId)) continue
-      seen.problems.push(`${process.name} left the unneeded ${created.requestId} of ${created.paymentId} payable`)
+      world.problems.push(`${process.name} left the unneeded ${created.requestId} of ${created.paymentId} payable`)
     }
   })
 
@@ -106,14 +105,14 @@ const PUSHED = 'OVO'
 const channelOf = (payment: RawItem) => Object(payment['request']).channelCode ?? payment['channel_code']
 
 /** Checked when a push leaves: a worker that was frozen sends none after its lease has expired. */
-const watchLeases = (world: World, seen: Observations, apartMs: () => number): void => {
+const watchLeases = (world: World, apartMs: () => number): void => {
   world.onAsked.push((_, method, path, body) => {
     const reference = method === 'POST' && path === '/v3/payment_requests' ? String(Object(body).reference_id) : ''
     const payment = paymentOfReference(world, reference)
     if (payment?.['status'] !== 'creating' || channelOf(payment) !== PUSHED) return
     const isIts = reference === `${reference.slice(0, 36)}-${text(payment, 'attempt')}`
     if (!isIts || Date.parse(text(payment, 'lease_until')) + apartMs() < world.scheduler.nowMs())
-      seen.problems.push(`${reference} is pushed after its lease`)
+      world.problems.push(`${reference} is pushed after its lease`)
   })
 }
 
@@ -129,9 +128,9 @@ type Push = {
 }
 
 /** At rest: no push began while the last one could still be answered, or after it was paid. */
-export const watchPushes = (world: World, seen: Observations): (() => readonly string[]) => {
+export const watchPushes = (world: World): (() => readonly string[]) => {
   const apartMs = watchClocks(world)
-  watchLeases(world, seen, apartMs)
+  watchLeases(world, apartMs)
   return () => {
     const shown = world.provider.capturedPayments().filter(({ id }) => !world.unshownRows.has(id))
     const paid = new Map(shown.map(({ id, amount }) => [id, amount]))

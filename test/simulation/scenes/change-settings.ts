@@ -17,7 +17,7 @@ const issue = async (world: World, { clientId }: Tenant, permissions: 'full' | '
 const isTaken = (reply: HttpReply | undefined): boolean => reply !== undefined && reply.status < 300
 
 /** The merchant replaces its key. Soon the old one is refused. */
-const rotate = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> => {
+const rotate = async ({ world }: Scene, tenant: Tenant): Promise<void> => {
   const made = await issue(world, tenant, 'full')
   if (!made) return
   const { apiKey: old, keyId } = tenant
@@ -28,11 +28,11 @@ const rotate = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> => 
   count(world.tally, 'key revoked')
   await passed(world, ACTS_MS)
   if (isTaken(await requestAs(world, { apiKey: old }, 'api-get-balance')))
-    seen.problems.push(`a key of ${tenant.clientId} is taken after it was revoked`)
+    world.problems.push(`a key of ${tenant.clientId} is taken after it was revoked`)
 }
 
 /** A key that may only read asks for a payment. */
-const restrict = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> => {
+const restrict = async ({ world }: Scene, tenant: Tenant): Promise<void> => {
   const made = await issue(world, tenant, 'read_only')
   if (!made) return
   count(world.tally, 'key restricted')
@@ -40,14 +40,14 @@ const restrict = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> =
   const body = JSON.stringify({ method: 'qris', amount: 10_000, currency: 'IDR' })
   const created = await requestAs(world, made, 'api-create-payment', { body })
   if (created && ![401, 403, 500].includes(created.status))
-    seen.problems.push(`a key of ${tenant.clientId} that may only read was answered ${created.status}`)
+    world.problems.push(`a key of ${tenant.clientId} that may only read was answered ${created.status}`)
   if (created?.status === 403) meet(world, 'a read-only key is refused')
   const read = await requestAs(world, made, 'api-get-balance')
   if (isTaken(read)) count(world.tally, 'key restricted: read all the same')
 }
 
 /** An operator changes a client's bank account and return URL, and disables the client for a while. */
-const changeClient = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> => {
+const changeClient = async ({ world }: Scene, tenant: Tenant): Promise<void> => {
   if (tenant.isBeingChanged === true) return
   tenant.isBeingChanged = true
   const change = (fields: object) => operate(world, 'update-client', { client_id: tenant.clientId, ...fields })
@@ -58,7 +58,7 @@ const changeClient = async ({ world, seen }: Scene, tenant: Tenant): Promise<voi
     count(world.tally, 'client disabled')
     await passed(world, ACTS_MS)
     if (isTaken(await requestAs(world, tenant, 'api-get-balance')))
-      seen.problems.push(`${tenant.clientId} is answered after it was disabled`)
+      world.problems.push(`${tenant.clientId} is answered after it was disabled`)
   }
   // The operator enables the client again, despite any fault.
   for (let reply = await change({ enabled: true }); reply?.status !== 200; reply = await change({ enabled: true }))

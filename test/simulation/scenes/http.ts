@@ -63,10 +63,10 @@ export const http = async (
   const was = statusOf(play, tenant, functionName, asked)
   const reply = await requestAs(play.world, tenant, functionName, asked, options)
   now.answered = reply !== undefined
-  observeAnswer(play.seen, tenant, play.tenants, reply)
-  play.seen.problems.push(...refusalProblems(play.world, tenant, play.seen.asked, now, reply))
-  if (!isBeingChanged) play.seen.problems.push(...keyProblems(tenant, apiKey, reply))
-  if (reply) play.seen.problems.push(...statusProblems(play, functionName, was, reply))
+  observeAnswer(play.world, tenant, play.tenants, reply)
+  play.world.problems.push(...refusalProblems(play.world, tenant, play.seen.asked, now, reply))
+  if (!isBeingChanged) play.world.problems.push(...keyProblems(tenant, apiKey, reply))
+  if (reply) play.world.problems.push(...statusProblems(play, functionName, was, reply))
   return reply
 }
 

@@ -26,7 +26,7 @@ const noteRefusal = (world: World, { message, confirm, retry_at: retryAt }: Refu
 }
 
 /** An operator pays out a settlement. A refusal may say when to try again, or which figures to confirm. */
-export const payOutNow = async ({ world, seen }: Scene, settlement: RawItem): Promise<void> => {
+export const payOutNow = async ({ world }: Scene, settlement: RawItem): Promise<void> => {
   const id = text(settlement, 'settlement_id')
   const asked = { settlement_id: id, bank_reference: `transfer of ${id}` }
   let confirm: object | undefined
@@ -38,7 +38,7 @@ export const payOutNow = async ({ world, seen }: Scene, settlement: RawItem): Pr
     const { confirm: wanted, retry_at: retryAt } = body
     if (wanted === undefined && retryAt === undefined) return
     if (wanted !== undefined && JSON.stringify(wanted) === JSON.stringify(confirm))
-      seen.problems.push(`settlement ${id} was refused with the figures that it wants: ${JSON.stringify(wanted)}`)
+      world.problems.push(`settlement ${id} was refused with the figures that it wants: ${JSON.stringify(wanted)}`)
     confirm = wanted === undefined ? confirm : Object(wanted)
     if (retryAt !== undefined)
       await passed(world, Math.max(0, Date.parse(text(body, 'retry_at')) - world.scheduler.nowMs()) + 2_000)
@@ -62,14 +62,14 @@ export const payOut = async (scene: Scene): Promise<void> => {
 
 /** The same transfer never pays out two settlements. */
 export const payOutTwice = async (scene: Scene): Promise<void> => {
-  const { world, seen } = scene
+  const { world } = scene
   const [one, other] = recordedOf(world)
   if (one === undefined || other === undefined) return payOut(scene)
   const reference = { bank_reference: `one transfer of ${text(one, 'settlement_id')}` }
   const pay = ({ settlement_id }: RawItem) => operate(world, 'mark-settlement-paid', { settlement_id, ...reference })
   const replies = await Promise.all([one, other].map(pay))
   if (replies.some((reply) => reply?.status === 409)) meet(world, 'a bank reference is used a second time')
-  if (replies.every((reply) => reply?.status === 200)) seen.problems.push('one transfer has paid out two settlements')
+  if (replies.every((reply) => reply?.status === 200)) world.problems.push('one transfer has paid out two settlements')
 }
 
 /** Pending and available of a client. */
@@ -86,7 +86,7 @@ const strayRow = ({ table, oddities }: World): string | undefined => {
 }
 
 /** An operator adjusts a ledger: a repayment, a write-off or a correction, sometimes twice at once by one reference. */
-export const adjust = async ({ world, tenants, seen, oddities, table }: Scene): Promise<void> => {
+export const adjust = async ({ world, tenants, oddities, table }: Scene): Promise<void> => {
   const owing = tenants.filter(({ clientId }) => balanceOf(world, clientId) < 0)
   const { clientId } = oddities.pick(owing.length > 0 && oddities.chance(0.8) ? owing : tenants)
   const owed = -balanceOf(world, clientId)
@@ -108,7 +108,7 @@ export const adjust = async ({ world, tenants, seen, oddities, table }: Scene): 
     .items(`JOURNAL#${clientId}`)
     .filter((entry) => clientOf(entry) === clientId && replies.some((reply) => reply?.body['id'] === idOf(entry)))
   if (replies.some((reply) => reply?.status === 200) && written.length !== 1)
-    seen.problems.push(`${asked.reference} of ${clientId} is ${written.length} entries`)
+    world.problems.push(`${asked.reference} of ${clientId} is ${written.length} entries`)
 }
 
 const idOf = ({ sk }: RawItem): string | undefined => String(sk).split('#')[1]
@@ -126,7 +126,7 @@ const RESOLUTIONS = { money: ['refunded_by_bank', 'written_off'], finding: ['exp
 type Listed = { readonly suspense_id: string; readonly kind: keyof typeof RESOLUTIONS }
 
 /** An operator resolves a suspense item; sometimes two do it at once, each in another way. */
-export const resolveSuspense = async ({ world, seen, prng }: Scene): Promise<void> => {
+export const resolveSuspense = async ({ world, prng }: Scene): Promise<void> => {
   const listed = await lookUp(world, 'list-suspense', { status: 'open', per_page: 100 })
   const items = (listed?.body['data'] ?? []) as readonly Listed[]
   if (items.length === 0) return
@@ -138,7 +138,7 @@ export const resolveSuspense = async ({ world, seen, prng }: Scene): Promise<voi
   const replies = await Promise.all(asked.map(resolve))
   const taken = replies.filter((reply) => reply?.status === 200).length
   if (taken > 0) count(world.tally, `suspense resolved: ${kind}`)
-  if (taken > 1) seen.problems.push(`${id} was resolved by two operators`)
+  if (taken > 1) world.problems.push(`${id} was resolved by two operators`)
 }
 
 type Act = () => Promise<unknown>

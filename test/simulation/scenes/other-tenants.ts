@@ -17,7 +17,8 @@ const ownId = ({ world }: Scene, { clientId }: Tenant, kind: 'SETTLEMENT' | 'DEL
 const askFor = async (play: Scene, otherTenant: Tenant, functionName: string, asked: HttpRequest): Promise<void> => {
   const reply = await http(play, otherTenant, functionName, asked)
   count(play.world.tally, `data of another tenant requested: ${functionName} ${reply?.status ?? 'nothing'}`)
-  if (reply && reply.status < 300) play.seen.problems.push(`${functionName} showed ${otherTenant.clientId} ${asked.id}`)
+  if (reply && reply.status < 300)
+    play.world.problems.push(`${functionName} showed ${otherTenant.clientId} ${asked.id}`)
 }
 
 /** An answer to the question itself: no limit, no refused key, no failure. */
@@ -34,7 +35,7 @@ const askForEndpoint = async (play: Scene, otherTenant: Tenant, target: Tenant):
   if (rowsOf(play.world, 'DELIVERY', { endpoint_id: endpointId }).length > 0)
     meet(play.world, 'a merchant asks for the deliveries of another one')
   if (reply.status !== 404 || reply.text !== unknown.text)
-    play.seen.problems.push(`${otherTenant.clientId} asked for endpoint ${endpointId} and was answered ${reply.text}`)
+    play.world.problems.push(`${otherTenant.clientId} asked for endpoint ${endpointId} and was answered ${reply.text}`)
 }
 
 /** A merchant requests another merchant's items, and an operator names the wrong client for a key. */
@@ -59,5 +60,5 @@ export const requestOtherTenantsData = async (play: Scene): Promise<void> => {
   const wrongly = { client_id: otherTenant.clientId, key_id: target.keyId }
   const revoked = await operate(world, 'revoke-api-key', wrongly)
   if (revoked?.status === 200)
-    seen.problems.push(`a key of ${target.clientId} was revoked as ${otherTenant.clientId}'s`)
+    world.problems.push(`a key of ${target.clientId} was revoked as ${otherTenant.clientId}'s`)
 }

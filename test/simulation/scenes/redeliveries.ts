@@ -17,7 +17,7 @@ const listed = async (play: Scene, tenant: Tenant): Promise<readonly Shown[]> =>
   const reply = await http(play, tenant, 'api-list-webhook-deliveries', { query: { status, per_page: '20' } })
   const shown = (reply?.status === 200 ? (reply.body['data'] ?? []) : []) as readonly Shown[]
   for (const one of shown.filter((other) => other.status !== status))
-    play.seen.problems.push(`${one.id} is listed among those that are ${status}, and is ${one.status}`)
+    play.world.problems.push(`${one.id} is listed among those that are ${status}, and is ${one.status}`)
   return shown
 }
 
@@ -40,7 +40,7 @@ const soon = ({ world }: Scene, mostMs: number) => passed(world, world.prng.int(
 
 /** One delivery is redelivered repeatedly by its merchant and by operators; one operator names the wrong client. */
 export const redeliverRepeatedly = async (play: Scene): Promise<void> => {
-  const { world, tenants, seen, prng } = play
+  const { world, tenants, prng } = play
   const tenant = prng.pick(tenants)
   const shown = await listed(play, tenant)
   if (shown.length === 0) return
@@ -56,7 +56,7 @@ export const redeliverRepeatedly = async (play: Scene): Promise<void> => {
   if (otherTenant === undefined) return
   const mistaken = { client_id: otherTenant.clientId, delivery_id: id }
   const reply = await operate(world, 'redeliver', mistaken)
-  if (reply?.status === 200) seen.problems.push(`${id} was sent again as if it were of ${otherTenant.clientId}`)
+  if (reply?.status === 200) world.problems.push(`${id} was sent again as if it were of ${otherTenant.clientId}`)
 }
 
 /** How close to the alert about an abandoned delivery a redelivery comes. */

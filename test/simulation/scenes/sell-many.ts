@@ -86,7 +86,7 @@ export const reverseTogether = async (scene: Scene): Promise<void> => {
 
 /** An operator gives a client more parts during all other work. A client never loses one. */
 export const growClient = async (scene: Scene): Promise<void> => {
-  const { world, tenants, seen } = scene
+  const { world, tenants } = scene
   const parts = world.prng.int(1, 5)
   const tenant = world.prng.pick(tenants)
   const client_id = tenant.clientId
@@ -95,7 +95,7 @@ export const growClient = async (scene: Scene): Promise<void> => {
   // 409: other operators changed the same client during each try.
   const isRight = [409, 422].includes(reply?.status ?? 0) || reply?.body['ledger_parts'] === parts
   if (reply && reply.status !== 500 && !isRight)
-    seen.problems.push(`a client that grows was answered ${JSON.stringify(reply)}`)
+    world.problems.push(`a client that grows was answered ${JSON.stringify(reply)}`)
   // Before or just after the parts are in force.
   await passed(world, world.prng.pick([0, 20_000, 80_000]))
   await sellMany(scene, tenant)

@@ -23,7 +23,6 @@ export const createObservations = () => ({
   known: new Map<string, Set<string>>(),
   /** Every request of a merchant. */
   asked: [] as Asked[],
-  problems: [] as string[],
 })
 
 export type Observations = Readonly<ReturnType<typeof createObservations>>
@@ -46,17 +45,16 @@ export const observeCreate = (
 
 /** An answer to one tenant must hold nothing of another one. */
 export const observeAnswer = (
-  seen: Observations,
+  { problems }: World,
   tenant: Tenant,
   others: readonly Tenant[],
   reply: HttpReply | undefined,
 ): void => {
   if (reply === undefined) return
-  if (reply.status >= 500 && reply.body['code'] === undefined)
-    seen.problems.push(`an error without a code: ${reply.text}`)
+  if (reply.status >= 500 && reply.body['code'] === undefined) problems.push(`an error without a code: ${reply.text}`)
   for (const other of others) {
     if (other.clientId !== tenant.clientId && reply.text.includes(other.clientId)) {
-      seen.problems.push(`an answer to ${tenant.clientId} names ${other.clientId}`)
+      problems.push(`an answer to ${tenant.clientId} names ${other.clientId}`)
     }
   }
 }

@@ -13,7 +13,6 @@ import {
   watchClocks,
 } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 
 type Claim = { readonly token: string; readonly worker: Process; readonly untilMs: number; hasPosted: boolean }
 
@@ -43,13 +42,13 @@ const uponResult: Rules<Write> = {
 }
 
 /** Checked at every claim, POST and result: an attempt is claimed once, posted once, and recorded by its claimer. */
-export const watchAttempts = (world: World, seen: Observations): void => {
+export const watchAttempts = (world: World): void => {
   const apartMs = watchClocks(world)
   /** The last claim of each delivery. */
   const claims = new Map<string, Claim>()
   /** The last claim that each worker made, by delivery. For others it may have expired. */
   const owned = new WeakMap<Process, Map<string, Claim>>()
-  const report = (id: string, what: string) => void seen.problems.push(`delivery ${id} ${what}`)
+  const report = (id: string, what: string) => void world.problems.push(`delivery ${id} ${what}`)
 
   const onClaim = (id: string, write: Write) => {
     const { after, worker } = write
@@ -62,7 +61,7 @@ export const watchAttempts = (world: World, seen: Observations): void => {
 
   onWorkersWrite(world, / (DELIVERY$|ATTEMPT#)/, (row) => {
     const { key, after, isNew } = row
-    if (key.sk !== 'DELIVERY' && !isNew) seen.problems.push(`${key.pk} ${key.sk} was written over`)
+    if (key.sk !== 'DELIVERY' && !isNew) world.problems.push(`${key.pk} ${key.sk} was written over`)
     if (key.sk !== 'DELIVERY' || isNew) return
     const id = text(after, 'delivery_id')
     const write: Write = { ...row, claim: claims.get(id) }
@@ -92,7 +91,7 @@ export const watchAttempts = (world: World, seen: Observations): void => {
     }
   })
 
-  watchOutcomes(world, seen)
+  watchOutcomes(world)
 }
 
 const attemptOf = (world: World, pk: string, number: number): RawItem | undefined =>
@@ -129,11 +128,11 @@ const resultProblems = (world: World, { key, after, claim, worker, nowMs, apartM
 const OUTCOME = /^delivery\.(succeeded|failed|abandoned)$/
 
 /** Checked at every log line: the worker that recorded an attempt logs its outcome, once. */
-const watchOutcomes = (world: World, seen: Observations): void => {
+const watchOutcomes = (world: World): void => {
   const logged = new Set<string>()
   /** Attempts that a worker has recorded, and the delivery's status since then. */
   const recorded = new WeakMap<Process, Map<string, string>>()
-  const report = (attempt: string, what: string) => void seen.problems.push(`attempt ${attempt} ${what}`)
+  const report = (attempt: string, what: string) => void world.problems.push(`attempt ${attempt} ${what}`)
 
   onWorkersWrite(world, / DELIVERY$/, (write) => {
     const { key, after, isNew, worker } = write

@@ -2,7 +2,6 @@ import { amount, type RawItem } from '../../support/recount/books.ts'
 import { clientRow, windowRow } from '../world/rows.ts'
 import { APART_MS, isRewritten, type Rules, rewrites, type Write, watchRules } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 
 const accountOf = (item: RawItem): string | undefined => {
   const { bankName, bankAccountNo, bankAccountName } = Object(item['bank'])
@@ -51,7 +50,7 @@ const ofClaims: Rules = {
 }
 
 /** Checked at every write to a client, its keys and its claims. */
-export const watchClients = (world: World, seen: Observations): void => {
+export const watchClients = (world: World): void => {
   /** Clients that have had a bank account. */
   const known = new Set<string>()
   const asReplacement: Rules = {
@@ -61,7 +60,7 @@ export const watchClients = (world: World, seen: Observations): void => {
       return isOther && known.has(key.pk) && Object(after['bank']).isChange !== true
     },
   }
-  watchRules(world, seen, ({ sk }) => {
+  watchRules(world, ({ sk }) => {
     if (sk === 'CLIENT') return { ...ofClients, ...asReplacement }
     if (sk === 'PAYMENT') return ofClaims
     return sk === 'APIKEY' ? ofKeys : undefined

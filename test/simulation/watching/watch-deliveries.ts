@@ -14,7 +14,6 @@ import {
   watchClocks,
 } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 import { isOn, wants } from './watch-endpoints.ts'
 
 /** A commit keeps its time for tries of a minute, and its last try takes 17 s. */
@@ -51,11 +50,11 @@ const newRows = (written: readonly TableChange[], isMeant: (sk: string) => boole
   written.flatMap(({ key, before, after }) => (before === undefined && after && isMeant(key.sk) ? [after] : []))
 
 /** Checked at every write: an event comes with its payment, and with a delivery to each endpoint that wants it. */
-export const watchAnnouncements = (world: World, seen: Observations, { of, since }: States): void => {
+export const watchAnnouncements = (world: World, { of, since }: States): void => {
   const apartMs = watchClocks(world)
   onWorkersWrite(world, / EVENT#/, (write) => {
     for (const what of broken(write.isNew ? newEvent : changedEvent, write))
-      seen.problems.push(`${write.key.pk} ${write.key.sk} ${what}`)
+      world.problems.push(`${write.key.pk} ${write.key.sk} ${what}`)
   })
 
   /** The endpoints that wanted it at every moment at which the worker may have read them. */
@@ -75,12 +74,12 @@ export const watchAnnouncements = (world: World, seen: Observations, { of, since
     for (const event of events) {
       const told = deliveries.filter(({ event_id: id }) => id === event['id']).map((row) => row['endpoint_id'])
       const missing = wanting(event).filter((id) => !told.includes(id))
-      seen.problems.push(...missing.map((id) => `event ${text(event, 'id')} is written without a delivery to ${id}`))
+      world.problems.push(...missing.map((id) => `event ${text(event, 'id')} is written without a delivery to ${id}`))
     }
     for (const row of deliveries) {
       const isAlone = !events.some((event) => event['id'] === row['event_id'])
       if (isAlone && !REDELIVERS.test(world.acting?.name ?? ''))
-        seen.problems.push(`delivery ${text(row, 'delivery_id')} is made without its event`)
+        world.problems.push(`delivery ${text(row, 'delivery_id')} is made without its event`)
     }
   })
 }
@@ -178,7 +177,7 @@ const byteProblems = ({ world, was, is, isNew, made, after, nowMs, endpoints }: 
 }
 
 /** Checked at every write to a delivery: what design section 4 ("Deliver") lets it do, also with others at work on it. */
-export const watchDeliveryRows = (world: World, seen: Observations, { since }: States): void => {
+export const watchDeliveryRows = (world: World, { since }: States): void => {
   onWorkersWrite(world, / DELIVERY$/, (row) => {
     const { before, after } = row
     const id = text(after, 'delivery_id')
@@ -190,6 +189,6 @@ export const watchDeliveryRows = (world: World, seen: Observations, { since }: S
       endpoints: since(text(after, 'endpoint_id'), row.startedMs),
     }
     for (const what of [...broken({ ...rulesFor(write), ...always }, write), ...byteProblems(write)])
-      seen.problems.push(`delivery ${id} ${what}`)
+      world.problems.push(`delivery ${id} ${what}`)
   })
 }

@@ -4,7 +4,6 @@ import { meet } from '../sometimes/meet.ts'
 import { namesOf, type Process } from '../world/process.ts'
 import { broken, ms, onWorkersWrite, type Rules, rewrites, type WorkersWrite, watchStarts } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 
 export const isOn = (endpoint: RawItem): boolean => endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
 
@@ -53,10 +52,10 @@ const whenChanged: Rules<WorkersWrite> = {
 const idOf = ({ sk }: Key): string => sk.slice(sk.indexOf('#') + 1)
 
 /** Checked at every write to an endpoint: it is registered once, only operators change it, and its deletion leaves a row. */
-export const watchEndpointRows = (world: World, seen: Observations): void => {
+export const watchEndpointRows = (world: World): void => {
   /** Endpoints whose next alert a worker has taken and not published yet. */
   const taken = new WeakMap<Process, string[]>()
-  const report = (id: string, what: string) => void seen.problems.push(`endpoint ${id} ${what}`)
+  const report = (id: string, what: string) => void world.problems.push(`endpoint ${id} ${what}`)
 
   world.onWritten.push((written) => {
     for (const { key, before, after } of written) {

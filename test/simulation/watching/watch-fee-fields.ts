@@ -13,7 +13,6 @@ import {
   watchRules,
 } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 
 const isVisible = ({ status }: RawItem) => status !== undefined && status !== 'creating'
 export const isFinal = ({ fee_status: status }: RawItem) => status === 'actual' || status === 'assumed'
@@ -140,7 +139,7 @@ const ofMovements: Rules = {
 }
 
 /** Checked at every write to a payment: its fee, and what moved its money, are what the provider's own rows say. */
-export const watchFeeFields = (world: World, seen: Observations): void => {
+export const watchFeeFields = (world: World): void => {
   const rules = { ...ofFees, ...ofMovements }
-  watchRules(world, seen, ({ sk }, { after }) => (sk === 'PAYMENT' && isVisible(after) ? rules : undefined))
+  watchRules(world, ({ sk }, { after }) => (sk === 'PAYMENT' && isVisible(after) ? rules : undefined))
 }

@@ -14,7 +14,6 @@ import {
   watchRules,
 } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 
 const OVERLAP_MS = 2 * 60_000
 /** How often an hour of rows that are not final may be read (design section 4, "Tail"). */
@@ -101,10 +100,10 @@ const watchHolders = (world: World) => {
 }
 
 /** Checked at every write to a job of the sync: it passes nothing over, and only its holder changes it. */
-export const watchJobs = (world: World, seen: Observations): void => {
+export const watchJobs = (world: World): void => {
   const { rules, follow } = watchHolders(world)
   const all: Rules = { ...ofJobs, ...rules }
-  watchRules(world, seen, (key, { before, after }) => {
+  watchRules(world, (key, { before, after }) => {
     if (!key.pk.startsWith('SYNC#')) return undefined
     const isOver = before['ttl'] !== undefined && after['work'] === undefined
     return key.pk === 'SYNC#head' ? ofHead : isOver ? undefined : all

@@ -2,7 +2,6 @@ import { amount, clientOf, text } from '../../support/recount/books.ts'
 import { windowRow } from '../world/rows.ts'
 import { APART_MS, isChanged, ms, type Rules, watchRules } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 
 /** A figure of the balance has the time of its last change. One job writes several changes with one time. */
 const timed = (figure: string, time: string): Rules => ({
@@ -38,8 +37,8 @@ const ofEntries: Rules = {
 }
 
 /** Checked at every write to a client's window, shards and journal. What they add up to is recounted (`test/support`). */
-export const watchLedger = (world: World, seen: Observations): void =>
-  watchRules(world, seen, ({ pk, sk }, { isNew }) => {
+export const watchLedger = (world: World): void =>
+  watchRules(world, ({ pk, sk }, { isNew }) => {
     if (pk.startsWith('JOURNAL#')) return pk.startsWith('JOURNAL#house#') ? putOnce : ofEntries
     if (isNew) return undefined
     return sk === 'WINDOW' ? ofWindows : sk.startsWith('SHARD#') ? ofShards : undefined

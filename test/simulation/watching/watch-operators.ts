@@ -7,7 +7,6 @@ import { amount, type RawItem, text } from '../../support/recount/books.ts'
 import { deliveryStatus } from '../world/rows.ts'
 import { type Rules, watchRules } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 
 type Said = Readonly<Record<string, unknown>>
 
@@ -80,8 +79,8 @@ const ofRecord: Rules = {
 }
 
 /** Checked at every write: an operator's change has an audit record with the state before and after. */
-export const watchAuditRecords = (world: World, seen: Observations): void => {
-  watchRules(world, seen, ({ pk, sk }) => {
+export const watchAuditRecords = (world: World): void => {
+  watchRules(world, ({ pk, sk }) => {
     if (pk.startsWith('VERDICT#')) return ofVerdicts
     if (!pk.startsWith('AUDIT#')) return undefined
     return sk === 'HEAD' ? ofChain : ofRecord
@@ -94,7 +93,7 @@ export const watchAuditRecords = (world: World, seen: Observations): void => {
     if (DUTIES.has(action)) {
       const changed = written.filter((one) => needsRecord(action, one))
       const unrecorded = changed.filter((one) => !records.some((record) => isAbout(record, one)))
-      seen.problems.push(...unrecorded.map(({ key }) => `${action} changes ${key.pk} ${key.sk} without its record`))
+      world.problems.push(...unrecorded.map(({ key }) => `${action} changes ${key.pk} ${key.sk} without its record`))
     }
     for (const record of records) {
       for (const change of written.filter((one) => isAbout(record, one))) {
@@ -104,7 +103,7 @@ export const watchAuditRecords = (world: World, seen: Observations): void => {
           ...(after && record['after'] ? differing(record['after'] as Said, inWireNames(after)) : []),
         ]
         if (wrong.length > 0)
-          seen.problems.push(
+          world.problems.push(
             `the record of ${text(record, 'action')} is wrong about ${change.key.pk}: ${wrong.join(', ')}`,
           )
       }
@@ -149,7 +148,7 @@ const isTrespass = (duty: Duty, kind: string, before: RawItem | undefined, after
 }
 
 /** Checked at every write: an operator's action changes nothing outside the duty it belongs to. */
-export const watchDuties = (world: World, seen: Observations): void => {
+export const watchDuties = (world: World): void => {
   world.onChange.push(({ key, before, after }) => {
     const name = world.acting?.name
     const duty = name === undefined ? undefined : DUTIES.get(name)
@@ -157,6 +156,6 @@ export const watchDuties = (world: World, seen: Observations): void => {
     const kind = kindOf(key)
     const allowed = name === 'audit-ledger' ? FOUND : CHANGES[duty]
     if (allowed.split(' ').includes(kind) && !isTrespass(duty, kind, before, after)) return
-    seen.problems.push(`${name}, of ${duty}, has changed ${key.pk} ${key.sk} (${text(after ?? {}, 'status')})`)
+    world.problems.push(`${name}, of ${duty}, has changed ${key.pk} ${key.sk} (${text(after ?? {}, 'status')})`)
   })
 }

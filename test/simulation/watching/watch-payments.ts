@@ -16,7 +16,6 @@ import {
   type Write,
 } from '../world/rules.ts'
 import { addTo, type World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 
 /** `hasAskedAbout`: the provider answered the writer's question about a payment or request of its own. */
 type PaymentWrite = Write & { readonly hasAskedAbout: (providerId: string) => boolean }
@@ -139,7 +138,7 @@ const rulesFor = (before: RawItem, after: RawItem): Rules<PaymentWrite> => {
 const ASKED = /^\/v3\/(?:payments|payment_requests)\/([^/]+)$/
 
 /** Checked at every write to a payment: what design section 4 lets it do, also with others at work on it. */
-export const watchPayments = (world: World, seen: Observations): void => {
+export const watchPayments = (world: World): void => {
   const asked = new WeakMap<Process, Set<string>>()
   world.onAnswered.push((process, { path, outcome }) => {
     const [, id] = ASKED.exec(path) ?? []
@@ -156,6 +155,6 @@ export const watchPayments = (world: World, seen: Observations): void => {
     const isShared = worker !== undefined && world.sharing.has(worker)
     const hasAskedAbout = (id: string) => isShared || (worker !== undefined && asked.get(worker)?.has(id) === true)
     for (const what of broken(rulesFor(before, after), { ...write, hasAskedAbout }))
-      seen.problems.push(`${write.key.pk} PAYMENT ${what}`)
+      world.problems.push(`${write.key.pk} PAYMENT ${what}`)
   })
 }

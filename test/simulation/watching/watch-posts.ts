@@ -3,7 +3,6 @@ import { meet } from '../sometimes/meet.ts'
 import { deliveryRow } from '../world/rows.ts'
 import { type States, watchClocks } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 import { isOn } from './watch-endpoints.ts'
 
 const attemptOf = (deliveryId: unknown, attempt: unknown): string => `${String(deliveryId)} ${String(attempt)}`
@@ -12,12 +11,12 @@ const attemptOf = (deliveryId: unknown, attempt: unknown): string => `${String(d
 const NEAR_MS = 60_000
 
 /** Checked at every POST: it names its own event and the present time (design section 8), and its endpoint is enabled. */
-export const watchPosts = (world: World, seen: Observations, { since }: States): void => {
+export const watchPosts = (world: World, { since }: States): void => {
   const apartMs = watchClocks(world)
 
   world.onPost.push(({ headers }) => {
     const id = headers['X-Gateway-Delivery-Id'] ?? ''
-    const report = (what: string) => void seen.problems.push(`delivery ${id} ${what}`)
+    const report = (what: string) => void world.problems.push(`delivery ${id} ${what}`)
     const row = deliveryRow(world, id)
     const [type] = text(row ?? {}, 'event_name').split('#')
     if (headers['webhook-id'] !== row?.['event_id'] || headers['X-Gateway-Event'] !== type)
@@ -28,13 +27,13 @@ export const watchPosts = (world: World, seen: Observations, { since }: States):
       report('is posted to an endpoint that was disabled or deleted a while ago')
   })
 
-  watchLanes(world, seen)
+  watchLanes(world)
 }
 
 type HandedOut = { readonly firstMs: number; slow: boolean }
 
 /** Checked at every POST: no worker of the common lane posts to an endpoint that was already marked as slow. */
-const watchLanes = (world: World, seen: Observations): void => {
+const watchLanes = (world: World): void => {
   /** When endpoints were marked, in the world's time: the clock that wrote the mark may be wrong. */
   const markedAtMs = new Map<string, number>()
   const handedOut = new Map<string, HandedOut>()
@@ -66,7 +65,7 @@ const watchLanes = (world: World, seen: Observations): void => {
     const marked = markedAtMs.get(String(row?.['endpoint_id']))
     if (handed?.slow === true) meet(world, 'an attempt goes through the slow lane')
     if (handed && !handed.slow && marked !== undefined && handed.firstMs > marked) {
-      seen.problems.push(`attempt ${attempt} of a slow endpoint held a worker of the common lane`)
+      world.problems.push(`attempt ${attempt} of a slow endpoint held a worker of the common lane`)
     }
   })
 }

@@ -2,7 +2,6 @@ import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
 import { DAY_MS, isChanged, ms, type Rules, rewrites, type States, watchRules, watchStates } from '../world/rules.ts'
 import { count, type World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 import { watchAttempts } from './watch-attempts.ts'
 import { watchClients } from './watch-clients.ts'
 import { watchAnnouncements, watchDeliveryRows } from './watch-deliveries.ts'
@@ -44,16 +43,16 @@ const ofEveryRow: Rules = {
 }
 
 /** Checked at every write: terminal statuses and announced bytes stay, and nothing is deleted too early. */
-const watchTransitions = (world: World, seen: Observations): void => {
+const watchTransitions = (world: World): void => {
   const retention = watchRetention(world)
-  watchRules(world, seen, () => ofEveryRow)
+  watchRules(world, () => ofEveryRow)
   world.onChange.push(({ key, before, after }) => {
     const name = `${key.pk} ${key.sk}`
     if (before === undefined) return void retention.write(name)
     // What the deletion of an endpoint leaves is checked where endpoints are.
     if (after !== undefined || /^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('ENDPOINT#')) return
     if (retention.mayGo(name, key.sk, before)) count(world.tally, `deleted after retention: ${key.sk.split('#')[0]}`)
-    else seen.problems.push(`${name} was deleted`)
+    else world.problems.push(`${name} was deleted`)
   })
 }
 
@@ -69,22 +68,22 @@ const isUnforeseen = (error: unknown): error is Error =>
 const partsOf = (error: unknown): readonly unknown[] => (error instanceof AggregateError ? error.errors : [error])
 
 /** Checked at every logged error: a fault of the world explains it, and no process fails by an error of another one. */
-const watchErrors = (world: World, seen: Observations): void => {
+const watchErrors = (world: World): void => {
   const metBy = new WeakMap<Error, Process>()
 
   world.onError.push((process, error) => {
     const { name } = process
     for (const one of partsOf(error)) {
-      if (isUnforeseen(one)) seen.problems.push(`${name} cannot read or do what it met: ${one.message}`)
+      if (isUnforeseen(one)) world.problems.push(`${name} cannot read or do what it met: ${one.message}`)
       if (!(one instanceof Error)) continue
       if ((metBy.get(one) ?? process) !== process)
-        seen.problems.push(`${name} fails by an error that another process met before: ${one.message}`)
+        world.problems.push(`${name} fails by an error that another process met before: ${one.message}`)
       metBy.set(one, process)
     }
   })
 }
 
-const WATCHERS: readonly ((world: World, seen: Observations, endpoints: States) => void)[] = [
+const WATCHERS: readonly ((world: World, endpoints: States) => void)[] = [
   watchAnnouncements,
   watchDeliveryRows,
   watchPosts,
@@ -103,7 +102,7 @@ const WATCHERS: readonly ((world: World, seen: Observations, endpoints: States) 
 ]
 
 /** Checks every row at each write, what workers send and log, and what remains at the end. */
-export const watchRows = (world: World, seen: Observations): void => {
+export const watchRows = (world: World): void => {
   const endpoints = watchStates(world, /^ENDPOINTS#/, 'endpoint_id')
-  for (const watch of WATCHERS) watch(world, seen, endpoints)
+  for (const watch of WATCHERS) watch(world, endpoints)
 }

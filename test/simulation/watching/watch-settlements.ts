@@ -4,7 +4,6 @@ import type { Process } from '../world/process.ts'
 import { clientRow, verdictRow } from '../world/rows.ts'
 import { APART_MS, becomes, DAY_MS, isChanged, type Rules, rewrites, watchRules, watchStates } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 
 const NEW_BANK_MS = 3 * DAY_MS
 const ENDS = ['settled_at', 'recredited_at', 'bank_reference']
@@ -88,7 +87,7 @@ const owedBy = (world: World, clientId: string): number => {
 }
 
 /** Checked at every write to a settlement: what spec 3.2 and design sections 4, 10 and 11 let it do. */
-export const watchSettlementRows = (world: World, seen: Observations): void => {
+export const watchSettlementRows = (world: World): void => {
   const asked = new WeakMap<Process, Asked>()
   /** How many writes to ledgers there had been when a payout began. Without further ones the debt is as shown. */
   const startedAt = new WeakMap<Process, number>()
@@ -114,7 +113,7 @@ export const watchSettlementRows = (world: World, seen: Observations): void => {
     },
   }
 
-  watchRules(world, seen, ({ sk }, write) => {
+  watchRules(world, ({ sk }, write) => {
     if (sk !== 'SETTLEMENT') return undefined
     const { isNew, worker, written } = write
     if (isNew) return { ...whenNew, ...ofAccount }

@@ -1,7 +1,6 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { isChanged, isRewritten, ms, type Rules, rewrites, type Write, watchRules } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
-import type { Observations } from './observations.ts'
 
 /** Causes that leave nothing to do: the money of a payment moved, and every entry is written. */
 const MOVED = ['money_went_back', 'money_came_back']
@@ -43,7 +42,7 @@ const whenChanged: Rules = {
 }
 
 /** Checked at every write to suspense: it is resolved once, and operators are alerted. */
-export const watchSuspense = (world: World, seen: Observations): void => {
+export const watchSuspense = (world: World): void => {
   /** By item: how often operators had to be told of it, and how many alerts there had been when it was opened last. */
   const owed = new Map<string, number>()
   const openedAt = new Map<string, number>()
@@ -58,7 +57,7 @@ export const watchSuspense = (world: World, seen: Observations): void => {
     },
   }
 
-  watchRules(world, seen, ({ sk }, write) => {
+  watchRules(world, ({ sk }, write) => {
     if (sk !== 'SUSPENSE') return undefined
     const { before, after, isNew } = write
     const id = text(after, 'suspense_id')

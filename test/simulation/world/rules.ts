@@ -140,14 +140,10 @@ export const onWrite = (world: World, meant: RegExp, listen: (write: Write) => v
 }
 
 /** Checks every write against the rules of its item. */
-export const watchRules = (
-  world: World,
-  seen: { readonly problems: string[] },
-  rulesFor: (key: Key, write: Write) => Rules | undefined,
-): void =>
+export const watchRules = (world: World, rulesFor: (key: Key, write: Write) => Rules | undefined): void =>
   onWrite(world, /^/, (write) => {
     const { pk, sk } = write.key
-    for (const what of broken(rulesFor(write.key, write) ?? {}, write)) seen.problems.push(`${pk} ${sk} ${what}`)
+    for (const what of broken(rulesFor(write.key, write) ?? {}, write)) world.problems.push(`${pk} ${sk} ${what}`)
   })
 
 export type WorkersWrite = Write & { readonly worker: Process }

@@ -148,6 +148,8 @@ export const createWorld = ({
     tally,
     /** Lasting faults by name. */
     stretches: new Map<string, Stretch>(),
+    /** What rules, promises and scenes have found wrong. */
+    problems: [] as string[],
     /** The trace, in words. */
     story: [] as string[],
     tracing,
