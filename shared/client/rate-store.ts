@@ -40,7 +40,8 @@ const TRIES = 4
 
 /**
  * Within one second writers only add. The first writer of a later second pays off what the limit allows; one that knows
- * less is refused and sees the counter. A clock that is far behind pays nothing off: it can forget points, never add any.
+ * less is refused and sees the counter. A writer whose clock is far behind pays nothing off. It can forget points, but
+ * never add any.
  */
 const stepFor = (
   { clientId, of }: CounterName,

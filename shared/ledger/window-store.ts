@@ -53,9 +53,16 @@ export const readWindow = async (deps: TableDeps, clientId: ClientId): Promise<W
 export const readParts = async (deps: TableDeps, clientId: ClientId): Promise<number> =>
   (await readWindow(deps, clientId)).parts
 
-type Swept = { readonly clientId: ClientId; readonly settlementId: string } & Readonly<
-  Record<'sweptFrom' | 'sweptUntil' | 'createdAt', Timestamp> & Record<'netMinor' | 'recreditedMinor', Minor>
->
+type Swept = {
+  readonly clientId: ClientId
+  readonly settlementId: string
+  readonly sweptFrom: Timestamp
+  readonly sweptUntil: Timestamp
+  readonly netMinor: Minor
+  /** The re-credits among its entries, which were available. */
+  readonly recreditedMinor: Minor
+  readonly createdAt: Timestamp
+}
 
 /** Moves the window over a settlement's entries. Refused when another settlement has moved it since it was read. */
 export const sweepWindow = (swept: Swept): Step =>

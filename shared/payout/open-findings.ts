@@ -32,11 +32,13 @@ export type OpenFinding = { readonly clientId: string | undefined; readonly paym
 
 /** The open findings about payments, of all clients. An assumed fee is left out: it is counted as unproven. */
 export const openFindings = async (deps: TableDeps): Promise<readonly OpenFinding[]> => {
-  const items = (await Array.fromAsync(openSuspensePages(deps))).flat()
-  return items.flatMap(({ kind, cause, clientId, ...item }) => {
-    const paymentId = ifValid(PaymentIdSchema, item.paymentId)
-    return kind === 'finding' && cause !== 'fee_assumed' && paymentId ? [{ clientId, paymentId }] : []
-  })
+  const pages = await Array.fromAsync(openSuspensePages(deps), (items) =>
+    items.flatMap(({ kind, cause, clientId, ...item }) => {
+      const paymentId = ifValid(PaymentIdSchema, item.paymentId)
+      return kind === 'finding' && cause !== 'fee_assumed' && paymentId ? [{ clientId, paymentId }] : []
+    }),
+  )
+  return pages.flat()
 }
 
 const AT_ONCE = 50

@@ -6,10 +6,9 @@ import { type PaymentId, paymentIdOf, referenceOf } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { countTransition, credit } from '../ledger/shard-store.ts'
 import { commitSucceeded, putPointers } from '../payment/creating-store.ts'
-import { newPayment } from '../payment/new-payment.ts'
 import { askForNews, type NewsSubject } from '../payment/news/ask-for-news.ts'
 import { requestsOf } from '../payment/news/refresh-payment.ts'
-import { paidBy } from '../payment/news/succeed-payment.ts'
+import { paidBy, paidWhileCreating } from '../payment/news/succeed-payment.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment/payment.ts'
 import { findStoredPayment, leavePending, transitioned } from '../payment/payment-store.ts'
 import { FAILURE_REASONS } from '../payment-status.ts'
@@ -52,10 +51,8 @@ const succeededCreating = async (
   const capture = await askCapture(deps, creating)
   if (capture === undefined) return undefined
   const at = stray.event.firedAt
-  const upstream = { paymentRequestId: capture.paymentRequestId, destination: detailsOf(stray).payment_destination }
-  const made = newPayment(creating, upstream, { createdAt: at, expiresAt: undefined })
-  const paid = paidBy(deps, made, { capture, at, source: 'operator' })
-  const after = { ...paid, rememberedProviderPaymentIds: undefined }
+  const { payment_destination: destination } = detailsOf(stray)
+  const after = paidWhileCreating(deps, creating, destination, { capture, at, source: 'operator' })
   const ledger = credit({ ...after, from: undefined }, after.netMinor, deps.now())
   const steps = async () => {
     await putPointers(deps, after)

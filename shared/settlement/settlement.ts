@@ -29,11 +29,14 @@ export const SettlementSchema = v.object({
   currency: v.literal('IDR'),
   status: v.picklist(SETTLEMENT_STATUSES),
   triggeredBy: v.picklist(SETTLEMENT_TRIGGERS),
+  /** The client's previous settlement, whose digest this one continues. */
   previousId: v.optional(SettlementIdSchema),
   bank: v.optional(BankSchema),
   notes: v.optional(v.string()),
+  /** Of the bank transfer; unique among settlements. */
   bankReference: v.optional(v.string()),
   settledAt: v.optional(TimestampSchema),
+  /** When the net of a failed one became available again, once. */
   recreditedAt: v.optional(TimestampSchema),
   leftOut: v.optional(v.array(LeftOutSchema)),
   createdAt: TimestampSchema,
@@ -43,7 +46,7 @@ export type Settlement = v.InferOutput<typeof SettlementSchema>
 /** An entry is eligible this long after its payment was paid (spec 3.2, rule 2). */
 export const ELIGIBLE_AGE_MS = DAY_MS
 
-/** The public period of a settlement (docs/decisions.md). */
+/** The public period of a settlement: the swept window less 24 hours. */
 export const periodOf = ({ sweptFrom, sweptUntil }: Settlement) => ({
   start: addMs(sweptFrom, -ELIGIBLE_AGE_MS),
   end: addMs(sweptUntil, -ELIGIBLE_AGE_MS),

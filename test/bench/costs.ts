@@ -76,7 +76,7 @@ const runsPerMonth = ({ trigger }: FunctionSpec): number => {
 export const metricsOf = (flows: readonly Flow[]): ReadonlySet<string> =>
   new Set(flows.flatMap(({ metrics }) => metrics))
 
-/** DynamoDB and SQS ask KMS again when a role has used a key for five minutes (docs.aws.amazon.com: usage notes of both). */
+/** DynamoDB and SQS ask KMS again after a role has used a key for five minutes (AWS, usage notes of both). */
 const KEY_MINUTES = 5
 
 /**

@@ -61,9 +61,9 @@ const grouped = (checks: readonly Check[], keysOf: (check: Check) => readonly st
 
 /**
  * Which checks execute a mutant's declaration. First come those that noticed another mutant of its file, then short ones
- * that execute little else, and last the histories. A process loads a file once, so only one check records what runs while it is loaded. Such
- * code, and code outside functions, is reached by every check that executes anything of its file, or else of a file that
- * imports it. A check that counts by itself records nothing: every mutant meets it.
+ * that execute little else, and last the histories. A process loads a file once, so only one check records what runs
+ * while it is loaded. Such code, and code outside functions, is reached by every check that executes anything of its
+ * file, or else of a file that imports it. A check that counts by itself records nothing: every mutant meets it.
  */
 export const checksReaching = (
   checks: readonly Check[],

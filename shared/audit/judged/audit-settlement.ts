@@ -122,7 +122,7 @@ const auditPlace = ({ settlement, item }: StoredSettlement): readonly Difference
   ])
 }
 
-/** Compares one settlement with its entries, the window before, and the trails of operators (design section 4, "Audit"). */
+/** Compares a settlement with its entries, the window before, and operators' trails (design section 4, "Audit"). */
 export const auditSettlement = async (
   deps: SettlementDeps,
   books: ClientBooks,

@@ -130,7 +130,7 @@ type Destination = {
   readonly expiresAt: Timestamp
 }
 
-/** The payment as stored afterwards, by us or by another attempt. `expired_before_commit`: too late to show its destination. */
+/** The payment as this or another attempt stored it. `expired_before_commit`: its destination came too late. */
 type Commit = StoredPayment | 'expired_before_commit'
 
 const MAX_TRIES = 4

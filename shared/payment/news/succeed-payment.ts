@@ -9,11 +9,13 @@ import { leavePending, transitioned } from '../payment-store.ts'
 import type { OnCreating } from './apply-news.ts'
 import type { NewsDeps, ProviderNews } from './ask-for-news.ts'
 
+type Paid = { readonly capture: ProviderPayment; readonly at: Timestamp; readonly source: NewsSource }
+
 /** The payment after its capture: open, and credited with the estimated fee. */
 export const paidBy = (
   { stage }: Pick<NewsDeps, 'stage'>,
   payment: Payment,
-  { capture, at, source }: { readonly capture: ProviderPayment; readonly at: Timestamp; readonly source: NewsSource },
+  { capture, at, source }: Paid,
 ): Payment => ({
   ...transitioned(payment, 'succeeded', at, source),
   paidAt: at,
@@ -26,6 +28,18 @@ export const paidBy = (
     finalFee: { status: 'actual', feeMinor: payment.providerFeeMinor, at, invoiced: true },
   }),
 })
+
+/** The same for a payment that is still being created: it becomes visible as succeeded. */
+export const paidWhileCreating = (
+  deps: Pick<NewsDeps, 'stage'>,
+  creating: CreatingPayment,
+  destination: string | undefined,
+  paid: Paid,
+): Payment => {
+  const upstream = { paymentRequestId: paid.capture.paymentRequestId, destination }
+  const made = newPayment(creating, upstream, { createdAt: paid.at, expiresAt: undefined })
+  return { ...paidBy(deps, made, paid), rememberedProviderPaymentIds: undefined }
+}
 
 /**
  * Moves a payment from `pending` to `succeeded`, with ledger credit, event and deliveries in one transaction (spec
@@ -79,9 +93,7 @@ const succeedCreating = async (
   { destination, source }: { readonly destination: string | undefined; readonly source: NewsSource },
 ): Promise<Payment | undefined> => {
   const at = deps.now()
-  const upstream = { paymentRequestId: capture.paymentRequestId, destination }
-  const made = newPayment(creating, upstream, { createdAt: at, expiresAt: undefined })
-  const succeeded = { ...paidBy(deps, made, { capture, at, source }), rememberedProviderPaymentIds: undefined }
+  const succeeded = paidWhileCreating(deps, creating, destination, { capture, at, source })
   await putPointers(deps, succeeded)
   const ledger = credit({ ...succeeded, from: undefined }, succeeded.netMinor, at)
   const by = { status: 'succeeded', at, source } as const

@@ -21,7 +21,7 @@ export const sweptSpan = ({ sweptFrom: start, sweptUntil: end }: Settlement): Sp
 
 type PageField = 'cursor' | 'after'
 
-/** A page of a settlement's entries, and the cursor of the next one, if there is one. `field`: the name of the cursor in the request. */
+/** A page of a settlement's entries, and the cursor of the next one. `field`: the request's name of the cursor. */
 const pageOf = async (
   deps: Pick<Deps, 'stage' | 'table'>,
   settlement: Settlement,

@@ -30,7 +30,7 @@ const LISTING_PART = 220 / 300
 const listingWorkers = (stage: DeployedStage): number => workersOf('sync-slices', stage) + 1
 const dueWorkers = (stage: DeployedStage): number => workersOf('check-due-payments', stage)
 
-/** The provider's quotas and the workers that ask it: the work that each does in a minute, and that a payment asks of it. */
+/** The provider's quotas and its workers: what each does in a minute, and what a payment needs of each. */
 const stations = ({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage) => {
   const { callsPerMinute: quota } = loadOf(stage)
   const operations = Object.keys({ ...paid.calls, ...unpaid.calls })

@@ -207,7 +207,7 @@ describe('sync: money the provider cannot be asked about', () => {
     expect(await paymentOf(deps, other)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('keeps to the quota, however old it is, and whoever it names', async ({ deps, sync, syncAfter }) => {
+  it('keeps to the quota at any age, even if it names no payment of ours', async ({ deps, sync, syncAfter }) => {
     deps.provider.script('pauseMs', (operation) => (operation === 'getPayment' ? 60_000 : 0))
     const updatedAt = addMs(deps.now(), -3 * DAY_MS)
 

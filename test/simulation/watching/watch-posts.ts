@@ -7,7 +7,7 @@ import { isOn } from './watch-endpoints.ts'
 
 const attemptOf = (deliveryId: unknown, attempt: unknown): string => `${String(deliveryId)} ${String(attempt)}`
 
-/** Clocks differ by twenty seconds at most, and a worker makes a few calls between its read of an endpoint and its POST. */
+/** Clocks differ by at most 20 s. A worker makes a few calls between its read of an endpoint and its POST. */
 const NEAR_MS = 60_000
 
 /** Checked at every POST: it names its own event and the present time (design section 8), and its endpoint is enabled. */
