@@ -1,21 +1,16 @@
 /** Goal: a recount writes what the audit expects, or nothing. Method: a client in memory whose rows are changed by hand. */
 
 import { describe, expect, test } from 'vitest'
-import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
 import { standingFigures } from '../../../shared/journal/entry.ts'
-import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { less, ZERO } from '../../../shared/money.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { entriesOf, moneyOf } from '../../../shared/posting/payment-entries.ts'
-import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
-import { entryKey, eventKey, paymentKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
+import { entryKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
@@ -25,10 +20,8 @@ import { adjusted, aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
-import { creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
-import { hearEverything } from './torn-flows.ts'
+import { creditedPayment } from '../../support/synced-payment.ts'
+import { differencesOf, expectRefused, recount, removeEvent } from './recounted.ts'
 
 const world = async () => {
   const deps = memoryDeps()
@@ -44,12 +37,6 @@ const it = test
   .extend('client', ({ world: { client } }) => client)
   .extend('payment', ({ world: { payment } }) => payment)
 
-const differencesOf = async (deps: TestDeps, { clientId }: Client): Promise<readonly Difference[]> =>
-  (await auditLedger(deps, clientId)).differences
-
-const recount = (deps: TestDeps, { clientId }: Client, expected: readonly Difference[]) =>
-  recountLedger(deps, { clientId, expected, operator: 'ana' })
-
 const addCredit = (deps: MemoryDeps, { clientId }: Client, creditedMinor: number) =>
   deps.table.write(update(shardKey(clientId, 3), { add: { creditedMinor }, set: { creditedAt: deps.now() } }))
 
@@ -61,15 +48,6 @@ const addPaidOut = (deps: MemoryDeps, { clientId }: Client) =>
 const tornAdjustment = async (deps: MemoryDeps, client: Client) => {
   const { entry } = await adjusted(deps, client, 'recovered', 5_000)
   await deps.table.write(remove(entryKey(client, entry), exists))
-}
-
-/** The recount refuses these differences, and writes nothing. */
-const expectRefused = async (deps: MemoryDeps, client: Client, of: readonly Difference[], refusal: object) => {
-  deps.changes.length = 0
-
-  await expect(recount(deps, client, of)).rejects.toMatchObject(refusal)
-
-  expect(deps.changes).toStrictEqual([])
 }
 
 describe('recount-ledger', () => {
@@ -138,9 +116,6 @@ describe('recount-ledger', () => {
 
 type Act = (deps: MemoryDeps, client: Client, payment: Payment) => Promise<unknown>
 
-const removeEvent = (deps: MemoryDeps, _: Client, { paymentId }: Payment) =>
-  deps.table.write(remove(eventKey(paymentId, 'payment.succeeded'), exists))
-
 /** The entry, and what it did to the shards: no figure differs. */
 const removeEntry = async (deps: MemoryDeps, client: Client, payment: Payment) => {
   for (const entry of entriesOf(payment)) await deps.table.write(remove(entryKey(payment, entry), exists))
@@ -178,62 +153,4 @@ describe('a recount that is overtaken', () => {
       await expectBalanced(deps, client.clientId)
     },
   )
-})
-
-/** A payment that was paid, or failed, of which a restore kept only the event. */
-const eventAlone = async ({ hasFailed = false } = {}) => {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
-  const paid = await paidUpstream(deps, client)
-  const { paymentId } = paid.payment
-  const before = await Promise.all([paymentKey(paymentId), shardOf(paid.payment)].map((key) => rawItem(deps, key)))
-  const hear = (providerPaymentId: string) => applyProviderNews(deps, { providerPaymentId }, 'callback')
-  const close = (status: 'failed' | 'expired') => closePayment(deps, paid.payment, { status, source: 'callback' })
-  await (hasFailed ? close('failed') : hear(paid.providerPaymentId))
-  /** After a second capture, if there is one. */
-  const restore = async ({ hasSecond = false } = {}) => {
-    if (hasSecond) await hear(deps.provider.pay(paid.payment.paymentRequestId))
-    for (const item of before) await putRaw(deps, item)
-  }
-  return { deps, client, paid, hear, close, restore }
-}
-
-describe('a payment of which only the event was restored', () => {
-  it('is not credited by a callback, nor with a second capture that suspense holds', async () => {
-    const { deps, client, paid, hear, restore } = await eventAlone()
-    deps.provider.transactions.push(rowNow(deps, paid))
-    await restore({ hasSecond: true })
-
-    await expect(hear(paid.providerPaymentId)).rejects.toThrow('a payment kept changing')
-    await recount(deps, client, await differencesOf(deps, client))
-
-    const credited = { status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId }
-    expect(await paymentOf(deps, paid)).toMatchObject(credited)
-    await hearEverything(deps)
-    await expectBalanced(deps, client.clientId)
-  })
-
-  it.each([
-    ['suspense holds every capture that the provider shows', { hasFailed: false, hasSecond: true }],
-    ['the payment has ended in another way', { hasFailed: true, hasSecond: false }],
-  ])('is refused by name when %s', async (_, { hasFailed, hasSecond }) => {
-    const { deps, client, paid, close, restore } = await eventAlone({ hasFailed })
-    await restore({ hasSecond })
-    if (hasFailed) await close('expired')
-
-    const fieldErrors = { expected: [`event of ${paid.payment.paymentId}`] }
-    await expectRefused(deps, client, await differencesOf(deps, client), { code: 'validation', fieldErrors })
-  })
-
-  it('is left as it is when the event is gone before the recount writes', async () => {
-    const { deps, client, paid, restore } = await eventAlone()
-    await restore()
-    const differences = await differencesOf(deps, client)
-    const overtaken = beforeFirst(deps, 'transact', () => removeEvent(deps, client, paid.payment))
-
-    await expect(recount(overtaken, client, differences)).rejects.toMatchObject({ code: 'conflict' })
-
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
-    await expectBalanced(deps, client.clientId)
-  })
 })

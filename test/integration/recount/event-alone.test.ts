@@ -1,0 +1,118 @@
+/**
+ * Goal: a recount credits a payment only with the capture that paid it. Method: a payment in memory of which a restore
+ * kept only the event, and a provider that shows the capture otherwise.
+ */
+import { describe, expect, it } from 'vitest'
+import { paymentIdForKey, referenceOf } from '../../../shared/ids.ts'
+import { shardOf } from '../../../shared/ledger/shard-store.ts'
+import { minor } from '../../../shared/money.ts'
+import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import type { ProviderPayment } from '../../../shared/provider/provider.ts'
+import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
+import { aClientId } from '../../support/client-builders.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { withoutFloor } from '../../support/settlement-builders.ts'
+import { paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { differencesOf, expectRefused, recount, removeEvent } from './recounted.ts'
+import { hearEverything } from './torn-flows.ts'
+
+/** A payment that was paid, or failed, of which a restore kept only the event. */
+const eventAlone = async ({ hasFailed = false } = {}) => {
+  const deps = memoryDeps()
+  const client = await withoutFloor(deps)
+  const paid = await paidUpstream(deps, client)
+  const { paymentId } = paid.payment
+  const before = await Promise.all([paymentKey(paymentId), shardOf(paid.payment)].map((key) => rawItem(deps, key)))
+  const hear = (providerPaymentId: string) => applyProviderNews(deps, { providerPaymentId }, 'callback')
+  const close = (status: 'failed' | 'expired') => closePayment(deps, paid.payment, { status, source: 'callback' })
+  await (hasFailed ? close('failed') : hear(paid.providerPaymentId))
+  /** After a second capture, if there is one. */
+  const restore = async ({ hasSecond = false } = {}) => {
+    if (hasSecond) await hear(deps.provider.pay(paid.payment.paymentRequestId))
+    for (const item of before) await putRaw(deps, item)
+  }
+  return { deps, client, paid, hear, close, restore }
+}
+
+describe('a payment of which only the event was restored', () => {
+  it('is not credited by a callback, nor with a second capture that suspense holds', async () => {
+    const { deps, client, paid, hear, restore } = await eventAlone()
+    deps.provider.transactions.push(rowNow(deps, paid))
+    await restore({ hasSecond: true })
+
+    await expect(hear(paid.providerPaymentId)).rejects.toThrow('a payment kept changing')
+    const differences = await differencesOf(deps, client)
+    expect(await recount(deps, client, differences)).toMatchObject({ written: differences, left: [] })
+
+    const record = { action: 'recount-ledger', after: { repaired: differences } }
+    expect((await listAuditRecords(deps, paid.payment.paymentId)).at(-1)).toMatchObject(record)
+    const credited = { status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId }
+    expect(await paymentOf(deps, paid)).toMatchObject(credited)
+    await hearEverything(deps)
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it.each([
+    ['suspense holds every capture that the provider shows', { hasFailed: false, hasSecond: true }],
+    ['the payment has ended in another way', { hasFailed: true, hasSecond: false }],
+  ])('is refused by name when %s', async (_, { hasFailed, hasSecond }) => {
+    const { deps, client, paid, close, restore } = await eventAlone({ hasFailed })
+    await restore({ hasSecond })
+    if (hasFailed) await close('expired')
+
+    const fieldErrors = { expected: [`event of ${paid.payment.paymentId}`] }
+    await expectRefused(deps, client, await differencesOf(deps, client), { code: 'validation', fieldErrors })
+  })
+
+  it.each<[string, Partial<ProviderPayment>]>([
+    ['is of another amount', { capturedMinor: minor(1) }],
+    ['is in another currency', { currency: 'USD' }],
+    ['is of another payment', { reference: referenceOf(paymentIdForKey(aClientId(), 'another'), 1) }],
+    ['has received no money', { status: 'open' }],
+  ])('is not credited with a provider payment that %s', async (_, wrong) => {
+    const { deps, client, paid, restore } = await eventAlone()
+    await restore()
+    const captured = deps.provider.payments.get(paid.providerPaymentId)
+    if (captured) deps.provider.payments.set(paid.providerPaymentId, { ...captured, ...wrong })
+
+    const fieldErrors = { expected: [`event of ${paid.payment.paymentId}`] }
+    await expectRefused(deps, client, await differencesOf(deps, client), { code: 'validation', fieldErrors })
+  })
+
+  it('waits for a provider that does not answer', async () => {
+    const { deps, client, restore } = await eventAlone()
+    await restore()
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+
+    const message = expect.stringContaining('nothing was written; try again') as unknown
+    await expectRefused(deps, client, await differencesOf(deps, client), { code: 'network', message })
+  })
+
+  it('is refused by name when its event shows another amount', async () => {
+    const { deps, client, paid, restore } = await eventAlone()
+    await restore()
+    const { paymentId, notionalMinor } = paid.payment
+    const event = await rawItem(deps, eventKey(paymentId, 'payment.succeeded'))
+    await putRaw(deps, { ...event, body: String(event?.['body']).replace(`:${notionalMinor},`, ':1,') })
+
+    const fieldErrors = { expected: [`event of ${paymentId}`] }
+    await expectRefused(deps, client, await differencesOf(deps, client), { code: 'validation', fieldErrors })
+  })
+
+  it('is left as it is when the event is gone before the recount writes', async () => {
+    const { deps, client, paid, restore } = await eventAlone()
+    await restore()
+    const differences = await differencesOf(deps, client)
+    const overtaken = beforeFirst(deps, 'transact', () => removeEvent(deps, client, paid.payment))
+
+    await expect(recount(overtaken, client, differences)).rejects.toMatchObject({ code: 'conflict' })
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
+    await expectBalanced(deps, client.clientId)
+  })
+})

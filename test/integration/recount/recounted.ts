@@ -1,0 +1,28 @@
+import { expect } from 'vitest'
+import { auditLedger } from '../../../shared/audit/run-audits.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
+import { eventKey } from '../../../shared/table/keys.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
+import type { Difference } from '../../../shared/verdict/difference.ts'
+import type { MemoryDeps } from '../../support/memory-deps.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+
+export const differencesOf = async (deps: TestDeps, { clientId }: Client): Promise<readonly Difference[]> =>
+  (await auditLedger(deps, clientId)).differences
+
+export const recount = (deps: TestDeps, { clientId }: Client, expected: readonly Difference[]) =>
+  recountLedger(deps, { clientId, expected, operator: 'ana' })
+
+/** The recount refuses these differences, and writes nothing. */
+export const expectRefused = async (deps: MemoryDeps, client: Client, of: readonly Difference[], refusal: object) => {
+  deps.changes.length = 0
+
+  await expect(recount(deps, client, of)).rejects.toMatchObject(refusal)
+
+  expect(deps.changes).toStrictEqual([])
+}
+
+export const removeEvent = (deps: MemoryDeps, _: Client, { paymentId }: Payment) =>
+  deps.table.write(remove(eventKey(paymentId, 'payment.succeeded'), exists))
