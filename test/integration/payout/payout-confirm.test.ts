@@ -1,5 +1,7 @@
 /** Goal: no settlement is paid out that is not what its entries say, or that was not looked at where a look is needed. */
 import { describe, expect, it } from 'vitest'
+import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
+import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import { minor } from '../../../shared/money.ts'
 import { toConfirm } from '../../../shared/payout/mark-settlement-paid.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
@@ -11,7 +13,7 @@ import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aChargeback } from '../../support/money-rows.ts'
-import { auditRecordsOf } from '../../support/operator-actions.ts'
+import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { settled } from '../../support/payout-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -25,7 +27,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { anAssumedPayment, anAudited } from './recorded-settlement.ts'
+import { anAssumedPayment, anAudited, quiet } from './recorded-settlement.ts'
 
 describe('a bank reference', () => {
   it('pays out one settlement: a second use is a conflict', async () => {
@@ -149,4 +151,19 @@ describe('what an operator confirms', () => {
     expect(await status()).toBe('recorded')
     expect(await pay({ confirm: {} })).toMatchObject({ status: 200 })
   })
+})
+
+it('a difference of the settlement itself that finance accepted is passed when the gate finds it again', async () => {
+  const { deps, client, settlement, pay } = await anAudited()
+  await putRaw(deps, { ...(await rawItem(deps, settlementKey(settlement.settlementId))), gross_minor: 100_001 })
+  const refused = await pay()
+  const { differences } = await auditLedger(quiet(deps), client.clientId)
+
+  for (const difference of differences) {
+    const asked = { operator: OPERATOR, client_id: client.clientId, notes: 'a torn row' }
+    await invokeAdmin(acceptDifference, deps, { ...asked, ...difference })
+  }
+
+  expect(refused.status).toBe(422)
+  expect(await pay()).toMatchObject({ status: 200 })
 })
