@@ -17,8 +17,8 @@ export const FEE_WAIT_MS = 7 * DAY_MS
 /** The most payments of one part that one run asks about, and its time for them; the queue has the rest. */
 const MOST_AT_ONCE = 50
 const RUN_MS = MINUTE_MS
-/** After so many payments that could not be posted the others wait for the next day too. */
-const MOST_LEFT = 5
+/** After so many calls without an answer the other payments wait for the next day. */
+const MOST_UNANSWERED = 5
 
 /** Posts some of a client's payments that have waited long enough. True: more may be left that can be posted now. */
 export const postOverdue = async (
@@ -28,18 +28,19 @@ export const postOverdue = async (
   const endsAtMs = deps.monotonicMs() + RUN_MS
   const paidBy = addMs(deps.now(), -FEE_WAIT_MS)
   const ids = await openPaymentsPaidBy(deps, client, paidBy)
-  let left = 0
+  let posted = 0
+  let unanswered = 0
   for (const id of ids) {
-    if (deps.monotonicMs() >= endsAtMs) return true
-    const isPosted = await postAfterWait(deps, id).catch((cause: unknown) => {
+    if (deps.monotonicMs() >= endsAtMs) return posted > 0
+    const outcome = await postAfterWait(deps, id).catch((cause: unknown) => {
       deps.log.error('payment.check_failed', { work: 'posting', id }, cause)
-      return false
+      return 'failed'
     })
-    if (isPosted) continue
+    if (outcome === 'posted') posted++
     // The provider does not answer now: they stay open, and the settlement continues without them.
-    if (++left === MOST_LEFT) return false
+    if (outcome === 'unanswered' && ++unanswered === MOST_UNANSWERED) return false
   }
-  return ids.length >= MOST_AT_ONCE
+  return posted > 0 && ids.length >= MOST_AT_ONCE
 }
 
 /** After a lost race one more read finds the payment posted. */
@@ -47,14 +48,14 @@ const MOST_TRIES = 3
 
 /**
  * Posts a payment that has waited long enough. The provider is asked once more; without a settled row the estimate
- * becomes the fee, with a finding. False while the provider cannot be asked: the payment stays open.
+ * becomes the fee, with a finding. Otherwise the payment stays open. `failed` says nothing about other payments.
  */
-const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> => {
+const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<'posted' | 'unanswered' | 'failed'> => {
   for (let tried = 0; tried < MOST_TRIES; tried++) {
     const payment = await findStoredPayment(deps, paymentId)
-    if (payment?.status !== 'succeeded' || payment.openAt === undefined) return true
+    if (payment?.status !== 'succeeded' || payment.openAt === undefined) return 'posted'
     const own = await askForOwnRow(deps, payment)
-    if (own.kind === 'unanswered') return false
+    if (own.kind === 'unanswered') return own.reason === 'refused' ? 'failed' : 'unanswered'
     const row = own.kind === 'settled' ? settledRowOf(deps, payment, own.transaction) : undefined
     // Without any row the payment may have no money either.
     const cause = own.kind === 'settled' || own.hasTransaction ? 'fee_assumed' : 'transaction_missing'
@@ -62,9 +63,9 @@ const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<bo
     const [posted] = await postPayments(deps, [{ payment, by: row ? { row } : { assumed } }])
     if (posted === undefined) continue
     if (row === undefined) await tellSuspense(deps, assumed)
-    return true
+    return 'posted'
   }
-  return false
+  return 'failed'
 }
 
 /** A payment has one row. A few more are read, so that other rows cannot hide it. */

@@ -80,22 +80,25 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
   )
 
   it.for(['asked', 'read'] as const)(
-    'holds up no younger one if it cannot be %s',
+    'is posted although five older ones cannot be %s',
     async (to, { deps, client, overdue }) => {
-      const younger = succeededPayment(client, { paidAt: addMs(deps.now(), 1_000 - 7 * DAY_MS) })
-      await storeOpen(deps, [younger])
-      deps.clock.advance(2)
-      const row = await rawItem(deps, paymentKey(overdue.paymentId))
-      if (to === 'read') await putRaw(deps, { ...row, transitions: 'none' })
+      const broken = Array.from({ length: 5 }, () =>
+        succeededPayment(client, { paidAt: addMs(deps.now(), -8 * DAY_MS) }),
+      )
+      await storeOpen(deps, broken)
+      const rows = await Promise.all(broken.map(({ paymentId }) => rawItem(deps, paymentKey(paymentId))))
+      if (to === 'read') for (const row of rows) await putRaw(deps, { ...row, transitions: 'none' })
       deps.provider.script('listTransactions', async ({ providerPaymentId }) =>
         providerPaymentId === overdue.creditedProviderPaymentId
-          ? { kind: 'unanswered', reason: 'server_error' }
-          : { kind: 'found', value: { transactions: [], hasMore: false } },
+          ? { kind: 'found', value: { transactions: [], hasMore: false } }
+          : { kind: 'unanswered', reason: 'refused' },
       )
 
-      expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1 })
-      expect(await feeOf(deps, younger)).toStrictEqual([4_000, 95_900, 'assumed'])
-      await putRaw(deps, row)
+      const { settlement } = await settle(deps, client)
+
+      expect([settlement?.paymentCount, deps.sent]).toStrictEqual([1, []])
+      expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
+      for (const row of rows) await putRaw(deps, row)
     },
   )
 
