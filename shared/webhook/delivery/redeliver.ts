@@ -1,12 +1,12 @@
 import type { Deps, TableDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
-import type { Event, EventPosition } from '../../event/event.ts'
+import { type Event, type EventPosition, RETENTION } from '../../event/event.ts'
 import { eventCursorOf, parseEventCursor } from '../../event/event-cursor.ts'
 import { listClientEventsSince } from '../../event/read-events.ts'
 import { type ClientId, type DeliveryId, deliveryIdFor } from '../../ids.ts'
 import { readParts } from '../../ledger/window-store.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
-import type { Timestamp } from '../../time.ts'
+import { addMs, later, type Timestamp } from '../../time.ts'
 import { type Endpoint, laneOf, subscribes } from '../endpoint/endpoint.ts'
 import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
 import { findEndpoint, findEndpointEver, requireEndpoint } from '../endpoint/endpoint-store.ts'
@@ -145,8 +145,16 @@ const redeliverSince = async (
 ): Promise<Redelivered> => {
   const { clientId, endpointId } = endpoint
   const after = cursor === undefined ? undefined : decodeCursor(cursor, since)
+  // An older delivery may have expired although its event has not, so it would look like a missing one.
+  const from = later(since, addMs(deps.now(), -RETENTION.deliveryMs))
   const parts = await readParts(deps, clientId)
-  const page = await listClientEventsSince(deps, { clientId, parts, since, limit: EVENTS_PER_CALL, after })
+  const page = await listClientEventsSince(deps, {
+    clientId,
+    parts,
+    since: from,
+    limit: EVENTS_PER_CALL,
+    after: after && after.firedAt >= from ? after : undefined,
+  })
   const ids = page.events.map(({ eventId }) => deliveryIdFor(eventId, endpointId))
   const deliveries = new Map((await findDeliveries(deps, ids)).map((delivery) => [delivery.eventId, delivery]))
   let count = 0

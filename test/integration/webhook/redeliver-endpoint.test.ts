@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/admin/redeliver.ts'
 import { eventCursorOf } from '../../../shared/event/event-cursor.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
-import { addMs, type Timestamp } from '../../../shared/time.ts'
+import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
@@ -105,6 +105,15 @@ describe('redeliver to an endpoint since a time', () => {
 
     expect(await kinds.again({ since: jakarta })).toMatchObject({ body: { count: 2 } })
     expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, ...SENT, abandoned: 'abandoned' })
+  })
+
+  it('leaves out events older than 90 days, because their deliveries may have expired', async ({ kinds }) => {
+    const { deps, events, again } = kinds
+    const { eventId, paymentId, name, firedAt } = events.abandoned
+    deps.clock.set(addMs(firedAt, 90 * DAY_MS + 1))
+
+    expect(await again()).toMatchObject({ body: { count: 2 } })
+    expect(await again({ cursor: eventCursorOf({ eventId, paymentId, name, firedAt }) })).toMatchObject({ status: 200 })
   })
 
   it('accepts a cursor from `since` on, and refuses an earlier one', async ({ kinds: { again, events } }) => {
