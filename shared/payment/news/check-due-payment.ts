@@ -49,11 +49,13 @@ const claimFor = (stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Clai
 const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Promise<CheckResult> => {
   try {
     const remembered = await askAboutRemembered(deps, payment)
-    const own = await askAboutOwnRequest(deps, payment)
-    const result = resultOf([...remembered, own])
+    // An announced capture may have paid this payment, so its expiry waits for an answer about it.
+    const isWaiting = resultOf(remembered) !== 'checked' && maySoonBeShown(payment, deps.now())
+    const own = isWaiting ? undefined : await askAboutOwnRequest(deps, payment)
+    const result = resultOf(own ? [...remembered, own] : remembered)
     // Without a full answer the check is repeated.
     const followUp = result === 'checked' ? 'next_check' : 'retry'
-    if (!hasEnded(own, payment.paymentId)) await schedule(deps, payment, claim, followUp)
+    if (!own || !hasEnded(own, payment.paymentId)) await schedule(deps, payment, claim, followUp)
     return result
   } catch (cause) {
     await schedule(deps, payment, claim, 'retry')
@@ -86,9 +88,13 @@ const askAboutOwnRequest = async (deps: NewsDeps, payment: Payment): Promise<App
 /** By then the provider has repeated the callback of a capture that it does not show. */
 const MISSING_TIMEOUT_MS = HOUR_MS
 
+const maySoonBeShown = ({ providerAttempts }: StoredPayment, now: Timestamp): boolean => {
+  const asked = providerAttempts.at(-1)?.startedAt
+  return asked !== undefined && now < addMs(asked, MISSING_TIMEOUT_MS)
+}
+
 const askAboutRemembered = async (deps: NewsDeps, payment: StoredPayment): Promise<readonly ApplyOutcome[]> => {
-  const asked = payment.providerAttempts.at(-1)?.startedAt
-  const isPatient = asked !== undefined && deps.now() < addMs(asked, MISSING_TIMEOUT_MS)
+  const isPatient = maySoonBeShown(payment, deps.now())
   const outcomes: ApplyOutcome[] = []
   for (const providerPaymentId of payment.rememberedProviderPaymentIds ?? []) {
     const outcome = await applyProviderNews(deps, { providerPaymentId }, 'due_work')

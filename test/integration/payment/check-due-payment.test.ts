@@ -13,6 +13,7 @@ import {
 import type { Provider } from '../../../shared/provider/provider.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
@@ -86,6 +87,26 @@ describe('checkDuePayment: our own expiry', () => {
 
     expect(await now()).toMatchObject({ status: 'expired' })
     expect((await findingAbout(deps, payment.paymentId, 'not_found_upstream'))?.cause).toBe(cause)
+  })
+
+  it.each([
+    ['credits the payment when the provider answers again', 60, 'succeeded'],
+    ['begins after an hour without an answer', 3_600, 'expired'],
+  ] as const)('waits for an answer about an announced capture: it %s', async (_, seconds, status) => {
+    const { deps, payment, check, request, now } = await aPending({ ...QRIS, expiresInSeconds: 60 })
+    const { paymentId, notionalMinor: capturedMinor } = payment
+    const capture = { providerPaymentId: 'py-1', paymentRequestId: 'pr-1', reference: `${paymentId}-1`, capturedMinor }
+    await deps.table.write(update(paymentKey(paymentId), { add: { rememberedProviderPaymentIds: new Set(['py-1']) } }))
+    request({ status: 'expired' })
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+    expect([await check(), (await now()).status]).toStrictEqual(['unanswered', 'pending'])
+    deps.clock.advance(seconds)
+    deps.provider.payments.set('py-1', { ...capture, currency: 'IDR', status: 'captured' })
+    if (status === 'succeeded') deps.provider.heal('getPayment')
+
+    await check()
+
+    expect(await now()).toMatchObject({ status })
   })
 
   it('does not begin when a cancel of its merchant was noted after the read: that is asked about first', async () => {
