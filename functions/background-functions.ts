@@ -1,4 +1,4 @@
-import { mostWorkers } from '../shared/due-work/due-slot.ts'
+import { maxWorkers } from '../shared/due-work/due-slot.ts'
 import { workersForQuota } from '../shared/provider/quota-store.ts'
 import { allAccess } from '../shared/table/access.ts'
 import { UPSTREAM } from '../shared/table/upstream.ts'
@@ -21,7 +21,7 @@ const background = (
 
 /** A function for one kind of due work. A message of its queue names one slot. */
 const due = (
-  work: Parameters<typeof mostWorkers>[0],
+  work: Parameters<typeof maxWorkers>[0],
   plural: 'payments' | 'deliveries' | 'alerts',
   access: Pick<FunctionSpec, 'table'> & Access,
 ): FunctionSpec =>
@@ -30,12 +30,12 @@ const due = (
       kind: 'queue',
       queue: `due-${plural}`,
       batchSize: 1,
-      maxConcurrency: mostWorkers(work, 0),
-      runsAt: ({ callsPerMinute }) => mostWorkers(work, callsPerMinute),
+      maxConcurrency: maxWorkers(work, 0),
+      runsAt: ({ callsPerMinute }) => maxWorkers(work, callsPerMinute),
     },
     // A worker starts no new work after 60 s. The other 30 s are for calls in progress.
     timeoutSeconds: 90,
-    reservedConcurrency: mostWorkers(work, 0),
+    reservedConcurrency: maxWorkers(work, 0),
     ...access,
   })
 

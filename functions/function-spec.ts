@@ -14,7 +14,7 @@ export type Load = {
 }
 
 /** Lambda's limit for the maximum concurrency of a queue. */
-const MOST_RUNS = 1_000
+const MAX_RUNS = 1_000
 
 export type Trigger =
   | { readonly kind: 'http'; readonly method: 'GET' | 'POST'; readonly path: string }
@@ -95,7 +95,7 @@ export const queuesOf = (trigger: Trigger, load?: Load): readonly QueueSource[] 
   if (trigger.kind !== 'queue') return []
   const { queue, batchSize, slowLane, runsAt } = trigger
   const needed = load && runsAt ? runsAt(load) : 0
-  const maxConcurrency = Math.max(trigger.maxConcurrency, Math.min(needed, MOST_RUNS))
+  const maxConcurrency = Math.max(trigger.maxConcurrency, Math.min(needed, MAX_RUNS))
   return [{ queue, batchSize, maxConcurrency }, ...(slowLane ? [{ ...slowLane, batchSize }] : [])]
 }
 

@@ -4,7 +4,7 @@ import { type Receiver, receiveWebhook } from './receive-webhooks.ts'
 /* The receiver for common servers. Each function only passes the raw bytes to it. */
 
 /** Far above the size of any webhook. */
-const MOST_BYTES = 256 * 1024
+const MAX_BYTES = 256 * 1024
 
 /** node:http, and Express where no body parser runs before it: `app.post('/hooks', forNode(receiver))`. */
 export const forNode =
@@ -27,7 +27,7 @@ const readBytes = async (request: IncomingMessage): Promise<Buffer | undefined> 
   for await (const chunk of request) {
     chunks.push(Buffer.from(chunk))
     length += chunks.at(-1)?.length ?? 0
-    if (length > MOST_BYTES) return undefined
+    if (length > MAX_BYTES) return undefined
   }
   return Buffer.concat(chunks)
 }

@@ -8,14 +8,14 @@ const summary =
   "Adjusts a merchant's balance by one entry: money it paid back by bank (recovered), a write-off (written_off), or a " +
   'correction. One entry for each reference; the next settlement shows it as a line.'
 
-const MOST_MINOR = 1_000_000_000_000
+const MAX_MINOR = 1_000_000_000_000
 
 const ascii = v.pipe(
   v.string(),
   v.regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces'),
 )
-const within = (amount: number) => Math.abs(amount) <= MOST_MINOR
-const amount = v.pipe(v.number(), v.safeInteger(), v.check(within, `at most ${MOST_MINOR} either way`))
+const within = (amount: number) => Math.abs(amount) <= MAX_MINOR
+const amount = v.pipe(v.number(), v.safeInteger(), v.check(within, `at most ${MAX_MINOR} either way`))
 
 const input = v.strictObject({
   operator: OPERATOR,

@@ -30,6 +30,6 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
   const endpointId = endpoint === undefined ? undefined : parseEndpointId(endpoint)
   await requireClient(deps, clientId)
   const filter = { status, endpointId, eventId }
-  const deliveries = await listDeliveries(deps, { clientId, filter, page, mostLooked: 5_000 })
+  const deliveries = await listDeliveries(deps, { clientId, filter, page, maxLooked: 5_000 })
   return { data: deliveries.map(toDeliveryDto), pagination: pagination(page) }
 })

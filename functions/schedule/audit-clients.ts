@@ -1,6 +1,6 @@
 import { startAudits } from '../../shared/audit/run-audits.ts'
 import { scheduleHandler } from '../../shared/runtime/worker-handlers.ts'
-import { tellUnpaidSettlements } from '../../shared/settlement/sweep-settlements.ts'
+import { alertUnpaidSettlements } from '../../shared/settlement/sweep-settlements.ts'
 
 const summary =
   'Daily, two hours after the sweep: queues every client. The worker audits clients with new movements, and compares all ' +
@@ -8,6 +8,6 @@ const summary =
 
 export const handler = scheduleHandler({ summary }, async (deps) => {
   const started = await startAudits(deps)
-  await tellUnpaidSettlements(deps)
+  await alertUnpaidSettlements(deps)
   return started
 })

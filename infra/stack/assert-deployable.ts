@@ -3,7 +3,7 @@ import { assertReservable } from './functions/reserved-concurrency.ts'
 import { assertStageName, type DeployedStage } from './stage.ts'
 
 /** The most recipients of one AWS Budgets notification. */
-const MOST_BUDGET_RECIPIENTS = 10
+const MAX_BUDGET_RECIPIENTS = 10
 
 /**
  * Refuses settings that must never be deployed: webhooks to loopback addresses would reach the Lambda runtime's own
@@ -23,7 +23,7 @@ export const assertDeployable = (stage: DeployedStage): void => {
     'a budget is made in the front’s region, so monthlyBudgetUsd needs front: cloudfront':
       stage.monthlyBudgetUsd !== undefined && front !== 'cloudfront',
     'a budget notifies ten addresses at most, and alarmRecipients has more':
-      stage.monthlyBudgetUsd !== undefined && stage.alarmRecipients.length > MOST_BUDGET_RECIPIENTS,
+      stage.monthlyBudgetUsd !== undefined && stage.alarmRecipients.length > MAX_BUDGET_RECIPIENTS,
     [`${domain?.name} is no name of the zone ${domain?.zone.name}`]:
       domain !== undefined && !`.${domain.name}`.endsWith(`.${domain.zone.name}`),
   }

@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
-import { MOST_ENDPOINTS } from '../../shared/webhook/endpoint/endpoint-store.ts'
+import { MAX_ENDPOINTS } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { PROJECT_ROOT } from './project-root.ts'
 
 const between = (least: number, most: number) =>
@@ -39,13 +39,13 @@ const isRange = (text: string): boolean => {
 }
 
 /** The timeout of an attempt: shared/webhook/send/https-webhook-sender.ts. */
-const MOST_ATTEMPT_MS = 10_000
+const MAX_ATTEMPT_MS = 10_000
 /** With a fifth each, five addresses together fill a route. */
-const MOST_ADDRESS_SHARE = 0.2
+const MAX_ADDRESS_SHARE = 0.2
 
 const FrontSettings = v.strictObject({
   /** The share of a route's throttle for one address. The front refuses more: infra/stack/edge/rate-rules.ts. */
-  addressShare: above(0, MOST_ADDRESS_SHARE),
+  addressShare: above(0, MAX_ADDRESS_SHARE),
   /** IPv4 ranges that merchants have named. The limit of one address does not apply to them. */
   merchantAddresses: v.array(
     v.pipe(v.string(), v.check(isRange, 'an IPv4 range such as 203.0.113.7/32, none wider than /24')),
@@ -117,7 +117,7 @@ export const StageFileSchema = v.strictObject({
   /** CloudTrail records who invokes an operator's function, in a bucket from which nothing can be deleted. */
   invocationTrail: v.boolean(),
   /** The load of a payment's webhooks, by your own figures. With the quota it sets the runs of deliver-webhook. */
-  deliveries: v.strictObject({ endpointsAPayment: above(0, MOST_ENDPOINTS), attemptMs: above(0, MOST_ATTEMPT_MS) }),
+  deliveries: v.strictObject({ endpointsAPayment: above(0, MAX_ENDPOINTS), attemptMs: above(0, MAX_ATTEMPT_MS) }),
   table: TableSettings,
   /** Left out: API Gateway generates an address. With a domain that address is closed. */
   domain: v.optional(DomainSchema),

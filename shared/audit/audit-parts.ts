@@ -206,7 +206,7 @@ export const partsOf = async (
 export const judgeParts = async (
   deps: Pick<Deps, 'sleep' | 'monotonicMs'>,
   parts: readonly Part[],
-  { runMs, mostParts = parts.length }: { readonly runMs: number; readonly mostParts?: number | undefined },
+  { runMs, maxParts = parts.length }: { readonly runMs: number; readonly maxParts?: number | undefined },
 ) => {
   const endsAtMs = deps.monotonicMs() + runMs
   const hasTime = () => deps.monotonicMs() < endsAtMs
@@ -214,7 +214,7 @@ export const judgeParts = async (
   const elsewhere = new Map<string, readonly Difference[]>()
   const unclear: string[] = []
   for (const [at, { key, judge, isElsewhere }] of parts.entries()) {
-    if (at >= mostParts || (at > 0 && !hasTime())) return { found, elsewhere, stoppedAt: at, unclear }
+    if (at >= maxParts || (at > 0 && !hasTime())) return { found, elsewhere, stoppedAt: at, unclear }
     const one = await believed(deps, judge, hasTime)
     if (one.isInconclusive) unclear.push(key)
     else (isElsewhere ? elsewhere : found).set(key, one.differences)

@@ -10,7 +10,7 @@ import type { ClientBooks, StoredSettlement } from './judged/client-books.ts'
 /** How long one run recounts. */
 const RUN_MS = 2 * MINUTE_MS
 /** The most differences that the verdict keeps between runs. */
-const MOST_KEPT = 50
+const MAX_KEPT = 50
 
 /**
  * One run of the audit of a long settlement. Undefined: its progress is stored, and the next run continues. A difference
@@ -31,12 +31,12 @@ export const judgeLong = async (
   // Entries after the last whole block are read again by the next run.
   const kept = differences.filter((one, at) => differences.findIndex((other) => isExactly(one, other)) === at)
   if (!isWhole) {
-    const progress = { ...recounted, differences: kept.slice(0, MOST_KEPT) }
+    const progress = { ...recounted, differences: kept.slice(0, MAX_KEPT) }
     await moveAudit(deps, claimed, { dueAt: deps.now(), progress })
     return undefined
   }
   const found = await auditSettlement(deps, books, stored, { ...recounted, differences: kept })
   const lasting = found.filter((difference) => claimed.seen.some((before) => isSame(before, difference)))
   if (found.length === 0 || lasting.length > 0) return { differences: lasting, isInconclusive: false, seen: [] }
-  return { differences: [], isInconclusive: true, seen: found.slice(0, MOST_KEPT) }
+  return { differences: [], isInconclusive: true, seen: found.slice(0, MAX_KEPT) }
 }

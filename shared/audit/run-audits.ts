@@ -5,7 +5,7 @@ import { ifValid } from '../if-valid.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween } from '../time.ts'
-import { type ClientVerdict, noteFound, readClientVerdict, tellStanding } from '../verdict/client-verdict-store.ts'
+import { alertDifferences, type ClientVerdict, noteFound, readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { believed, type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
 import { moveAudit, noteAudited, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import {
@@ -52,7 +52,7 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
   const parts = await partsOf(deps, client, slicesSince(verdict.auditedDay, day), wanted)
   const done = verdict.progress?.done ?? ''
   const left = parts.filter(({ key }) => key > done)
-  const bounds = { runMs: RUN_MS, mostParts: deps.stage.historySteps?.pages }
+  const bounds = { runMs: RUN_MS, maxParts: deps.stage.historySteps?.pages }
   const { found, elsewhere, stoppedAt, ...judged } = await judgeParts(deps, left, bounds)
   const unclear = [...new Set([...verdict.unclear, ...judged.unclear])].filter(
     (key) => !found.has(key) && !elsewhere.has(key),
@@ -62,10 +62,10 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
     await sendAudit(deps, { client_id: clientId }, clientId)
     return
   }
-  const owing = await tellOwing(deps, clientId, verdict)
+  const owing = await alertOwing(deps, clientId, verdict)
   const stands = await noteFound(deps, clientId, found, { unclear, auditedDay: day, progress: undefined, ...owing })
   deps.log.info('audit.completed', { client_id: clientId, balanced: String(stands.length === 0) })
-  await tellStanding(deps, clientId, stands)
+  await alertDifferences(deps, clientId, stands)
 }
 
 /** A negative balance is reported after this time, and each time again: new payments usually cover it before. */
@@ -74,7 +74,7 @@ const PATIENCE_MS = 7 * DAY_MS
 type Owing = Pick<ClientVerdict, 'owesSince' | 'owesToldAt'>
 
 /** Alerts operators about a client that owes us money (design section 10). Answers what the verdict keeps of that. */
-const tellOwing = async (
+const alertOwing = async (
   deps: Pick<Deps, 'table' | 'alerts' | 'now'>,
   clientId: ClientId,
   { owesSince, owesToldAt }: Owing,
@@ -131,7 +131,7 @@ export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): 
     const standing = await noteFound(deps, verdict.clientId, new Map([[key, differences]]), undefined)
     // Other standing differences were reported when they were found, and the daily audit checks them again.
     const ofSettlement = standing.filter(({ part }) => part === key)
-    await tellStanding(deps, verdict.clientId, ofSettlement)
+    await alertDifferences(deps, verdict.clientId, ofSettlement)
   }
   const state = isInconclusive ? 'inconclusive' : 'audited'
   await deps.table.write(noteAudited(settlementId, { state, auditedAt: at, dueAt: addMs(at, AGAIN_MS), seen }))
@@ -155,7 +155,7 @@ export const auditGateway = async (deps: RunDeps): Promise<void> => {
     if (clientId) await noteFound(deps, clientId, new Map([[SUSPENSE, own]]), undefined)
   }
   deps.log.info('audit.completed', { client_id: SUBJECT, balanced: String(differences.length === 0) })
-  await tellStanding(deps, SUBJECT, differences)
+  await alertDifferences(deps, SUBJECT, differences)
 }
 
 /** Starts the daily audit: a message for each client, and one for what belongs to no client. Safe to repeat. */
@@ -179,7 +179,7 @@ export const auditLedger = async (
   const client = await requireClient(deps, clientId)
   const parts = await partsOf(deps, client, ALL_SLICES)
   const { found, elsewhere, stoppedAt, unclear } = await judgeParts(deps, parts, { runMs: WHOLE_RUN_MS })
-  await tellStanding(deps, clientId, await noteFound(deps, clientId, found, undefined))
+  await alertDifferences(deps, clientId, await noteFound(deps, clientId, found, undefined))
   const differences = [...found.values(), ...elsewhere.values()].flat()
   const isInconclusive = unclear.length > 0 || stoppedAt !== undefined
   const balanced = differences.length > 0 ? false : isInconclusive ? ('inconclusive' as const) : true

@@ -79,7 +79,7 @@ const askForBalance = async ({ provider, now }: BooksDeps) => {
 const CLIENTS_AT_ONCE = 8
 
 /** As many lines as fit into a Lambda's answer of 6 MB. */
-const MOST_CLIENTS = 5_000
+const MAX_CLIENTS = 5_000
 
 /** The content of the cursor: the sums so far. */
 const Progress = v.strictObject({
@@ -99,7 +99,7 @@ const booksOfAll = async (deps: BooksDeps, input: BooksInput): Promise<object> =
     lines.push(...books.map((checked, at) => lineOf(clientIds[at] ?? '', checked)))
     sum = joined(sum, ...books)
   }
-  const position = await walkClients(deps, kept?.position, { read, isFull: () => lines.length >= MOST_CLIENTS })
+  const position = await walkClients(deps, kept?.position, { read, isFull: () => lines.length >= MAX_CLIENTS })
   const csvOf = (some: readonly Line[]) => csv(COLUMNS, some, kept !== undefined)
   if (position) {
     const cursor = encodeCursor({ period, book: sum.book, differences: sum.differences, position })
@@ -135,11 +135,11 @@ type CheckedBook = { readonly book: Book; readonly differences: readonly Differe
 const NOTHING: CheckedBook = { book: {}, differences: [] }
 
 /** The most differences of an answer; an audit lists all. */
-const MOST_DIFFERENCES = 20
+const MAX_DIFFERENCES = 20
 
 const joined = (...books: readonly CheckedBook[]): CheckedBook => ({
   book: addBooks(...books.map(({ book }) => book)),
-  differences: books.flatMap(({ differences }) => differences).slice(0, MOST_DIFFERENCES),
+  differences: books.flatMap(({ differences }) => differences).slice(0, MAX_DIFFERENCES),
 })
 
 const checkedLines = (

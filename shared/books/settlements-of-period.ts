@@ -31,7 +31,7 @@ const settlementsOf = async (deps: PeriodDeps, clientId: ClientId, { from, to }:
 const CLIENTS_AT_ONCE = 8
 
 /** A thousand settlements are 1 MB of JSON; a Lambda answers at most 6 MB. */
-const MOST_SETTLEMENTS = 3_000
+const MAX_SETTLEMENTS = 3_000
 
 const COLUMNS = [
   'id',
@@ -64,7 +64,7 @@ export const settlementsOfPeriod = async (deps: PeriodDeps, input: SettlementsIn
   }
   let position = kept?.position
   if (input.clientId === undefined) {
-    position = await walkClients(deps, position, { read, isFull: () => found.length >= MOST_SETTLEMENTS })
+    position = await walkClients(deps, position, { read, isFull: () => found.length >= MAX_SETTLEMENTS })
   } else await read([input.clientId])
 
   const shown = found.map((settlement) => toOperatorSettlement(settlement, deps.now()))

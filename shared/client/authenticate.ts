@@ -15,7 +15,7 @@ type Request = Asked & {
   /** The request asks for a change, which a read-only key must not. */
   readonly changes?: boolean
   /** Called with the client and the key before a request can be refused for its content. */
-  readonly heard?: (caller: { readonly client_id: ClientId; readonly key_id: KeyId }) => void
+  readonly onAuthenticated?: (caller: { readonly client_id: ClientId; readonly key_id: KeyId }) => void
 }
 
 /** A revocation, a disabled client and a changed limit take effect within this time. */
@@ -40,7 +40,7 @@ declare module '../memory.ts' {
 export const authenticate = async (
   deps: AuthDeps,
   authorizationHeader: string | undefined,
-  { changes = false, heard, ...asked }: Request = { points: 1 },
+  { changes = false, onAuthenticated, ...asked }: Request = { points: 1 },
 ): Promise<Client> => {
   const [, key = ''] = BEARER.exec(authorizationHeader ?? '') ?? []
   const clientId = claimedClient(deps.stage.name, key)
@@ -48,7 +48,7 @@ export const authenticate = async (
   const keyId = keyIdOf(key)
   const proven = await prove(deps, keyId, clientId)
   if (!proven || (proven.expiresAt ?? END_OF_TIME) <= deps.now()) throw invalidCredentials()
-  heard?.({ client_id: clientId, key_id: keyId })
+  onAuthenticated?.({ client_id: clientId, key_id: keyId })
   noteKeyUse(deps, clientId, keyId)
   if (changes && proven.permissions === 'read_only') {
     throw new GatewayError('forbidden', 'this API key may only read')

@@ -3,7 +3,7 @@ import { parseId } from '../field-errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { type Minor, MinorSchema, minor, ZERO } from '../money.ts'
 import { fromItem, toItem } from '../table/attributes.ts'
-import { MOST_LEDGER_PARTS } from '../table/schema.ts'
+import { MAX_LEDGER_PARTS } from '../table/schema.ts'
 import { textField, URL_LENGTH } from '../text-field.ts'
 import { BankSchema, type Client, ledgerPartsOf } from './client.ts'
 
@@ -34,7 +34,7 @@ export const ClientFields = v.strictObject({
   return_url: v.nullable(v.pipe(v.string(), URL_LENGTH, v.check(isHttpsUrl, 'must be an https URL without user info'))),
   rate_limit_per_second: v.nullable(wholeUpTo(10_000)),
   payout_hold: v.nullable(text),
-  ledger_parts: wholeUpTo(MOST_LEDGER_PARTS),
+  ledger_parts: wholeUpTo(MAX_LEDGER_PARTS),
 })
 
 export const parseClientId = (id: string): ClientId => parseId(ClientIdSchema, id, 'client')

@@ -22,7 +22,7 @@ export const pointsOf = (units: number): number => Math.ceil(units / UNITS_A_POI
 /** The part of its limit that a client may use without a write. */
 const UNCOUNTED_PART = 1 / 4
 /** How long an environment remembers the counter. */
-const HEARD_SECONDS = 10
+const COUNTER_FRESH_SECONDS = 10
 const COUNTER_LIMIT = 1_000
 
 /** What one environment knows of one limit of a client. */
@@ -33,7 +33,7 @@ type RateUse = {
   since: number
   /** Points that passed here and are not in the counter. */
   uncounted: Pick<Counter, 'second' | 'points'>
-  heard: Counter | undefined
+  lastCounter: Counter | undefined
   /** While uncounted points are being written to the counter, later ones wait. */
   catchingUp: Promise<unknown>
 }
@@ -53,7 +53,7 @@ const useOf = ({ memory }: RateDeps, { clientId, of }: CounterName): RateUse => 
     tokens: 0,
     since: 0,
     uncounted: { second: 0, points: 0 },
-    heard: undefined,
+    lastCounter: undefined,
     catchingUp: Promise.resolve(),
   }
   known.delete(name)
@@ -77,11 +77,12 @@ const thisSecond = (deps: RateDeps): number => Math.floor(nowSeconds(deps))
 const grow = (deps: RateDeps, { limit, use }: Limit): void => {
   const now = nowSeconds(deps)
   // The clock may have been set back.
-  use.since = Math.min(use.since, now + HEARD_SECONDS)
+  use.since = Math.min(use.since, now + COUNTER_FRESH_SECONDS)
   if (use.since > now) return
   const aSecond = (limit / (deps.stage.environments ?? 1)) * UNCOUNTED_PART
   const own = Math.max(1, aSecond)
-  const isAllowed = use.heard !== undefined && use.heard.second + HEARD_SECONDS > now && use.tokens > own
+  const isAllowed =
+    use.lastCounter !== undefined && use.lastCounter.second + COUNTER_FRESH_SECONDS > now && use.tokens > own
   if (!isAllowed) use.tokens = Math.min(own, use.tokens + (now - use.since) * aSecond)
   use.since = now
 }
@@ -91,13 +92,13 @@ const addUncounted = ({ use, limit }: Limit, second: number, points: number): vo
 }
 
 /** Far below the limit, environments divide half of the uncounted part by what each counted. Near it each point counts. */
-const hear = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added: number): void => {
+const noteCounter = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added: number): void => {
   const now = nowSeconds(deps)
-  use.heard = counter
+  use.lastCounter = counter
   if (!counter) return
   const uncounted = limit * UNCOUNTED_PART
   const { points, before } = counter
-  if (Math.max(points, before) > uncounted) Object.assign(use, { tokens: 0, since: now + HEARD_SECONDS })
+  if (Math.max(points, before) > uncounted) Object.assign(use, { tokens: 0, since: now + COUNTER_FRESH_SECONDS })
   else if (use.since <= now) use.tokens = (uncounted / 2) * Math.min(1, added / Math.max(1, points))
 }
 
@@ -110,11 +111,11 @@ const count = async (deps: RateDeps, of: Limit, points: number, most?: number): 
   if (before === 0) await use.catchingUp
   const adding = before + points
   const counting = { second, points: adding, limit, ...(most !== undefined && { most: most - before }) }
-  const written = countPoints(deps, name, counting, use.heard)
+  const written = countPoints(deps, name, counting, use.lastCounter)
   if (before > 0) use.catchingUp = written.catch(() => undefined)
   try {
     const counted = await written
-    hear(deps, of, counted, adding)
+    noteCounter(deps, of, counted, adding)
     if (counted.is !== 'counted') addUncounted(of, second, before)
     // Refused points did not pass.
     if (counted.is === 'contended') addUncounted(of, thisSecond(deps), points)
@@ -134,8 +135,8 @@ const isWithin = async (deps: RateDeps, of: Limit, points: number): Promise<bool
 }
 
 /** Whole seconds until the limit has paid off the counted points, at least one. */
-const paidIn = (deps: RateDeps, { limit, use: { heard } }: Limit): number =>
-  Math.max(1, Math.floor((heard ? pointsIn(heard, thisSecond(deps), limit) : 0) / limit))
+const paidIn = (deps: RateDeps, { limit, use: { lastCounter } }: Limit): number =>
+  Math.max(1, Math.floor((lastCounter ? pointsIn(lastCounter, thisSecond(deps), limit) : 0) / limit))
 
 /** Counts a debt, or points that passed here before the limit was reached. */
 const owe = async (deps: RateDeps, of: Limit, points: number): Promise<void> => {

@@ -3,7 +3,7 @@ import { callsPerMinute } from '../provider/quota-store.ts'
 import type { QueueMessage } from '../queues.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { msBetween } from '../time.ts'
-import { type CheckedWork, type DueSlot, findDuePage, mostParts } from './due-slot.ts'
+import { type CheckedWork, type DueSlot, findDuePage, maxParts } from './due-slot.ts'
 
 type FindDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'log' | 'stage'>
 
@@ -12,7 +12,7 @@ const ITEMS_OF_A_PART = 100
 type Send = (messages: readonly QueueMessage[]) => Promise<void>
 
 const handOut = async (deps: FindDeps, work: CheckedWork, send: Send, slot: number) => {
-  const limit = mostParts(work, callsPerMinute(deps.stage, deps.now())) * ITEMS_OF_A_PART
+  const limit = maxParts(work, callsPerMinute(deps.stage, deps.now())) * ITEMS_OF_A_PART
   const { items } = await findDuePage(deps, { work, slot, limit })
   const [oldest] = items
   if (oldest === undefined) return { due: 0, lateMs: 0 }
@@ -29,10 +29,10 @@ const handOutKind = async (deps: FindDeps, work: CheckedWork, send: Send) => {
   return { due: slots.reduce((sum, { due }) => sum + due, 0), lateMs: Math.max(...slots.map(({ lateMs }) => lateMs)) }
 }
 
-const MOST_AUDITS = 500
+const MAX_AUDITS = 500
 
 const handOutAudits = async (deps: FindDeps): Promise<number> => {
-  const { items } = await findDuePage(deps, { work: 'audit', slot: 0, limit: MOST_AUDITS })
+  const { items } = await findDuePage(deps, { work: 'audit', slot: 0, limit: MAX_AUDITS })
   const messages = items.map(({ id }) => ({ body: { settlement_id: id }, delaySeconds: 0, group: id }))
   if (messages.length > 0) await deps.queues.send('audits', ...messages)
   return messages.length

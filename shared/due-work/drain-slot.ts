@@ -119,7 +119,7 @@ export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot) => {
 }
 
 /** The most items of one owner in memory. The rest stays due and is read again. */
-const MOST_OF_ONE_OWNER = 500
+const MAX_OF_ONE_OWNER = 500
 
 /** Owners take turns, so one owner's thousand items delay another by at most one item at a time. */
 export const dueTurns = <Waiting>(ownerNameOf: (item: Waiting) => string) => {
@@ -130,7 +130,7 @@ export const dueTurns = <Waiting>(ownerNameOf: (item: Waiting) => string) => {
     add: (item: Waiting): boolean => {
       const owner = ownerNameOf(item)
       const own = waiting.get(owner) ?? []
-      if (own.length >= MOST_OF_ONE_OWNER) return false
+      if (own.length >= MAX_OF_ONE_OWNER) return false
       own.push(item)
       waiting.set(owner, own)
       return true

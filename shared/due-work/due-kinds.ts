@@ -10,17 +10,17 @@ import type { Item } from '../table/attributes.ts'
 import { foundKey, isSuspenseKey } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { addMs, later, MINUTE_MS, type Timestamp } from '../time.ts'
+import { checkAbandoned } from '../webhook/delivery/alert-abandoned.ts'
 import { checkOverdueDelivery } from '../webhook/delivery/check-overdue-delivery.ts'
-import { checkAbandoned } from '../webhook/delivery/tell-abandoned.ts'
 import type { Admission, DueKind, Turn } from './drain-slot.ts'
 
 const OPERATIONS: readonly ProviderOperation[] = ['cancelRequest', 'getRequest', 'getPayment']
-const MOST_AT_A_TIME = 16
+const MAX_AT_A_TIME = 16
 
 /** A scarce quota is divided among the slots, so that each gets a share in every window. */
 const atATime = ({ stage, now }: Deps): number => {
   const { limit } = quotaWindow(callsPerMinute(stage, now()), now())
-  return Math.min(MOST_AT_A_TIME, Math.max(1, Math.floor(limit / WORK_SLOTS.payment)))
+  return Math.min(MAX_AT_A_TIME, Math.max(1, Math.floor(limit / WORK_SLOTS.payment)))
 }
 
 /** How long an environment remembers that calls were short. */

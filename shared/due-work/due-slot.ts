@@ -9,16 +9,16 @@ import { TimestampSchema } from '../time.ts'
 /** Payouts wait for operators, audits have their own messages, and the sync schedules itself. */
 export type CheckedWork = Exclude<Work, 'audit' | 'payout' | 'sync'>
 
-const LEAST_PARTS: Readonly<Record<CheckedWork, number>> = { alert: 2, delivery: 1, payment: 2 }
+const MIN_PARTS: Readonly<Record<CheckedWork, number>> = { alert: 2, delivery: 1, payment: 2 }
 
 /** A busy slot has parts, one for each worker. Payments have as many as the provider's quota can feed. */
-export const mostParts = (work: CheckedWork, callsPerMinute: number): number =>
+export const maxParts = (work: CheckedWork, callsPerMinute: number): number =>
   work === 'payment'
-    ? Math.max(LEAST_PARTS.payment, Math.ceil(workersForQuota('due', callsPerMinute) / WORK_SLOTS.payment))
-    : LEAST_PARTS[work]
+    ? Math.max(MIN_PARTS.payment, Math.ceil(workersForQuota('due', callsPerMinute) / WORK_SLOTS.payment))
+    : MIN_PARTS[work]
 
-export const mostWorkers = (work: CheckedWork, callsPerMinute: number): number =>
-  WORK_SLOTS[work] * mostParts(work, callsPerMinute)
+export const maxWorkers = (work: CheckedWork, callsPerMinute: number): number =>
+  WORK_SLOTS[work] * maxParts(work, callsPerMinute)
 
 const CountSchema = v.pipe(v.number(), v.integer(), v.minValue(0))
 

@@ -26,14 +26,14 @@ const underWay = (what: string) => invalid(`${what}: its customer cannot be eras
 const eraseFromVisible = async (deps: EraseDeps, payment: Payment, operator: string): Promise<Erased | undefined> => {
   const { paymentId, clientId, customer, erasedAt } = payment
   if (payment.status === 'pending') throw underWay('the payment is pending')
-  const told = await listPaymentEvents(deps, paymentId)
-  for (const { eventId } of told) {
+  const stored = await listPaymentEvents(deps, paymentId)
+  for (const { eventId } of stored) {
     const deliveries = await deliveriesOfEvent(deps, clientId, eventId)
     if (deliveries.some(({ delivery }) => delivery.status === 'scheduled'))
       throw underWay('a delivery of the payment is under way')
   }
   let events = 0
-  for (const event of told) if (await eraseFromEvent(deps, event)) events++
+  for (const event of stored) if (await eraseFromEvent(deps, event)) events++
   if (customer === undefined || erasedAt !== undefined) return { payment_id: paymentId, fields: [], events }
   const steps = { payment: eraseFromPayment(payment, deps.now()) }
   if (!(await recordChange(deps, recordOf(payment, operator), steps)).applied) return undefined

@@ -83,7 +83,7 @@ export const withSuspense = async (deps: TableDeps, payments: readonly Payment[]
 }
 
 /** The provider reuses numbers, but not often. */
-const MOST_AT_DESTINATION = 1_000
+const MAX_AT_DESTINATION = 1_000
 
 /** Payments that showed a destination, of one client or of all: other clients' payments may have the same. */
 const paymentsAtDestination = async (deps: TableDeps, { clientId, paymentDestination = '' }: Search) => {
@@ -91,7 +91,7 @@ const paymentsAtDestination = async (deps: TableDeps, { clientId, paymentDestina
   const { items, cursor } = await deps.table.query({
     partition: [destinationPk(destination)],
     newestFirst: true,
-    limit: MOST_AT_DESTINATION,
+    limit: MAX_AT_DESTINATION,
   })
   const ids = new Set(items.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId)))
   const pointed = new Set(items.map(({ sk }) => sk))

@@ -30,7 +30,7 @@ export const MovementSchema = v.object({
 export type Movement = v.InferOutput<typeof MovementSchema>
 
 /** The most movements of a payment. A further one is left to an operator. */
-export const MOST_MOVEMENTS = 50
+export const MAX_MOVEMENTS = 50
 
 /** One provider row about a paid payment. `reversal`: a row that became VOIDED or REVERSED. */
 export type MoneyRow = Omit<Movement, 'tookMinor' | 'leftMinor' | 'postedAt' | 'clawedMinor'> & {
@@ -51,11 +51,11 @@ export const hasMoved = (
 
 const withMovement = (money: PaymentMoney, row: MoneyRow, tookMinor: Minor): PaymentMoney => {
   const { type, transactionId, amountMinor, providerMinor, at, isOwnRow } = row
-  const heard = { type, transactionId, amountMinor, providerMinor, at, ...(isOwnRow === true && { isOwnRow }) }
+  const movement = { type, transactionId, amountMinor, providerMinor, at, ...(isOwnRow === true && { isOwnRow }) }
   return {
     ...money,
     takenBackMinor: plus(money.takenBackMinor, tookMinor),
-    movements: [...money.movements, { ...heard, tookMinor, leftMinor: atLeastZero(tookMinor) }],
+    movements: [...money.movements, { ...movement, tookMinor, leftMinor: atLeastZero(tookMinor) }],
   }
 }
 
@@ -67,12 +67,12 @@ const take = (money: PaymentMoney, row: MoneyRow, wantedMinor: Minor): PaymentMo
 const give = (
   money: PaymentMoney,
   row: MoneyRow,
-  { from, mostMinor }: { readonly from: (movement: Movement) => boolean; readonly mostMinor: Minor },
+  { from, maxMinor }: { readonly from: (movement: Movement) => boolean; readonly maxMinor: Minor },
 ): PaymentMoney => {
   let gaveMinor = ZERO
   const movements = money.movements.map((movement) => {
     if (money.isVoid || !from(movement)) return movement
-    const given = smaller(movement.leftMinor, less(mostMinor, gaveMinor))
+    const given = smaller(movement.leftMinor, less(maxMinor, gaveMinor))
     gaveMinor = plus(gaveMinor, given)
     return { ...movement, leftMinor: less(movement.leftMinor, given) }
   })
@@ -90,7 +90,7 @@ const voidMovement = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
   const own = money.movements.find(({ transactionId }) => transactionId === row.transactionId)
   if (own === undefined) return withMovement(money, row, ZERO)
   if (own.type === 'dispute_won') return take(money, row, less(ZERO, own.tookMinor))
-  return give(money, row, { from: (movement) => movement === own, mostMinor: own.leftMinor })
+  return give(money, row, { from: (movement) => movement === own, maxMinor: own.leftMinor })
 }
 
 const after = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
@@ -99,7 +99,7 @@ const after = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
     case 'chargeback':
       return take(money, row, row.amountMinor)
     case 'dispute_won':
-      return give(money, row, { from: ({ type }) => type !== 'refund', mostMinor: row.amountMinor })
+      return give(money, row, { from: ({ type }) => type !== 'refund', maxMinor: row.amountMinor })
     case 'reversal':
       return row.isOwnRow === true ? voidOwnRow(money, row) : voidMovement(money, row)
   }

@@ -35,7 +35,7 @@ export const entryPages = async function* (
 }
 
 /** The most queries for one page: few rows are hidden from merchants. */
-const MOST_QUERIES = 10
+const MAX_QUERIES = 10
 
 /** Up to `limit` matching entries, and the position of the next page. A page costs its own entries and one more. */
 export const readEntries = async (
@@ -49,7 +49,7 @@ export const readEntries = async (
     found.push(...entries.filter(isWanted))
     if (found.length > limit) return { entries: found.slice(0, limit), next: found[limit - 1] }
     const last = entries.at(-1)
-    if (more && last && ++queries === MOST_QUERIES) return { entries: found, next: last }
+    if (more && last && ++queries === MAX_QUERIES) return { entries: found, next: last }
   }
   return { entries: found, next: undefined }
 }

@@ -106,7 +106,10 @@ export const announcementOfMovement = async (
 }
 
 /** Sends the deliveries of a committed announcement. After a failure, which is logged, due work sends them. */
-export const tellWorkers = async (deps: Pick<Deps, 'queues' | 'log'>, { deliveries }: Announcement): Promise<void> => {
+export const sendAnnounced = async (
+  deps: Pick<Deps, 'queues' | 'log'>,
+  { deliveries }: Announcement,
+): Promise<void> => {
   const wanted = deliveries.filter(({ delivery }) => delivery.status === 'scheduled')
   if (wanted.length === 0) return
   try {
@@ -130,14 +133,14 @@ export const commitTransition = async (
   { status, at, source }: Transition,
   steps: Steps<string>,
 ) => {
-  const told = await announcementOf(deps, payment, at)
-  const outcome = await transactWhileFresh(deps, { ...steps, ...told.steps }, told.freshUntil)
+  const announcement = await announcementOf(deps, payment, at)
+  const outcome = await transactWhileFresh(deps, { ...steps, ...announcement.steps }, announcement.freshUntil)
   if (outcome.applied === true) {
     // With 0 deliveries, this line shows that no endpoint of the merchant gets the event.
-    const deliveries = told.deliveries.length
+    const deliveries = announcement.deliveries.length
     const { failureReason: failure_reason } = payment
     deps.log.info(`payment.${status}`, { ...loggedPayment(payment), source, deliveries, failure_reason })
-    await tellWorkers(deps, told)
+    await sendAnnounced(deps, announcement)
   }
   return outcome
 }

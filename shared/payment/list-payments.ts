@@ -47,7 +47,7 @@ export const paymentsOfKey = async (
 }
 
 /** The most payments of one reference that can be listed. Each may have to be read. */
-const MOST_OF_REFERENCE = 1_000
+const MAX_OF_REFERENCE = 1_000
 
 type Asked = { clientId: ClientId; reference: string; status: PaymentStatus | undefined; page: Page }
 
@@ -60,7 +60,7 @@ export const paymentsOfReference = async (
   { clientId, reference, status, page }: Asked,
 ): Promise<PaymentList> => {
   const ids = await idsOfReference(deps, clientId, reference)
-  if (ids.length > MOST_OF_REFERENCE) throw tooMany()
+  if (ids.length > MAX_OF_REFERENCE) throw tooMany()
   const payments = await paymentsOf(deps, { clientId, reference, ids })
   const all = payments.filter((payment) => status === undefined || payment.status === status)
   return { payments: ofPage(all, page), total: all.length }
@@ -69,8 +69,8 @@ export const paymentsOfReference = async (
 /** Up to a thousand payments of the client with this reference, newest first. `complete`: there are no more. */
 export const paymentsCalled = async (deps: TableDeps, clientId: ClientId, reference: string) => {
   const ids = await idsOfReference(deps, clientId, reference)
-  const payments = await paymentsOf(deps, { clientId, reference, ids: ids.slice(0, MOST_OF_REFERENCE) })
-  return { payments, complete: ids.length <= MOST_OF_REFERENCE }
+  const payments = await paymentsOf(deps, { clientId, reference, ids: ids.slice(0, MAX_OF_REFERENCE) })
+  return { payments, complete: ids.length <= MAX_OF_REFERENCE }
 }
 
 /** A pointer suggests; the payment decides. */
@@ -85,7 +85,7 @@ const paymentsOf = async (
 /** From the pointers of every part. A thousand of them are less than one page of the table. */
 const idsOfReference = async (deps: TableDeps, clientId: ClientId, reference: string) => {
   const owners = ownersOf(clientId, await readParts(deps, clientId))
-  const limit = MOST_OF_REFERENCE + 1
+  const limit = MAX_OF_REFERENCE + 1
   const pages = await Promise.all(
     owners.map((owner) => deps.table.query({ partition: [referencePk(owner, reference)], limit })),
   )
@@ -97,7 +97,7 @@ const newestFirst = (a: Payment, b: Payment): number => (sortKey(a) < sortKey(b)
 
 const tooMany = () =>
   invalid(
-    `external_reference: more than ${MOST_OF_REFERENCE} payments have it`,
+    `external_reference: more than ${MAX_OF_REFERENCE} payments have it`,
     { external_reference: ['too many payments'] },
     'List payments without it, or fetch one by its id or idempotency key. Give each order a reference of its own.',
   )

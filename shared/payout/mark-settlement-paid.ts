@@ -23,7 +23,7 @@ import {
 import { countFindings, type OpenFinding, openFindings } from './open-findings.ts'
 
 /** An audit that ends meanwhile changes a verdict; then the gate is passed again. */
-const MOST_TRIES = 3
+const MAX_TRIES = 3
 
 /**
  * Moves a settlement from `recorded` to `manual_paid` after the operator's bank transfer (spec 3.2), once. One
@@ -34,7 +34,7 @@ export const markSettlementPaid = async (
   deps: CloseDeps & GateDeps,
   input: Close & { readonly bankReference: string; readonly notes?: string | undefined; readonly confirm: Confirm },
 ): Promise<Settlement> => {
-  for (let tried = 0; tried < MOST_TRIES; tried++) {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
     const before = await findAnySettlement(deps, input.settlementId)
     if (before.status !== 'recorded') throw wrongState('marked paid', before)
     const client = await requireClient(deps, before.clientId)
@@ -69,7 +69,7 @@ export const markSettlementPaid = async (
 type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
 
 /** The most entries that are read again at a payout; for a longer settlement the audit is enough. */
-const MOST_ENTRIES = 20_000
+const MAX_ENTRIES = 20_000
 
 const NAMED = 10
 
@@ -99,7 +99,7 @@ const auditNow = (deps: GateDeps, client: Client, { settlementId }: Settlement) 
     if (stored === undefined) return differs('settlement', settlementId, 'readable', 'unreadable')
     const read = [...books.differences, ...auditChain(books)]
     const own = read.filter(({ id }) => id === settlementId || id === client.clientId)
-    if (stored.settlement.entryCount > MOST_ENTRIES) return own
+    if (stored.settlement.entryCount > MAX_ENTRIES) return own
     return [...own, ...(await auditSettlement(deps, books, stored))]
   })
 

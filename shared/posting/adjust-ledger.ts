@@ -103,7 +103,7 @@ const adjustedBefore = async (deps: RecordDeps, input: AdjustmentInput): Promise
 }
 
 /** Conflicts with settlements, other write-offs and other operators. */
-const MOST_TRIES = 5
+const MAX_TRIES = 5
 
 /**
  * Writes an operator's adjustment of a client's money (design sections 7, 10 and 12), once for each client and
@@ -118,7 +118,7 @@ export const adjustLedger = async (deps: RecordDeps, input: AdjustmentInput): Pr
   const { providerTransactionId } = input
   const row = providerTransactionId === undefined ? undefined : await findUnclaimedRow(deps, providerTransactionId)
   if (providerTransactionId !== undefined && row === undefined) throw notFound('provider transaction')
-  for (let tried = 0; tried < MOST_TRIES; tried++) {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
     const window = await readWindow(deps, clientId)
     if (input.kind === 'written_off') assertWritten(input, window)
     const postedAt = later(deps.now(), window.closedUntil)

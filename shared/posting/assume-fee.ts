@@ -4,7 +4,7 @@ import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type Unanswered } from '../provider/provider.ts'
-import { finding, tellSuspense } from '../suspense/record-suspense.ts'
+import { finding, reportSuspense } from '../suspense/record-suspense.ts'
 import { ownersOf } from '../table/keys.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../time.ts'
 import { isForAmount, postPayments, settledRowOf } from './post-payments.ts'
@@ -15,10 +15,10 @@ export type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'mo
 export const FEE_WAIT_MS = 7 * DAY_MS
 
 /** The most payments of one part that one run asks about, and its time for them; the queue has the rest. */
-const MOST_AT_ONCE = 50
+const MAX_AT_ONCE = 50
 const RUN_MS = MINUTE_MS
 /** After so many calls without an answer the other payments wait for the next day. */
-const MOST_UNANSWERED = 5
+const MAX_UNANSWERED = 5
 
 /** Posts some of a client's payments that have waited long enough. True: more may be left that can be posted now. */
 export const postOverdue = async (
@@ -38,20 +38,20 @@ export const postOverdue = async (
     })
     if (outcome === 'posted') posted++
     // The provider does not answer now: they stay open, and the settlement continues without them.
-    if (outcome === 'unanswered' && ++unanswered === MOST_UNANSWERED) return false
+    if (outcome === 'unanswered' && ++unanswered === MAX_UNANSWERED) return false
   }
-  return posted > 0 && ids.length >= MOST_AT_ONCE
+  return posted > 0 && ids.length >= MAX_AT_ONCE
 }
 
 /** After a lost race one more read finds the payment posted. */
-const MOST_TRIES = 3
+const MAX_TRIES = 3
 
 /**
  * Posts a payment that has waited long enough. The provider is asked once more; without a settled row the estimate
  * becomes the fee, with a finding. Otherwise the payment stays open. `failed` says nothing about other payments.
  */
 const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<'posted' | 'unanswered' | 'failed'> => {
-  for (let tried = 0; tried < MOST_TRIES; tried++) {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
     const payment = await findStoredPayment(deps, paymentId)
     if (payment?.status !== 'succeeded' || payment.openAt === undefined) return 'posted'
     const own = await askForOwnRow(deps, payment)
@@ -62,7 +62,7 @@ const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<'p
     const assumed = finding({ subject: payment.paymentId, cause, payment, now: deps.now() })
     const [posted] = await postPayments(deps, [{ payment, by: row ? { row } : { assumed } }])
     if (posted === undefined) continue
-    if (row === undefined) await tellSuspense(deps, assumed)
+    if (row === undefined) await reportSuspense(deps, assumed)
     return 'posted'
   }
   return 'failed'
@@ -102,7 +102,7 @@ const openPaymentsPaidBy = async (
 ): Promise<readonly PaymentId[]> => {
   const pages = await Promise.all(
     ownersOf(clientId, parts).map((owner) =>
-      deps.table.query({ index: 'by-open', partition: [owner], range: { atMost: paidBy }, limit: MOST_AT_ONCE }),
+      deps.table.query({ index: 'by-open', partition: [owner], range: { atMost: paidBy }, limit: MAX_AT_ONCE }),
     ),
   )
   return pages.flatMap(({ items }) => items.map((item) => v.parse(OpenRow, item).id))

@@ -2,12 +2,12 @@ import type { Deps, StoreDeps } from '../deps.ts'
 import { type HouseEntry, type HouseEntryType, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { less, type Minor, plus, smaller, ZERO } from '../money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
-import { tellSuspense } from '../suspense/record-suspense.ts'
+import { reportSuspense } from '../suspense/record-suspense.ts'
 import { heldOf, owedOf, type Suspense } from '../suspense/suspense.ts'
 import { changeSuspense, findSuspense, newSuspense, noteRefunded, noteVoid } from '../suspense/suspense-store.ts'
 import type { Step } from '../table/step.ts'
 
-type TellDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
+type AlertDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
 
 /** The fields of a provider row that the house journal keeps. */
 type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'>
@@ -32,10 +32,10 @@ export const bookUnmatched = (deps: StoreDeps, row: HouseRow) =>
   deps.table.transact(putHouseEntry(entryOf(deps, 'unmatched', row)))
 
 /** Books a row that no payment can take, together with its finding, once. The finding may be older than the booking. */
-export const bookWithFinding = async (deps: TellDeps, row: HouseRow, noted: Suspense): Promise<void> => {
+export const bookWithFinding = async (deps: AlertDeps, row: HouseRow, noted: Suspense): Promise<void> => {
   const entry = putHouseEntry(entryOf(deps, 'unmatched', row))
   const outcome = await deps.table.transact({ ...entry, suspense: newSuspense(noted) })
-  if (outcome.applied) await tellSuspense(deps, noted)
+  if (outcome.applied) await reportSuspense(deps, noted)
   else if (outcome.refusedBy === 'suspense') await bookUnmatched(deps, row)
 }
 
@@ -44,7 +44,7 @@ export const bookWithdrawal = (deps: StoreDeps, row: HouseRow, bankMinor: Minor)
   deps.table.transact(putHouseEntry(entryOf(deps, 'withdrawal', row, { bankMinor })))
 
 /** Conflicts with rows of one item, an operator and a second reading of the same row. */
-const MOST_TRIES = 5
+const MAX_TRIES = 5
 
 type Booking = { readonly item: Step | undefined; readonly entry: HouseEntry }
 
@@ -55,7 +55,7 @@ const bookOnItem = async (
   plan: (item: Suspense) => Booking | undefined,
 ): Promise<Suspense> => {
   let item: Suspense | undefined = known
-  for (let tried = 0; item !== undefined && tried < MOST_TRIES; tried++) {
+  for (let tried = 0; item !== undefined && tried < MAX_TRIES; tried++) {
     const booking = plan(item)
     if (booking === undefined) return item
     const outcome = await deps.table.transact({ item: booking.item, ...putHouseEntry(booking.entry) })

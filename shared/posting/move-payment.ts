@@ -1,9 +1,9 @@
 import type { Deps } from '../deps.ts'
-import { hasMoved, MOST_MOVEMENTS, type MoneyRow, type Moved, moveMoney } from '../journal/payment-money.ts'
+import { hasMoved, MAX_MOVEMENTS, type MoneyRow, type Moved, moveMoney } from '../journal/payment-money.ts'
 import { moveCredit, moveOpenCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
 import { atLeastZero, less, type Minor, smaller, ZERO } from '../money.ts'
-import { announcementOfMovement, tellWorkers } from '../payment/announcement.ts'
+import { announcementOfMovement, sendAnnounced } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { logSuspense, movedMoney, publishSuspenseAlert, tooManyMovements } from '../suspense/record-suspense.ts'
@@ -41,19 +41,19 @@ const plan = async (
 }
 
 /** Conflicts with a settlement or with other rows of the payment, each once or twice. */
-const MOST_TRIES = 8
+const MAX_TRIES = 8
 
 /**
  * Applies one provider row, a reversal or a return, to a succeeded payment (design section 10). Each (transaction,
  * type) applies once, in one transaction of payment, shard, entry, event and alert. Throws when the payment kept
  * changing; safe to repeat.
  */
-export const movePayment = async (deps: MoveDeps, known: Payment, heard: MoneyRow): Promise<void> => {
+export const movePayment = async (deps: MoveDeps, known: Payment, moneyRow: MoneyRow): Promise<void> => {
   let payment = known
-  for (let tried = 0; tried < MOST_TRIES; tried++) {
-    const row = withProviderLeg(payment, heard)
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const row = withProviderLeg(payment, moneyRow)
     if (hasMoved(payment, row)) return
-    if (payment.movements.length >= MOST_MOVEMENTS) {
+    if (payment.movements.length >= MAX_MOVEMENTS) {
       const house = houseRowOf({ ...row, updatedAt: row.at })
       return bookWithFinding(deps, house, tooManyMovements(payment, row, deps.now()))
     }
@@ -62,12 +62,12 @@ export const movePayment = async (deps: MoveDeps, known: Payment, heard: MoneyRo
     const now = deps.now()
     const noted = movedMoney(payment, row, moved.figures.netMinor, now)
     const { after, steps } = await plan(deps, payment, { row, moved, now })
-    const told = await announcementOfMovement(deps, after, now)
-    const all = { ...steps, ...told.steps, suspense: ensureSuspense(noted) }
-    const { applied } = await transactWhileFresh<string>(deps, all, told.freshUntil)
+    const announcement = await announcementOfMovement(deps, after, now)
+    const all = { ...steps, ...announcement.steps, suspense: ensureSuspense(noted) }
+    const { applied } = await transactWhileFresh<string>(deps, all, announcement.freshUntil)
     if (applied === true) {
       logSuspense(deps, noted)
-      await tellWorkers(deps, told)
+      await sendAnnounced(deps, announcement)
       await publishSuspenseAlert(deps, noted)
       return
     }

@@ -81,12 +81,12 @@ const stepsOf = (planned: readonly Planned[], postedAt: Timestamp): Steps<string
 const Fence = v.object({ closedUntil: TimestampSchema })
 
 /** A settlement raises the fence once, so a later try succeeds. */
-const MOST_TRIES = 4
+const MAX_TRIES = 4
 
 /** Posts payments of one shard in one transaction. `refused`: one of them has changed since it was read. */
 const postTogether = async (deps: StoreDeps, postings: readonly Posting[]): Promise<readonly Planned[] | 'refused'> => {
   let postedAt = deps.now()
-  for (let tried = 0; tried < MOST_TRIES; tried++) {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
     const planned = postings.map((posting) => planPosting(posting, postedAt))
     const outcome = await deps.table.transact(stepsOf(planned, postedAt))
     if (outcome.applied) return planned
@@ -97,8 +97,8 @@ const postTogether = async (deps: StoreDeps, postings: readonly Posting[]): Prom
 }
 
 /** A transaction has a hundred items: the shard, and of each payment the payment, its entries and perhaps a finding. */
-const MOST_ITEMS = 100
-const MOST_PAYMENTS = 45
+const MAX_ITEMS = 100
+const MAX_PAYMENTS = 45
 
 const itemsOf = ({ payment: { movements }, by }: Posting): number => 2 + movements.length + ('assumed' in by ? 1 : 0)
 
@@ -109,7 +109,7 @@ const groupsOf = (postings: readonly Posting[]): readonly (readonly Posting[])[]
   for (const posting of postings) {
     const last = groups.at(-1)
     items += itemsOf(posting)
-    if (last === undefined || last.length === MOST_PAYMENTS || items > MOST_ITEMS) {
+    if (last === undefined || last.length === MAX_PAYMENTS || items > MAX_ITEMS) {
       groups.push([posting])
       items = 1 + itemsOf(posting)
     } else last.push(posting)

@@ -145,7 +145,7 @@ export const ProviderTransactionSchema = v.object({
   /** An `account` row that pays money out to our bank. */
   isWithdrawal: v.optional(v.literal(true)),
   /** The row returns reversed money to us, as after a won dispute. */
-  comesAgain: v.optional(v.literal(true)),
+  isDisputeWon: v.optional(v.literal(true)),
   currency: v.string(),
   amountMinor: MinorSchema,
   /** The effect on our provider account: the net amount, negative for money out. */

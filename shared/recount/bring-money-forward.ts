@@ -79,8 +79,8 @@ const stepsOf = async (
   const changed = Object.entries(changeMoney(before, after)).filter(([name]) => !stored.has(name))
   const known = eventNamesOf(before)
   const added = eventNamesOf(after).filter((name) => !known.includes(name))
-  const told = await Promise.all(added.map((name) => eventSteps(deps, after, name)))
-  return Object.assign({}, ...told, Object.fromEntries(changed), shiftedBy(deps, books, { before, after, entries }), {
+  const events = await Promise.all(added.map((name) => eventSteps(deps, after, name)))
+  return Object.assign({}, ...events, Object.fromEntries(changed), shiftedBy(deps, books, { before, after, entries }), {
     suspense: suspense && ensureSuspense(suspense),
   })
 }

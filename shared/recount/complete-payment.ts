@@ -41,11 +41,11 @@ export const completePayment = async (
   const lost = Map.groupBy(differences, lostName)
   const payment = differences.some(lostName) ? await findStoredPayment(deps, paymentId) : undefined
   if (payment === undefined || payment.status === 'creating') return []
-  const told = await Promise.all(eventNamesOf(payment).map((name) => eventSteps(deps, payment, name)))
+  const events = await Promise.all(eventNamesOf(payment).map((name) => eventSteps(deps, payment, name)))
   const entries = entriesOf(payment).filter(({ entryId }) => lost.has(entryId))
   const steps: Steps<string> = Object.assign(
     Object.fromEntries(entries.map((entry) => [entry.entryId, putEntry(payment, entry)])),
-    ...told.filter((one) => Object.keys(one).some((name) => lost.has(name))),
+    ...events.filter((one) => Object.keys(one).some((name) => lost.has(name))),
   )
   const of = Object.keys(steps).flatMap((name) => lost.get(name) ?? [])
   if (of.length === 0) return []

@@ -89,7 +89,7 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
         const client = await authenticate(deps, headers['authorization'], {
           ...cost,
           changes: !request.isGet,
-          heard: noteCaller,
+          onAuthenticated: noteCaller,
         })
         try {
           return await run(

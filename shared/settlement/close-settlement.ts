@@ -91,7 +91,7 @@ export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entr
 }
 
 /** Other operators, or a settlement that closes the window, may conflict with a try. */
-const MOST_TRIES = 5
+const MAX_TRIES = 5
 
 /**
  * Makes the net of a failed settlement available again, once: settlement, window, entry and audit record in one
@@ -99,7 +99,7 @@ const MOST_TRIES = 5
  * time.
  */
 export const recreditSettlement = async (deps: CloseDeps, input: Close & { readonly notes: string }) => {
-  for (let tried = 0; tried < MOST_TRIES; tried++) {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
     const settlement = await findAnySettlement(deps, input.settlementId)
     if (settlement.status !== 'failed') throw wrongState('recredited', settlement)
     if (settlement.recreditedAt !== undefined) {

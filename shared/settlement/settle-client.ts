@@ -36,7 +36,7 @@ const digestBefore = async (deps: SettleDeps, { lastSettlementId }: Window): Pro
 }
 
 /** A sweep and a trigger may run at the same time. The loser finds a moved window and settles the rest. */
-const MOST_TRIES = 4
+const MAX_TRIES = 4
 
 /** Undefined when another run has moved the window. */
 const settleOnce = async (
@@ -81,7 +81,7 @@ const settleOnce = async (
 export const settleClient = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger) => {
   const { parts } = await readWindow(deps, (await requireClient(deps, clientId)).clientId)
   const hasOverdue = await postOverdue(deps, { clientId, parts })
-  for (let tried = 0; tried < MOST_TRIES; tried++) {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
     const result = await settleOnce(deps, clientId, trigger)
     if (result === undefined) continue
     // One message for both reasons: with two, each run would double the number of messages.

@@ -71,7 +71,7 @@ export const findSettlements = async (deps: TableDeps, ids: readonly SettlementI
   (await deps.table.getMany(ids.map(settlementKey))).flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
 
 /** More settlements than a page of entries usually spans. */
-const MOST_OF_A_PAGE = 1_000
+const MAX_OF_A_PAGE = 1_000
 
 /**
  * The settlements that swept a span of the client's journal, its end included, oldest first. Windows have no gaps. The
@@ -80,7 +80,7 @@ const MOST_OF_A_PAGE = 1_000
 export const settlementsBetween = async (
   deps: TableDeps,
   clientId: ClientId,
-  { start, end, limit = MOST_OF_A_PAGE }: Span & { readonly limit?: number },
+  { start, end, limit = MAX_OF_A_PAGE }: Span & { readonly limit?: number },
 ): Promise<readonly Settlement[]> => {
   const range = { between: [addMs(start, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] } as const
   const { items } = await deps.table.query({ index: 'by-owner', partition: [clientId, ENTITY], range, limit })

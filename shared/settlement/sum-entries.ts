@@ -19,7 +19,7 @@ const RUN_MS = 2.5 * MINUTE_MS
 /** The span before the fence in which entries may become visible after it was raised. */
 const TAIL_MS = 5 * MINUTE_MS
 const LOOK_AGAIN_MS = 5 * SECOND_MS
-const MOST_LOOKS = 6
+const MAX_LOOKS = 6
 
 /** The progress of a window's sum: whole blocks of entries. `position`: the last entry in the sums. */
 type SumProgress = { readonly sums: EntrySums; readonly position?: EntryPosition | undefined }
@@ -91,7 +91,7 @@ export const sumEntries = async (deps: SumDeps, window: SummedWindow, from: SumP
   const { isWhole, ...body } = await sumBody(deps, window, from)
   if (!isWhole) return { sums: body.sums, position: body.position, isWhole }
   let last = await sumTail(deps, window, body)
-  for (let look = 1; look < MOST_LOOKS; look++) {
+  for (let look = 1; look < MAX_LOOKS; look++) {
     const sums = await sumTail(deps, window, body)
     if (sums.digest === last.digest) return { sums, isWhole }
     last = sums

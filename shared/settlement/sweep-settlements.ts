@@ -33,7 +33,7 @@ const LOOKED_AT = 100
 const NAMED = 10
 
 /** Reports once a day, in one alert, the settlements that were recorded three days ago and are not paid out. */
-export const tellUnpaidSettlements = async (deps: Pick<Deps, 'table' | 'alerts' | 'now' | 'log'>): Promise<void> => {
+export const alertUnpaidSettlements = async (deps: Pick<Deps, 'table' | 'alerts' | 'now' | 'log'>): Promise<void> => {
   const range = { atMost: addMs(deps.now(), -PATIENCE_MS) }
   const page = await deps.table.query({ index: 'by-due', partition: ['payout', 0], range, limit: LOOKED_AT })
   const found = await findSettlements(deps, settlementIdsOf(page.items))

@@ -98,12 +98,12 @@ export const logSuspense = ({ log }: Pick<Deps, 'log'>, { suspenseId, cause, pay
   log.warn('suspense.recorded', { suspense_id: suspenseId, cause, kind, payment_id: paymentId })
 
 /** Logs an item that was written just now, and alerts the operators. */
-export const tellSuspense = async (deps: SuspenseDeps, item: Suspense): Promise<void> => {
+export const reportSuspense = async (deps: SuspenseDeps, item: Suspense): Promise<void> => {
   logSuspense(deps, item)
   await publishSuspenseAlert(deps, item)
 }
 
 /** Records an item once and alerts the operators. A second call does nothing. */
 export const recordSuspense = async (deps: SuspenseDeps, item: Suspense): Promise<void> => {
-  if ((await putSuspense(deps, item)).applied) await tellSuspense(deps, item)
+  if ((await putSuspense(deps, item)).applied) await reportSuspense(deps, item)
 }

@@ -116,17 +116,17 @@ export const retryOpen = (deps: TableDeps, job: OpenTransaction, dueAt: Timestam
 export type OpenHour = Pick<Slice, 'id' | 'from' | 'to' | 'category'> & { readonly settlesBy: Timestamp }
 
 /**
- * Schedules a reading of a tail slice at `dueAt`, unless it already waits until `settlesBy` or has had `mostReads`.
+ * Schedules a reading of a tail slice at `dueAt`, unless it already waits until `settlesBy` or has had `maxReads`.
  * A worker that is reading the slice loses its claim; the next reading starts from the beginning.
  */
 export const registerReading = (
   deps: TableDeps,
   hour: OpenHour,
-  { dueAt, mostReads }: { readonly dueAt: Timestamp; readonly mostReads: number },
+  { dueAt, maxReads }: { readonly dueAt: Timestamp; readonly maxReads: number },
 ) => {
   const set = { ...hour, kind: 'tail', provider: UPSTREAM, ...dueWork('sync', hour.id, dueAt) }
   const isLater = any(absent('settlesBy'), below('settlesBy', hour.settlesBy), absent('work'))
-  const hasReads = any(absent('reads'), below('reads', mostReads))
+  const hasReads = any(absent('reads'), below('reads', maxReads))
   const changes = { set, remove: ['afterId', 'openUntil', 'ttl'] }
   return deps.table.write(update(syncJobKey(hour.id), changes, all(isLater, hasReads)))
 }

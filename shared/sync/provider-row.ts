@@ -19,7 +19,7 @@ export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefin
     return { ...row, type: 'reversal', isOwnRow: true, kind: kind ?? 'reversed' }
   }
   if (status !== 'success') return undefined
-  if (transaction.comesAgain) return { ...row, type: 'dispute_won' }
+  if (transaction.isDisputeWon) return { ...row, type: 'dispute_won' }
   if (type !== 'return') return undefined
   return { ...row, type: kind === 'chargeback' ? 'chargeback' : 'refund', kind: kind ?? 'refund' }
 }

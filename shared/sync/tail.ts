@@ -60,7 +60,7 @@ export const registerOpen = async (
 ): Promise<void> => {
   for (const hour of hours.values()) {
     if ((scheduled.get(hour.id) ?? '') >= hour.settlesBy) continue
-    await registerReading(deps, hour, { dueAt: readAt(hour.settlesBy, deps.now()), mostReads: MAX_READS })
+    await registerReading(deps, hour, { dueAt: readAt(hour.settlesBy, deps.now()), maxReads: MAX_READS })
     scheduled.set(hour.id, hour.settlesBy)
   }
 }

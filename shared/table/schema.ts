@@ -50,7 +50,7 @@ export type Work = keyof typeof WORK_SLOTS
 export const LEDGER_SHARDS = 16
 
 /** The maximum number of a client's parts, because every list and balance queries all of them. */
-export const MOST_LEDGER_PARTS = 16
+export const MAX_LEDGER_PARTS = 16
 
 /** The owner of items that belong to no client: clients themselves and suspense. */
 export const GATEWAY_OWNER = 'gateway'

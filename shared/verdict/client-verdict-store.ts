@@ -54,7 +54,7 @@ export const clientVerdictStands = (clientId: ClientId, read: ClientVerdict): St
   guard(verdictKey(clientId), isAsRead(read))
 
 /** The most differences that one item keeps, besides accepted ones. */
-const MOST_KEPT = 100
+const MAX_KEPT = 100
 
 /** Standing differences that are not accepted. An acceptance ends when the figures change. */
 export const notAccepted = ({
@@ -70,7 +70,7 @@ const mostImportant = (all: Standing[], accepted: Accepted[]): Standing[] => {
   const open = notAccepted({ standing: all, accepted })
   const ofEachPart = Map.groupBy(open, ({ part }) => part).values()
   const firsts = [...ofEachPart].flatMap(([first]) => first ?? [])
-  const kept = new Set([...new Set([...firsts, ...open])].slice(0, MOST_KEPT))
+  const kept = new Set([...new Set([...firsts, ...open])].slice(0, MAX_KEPT))
   const left = new Set(open).difference(kept)
   return all.filter((one) => !left.has(one))
 }
@@ -108,7 +108,7 @@ export const noteFound = async (
 }
 
 /** Reports standing differences to operators and to the metric of an alarm. */
-export const tellStanding = async (
+export const alertDifferences = async (
   deps: Pick<Deps, 'alerts' | 'log'>,
   subject: string,
   standing: readonly Difference[],

@@ -79,7 +79,7 @@ const beyond = (idle: Flow, flow: Flow): Flow =>
   counted(flow, (count, name) => Math.max(0, count - Number(Reflect.get({ ...idle.detail, ...idle }, name) ?? 0)))
 
 /** A payment that is still pending after this many runs of due work fails the measurement. */
-const MOST_ROUNDS = 60
+const MAX_ROUNDS = 60
 
 /** Many unpaid payments up to their end: the first one's create, all of their ends, and a delivery. */
 const measureUnpaid = async () => {
@@ -93,7 +93,7 @@ const measureUnpaid = async () => {
   let invocations = 0
   const expired = await measure('check-due-payments', 'expired, announced', async () => {
     for (let rounds = 0; isPending(); rounds++) {
-      if (rounds > MOST_ROUNDS) throw new Error('unpaid payments never end')
+      if (rounds > MAX_ROUNDS) throw new Error('unpaid payments never end')
       await pass(MINUTE_MS)
       await run('check-due-work', {})
       while (await serve('due-payments', 1)) invocations++
@@ -106,7 +106,7 @@ const measureUnpaid = async () => {
 }
 
 /** More hops than eight attempts can need: a delivery that is not over by then has no end. */
-const MOST_HOPS = 40
+const MAX_HOPS = 40
 
 const abandonOne = async (walked: MeteredMerchant): Promise<Flow> => {
   const { world, measure, merchant } = walked
@@ -117,7 +117,7 @@ const abandonOne = async (walked: MeteredMerchant): Promise<Flow> => {
   let invocations = 0
   const flow = await measure('deliver-webhook', 'a delivery given up', async () => {
     while (await deliverNext(walked)) {
-      if (++invocations > MOST_HOPS) throw new Error('the delivery never ends')
+      if (++invocations > MAX_HOPS) throw new Error('the delivery never ends')
     }
   })
   return { ...flow, invocations, messages: flow.messages + 1 }

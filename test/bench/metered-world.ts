@@ -8,7 +8,7 @@ import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { loadFunctions } from '../simulation/world/environments.ts'
 import { invoke } from '../simulation/world/lambda.ts'
 import { sqsEvent } from '../simulation/world/sim-queue.ts'
-import { createWorld, drive, MOST_ROWS_A_PAGE, type World } from '../simulation/world/world.ts'
+import { createWorld, drive, MAX_ROWS_A_PAGE, type World } from '../simulation/world/world.ts'
 import { emittedBy } from '../support/emitted-by.ts'
 import type { ASSUMPTIONS } from './assumptions.ts'
 import { type Detail, meterTable } from './meter-table.ts'
@@ -30,12 +30,7 @@ export const BENCH_STAGE = 'gateway-prod'
 
 /** The simulation's world without faults: the real handlers, the table in memory, the provider's simulator and one clock. */
 export const faultlessWorld = async () =>
-  createWorld({
-    seed: SEED,
-    functions: await loadFunctions(),
-    historySteps: HISTORY_STEPS,
-    rowsAPage: MOST_ROWS_A_PAGE,
-  })
+  createWorld({ seed: SEED, functions: await loadFunctions(), historySteps: HISTORY_STEPS, rowsAPage: MAX_ROWS_A_PAGE })
 
 /** Runs a handler to its end. Throws when it fails: figures of a failed flow would be too low. */
 export const runHandler = async (world: World, functionName: string, event: object): Promise<unknown> => {

@@ -34,7 +34,7 @@ const OPTIONS = {
 } as const
 
 /** One defect may refute every partition there is. */
-const MOST_TOLD = 5
+const MAX_ALERTED = 5
 
 const numberOf = (text: string, most: number): number => {
   const number = wholeNumber(text)
@@ -65,9 +65,9 @@ const tell = (verdicts: readonly Verdict[]): boolean => {
     console.log(
       `  ${model.padEnd(9)} ${partitions} of them, ${operations} operations, ${open_ended} without an answer: ${said}`,
     )
-    for (const { partition, page } of refuted.slice(0, MOST_TOLD))
+    for (const { partition, page } of refuted.slice(0, MAX_ALERTED))
       console.log(`    ${partition}: open ${page} in a browser`)
-    if (refuted.length > MOST_TOLD) console.log(`    and ${refuted.length - MOST_TOLD} more beside them`)
+    if (refuted.length > MAX_ALERTED) console.log(`    and ${refuted.length - MAX_ALERTED} more beside them`)
     for (const partition of undecided) console.log(`    ${partition}: no order was found, or refuted, in a minute`)
   }
   return verdicts.every(({ refuted, undecided }) => refuted.length + undecided.length === 0)

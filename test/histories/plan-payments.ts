@@ -13,7 +13,7 @@ export type Client = { readonly id: string; readonly apiKey: string; readonly pl
 const WALLETS = ['DANA', 'LINKAJA', 'SHOPEEPAY', 'GOPAY']
 const BANKS = ['BCA', 'BNI', 'MANDIRI']
 
-const LEAST_AMOUNT = 50_000
+const MIN_AMOUNT = 50_000
 /** Each amount is above the sum of all smaller ones, whatever their bodies and fees: a sum says which payments it holds. */
 const RATIO = 2.2
 const PAYABLE = 15
@@ -24,7 +24,7 @@ const SHORT_SECONDS = 60
 const payable = (n: number, key: string): PlannedPayment => {
   const channel_code = WALLETS[n % (WALLETS.length + 1)]
   const channel = channel_code === undefined ? { method: 'qris' } : { method: 'ewallet', channel_code }
-  const amount = Math.round(LEAST_AMOUNT * RATIO ** n)
+  const amount = Math.round(MIN_AMOUNT * RATIO ** n)
   return { key, amount, body: { ...channel, currency: 'IDR' }, isPayable: true }
 }
 

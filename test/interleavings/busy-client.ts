@@ -88,7 +88,7 @@ export const busyClient = async (waiting = 3): Promise<BusyClient> => {
 }
 
 const ASK = { allowed: async () => false, unanswered: async () => undefined }
-const MOST_LOOKS = 3
+const MAX_LOOKS = 3
 const LOOK_AGAIN_MS = 1_000
 
 const paymentNow = async (deps: Deps, { paymentId }: Payment): Promise<Payment | undefined> => {
@@ -100,7 +100,7 @@ const paymentNow = async (deps: Deps, { paymentId }: Payment): Promise<Payment |
 export const reconcile =
   (row: ProviderTransaction, payment: Payment): Act =>
   async (deps) => {
-    for (let look = 0; look < MOST_LOOKS; look++) {
+    for (let look = 0; look < MAX_LOOKS; look++) {
       const { kind } = await reconcileTransaction(deps, row, await paymentNow(deps, payment), ASK)
       if (kind !== 'open') return
       await deps.sleep(LOOK_AGAIN_MS)
@@ -115,7 +115,7 @@ export const reconcileFrozen =
     await reconcileTransaction({ ...deps, now: () => now }, row, payment, ASK)
   }
 
-const MOST_RUNS = 9
+const MAX_RUNS = 9
 
 type Sweep = { readonly aheadMs?: number; readonly steps?: HistorySteps }
 
@@ -128,7 +128,7 @@ export const settle =
       now: () => addMs(deps.now(), aheadMs),
       ...(steps && { stage: { ...deps.stage, historySteps: steps } }),
     }
-    for (let run = 0; run < MOST_RUNS; run++) {
+    for (let run = 0; run < MAX_RUNS; run++) {
       if (!(await settleClient(own, clientId, {})).isContinuing) return
     }
     throw new Error('a window is never summed')
@@ -203,7 +203,7 @@ const chargebackRow = (payment: Payment, at: Timestamp): ProviderTransaction =>
 export const wonRow = (payment: Payment, at: Timestamp, amount = DISPUTED): ProviderTransaction =>
   rowOf(payment, at, {
     type: 'correction',
-    comesAgain: true,
+    isDisputeWon: true,
     transactionId: `won_${payment.paymentId}_${amount}`,
     amountMinor: minor(amount),
     providerMinor: minor(amount),

@@ -10,7 +10,7 @@ import { scenariosOf } from './scenarios.ts'
 import { runTask } from './tasks.ts'
 
 const SAMPLE = 15
-const MOST_WITHOUT = 150
+const MAX_WITHOUT = 150
 
 const scenarios = scenariosOf(await busyClient())
 
@@ -24,7 +24,7 @@ describe('at the end of each schedule audit and recount find nothing, when', () 
 
 describe('a schedule goes wrong without', () => {
   it.each(GUARDS)('$name', async ({ name: without, scenario }) => {
-    const { problems } = await runTask({ scenario, without, schedules: MOST_WITHOUT })
+    const { problems } = await runTask({ scenario, without, schedules: MAX_WITHOUT })
 
     expect(problems).not.toStrictEqual([])
   })

@@ -9,9 +9,9 @@ import type { Task, TaskResult } from './tasks.ts'
 
 const WORKER = join(import.meta.dirname, 'task-worker.ts')
 /** A large scenario ends here: its schedules with the fewest preemptions were looked at. */
-const MOST_SCHEDULES = 6_000
+const MAX_SCHEDULES = 6_000
 /** A guard that is taken out is found much earlier. */
-const MOST_WITHOUT = 1_500
+const MAX_WITHOUT = 1_500
 
 const USAGE = `npm run interleavings [-- --scenario NAME] [--schedules N]
 
@@ -19,7 +19,7 @@ Runs the real code of two to four actions on one client, with its requests to th
 order with at most two preemptions. Transactions become visible item by item. Every end is judged by the audit and by a
 recount. Then each guard is taken out, and a schedule that goes wrong must be found. Up to half an hour on two cores.
   --scenario NAME   only those with these words in their names, without the guards
-  --schedules N     so many of each scenario at most, by default ${MOST_SCHEDULES}
+  --schedules N     so many of each scenario at most, by default ${MAX_SCHEDULES}
   --help, -h        this text
 Exit code: 0 no violation and every guard is found, 1 not so, 2 called wrongly.`
 
@@ -65,14 +65,14 @@ const OPTIONS = { scenario: { type: 'string' }, schedules: { type: 'string' } } 
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
   const { scenario, schedules } = readOptions(argv, OPTIONS)
-  const most = schedules === undefined ? MOST_SCHEDULES : wholeNumber(schedules)
+  const most = schedules === undefined ? MAX_SCHEDULES : wholeNumber(schedules)
   if (most === undefined) throw new UsageError('--schedules takes a whole number')
   const names = scenariosOf(await busyClient()).map(({ name }) => name)
   const chosen = names.filter((name) => name.includes(scenario ?? ''))
   // The long ones come first, so that no process runs one alone at the end.
   const scenarios = chosen.toReversed().map((name): Task => ({ scenario: name, schedules: most }))
   const without = GUARDS.map(
-    (guard): Task => ({ scenario: guard.scenario, without: guard.name, schedules: MOST_WITHOUT }),
+    (guard): Task => ({ scenario: guard.scenario, without: guard.name, schedules: MAX_WITHOUT }),
   )
   return searchAll(scenario === undefined ? [...scenarios, ...without] : scenarios)
 })

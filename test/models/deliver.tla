@@ -24,7 +24,7 @@ CONSTANTS
   RoundEnds,          \* waitAfterFailureMs in shared/webhook/send/record-attempt-result.ts, or RoundIsBounded breaks
   AbandonedIsTold,    \* changesAfter in shared/webhook/send/attempt-store.ts, or AlertIsDue breaks
   RoundIsNew,         \* startRound in shared/webhook/delivery/round-store.ts, or RoundIsBounded breaks
-  ToldFirst,          \* tellFirst in shared/webhook/delivery/tell-abandoned.ts, or AlertIsDue breaks
+  ToldFirst,          \* alertBeforeRound in shared/webhook/delivery/alert-abandoned.ts, or AlertIsDue breaks
   NotedAsRead         \* endAlert in shared/webhook/delivery/delivery-store.ts, or AlertIsDue breaks
 
 VARIABLES

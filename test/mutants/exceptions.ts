@@ -10,7 +10,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/webhook/delivery/delivery-store.ts attemptsOf: comparison moved e7cdbf5a',
     'shared/webhook/delivery/list-deliveries.ts LISTED_BY_THEN_MS: bound moved a84a66a1',
     'shared/webhook/delivery/list-deliveries.ts newestDeliveries: choice reversed 7e1a3418',
-    'shared/webhook/delivery/tell-abandoned.ts unreportedOf: comparison moved 07f171d0',
+    'shared/webhook/delivery/alert-abandoned.ts unreportedOf: comparison moved 48b39192',
   ],
   'Both sides are equal at the border.': [
     'shared/inquiry/read-event-feed.ts inTurn: comparison moved a27e2dee',
@@ -26,15 +26,15 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/webhook/delivery/check-overdue-delivery.ts checkOverdueDelivery: field swapped 9ddc4943',
   ],
   'How much one run takes on, or one call reads, changes what it costs, and no answer that is complete.': [
-    'shared/due-work/check-due-work.ts MOST_AUDITS: bound moved da4e8fff',
-    'shared/inquiry/search-payments.ts MOST_AT_DESTINATION: bound moved 8d65b13a',
+    'shared/due-work/check-due-work.ts MAX_AUDITS: bound moved da4e8fff',
+    'shared/inquiry/search-payments.ts MAX_AT_DESTINATION: bound moved 8d65b13a',
     'shared/inquiry/search-payments.ts paymentsOfAmount: comparison moved c6609cc8',
     'shared/sync/read-slice.ts WORTH_CUTTING: bound moved 355b4989',
   ],
   'A run stops at the end of a page, so one answer has a page more and the next one a page less.': [
-    'shared/books/get-books.ts MOST_CLIENTS: bound moved 40d960fb',
-    'shared/books/get-books.ts booksOfAll: comparison moved 78000e49',
-    'shared/books/settlements-of-period.ts MOST_SETTLEMENTS: bound moved 5ac66b00',
+    'shared/books/get-books.ts MAX_CLIENTS: bound moved 40d960fb',
+    'shared/books/get-books.ts booksOfAll: comparison moved b130e1be',
+    'shared/books/settlements-of-period.ts MAX_SETTLEMENTS: bound moved 5ac66b00',
   ],
   "The runtime's own timer counts it, and a millisecond is within its accuracy.": [
     'shared/runtime/http-handler.ts TIMEOUT_EARLY_MS: bound moved 9c8a04fd',

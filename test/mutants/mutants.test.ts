@@ -11,7 +11,7 @@ import { areaOf } from './guarded-code.ts'
 const PATH = 'shared/payment/charge.ts'
 
 const CODE = `
-const MOST_ENDPOINTS = 8
+const MAX_ENDPOINTS = 8
 const PAGE = 50
 const LEASE_MS = 5 * MINUTE_MS
 const isOpen = all(equals('status', 'open'), below('dueAt', now))
@@ -19,7 +19,7 @@ export const charge = async (deps: Deps, item: Item): Promise<Minor> => {
   if (item.paid && item.since <= now) return ZERO
   await deps.table.write(update(itemKey(item.id, part), { set: { paidAt: now, paid: true } }, isOpen))
   const { applied } = await deps.table.transact({ payment: paid(item), ledger: credit(item) })
-  deps.log.info('charged', { left: MOST_ENDPOINTS - 1, isOpen: true })
+  deps.log.info('charged', { left: MAX_ENDPOINTS - 1, isOpen: true })
   const isOwn = items.filter(isPaid).every((other) => other.clientId === item.clientId)
   return isOwn ? less(item.netMinor, item.rest * 2) : given ?? ZERO + 1
 }
@@ -111,7 +111,7 @@ describe('the ids', () => {
 
   it('change with the code that they break', () => {
     const before = mutantsIn(CODE).map(({ id }) => id)
-    const after = mutantsIn(CODE.replace('MOST_ENDPOINTS = 8', 'MOST_ENDPOINTS = 9')).map(({ id }) => id)
+    const after = mutantsIn(CODE.replace('MAX_ENDPOINTS = 8', 'MAX_ENDPOINTS = 9')).map(({ id }) => id)
 
     expect(after.filter((id) => !before.includes(id))).toHaveLength(2)
   })

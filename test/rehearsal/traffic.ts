@@ -36,14 +36,14 @@ export const inTraffic = async (
 
 /** A busy emulator answers a write after the SDK has sent it again. A merchant retries; here another payment is made. */
 const LATE = 'the payment is still being created'
-const MOST_LATE = 2
+const MAX_LATE = 2
 
 const sell = async ({ cannot }: Rehearsal, merchant: Merchant, name: string, isOver: () => boolean) => {
   const paid: Payment[] = []
   let late = 0
   for (let at = 0; paid.length < LEAST || !isOver(); at++) {
     const created = await merchant.create(`${name}-${at}`).catch((error: unknown) => {
-      if (!String(error).includes(LATE) || ++late > MOST_LATE) throw error
+      if (!String(error).includes(LATE) || ++late > MAX_LATE) throw error
       cannot('a busy emulator answers a write after the SDK has sent it again: a create in traffic was left out for it')
       return undefined
     })

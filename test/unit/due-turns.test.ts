@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { dueTurns } from '../../shared/due-work/drain-slot.ts'
-import { mostWorkers } from '../../shared/due-work/due-slot.ts'
+import { maxWorkers } from '../../shared/due-work/due-slot.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 type Item = { readonly owner: string; readonly number: number }
@@ -50,5 +50,5 @@ describe('dueTurns', () => {
 })
 
 it('a run starts at most one worker for each part of each slot', () => {
-  expect([mostWorkers('alert', 60), mostWorkers('payment', 60)]).toStrictEqual([2, 32])
+  expect([maxWorkers('alert', 60), maxWorkers('payment', 60)]).toStrictEqual([2, 32])
 })

@@ -8,7 +8,7 @@ import { type MemoryDeps, memoryDeps } from '../support/memory-deps.ts'
 import { aCreating } from '../support/payment-builders.ts'
 
 const KEY = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
-const MOST_WAITS = 50
+const MAX_WAITS = 50
 const ALMOST_ONE = 1 - Number.EPSILON
 
 /** A table that always meets other writers, and leaves every key of a batch unprocessed. */
@@ -58,7 +58,7 @@ it.each<[string, Waiter, shortest: readonly number[], longest: readonly number[]
     const due = { ...KEY, id: '1', work: 'payment', slot: 0, due_at: '2026-01-01T00:00:00.000Z' }
     const deps = memoryDeps({ random: () => random }, [due])
     const sleep = (ms: number) => {
-      if (waits.push(ms) > MOST_WAITS) throw new Error('it waits without end')
+      if (waits.push(ms) > MAX_WAITS) throw new Error('it waits without end')
       return deps.clock.sleep(ms)
     }
     await Promise.allSettled([run({ ...deps, sleep })])

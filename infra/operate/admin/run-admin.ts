@@ -54,13 +54,13 @@ const Part = v.object({
 })
 
 /** The limit of runs for one report. Each run reads for minutes. */
-const MOST_RUNS = 500
+const MAX_RUNS = 500
 
 /** Invokes an action until its report is complete. It joins the parts of a CSV or a list. */
 const askAll = async (spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv): Promise<unknown> => {
   const parts: v.InferOutput<typeof Part>['body'][] = []
   let payload = asked.payload
-  for (let run = 0; run < MOST_RUNS; run++) {
+  for (let run = 0; run < MAX_RUNS; run++) {
     const answer = await invokeAction(spec, { ...asked, payload }, env)
     if (!v.is(Part, answer)) return answer
     const { body } = answer
@@ -75,7 +75,7 @@ const askAll = async (spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv):
     }
     payload = { ...asked.payload, cursor: body['cursor'] }
   }
-  throw new InvocationFailed(`${spec.name} was not finished after ${MOST_RUNS} runs`)
+  throw new InvocationFailed(`${spec.name} was not finished after ${MAX_RUNS} runs`)
 }
 
 const Counted = v.object({
@@ -87,7 +87,7 @@ const Counted = v.object({
 const askOn = async (spec: FunctionSpec, asked: Asked, io: AdminIo): Promise<unknown> => {
   const sums = { count: 0, passed_over: 0 }
   let payload = asked.payload
-  for (let run = 0; run < MOST_RUNS; run++) {
+  for (let run = 0; run < MAX_RUNS; run++) {
     const answer = await invokeAction(spec, { ...asked, payload }, io.env).catch((error: unknown) => {
       io.err(`${sums.count} were begun before; run the same command again to continue`)
       throw error
@@ -103,7 +103,7 @@ const askOn = async (spec: FunctionSpec, asked: Asked, io: AdminIo): Promise<unk
     if (next === undefined) return { status: 200, body: sums }
     payload = { ...asked.payload, cursor: next }
   }
-  throw new InvocationFailed(`${sums.count} were begun in ${MOST_RUNS} runs; run the same command again to continue`)
+  throw new InvocationFailed(`${sums.count} were begun in ${MAX_RUNS} runs; run the same command again to continue`)
 }
 
 const headingOf = ({ trigger }: FunctionSpec): string =>

@@ -14,7 +14,7 @@ import { type Field, fieldsOf } from './schema-fields.ts'
 /** One call that a line of the file asks for. */
 type Line = { readonly number: number; readonly id: string; readonly payload: Payload }
 
-const MOST_LINES = 10_000
+const MAX_LINES = 10_000
 
 const textOf = (path: string): string => {
   try {
@@ -64,7 +64,7 @@ const linesOf = (path: string, fields: readonly Field[], common: Payload): reado
   const [head = [], ...others] = rows
   const columns = fieldsIn(head, fields)
   if (others.length === 0) throw new UsageError(`${path} has no lines below its columns`)
-  if (others.length > MOST_LINES) throw new UsageError(`${path} has more than ${MOST_LINES} lines`)
+  if (others.length > MAX_LINES) throw new UsageError(`${path} has more than ${MAX_LINES} lines`)
   return others.map((cells, at) => lineFrom(at + 2, cells, columns, common))
 }
 

@@ -2,9 +2,9 @@ import { eventsPage, type Feed, type FeedEvent, Unreached } from './events-page.
 
 const POLL_MS = 2_000
 /** A day. The next run continues. */
-const MOST_POLLS = 43_200
+const MAX_POLLS = 43_200
 /** Waits of 1, 2, 4 … 30 seconds: four minutes in all. */
-const MOST_TRIES = 12
+const MAX_TRIES = 12
 const LONGEST_WAIT_MS = 30_000
 
 /** The feed may show an event again for some minutes, so the last posted events are remembered. */
@@ -35,7 +35,7 @@ export const followEvents = async (following: Following): Promise<void> => {
   let { next } = progress
   const save = () => keep({ next, posted: [...posted].slice(-REMEMBERED) })
   try {
-    for (let poll = 0; poll < MOST_POLLS && !signal.aborted; poll++) {
+    for (let poll = 0; poll < MAX_POLLS && !signal.aborted; poll++) {
       const position = next === undefined ? { since } : { after: next }
       const page = await untilReached(following, () => eventsPage(feed, position, signal))
       for (const event of page.events.filter(({ event_id: id }) => !posted.has(id))) {
@@ -60,9 +60,9 @@ const untilReached = async <T>({ warn, sleep, signal }: Following, call: () => P
     try {
       return await call()
     } catch (error) {
-      if (!(error instanceof Unreached) || signal.aborted || tries === MOST_TRIES) throw error
+      if (!(error instanceof Unreached) || signal.aborted || tries === MAX_TRIES) throw error
       const waitMs = Math.min(1_000 * 2 ** (tries - 1), LONGEST_WAIT_MS)
-      warn(`${error.message}. Try ${tries + 1} of ${MOST_TRIES} in ${waitMs / 1_000} s.`)
+      warn(`${error.message}. Try ${tries + 1} of ${MAX_TRIES} in ${waitMs / 1_000} s.`)
       await sleep(waitMs)
     }
   }

@@ -112,7 +112,7 @@ export const auditEvent = (
   return [...auditRow(payment, event, item), ...auditBody(payment, event)]
 }
 
-export const STRAY_EVENT = 'none that its payment does not tell'
+export const STRAY_EVENT = 'only events that the payment explains'
 
 /** Whether a payment has this event. A payment that is being created or absent has none. */
 export const tellsOf = (item: Item | undefined, name: string): boolean => {

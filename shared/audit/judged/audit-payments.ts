@@ -94,10 +94,10 @@ export const judgeById = async (deps: StoreDeps, books: Pick<ClientBooks, 'clien
   return judgePayments(deps, books, paired(keys, await deps.table.getMany(keys)))
 }
 
-type Told = { readonly event: Event; readonly endpointId: EndpointId; readonly deliveryId: DeliveryId }
+type Announced = { readonly event: Event; readonly endpointId: EndpointId; readonly deliveryId: DeliveryId }
 
-/** The endpoints that these events' transactions told. An unreadable event is reported separately. */
-const toldBy = (events: readonly { readonly item: Item | undefined }[]): readonly Told[] =>
+/** The deliveries that each event names. An unreadable event is reported separately. */
+const announcedBy = (events: readonly { readonly item: Item | undefined }[]): readonly Announced[] =>
   events.flatMap(({ item }) => {
     const event = ifValid(EventSchema, item)
     if (event === undefined) return []
@@ -117,7 +117,7 @@ const urlsOf = async (deps: StoreDeps, clientId: ClientId): Promise<ReadonlyMap<
 /** Later a delivery may be deleted, and one that a redelivery made in its place has other times. */
 const mayBeAnother = ({ firedAt }: Event, now: Timestamp): boolean => addMs(firedAt, RETENTION.deliveryMs) <= now
 
-const auditFixed = ({ event, endpointId, deliveryId: id }: Told, item: Item): readonly Difference[] => {
+const auditFixed = ({ event, endpointId, deliveryId: id }: Announced, item: Item): readonly Difference[] => {
   const fixed = toItem({
     deliveryId: id,
     eventId: event.eventId,
@@ -151,27 +151,31 @@ const auditState = ({ deliveryId: id, ...delivery }: Delivery): readonly Differe
 }
 
 /** Compares a delivery that its event's transaction wrote with the event and the endpoint. */
-const auditDelivery = (told: Told, item: Item | undefined, url: ReturnType<typeof shown>): readonly Difference[] => {
-  const { event, deliveryId: id } = told
+const auditDelivery = (
+  announced: Announced,
+  item: Item | undefined,
+  url: ReturnType<typeof shown>,
+): readonly Difference[] => {
+  const { event, deliveryId: id } = announced
   if (item === undefined) return differs('delivery', id, `of ${event.name} of payment ${event.paymentId}`, undefined)
   const delivery = ifValid(DeliverySchema, item)
   if (delivery === undefined) return differs('delivery', id, 'readable', 'unreadable')
-  return [...auditFixed(told, item), ...auditState(delivery), ...differs('delivery.url', id, url, delivery.url)]
+  return [...auditFixed(announced, item), ...auditState(delivery), ...differs('delivery.url', id, url, delivery.url)]
 }
 
 /** Reads the deliveries strongly consistently. Those that a redelivery made later are not included. */
 const auditDeliveries = async (
   deps: StoreDeps,
   clientId: ClientId,
-  events: Parameters<typeof toldBy>[0],
+  events: Parameters<typeof announcedBy>[0],
 ): Promise<readonly OfPayment[]> => {
-  const told = toldBy(events)
+  const announced = announcedBy(events)
   const [items, urls] = await Promise.all([
-    deps.table.getMany(told.map(({ deliveryId }) => deliveryKey(deliveryId))),
-    told.length === 0 ? new Map() : urlsOf(deps, clientId),
+    deps.table.getMany(announced.map(({ deliveryId }) => deliveryKey(deliveryId))),
+    announced.length === 0 ? new Map() : urlsOf(deps, clientId),
   ])
   const now = deps.now()
-  return told.map((one, at) => {
+  return announced.map((one, at) => {
     const { event, endpointId } = one
     const differences = mayBeAnother(event, now) ? [] : auditDelivery(one, items[at], shown(urls.get(endpointId)))
     return { paymentId: event.paymentId, differences }

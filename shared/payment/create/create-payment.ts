@@ -163,14 +163,14 @@ const takeOverPayment = async (
   return taken
 }
 
-const MOST_KEPT = 20
+const MAX_KEPT = 20
 /** These oldest ones stay if all attempts may have been sent. */
 const KEPT_FIRST = 10
 
 /** Adds an attempt. Of more than twenty, the oldest that left nothing at the provider is dropped, else the eleventh. */
 export const withAttempt = (attempts: readonly ProviderAttempt[], attempt: ProviderAttempt): ProviderAttempt[] => {
   const all = [...attempts, attempt]
-  if (all.length <= MOST_KEPT) return all
+  if (all.length <= MAX_KEPT) return all
   const unsent = all.findIndex((one) => !mayBeSent(one))
   return all.toSpliced(unsent === -1 ? KEPT_FIRST : unsent, 1)
 }

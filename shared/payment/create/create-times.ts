@@ -11,7 +11,7 @@ export const REQUEST_BUDGET_MS = 22_000
 export const ATTEMPT_LEASE_MS = 30_000
 
 /** The least time for the create call. A call that we cut short has an unknown outcome. */
-export const LEAST_CREATE_MS = 8_000
+export const MIN_CREATE_MS = 8_000
 
 export const COMMIT_RESERVE_MS = 4_000
 
@@ -36,7 +36,7 @@ export const startDeadline = (deps: Pick<Deps, 'monotonicMs'>, budgetMs: number)
 }
 
 /** An orphan that stays payable is worse than an answer a second after the deadline. */
-const LEAST_CANCEL_MS = 1_000
+const MIN_CANCEL_MS = 1_000
 
 /** The provider within a request's deadline: no call outlives it, and none begins after it. */
 export const providerWithin = (provider: Provider, deadline: Deadline): Provider => {
@@ -46,7 +46,7 @@ export const providerWithin = (provider: Provider, deadline: Deadline): Provider
     getRequest: async (id, ms) => (left(ms) > 0 ? provider.getRequest(id, left(ms)) : NO_TIME_LEFT),
     getPayment: async (id, ms) => (left(ms) > 0 ? provider.getPayment(id, left(ms)) : NO_TIME_LEFT),
     listTransactions: async (of, ms) => (left(ms) > 0 ? provider.listTransactions(of, left(ms)) : NO_TIME_LEFT),
-    cancelRequest: (id, ms) => provider.cancelRequest(id, Math.max(LEAST_CANCEL_MS, left(ms))),
+    cancelRequest: (id, ms) => provider.cancelRequest(id, Math.max(MIN_CANCEL_MS, left(ms))),
   }
 }
 

@@ -14,7 +14,7 @@ import { commitPending, isUnderLease, putPointers } from '../creating-store.ts'
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
-import { COMMIT_RESERVE_MS, type Deadline, LEAST_CREATE_MS, timesOfAttempt } from './create-times.ts'
+import { COMMIT_RESERVE_MS, type Deadline, MIN_CREATE_MS, timesOfAttempt } from './create-times.ts'
 import {
   type AttemptDeps,
   COMMIT_FAILED,
@@ -38,7 +38,7 @@ export const runAttempt = async (
   const isPush = isPushChannel(creating.request)
   const budgetMs = deadline.remainingMs() - COMMIT_RESERVE_MS
   // If the lease expired while the process was frozen, another attempt may have sent a push.
-  if (budgetMs < LEAST_CREATE_MS || (isPush && !isUnderLease(creating, deps.now()))) {
+  if (budgetMs < MIN_CREATE_MS || (isPush && !isUnderLease(creating, deps.now()))) {
     return failAttempt(deps, creating, ourFailure('no_time_left'))
   }
   const { expiresAt, sentUpstream } = timesOfAttempt(creating)

@@ -29,7 +29,7 @@ const answerAsStored = async (
 }
 
 /** While the stored status is pending, the outcome is unknown and the payment is due at once. */
-const answerBehind = (deps: NewsDeps, payment: Payment, outcome: ApplyOutcome): Promise<Payment> =>
+const answerAfterNews = (deps: NewsDeps, payment: Payment, outcome: ApplyOutcome): Promise<Payment> =>
   answerAsStored(deps, payment, async ({ paymentId }) => {
     await markDueNow(deps, paymentId, deps.now())
     // Final at the provider, but the capture is not visible yet. Neither answer would be true now.
@@ -38,7 +38,7 @@ const answerBehind = (deps: NewsDeps, payment: Payment, outcome: ApplyOutcome): 
 
 /** After the expiry a cancel becomes the expiry. The merchant learns it by the event and by this refusal. */
 const expireInstead = async (deps: NewsDeps, payment: Payment): Promise<Payment> =>
-  answerBehind(deps, payment, await expirePayment(deps, payment, 'cancel'))
+  answerAfterNews(deps, payment, await expirePayment(deps, payment, 'cancel'))
 
 const whenOvertaken = (deps: NewsDeps, payment: Payment): Promise<Payment> =>
   answerAsStored(deps, payment, (stored) => {
@@ -54,7 +54,7 @@ const whenAnswered = async (deps: NewsDeps, payment: Payment, answer: CancelAnsw
       return cancelled ?? whenOvertaken(deps, payment)
     }
     case 'final':
-      return answerBehind(deps, payment, await applyNewsOfVisible(deps, payment, 'cancel'))
+      return answerAfterNews(deps, payment, await applyNewsOfVisible(deps, payment, 'cancel'))
     case 'not_found':
       await noteNotFoundUpstream(deps, payment)
       throw unanswered({ reason: 'server_error' })

@@ -1,6 +1,6 @@
 import { countTransition } from '../../ledger/shard-store.ts'
 import type { FailureReason } from '../../payment-status.ts'
-import { tellSuspense } from '../../suspense/record-suspense.ts'
+import { reportSuspense } from '../../suspense/record-suspense.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
 import { newSuspense } from '../../suspense/suspense-store.ts'
 import { commitTransition } from '../announcement.ts'
@@ -51,7 +51,7 @@ export const closePayment = async (
     )
     if (outcome.applied === 'stale') continue
     if (outcome.applied) {
-      if (toHold) await tellSuspense(deps, toHold)
+      if (toHold) await reportSuspense(deps, toHold)
       return closed
     }
     if (outcome.refusedBy !== 'suspense') return undefined

@@ -18,8 +18,8 @@ const isNoNews = ({ providerPaymentId }: CallbackSubject, stored: StoredPayment 
   return providerPaymentId === undefined || providerPaymentId === stored.creditedProviderPaymentId
 }
 
-/** The provider had no answer, or it has not caught up with its own callback about this payment. */
-const isBehind = (outcome: ApplyOutcome, { providerPaymentId }: CallbackSubject): boolean =>
+/** The provider gave no answer, or its answer does not show yet what its callback announced. */
+const needsAnotherCheck = (outcome: ApplyOutcome, { providerPaymentId }: CallbackSubject): boolean =>
   outcome.kind === 'applied'
     ? providerPaymentId !== undefined &&
       !outcome.held &&
@@ -38,7 +38,7 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
     return putOff(deps, paymentId)
   }
   const unmarked =
-    paymentId && isBehind(outcome, callback) ? await makeDue(deps, paymentId, callback, outcome) : undefined
+    paymentId && needsAnotherCheck(outcome, callback) ? await makeDue(deps, paymentId, callback, outcome) : undefined
   // A payment that is being created is not due: only the provider can repeat this news.
   const mustBeRepeated = unmarked?.status === 'creating' && callback.providerPaymentId !== undefined
   if (outcome.kind === 'applied' && !mustBeRepeated) return 'applied'

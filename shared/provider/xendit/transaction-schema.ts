@@ -97,7 +97,7 @@ const TransactionSchema = v.pipe(
       status,
       returns: RETURNS.get(`${row.type} ${row.status}`),
       ...(row.type === 'WITHDRAWAL' && { isWithdrawal: true }),
-      ...(row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS' && { comesAgain: true }),
+      ...(row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS' && { isDisputeWon: true }),
       currency: row.currency,
       amountMinor: receivedMinor(Math.abs(row.amount)),
       // Rounded down, so that we never count more than we have.

@@ -53,10 +53,10 @@ const entryOf = ({ body, delaySeconds, group }: QueueMessage) => ({
 /** Short timeouts, so that callbacks and workers do not wait. Due work sends the message again after a failure. */
 const SEND_TIMEOUT_MS: Readonly<Partial<Record<QueueName, number>>> = { webhooks: 1_000, 'webhooks-slow': 1_000 }
 
-type Target = { readonly QueueUrl: string; readonly mostMs: number | undefined }
+type Target = { readonly QueueUrl: string; readonly maxMs: number | undefined }
 
-const sendSome = async (client: SQSClient, { QueueUrl, mostMs }: Target, messages: readonly QueueMessage[]) => {
-  const options = mostMs === undefined ? {} : { abortSignal: AbortSignal.timeout(mostMs) }
+const sendSome = async (client: SQSClient, { QueueUrl, maxMs }: Target, messages: readonly QueueMessage[]) => {
+  const options = maxMs === undefined ? {} : { abortSignal: AbortSignal.timeout(maxMs) }
   const [first, ...others] = messages.map(entryOf)
   if (first && others.length === 0)
     return void (await client.send(new SendMessageCommand({ QueueUrl, ...first }), options))
@@ -71,7 +71,7 @@ export const sqsQueues = (client: SQSClient, urls: Readonly<Record<QueueName, st
     const url = urls[queue]
     assertInvariant(url !== undefined, `this function may not send to queue ${queue}`)
     for (const { delaySeconds } of messages) assertDelay(delaySeconds)
-    const target = { QueueUrl: url, mostMs: SEND_TIMEOUT_MS[queue] }
+    const target = { QueueUrl: url, maxMs: SEND_TIMEOUT_MS[queue] }
     const sent = await Promise.allSettled(chunks(messages, BATCH).map((some) => sendSome(client, target, some)))
     for (const result of sent) if (result.status === 'rejected') throw result.reason
   },

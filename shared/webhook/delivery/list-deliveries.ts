@@ -29,7 +29,7 @@ type Listing = {
   readonly filter: DeliveryFilter
   readonly page: Page
   /** The most deliveries of a client that are read for a status without an index. */
-  readonly mostLooked: number
+  readonly maxLooked: number
 }
 
 export type ShownDelivery = { readonly delivery: Delivery; readonly attempts: readonly DeliveryAttempt[] }
@@ -38,7 +38,7 @@ export type ShownDelivery = { readonly delivery: Delivery; readonly attempts: re
 const MAX_DEPTH = 2_000
 const CONCURRENCY = 10
 /** Each has 1 KB of an answer, which JSON can make seven times as long. A Lambda answers at most 6 MB. */
-const MOST_ATTEMPTS_TOGETHER = 800
+const MAX_ATTEMPTS_TOGETHER = 800
 
 /**
  * A client's deliveries, newest first, deleted endpoints included. A row whose status has changed after the index is left
@@ -74,13 +74,13 @@ const endpointIds = async (deps: TableDeps, clientId: ClientId, only: EndpointId
 const newestDeliveries = async (
   deps: StoreDeps,
   owners: readonly EndpointId[],
-  { filter: { status }, page, mostLooked }: Listing,
+  { filter: { status }, page, maxLooked }: Listing,
 ): Promise<readonly Delivery[]> => {
   const depth = firstOfPage(page) + page.perPage
   const wanted = {
     status,
     count: Math.min(depth, MAX_DEPTH),
-    mostLooked: Math.max(1, Math.floor(mostLooked / Math.max(1, owners.length))),
+    maxLooked: Math.max(1, Math.floor(maxLooked / Math.max(1, owners.length))),
   }
   const lists = await mapInChunks(owners, CONCURRENCY, (owner) => newestKeys(deps, owner, wanted))
   const keys = lists.flat().toSorted(newestFirst)
@@ -102,7 +102,7 @@ const eventsDeliveries = async (deps: TableDeps, owners: readonly EndpointId[], 
 
 /** When many deliveries have many attempts, each shows its newest ones. */
 const withAttempts = (deps: TableDeps, deliveries: readonly Delivery[]): Promise<readonly ShownDelivery[]> => {
-  const most = Math.max(1, Math.floor(MOST_ATTEMPTS_TOGETHER / deliveries.length))
+  const most = Math.max(1, Math.floor(MAX_ATTEMPTS_TOGETHER / deliveries.length))
   return mapInChunks(deliveries, CONCURRENCY, async (delivery) => ({
     delivery,
     attempts: await attemptsOf(deps, delivery, most),
@@ -120,7 +120,7 @@ type Wanted = {
   readonly status: DeliveryStatus | undefined
   readonly count: number
   /** The most deliveries of an endpoint that are read, newest first, to find those without an index entry. */
-  readonly mostLooked: number
+  readonly maxLooked: number
 }
 
 const LOOK_PAGE = 100
@@ -132,12 +132,12 @@ const newestFirst = (a: ListKey, b: ListKey): number => (sortKey(a) < sortKey(b)
 
 /** The newest deliveries of an endpoint. Those without a failure are not listed by status: each is read. */
 const newestKeys = async (deps: StoreDeps, owner: EndpointId, wanted: Wanted): Promise<readonly ListKey[]> => {
-  const { status, count, mostLooked } = wanted
+  const { status, count, maxLooked } = wanted
   if (status === 'succeeded') {
     const { found, complete } = await lookFor(deps, owner, wanted)
     if (complete) return found
     const hint = 'Succeeded ones further back: with endpoint_id, without status, or by event_id.'
-    throw tooFar(`only the newest ${mostLooked} deliveries of an endpoint are looked through`, hint)
+    throw tooFar(`only the newest ${maxLooked} deliveries of an endpoint are looked through`, hint)
   }
   const keys = await listedKeys(deps, owner, status, count)
   if (status !== 'scheduled') return keys
@@ -147,16 +147,16 @@ const newestKeys = async (deps: StoreDeps, owner: EndpointId, wanted: Wanted): P
 }
 
 /** The newest deliveries of a status, found by reading each; `complete` unless older ones may match. */
-const lookFor = async (deps: TableDeps, owner: EndpointId, { status, count, mostLooked }: Wanted, since = '0') => {
+const lookFor = async (deps: TableDeps, owner: EndpointId, { status, count, maxLooked }: Wanted, since = '0') => {
   const found: ListKey[] = []
   let cursor: Item | undefined
-  for (let looked = 0; looked < mostLooked; looked += LOOK_PAGE) {
+  for (let looked = 0; looked < maxLooked; looked += LOOK_PAGE) {
     const page = await deps.table.query({
       index: 'by-owner',
       partition: [owner, DELIVERY_ENTITY],
       range: { between: [since, END_OF_TIME] },
       newestFirst: true,
-      limit: Math.min(LOOK_PAGE, mostLooked - looked),
+      limit: Math.min(LOOK_PAGE, maxLooked - looked),
       cursor,
     })
     const deliveries = await findDeliveries(deps, idsOf(page.items.map(toListKey)))

@@ -6,9 +6,9 @@ import { deliveryKey, eventKey } from '../../table/keys.ts'
 import { above, all, equals, type Step, unchanged, update } from '../../table/step.ts'
 import type { TransactOutcome } from '../../table/table.ts'
 import { addMs, expiresAfter, type Timestamp } from '../../time.ts'
+import { alertBeforeRound } from './alert-abandoned.ts'
 import type { Delivery } from './delivery.ts'
 import { type InLane, isStatus, schedule, sendDeliveryMessages, UNLISTED_FIELD } from './delivery-store.ts'
-import { tellFirst } from './tell-abandoned.ts'
 
 export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
 
@@ -24,12 +24,12 @@ export type WriteRound = (delivery: Delivery, steps: RoundSteps) => Promise<Tran
  */
 export const beginRound = async (
   deps: RoundDeps,
-  { delivery: met, lane }: InLane,
+  { delivery: read, lane }: InLane,
   write: WriteRound,
 ): Promise<Delivery | 'in progress' | 'no round left'> => {
-  if (met.status === 'scheduled') return 'in progress'
-  if (!mayBeginRound(met, deps.now())) return 'no round left'
-  const delivery = await tellFirst(deps, met)
+  if (read.status === 'scheduled') return 'in progress'
+  if (!mayBeginRound(read, deps.now())) return 'no round left'
+  const delivery = await alertBeforeRound(deps, read)
   if (!delivery) return 'in progress'
   const { paymentId, body, eventName: name, firedAt } = delivery
   const event = paymentId && body === undefined ? await keepEvent(deps, { paymentId, name, firedAt }) : undefined

@@ -13,7 +13,7 @@ import {
   findEndpointEver,
   insertEndpoint,
   liveEndpoints,
-  MOST_ENDPOINTS,
+  MAX_ENDPOINTS,
   moveToGone,
   requireEndpoint,
 } from './endpoint-store.ts'
@@ -33,8 +33,8 @@ export const registerEndpoint = async (
 ): Promise<{ readonly endpoint: Endpoint; readonly signingSecret: string }> => {
   await requireClient(deps, clientId)
   await assertSafeUrl(url, deps.stage, deps.resolveHost)
-  if ((await liveEndpoints(deps, clientId)).length >= MOST_ENDPOINTS) {
-    throw invalid(`a client has at most ${MOST_ENDPOINTS} endpoints`, undefined, 'Delete one that is not used.')
+  if ((await liveEndpoints(deps, clientId)).length >= MAX_ENDPOINTS) {
+    throw invalid(`a client has at most ${MAX_ENDPOINTS} endpoints`, undefined, 'Delete one that is not used.')
   }
   const endpointId = v.parse(EndpointIdSchema, deps.newId())
   const endpoint: Endpoint = { endpointId, clientId, url, eventTypes, enabled: true, createdAt: deps.now() }

@@ -23,10 +23,10 @@ import type { Timestamp } from '../../time.ts'
 import { type Endpoint, EndpointSchema, type SealedEndpoint } from './endpoint.ts'
 
 /** The most endpoints of one client, enabled or not: each costs every event of that client a delivery. */
-export const MOST_ENDPOINTS = 20
+export const MAX_ENDPOINTS = 20
 
 /** Two concurrent registrations may each have seen room for one. */
-const MOST_READ = 2 * MOST_ENDPOINTS
+const MAX_READ = 2 * MAX_ENDPOINTS
 const READ_PAGE = 100
 
 /** Fields that are read of an endpoint: all but its sealed secret. */
@@ -63,7 +63,7 @@ const readEndpoints = async (deps: TableDeps, clientId: ClientId, range?: Range)
 }
 
 export const liveEndpoints = async (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
-  (await readEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })).slice(0, MOST_READ)
+  (await readEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })).slice(0, MAX_READ)
 
 export const listEndpointsEver = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
   readEndpoints(deps, clientId)

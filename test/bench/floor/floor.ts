@@ -182,8 +182,8 @@ const rowsOf = ({ concurrency, gateway, floor }: FloorFigures): readonly (readon
   })
 
 /** While callers pay flat out, at least this part of the webhooks keeps pace. The rest comes within this time afterwards. */
-const LEAST_PACE = 0.5
-const MOST_REST_MS = 5_000
+const MIN_PACE = 0.5
+const MAX_REST_MS = 5_000
 
 const paceText = ({ paid, told, restMs }: PaceFigure): string => {
   const payments = perSecond(paid)
@@ -193,16 +193,16 @@ const paceText = ({ paid, told, restMs }: PaceFigure): string => {
 }
 
 const tooLate = ({ paid, told, restMs }: PaceFigure): readonly string[] => [
-  ...(told < paid.ms.length * LEAST_PACE ? [`${told} webhooks came while ${paid.ms.length} payments were made`] : []),
-  ...(restMs > MOST_REST_MS ? [`the last webhook came ${Math.round(restMs)} ms after the last payment`] : []),
+  ...(told < paid.ms.length * MIN_PACE ? [`${told} webhooks came while ${paid.ms.length} payments were made`] : []),
+  ...(restMs > MAX_REST_MS ? [`the last webhook came ${Math.round(restMs)} ms after the last payment`] : []),
 ]
 
 /** Of the way from the callback to the webhook (design section 9). */
-const MOST_RATIO = 1.3
+const MAX_RATIO = 1.3
 
 const tooSlow = ({ concurrency, gateway, floor }: FloorFigures): readonly string[] => {
   const ratio = p50(gateway['callback to webhook']) / p50(floor['callback to webhook'])
-  return ratio <= MOST_RATIO ? [] : [`a webhook takes ${ratio.toFixed(2)} of the floor's time, ${concurrency} at once`]
+  return ratio <= MAX_RATIO ? [] : [`a webhook takes ${ratio.toFixed(2)} of the floor's time, ${concurrency} at once`]
 }
 
 /** Compares each request on both programs. Fails when webhooks are slow, or late under a flat-out load. */

@@ -20,8 +20,8 @@ const LIMIT = 1.15
  * Others use the machine as well, so a bundle and its bare handler are started one after the other and their ratio counts:
  * what disturbs one mostly disturbs both. What is over the limit by the median of some pairs is started more often.
  */
-const LEAST_PAIRS = 7
-const MOST_PAIRS = 41
+const MIN_PAIRS = 7
+const MAX_PAIRS = 41
 /** Of 41 pairs. With a true ratio at the limit each is above as often as below: this many happen in one run of 1,000. */
 const SURELY_OVER = 31
 
@@ -116,9 +116,9 @@ const measureOnce = async (functions: readonly Measured[]): Promise<void> => {
 
 const measure = async (functions: readonly Measured[]): Promise<void> => {
   let open = functions
-  for (let pair = 1; pair <= MOST_PAIRS && open.length > 0; pair++) {
+  for (let pair = 1; pair <= MAX_PAIRS && open.length > 0; pair++) {
     await measureOnce(open)
-    if (pair >= LEAST_PAIRS && pair % 2 === 1) open = open.filter((one) => median(one) > LIMIT && !isSurelyOver(one))
+    if (pair >= MIN_PAIRS && pair % 2 === 1) open = open.filter((one) => median(one) > LIMIT && !isSurelyOver(one))
   }
 }
 

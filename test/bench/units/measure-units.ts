@@ -9,7 +9,7 @@ export type FlowUnits = { readonly flow: string; readonly detail: Detail }
 const FORGOTTEN_MS = 16_000
 const PAGE = 25
 /** No payment of any channel waits longer. */
-const MOST_MINUTES = 3 * 24 * 60
+const MAX_MINUTES = 3 * 24 * 60
 
 const CUSTOMER = { name: 'Sri Wahyuni', email: 'sri@example.com', phone: '+6281234567890' }
 const ORDER = { amount: 150_000, currency: 'IDR', external_reference: 'order-2026-000001', customer: CUSTOMER }
@@ -99,7 +99,7 @@ const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnit
   const ended = await used(`unpaid ${name}: expired, announced`, async () => {
     const item = () => world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
     for (let minutes = 0; item()?.['status'] === 'pending'; minutes++) {
-      if (minutes > MOST_MINUTES) throw new Error(`a ${name} that is not paid never ends`)
+      if (minutes > MAX_MINUTES) throw new Error(`a ${name} that is not paid never ends`)
       await pass(MINUTE_MS)
       // What is not due yet is not looked at: the minutes before cost what an idle minute costs.
       if (String(item()?.['due_at']) > new Date(world.scheduler.nowMs()).toISOString()) continue

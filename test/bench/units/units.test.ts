@@ -107,7 +107,7 @@ describe('the units of a payment that synth uses', () => {
  */
 
 /** Write units that the fullest partition takes for one payment of a client with `parts` parts. */
-const mostUnits = async (parts: number, payments: number): Promise<number> => {
+const maxUnits = async (parts: number, payments: number): Promise<number> => {
   const walked = await startMerchant()
   const { world, run, pass, writtenIn, merchant } = walked
   const client = { operator: 'bench', client_id: merchant.clientId, ledger_parts: parts }
@@ -129,5 +129,5 @@ it.each([
   // So many that the parts have about as many each.
   [4, 500, 200],
 ])('with %i parts the table takes %i payments a second of one client at least', async (parts, atLeast, payments) => {
-  expect(1_000 / (await mostUnits(parts, payments))).toBeGreaterThanOrEqual(atLeast)
+  expect(1_000 / (await maxUnits(parts, payments))).toBeGreaterThanOrEqual(atLeast)
 })

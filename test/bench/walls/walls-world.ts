@@ -172,7 +172,7 @@ export const runSingles = async (load: Load) => {
     })
   }
   const backlog: number[] = []
-  let mostCalls: readonly [string, number] = ['', 0]
+  let maxCalls: readonly [string, number] = ['', 0]
   let number = 0
   for (let minute = 0; minute < load.minutes; minute++) {
     world.provider.resetCalls()
@@ -184,10 +184,10 @@ export const runSingles = async (load: Load) => {
     await pass(MINUTE_MS)
     backlog.push(lateWork(walls) + unheard(walls, paid))
     for (const [name, calls] of Object.entries(world.provider.callCounts())) {
-      if (!name.startsWith('rows') && calls > mostCalls[1]) mostCalls = [name, calls]
+      if (!name.startsWith('rows') && calls > maxCalls[1]) maxCalls = [name, calls]
     }
   }
-  return { ...load, payments, refused, backlog, mostCalls }
+  return { ...load, payments, refused, backlog, maxCalls }
 }
 
 export type SinglesFigures = Awaited<ReturnType<typeof runSingles>>

@@ -125,10 +125,10 @@ const SINGLES_HEADING =
   'Calls a minute, Payments a second, Paid, Payments, Backlog by thirds, Most calls in a minute, By the model'
 
 const singlesRow = (figures: SinglesFigures, says: string): readonly string[] => {
-  const { callsPerMinute, perSecond, paidPart, minutes, payments, backlog, mostCalls } = figures
+  const { callsPerMinute, perSecond, paidPart, minutes, payments, backlog, maxCalls } = figures
   const third = (part: number) => Math.max(...backlog.slice((minutes * part) / 3, (minutes * (part + 1)) / 3))
   const numbers = [callsPerMinute, perSecond, paidPart].map(shown)
-  const [operation, calls] = mostCalls
+  const [operation, calls] = maxCalls
   return [...numbers, String(payments), [0, 1, 2].map(third).join(', '), `${calls} (\`${operation}\`)`, says]
 }
 

@@ -15,7 +15,7 @@ const fronts = Object.values(OPTIONAL_STAGES)
   .map((stage) => ({ what: `front of ${stage.settings.name}`, template: synthesisedFront(stage) }))
 
 /** CloudFormation's limit for a stack. */
-const MOST_RESOURCES = 500
+const MAX_RESOURCES = 500
 
 describe.each([...templates, ...fronts])('$what', ({ template }) => {
   it('is made without a warning', () => {
@@ -27,7 +27,7 @@ describe.each([...templates, ...fronts])('$what', ({ template }) => {
   it('fits into its stacks', () => {
     const numbers = Object.values(template.sizes)
 
-    expect(Math.max(...numbers)).toBeLessThan(MOST_RESOURCES)
+    expect(Math.max(...numbers)).toBeLessThan(MAX_RESOURCES)
     // Stacks share no logical id: tests may read their resources as those of one template.
     expect(template.resources).toHaveLength(numbers.reduce((sum, number) => sum + number))
   })
@@ -77,7 +77,7 @@ it('the stack of the API has room for twenty more endpoints with canaries, whate
   const others = ENDPOINTS - MANIFEST.filter(answersClients).length
 
   expect(endpoint).toHaveLength(10)
-  expect(gateway.size + others * endpoint.length).toBeLessThanOrEqual(MOST_RESOURCES)
+  expect(gateway.size + others * endpoint.length).toBeLessThanOrEqual(MAX_RESOURCES)
 })
 
 it('only the data stack keeps something, so that no rollback of code touches it', () => {

@@ -13,7 +13,7 @@ import { clientTest } from '../settlement/client-test.ts'
 export const now = (deps: TestDeps, payment: Payment) => paymentOf(deps, { payment })
 
 /** Applies rows one after the other, an hour apart. */
-export const heard = async (deps: TestDeps, payment: Payment, ...rows: readonly MoneyRow[]) => {
+export const applyRows = async (deps: TestDeps, payment: Payment, ...rows: readonly MoneyRow[]) => {
   for (const row of rows) {
     deps.clock.advance(3_600)
     await movePayment(deps, await now(deps, payment), row)

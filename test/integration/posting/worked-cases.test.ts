@@ -19,7 +19,7 @@ import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
-import { heard, it, linesIn, now, trialBalance } from './worked-case.ts'
+import { applyRows, it, linesIn, now, trialBalance } from './worked-case.ts'
 
 type Rows = (deps: TestDeps, payment: Payment) => readonly MoneyRow[]
 
@@ -59,7 +59,7 @@ describe('money of a posted payment', () => {
       '75,560 75,460 100',
     ],
   ])('%s', async ([, rows, lines, balance], { deps, client, payment }) => {
-    await heard(deps, payment, ...rows(deps, payment))
+    await applyRows(deps, payment, ...rows(deps, payment))
 
     expect(await linesIn(deps, client)).toStrictEqual([OWN, ...lines])
     expect(await trialBalance(deps, client)).toBe(balance)
@@ -68,7 +68,7 @@ describe('money of a posted payment', () => {
   it('that moves the 51st time is a finding and the house’s', async ({ deps, client, payment }) => {
     const createdAt = addMs(deps.now(), -DAY_MS)
     const rows = Array.from({ length: 51 }, () => ({ ...aRefund(deps, 1_000), createdAt }))
-    await heard(deps, payment, ...rows)
+    await applyRows(deps, payment, ...rows)
 
     expect(await linesIn(deps, client)).toHaveLength(51)
     expect(await trialBalance(deps, client)).toBe('45,560 45,460 100')
@@ -104,7 +104,7 @@ describe('the public reversal', () => {
       10_000,
     ],
   ])('%s', async ([, rows, left], { deps, payment }) => {
-    await heard(deps, payment, ...rows(deps))
+    await applyRows(deps, payment, ...rows(deps))
 
     const { reversal, ...after } = await now(deps, payment)
     expect([reversal?.amountMinor, after.takenBackMinor]).toStrictEqual([left, left])
@@ -124,12 +124,12 @@ describe('money of a payment that was paid out', () => {
     [40_000, 'written_off 40,000 0 0 40,000 0 -40,000', 'written_off -40,000 0 0 -40,000 0 40,000'],
   ] as const)('is won after the house gave up %d: it takes as much', async (lines, { deps, client, paid }) => {
     const [amount, given, taken] = lines
-    await heard(deps, paid, aChargeback(deps, 100_000))
+    await applyRows(deps, paid, aChargeback(deps, 100_000))
     deps.clock.advance(60)
     await adjusted(deps, client, 'written_off', amount)
     expect(await pendingOf(deps, client.clientId)).toBe(amount - 95_460)
 
-    await heard(deps, paid, aWin(deps, 100_000))
+    await applyRows(deps, paid, aWin(deps, 100_000))
 
     expect(await linesIn(deps, client)).toStrictEqual([OWN, LOST, given, WON, taken])
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0, paidOutMinor: 95_460 })
@@ -144,7 +144,7 @@ describe('money of an open payment', () => {
     ['in part, at once and then by its final fee', 30_000, 65_900, REFUND, '65,560 65,460 100'],
     ['whole: nothing is left by a higher final fee', 100_000, 0, WHOLE_REFUND, '-4,440 0 -4,440'],
   ] as const)('goes back %s', async ([, refund, pending, line, balance], { deps, client, payment }) => {
-    await heard(deps, payment, aRefund(deps, refund))
+    await applyRows(deps, payment, aRefund(deps, refund))
     expect([await pendingOf(deps, client.clientId), await linesIn(deps, client)]).toStrictEqual([pending, []])
 
     await post(deps, await now(deps, payment), { feeMinor: 4_440 })
@@ -154,7 +154,7 @@ describe('money of an open payment', () => {
   })
 
   open('is undone whole once its final fee makes what was won the whole', async ({ deps, payment }) => {
-    await heard(deps, payment, aChargeback(deps, 100_000), aWin(deps, 95_600))
+    await applyRows(deps, payment, aChargeback(deps, 100_000), aWin(deps, 95_600))
     expect((await now(deps, payment)).reversal).not.toHaveProperty('undoneAt')
 
     const { reversal, movements, takenBackMinor } = await post(deps, await now(deps, payment), { feeMinor: 4_440 })
@@ -164,7 +164,7 @@ describe('money of an open payment', () => {
   })
 
   open('is void after a part went back: zeros for the client', async ({ deps, client, payment }) => {
-    await heard(deps, payment, aRefund(deps, 30_000), ownVoid(deps, payment), aRefund(deps, 10_000))
+    await applyRows(deps, payment, aRefund(deps, 30_000), ownVoid(deps, payment), aRefund(deps, 10_000))
 
     expect(await linesIn(deps, client)).toStrictEqual([
       'refund 0 0 0 0 -30,000 -30,000',
@@ -182,7 +182,7 @@ clientTest('the void of an assumed payment takes back what its late row booked',
   expect(await trialBalance(deps, client)).toBe('0 95,900 -95,900')
   await bookLateRow(deps, payment, settledRowFor(payment, { feeMinor: 4_440 }))
 
-  await heard(deps, payment, ownVoid(deps, payment))
+  await applyRows(deps, payment, ownVoid(deps, payment))
 
   expect((await linesIn(deps, client)).at(-1)).toBe('reversal -100,000 -4,000 -100 -95,900 -95,560 340')
   expect(await trialBalance(deps, client)).toBe('0 0 0')
@@ -201,11 +201,11 @@ const settled = (deps: TestDeps, payment: Payment) => post(deps, payment, SETTLE
 
 const HAPPENS: Readonly<Record<string, (deps: TestDeps, payment: Payment) => Promise<unknown>>> = {
   'The provider settles it with a fee of 4,440.': settled,
-  'You refund 30,000.': (deps, payment) => heard(deps, payment, aRefund(deps, 30_000)),
-  'You refund the other 70,000.': (deps, payment) => heard(deps, payment, aRefund(deps, 70_000)),
+  'You refund 30,000.': (deps, payment) => applyRows(deps, payment, aRefund(deps, 30_000)),
+  'You refund the other 70,000.': (deps, payment) => applyRows(deps, payment, aRefund(deps, 70_000)),
   'Another one: the provider settles it with a fee of 4,440.': settled,
-  'A bank charges all of it back.': (deps, payment) => heard(deps, payment, aChargeback(deps, 100_000)),
-  'The dispute is won.': (deps, payment) => heard(deps, payment, aWin(deps, 100_000)),
+  'A bank charges all of it back.': (deps, payment) => applyRows(deps, payment, aChargeback(deps, 100_000)),
+  'The dispute is won.': (deps, payment) => applyRows(deps, payment, aWin(deps, 100_000)),
   'A third one: the provider does not settle it within 7 days.': postAssumed,
   'The provider settles it on day 9, with a fee of 4,440.': async (deps, payment) =>
     bookLateRow(deps, await now(deps, payment), settledRowFor(payment, SETTLED)),

@@ -100,7 +100,7 @@ const wonRow: Row = (deps, paid) =>
     ...NOT_SETTLED,
     transactionId: 'txn-won',
     type: 'correction',
-    comesAgain: true,
+    isDisputeWon: true,
     amountMinor: minor(40_000),
     providerMinor: minor(40_000),
   })
@@ -108,7 +108,7 @@ const wonRow: Row = (deps, paid) =>
 type Paid = (deps: MemoryDeps, client: Client) => Promise<PaidUpstream>
 
 /** A payment, a minute after the sync has read these rows of it. */
-const heard =
+const afterRows =
   (payment: Paid, ...rows: readonly Row[]): Paid =>
   async (deps, client) => {
     const paid = await payment(deps, client)
@@ -126,7 +126,7 @@ const later =
     return paid
   }
 
-const posted = heard(creditedPayment, ownRow)
+const posted = afterRows(creditedPayment, ownRow)
 
 const assumed: Paid = async (deps, client) => {
   const paid = await later(creditedPayment, 7)(deps, client)
@@ -135,7 +135,7 @@ const assumed: Paid = async (deps, client) => {
 }
 
 const givenUp: Paid = async (deps, client) => {
-  const paid = await heard(posted, disputeRow('txn-dispute'), disputeRow('txn-other'))(deps, client)
+  const paid = await afterRows(posted, disputeRow('txn-dispute'), disputeRow('txn-other'))(deps, client)
   await adjusted(deps, client, 'written_off', 10_000)
   return paid
 }
@@ -214,12 +214,12 @@ export const FLOWS = {
     const payment = await paymentOf(deps, await later(creditedPayment, 7)(deps, client))
     return (acting) => postAssumed(acting, payment)
   },
-  'is posted with what went back before': rowed(heard(creditedPayment, refundRow(30_000)), ownRow),
+  'is posted with what went back before': rowed(afterRows(creditedPayment, refundRow(30_000)), ownRow),
   'shows its row late': rowed(assumed, ownRow),
   'is refunded while it is open': rowed(creditedPayment, refundRow(30_000)),
   'is voided while it is open': rowed(creditedPayment, voidRow),
   'is refunded after it was posted': rowed(posted, refundRow(30_000)),
-  'is refunded a second time': rowed(heard(posted, refundRow(30_000)), refundRow(20_000)),
+  'is refunded a second time': rowed(afterRows(posted, refundRow(30_000)), refundRow(20_000)),
   'is voided after it was posted': rowed(posted, voidRow),
   'gets back what was written off': rowed(givenUp, wonRow),
   'is settled': settled,

@@ -110,11 +110,11 @@ const recountMeeting = async (
   return made >= nth
 }
 
-const MOST_TRANSACTIONS = 5
-const MOST_ROUNDS = 3
+const MAX_TRANSACTIONS = 5
+const MAX_ROUNDS = 3
 
 const untilBalanced = async (deps: MemoryDeps, client: Client): Promise<void> => {
-  for (let round = 0; round < MOST_ROUNDS; round++) await recount(deps, client)
+  for (let round = 0; round < MAX_ROUNDS; round++) await recount(deps, client)
   expect(await auditLedger(deps, client.clientId)).toMatchObject({ balanced: true })
 }
 
@@ -136,7 +136,7 @@ describe.each(Object.entries(MEETINGS))('a recount that %s', (_, meeting) => {
       const torn = await tornOf(flow)
 
       it.each(sampleOf(torn.states, 6))('$title', async ({ world }) => {
-        for (let nth = 1; nth <= MOST_TRANSACTIONS; nth++) {
+        for (let nth = 1; nth <= MAX_TRANSACTIONS; nth++) {
           const deps = world()
           if (!(await recountMeeting(deps, torn.client, { ...meeting, nth }))) return
           await untilBalanced(deps, torn.client)

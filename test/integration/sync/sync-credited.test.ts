@@ -74,7 +74,7 @@ const dispute = (deps: TestDeps, paid: PaidUpstream) =>
   rowNow(deps, paid, { type: 'return', returns: 'chargeback', keptMinor: undefined, ...DISPUTED })
 
 const wonRow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) =>
-  rowNow(deps, paid, { type: 'correction', comesAgain: true, keptMinor: undefined, ...fields })
+  rowNow(deps, paid, { type: 'correction', isDisputeWon: true, keptMinor: undefined, ...fields })
 
 const MINUTES = 60
 const DAYS = 86_400

@@ -122,7 +122,7 @@ describe('sync: rows that name money in suspense', () => {
 
   held.for<readonly [string, Partial<ProviderTransaction>, string, object | undefined]>([
     ['a deduction', { type: 'correction' }, 'transaction_unexplained', { type: 'unmatched' }],
-    ['a won dispute', { type: 'correction', comesAgain: true }, 'reversed_upstream', { type: 'unmatched' }],
+    ['a won dispute', { type: 'correction', isDisputeWon: true }, 'reversed_upstream', { type: 'unmatched' }],
     ['a void refund', { type: 'return', status: 'reversed' }, 'reversal#reversed_upstream', undefined],
     ['a status of tomorrow', { status: 'unknown' }, 'transaction_unexplained', undefined],
   ])('%s is a finding, and the money stays held', async ([, fields, cause, booked], { deps, hold, sync }) => {

@@ -22,7 +22,7 @@ import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { syncTest as it } from './sync-test.ts'
 
 /** Payments of a client whose callbacks were lost; the provider's list shows them. */
-const heardOf = async (deps: TestDeps, client: Client, count: number) => {
+const paidAndListed = async (deps: TestDeps, client: Client, count: number) => {
   const paid = await Promise.all(Array.from({ length: count }, () => paidUpstream(deps, client)))
   deps.provider.transactions.push(...paid.map((one) => rowNow(deps, one)))
   return paid
@@ -35,7 +35,7 @@ describe('sync: the endpoints of the events of a page', () => {
   it('are read once for each client, and each payment reaches them', async ({ deps, client }) => {
     const other = await aStoredClient(deps)
     await storedEndpoint(deps, { clientId: client.clientId })
-    const paid = [...(await heardOf(deps, client, 12)), ...(await heardOf(deps, other, 3))]
+    const paid = [...(await paidAndListed(deps, client, 12)), ...(await paidAndListed(deps, other, 3))]
     const recorded = recordTable(deps)
 
     await syncProviderTransactions(recorded.deps)
@@ -47,11 +47,11 @@ describe('sync: the endpoints of the events of a page', () => {
   })
 
   it('are read again by the next page', async ({ deps, client }) => {
-    await heardOf(deps, client, 1)
+    await paidAndListed(deps, client, 1)
     const recorded = recordTable(deps)
     await syncProviderTransactions(recorded.deps)
     await storedEndpoint(deps, { clientId: client.clientId })
-    await heardOf(deps, client, 1)
+    await paidAndListed(deps, client, 1)
 
     await syncProviderTransactions(recorded.deps)
 
@@ -61,7 +61,7 @@ describe('sync: the endpoints of the events of a page', () => {
 
   it('are read again within a page before they are too old for a commit', async ({ deps, client }) => {
     // Eight rows of a page are reconciled at the same time, the ninth after them.
-    const paid = await heardOf(deps, client, 9)
+    const paid = await paidAndListed(deps, client, 9)
     const recorded = recordTable(deps)
     let commits = 0
     const slow = interceptTable(recorded.deps, {
@@ -75,7 +75,7 @@ describe('sync: the endpoints of the events of a page', () => {
   })
 
   it('of a read that failed are read again', async ({ deps, client }) => {
-    await heardOf(deps, client, 9)
+    await paidAndListed(deps, client, 9)
     let failures = 0
     const flaky = interceptTable(deps, {
       before: (call) => {

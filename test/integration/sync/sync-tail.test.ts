@@ -112,7 +112,7 @@ describe('sync: the tail', () => {
   it('is not put off by an early one, nor held back for ever by a far one', async ({ deps }) => {
     const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY }
     const until = (days: number) => ({ ...slice, settlesBy: addMs(deps.now(), days * DAY_MS) })
-    const reading = { dueAt: deps.now(), mostReads: 3 }
+    const reading = { dueAt: deps.now(), maxReads: 3 }
 
     const written = []
     for (const days of [2, 1, 2, 3]) written.push((await registerReading(deps, until(days), reading)).applied)
@@ -126,7 +126,7 @@ describe('sync: the tail', () => {
   it('reads an hour again whose readings are over, for a payment that was credited after them', async ({ deps }) => {
     const settlesBy = addMs(deps.now(), DAY_MS)
     const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY, settlesBy }
-    const reading = { dueAt: deps.now(), mostReads: 3 }
+    const reading = { dueAt: deps.now(), maxReads: 3 }
 
     const read = []
     for (const reads of [1, 2, 3, 4]) {

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
 import { DUE_ALERTS } from '../../../shared/due-work/due-kinds.ts'
 import { addMs } from '../../../shared/time.ts'
+import { alertBeforeRound, checkAbandoned } from '../../../shared/webhook/delivery/alert-abandoned.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { endAlert } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
-import { checkAbandoned, tellFirst } from '../../../shared/webhook/delivery/tell-abandoned.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { findEndpoint, moveLastAlert, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
@@ -188,7 +188,7 @@ it('the end of an alert changes neither the due work of a new round nor the aler
   const read = await rowOf(deps, delivery)
   await deps.table.transact({ delivery: startRound(read, deps.now()) })
 
-  expect(await tellFirst(deps, read)).toBeUndefined()
+  expect(await alertBeforeRound(deps, read)).toBeUndefined()
   expect((await deps.table.write(endAlert(read))).applied).toBe(false)
   expect((await deps.table.write(endAlert({ ...read, attempts: 16 }))).applied).toBe(false)
   const begun = await rowOf(deps, delivery)

@@ -28,7 +28,7 @@ const aMerchant = async (own?: TestDeps) => {
 }
 
 const listed = async (deps: TestDeps, clientId: ClientId, filter: DeliveryFilter = {}, page = 1, perPage = 25) =>
-  (await listDeliveries(deps, { clientId, filter, page: { page, perPage }, mostLooked: 1_000 })).map(
+  (await listDeliveries(deps, { clientId, filter, page: { page, perPage }, maxLooked: 1_000 })).map(
     ({ delivery }) => delivery.deliveryId,
   )
 
@@ -90,7 +90,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     await deliverWebhook(deps, messageFor(delivery))
     await drainQueue(deps)
 
-    const listing = { clientId, filter: {}, page: { page: 1, perPage: 25 }, mostLooked: 1_000 }
+    const listing = { clientId, filter: {}, page: { page: 1, perPage: 25 }, maxLooked: 1_000 }
     const [shown] = await listDeliveries(deps, listing)
 
     expect(shown?.attempts.map(({ number }) => number - attempts)).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8])

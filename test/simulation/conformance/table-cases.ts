@@ -40,7 +40,7 @@ const puts = (name: string, words: string, ...items: readonly object[]): TableCa
 
 const [TEXT_B, TEXT_C] = [equals('text', 'b'), equals('text', 'c')]
 const MANY = Array.from({ length: 101 }, () => aKey())
-const MOST_BYTES = 400 * 1_024
+const MAX_BYTES = 400 * 1_024
 /** Fields that give an item with a key of `aKey` exactly this size. */
 const filling = (bytes: number) => ({ data: 'x'.repeat(bytes - Buffer.byteLength(`pksk${aKey().pk}ITEMdata`)) })
 const indexKeys = (entityBytes: number, idBytes: number) => ({
@@ -113,13 +113,13 @@ export const TABLE_CASES: readonly TableCase[] = [
   puts('what the client refuses', 'not sent', ...NO_VALUES.map((value) => ({ value }))),
   puts('empty names', 'invalid', { '': 1 }, { map: [{ '': 1 }] }),
   updates('empty names', 'invalid', { set: { value: [{ '': 1 }] } }),
-  puts('400 KB and of one byte more', 'applied invalid', filling(MOST_BYTES), filling(MOST_BYTES + 1)),
+  puts('400 KB and of one byte more', 'applied invalid', filling(MAX_BYTES), filling(MAX_BYTES + 1)),
   asks(
     'what is too large in a put before its condition, in an update after it',
     'invalid applied refused invalid',
     (a, b) => [
-      put(a, filling(MOST_BYTES + 1), isNew),
-      put(b, filling(MOST_BYTES)),
+      put(a, filling(MAX_BYTES + 1), isNew),
+      put(b, filling(MAX_BYTES)),
       ...[isNew, exists].map((condition) => update(b, { set: { more: 1 } }, condition)),
     ],
   ),

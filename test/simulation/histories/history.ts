@@ -80,14 +80,14 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
 }
 
 /** One try a second, for longer than the largest clock difference of twenty seconds. */
-const MOST_TRIES = 24
+const MAX_TRIES = 24
 
 /** Sends a merchant's requests, one a second, and repeats them after a 429 (a slow clock counts earlier requests). */
 const pacedRequests = (world: World, tenant: Tenant) => {
   const ask = async (
     functionName: string,
     asked: HttpRequest = {},
-    tries = MOST_TRIES,
+    tries = MAX_TRIES,
   ): Promise<HttpReply | undefined> => {
     await world.scheduler.runFor(1_000)
     const reply = await drive(world, requestAs(world, tenant, functionName, asked))

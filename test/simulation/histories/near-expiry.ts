@@ -47,11 +47,11 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
   return { cancel, refresh, pay, acts, rivals: [cancel, payAtOnce] }
 }
 
-const MOST_RIVALS = 12
+const MAX_RIVALS = 12
 
 /** Acts while another worker's write is delayed: one at a time, and a bounded number of times. */
 const rivalOf = ({ world }: Play, acts: readonly Act[]) => {
-  let left = MOST_RIVALS
+  let left = MAX_RIVALS
   let isUnderWay = false
   return async () => {
     if (isUnderWay || left-- <= 0) return

@@ -142,7 +142,7 @@ const actionsOn = (play: Play, { pk }: Key) => {
   return ACTIONS[kind]?.(play, id.join('#')) ?? []
 }
 
-const MOST_AT_ONCE = 2
+const MAX_AT_ONCE = 2
 
 /** While a write is delayed, another actor changes the same item, so the writer's read is out of date. */
 export const changeDuringWrites = (play: Play): void => {
@@ -154,7 +154,7 @@ export const changeDuringWrites = (play: Play): void => {
     const isTelling = process.name === 'check-due-alerts' && keys.every(({ pk }) => pk.startsWith('SUSPENSE#'))
     const actions = isTelling ? [] : keys.flatMap((key) => actionsOn(play, key))
     // Each action writes too, and may lead to the next: without a limit they would never end.
-    if (running >= MOST_AT_ONCE || actions.length === 0 || world.oddities.chance(0.5)) return
+    if (running >= MAX_AT_ONCE || actions.length === 0 || world.oddities.chance(0.5)) return
     running++
     count(world.tally, `interfered with ${process.name}`)
     meet(world, 'another caller changes the item that is being written')

@@ -127,7 +127,7 @@ const watchSettling = (world: World): (() => readonly string[]) => {
   const { since } = watchStates(world, / CLIENT$/, 'client_id')
   const apartMs = watchClocks(world)
 
-  const leastFloor = (clientId: string): number =>
+  const minFloor = (clientId: string): number =>
     Math.min(
       ...since(clientId, world.scheduler.nowMs() - RECORDING_MS).map((client) =>
         amount(client, 'settlement_floor_minor'),
@@ -157,7 +157,7 @@ const watchSettling = (world: World): (() => readonly string[]) => {
     }
     if (sk !== 'SETTLEMENT' || before !== undefined) return
     world.problems.push(...ageProblems(after))
-    const floor = leastFloor(text(after, 'client_id'))
+    const floor = minFloor(text(after, 'client_id'))
     const net = amount(after, 'net_minor')
     if (!(net > floor))
       world.problems.push(`settlement ${text(after, 'settlement_id')} of ${net} is not above ${floor}`)

@@ -139,7 +139,7 @@ const LONG_MS = [2 * MINUTE_MS, 20 * MINUTE_MS, 150 * MINUTE_MS, 400 * MINUTE_MS
 /** The impairments of an endpoint, one after the other. */
 const COURSES: readonly (readonly Impairment[])[] = [['late'], ['late', 'refuses'], ['refuses']]
 /** The longest time between two test events: their deliveries are abandoned together, or soon after each other. */
-const APART_MOST_MS = [30_000, 12 * MINUTE_MS]
+const MAX_APART_MS = [30_000, 12 * MINUTE_MS]
 
 /** An endpoint's server answers late or refuses connections, while an operator sends test events. */
 export const impairEndpoint = async (play: Scene): Promise<void> => {
@@ -153,7 +153,7 @@ export const impairEndpoint = async (play: Scene): Promise<void> => {
     const untilMs = scheduler.nowMs() + prng.pick(LONG_MS) * (0.5 + prng.next())
     for (let left = prng.int(1, 4); left > 0 && scheduler.nowMs() < untilMs; left--) {
       await operate(world, 'send-test-event', { client_id: clientId, endpoint_id: endpointId })
-      await passed(world, prng.int(0, prng.pick(APART_MOST_MS)))
+      await passed(world, prng.int(0, prng.pick(MAX_APART_MS)))
     }
     await passed(world, Math.ceil(Math.max(0, untilMs - scheduler.nowMs())))
   }

@@ -123,10 +123,10 @@ const voidMovement = (world: World, requestId: string, paidId: string | undefine
 }
 
 /** A limit, because other scenes follow a movement by another one. */
-const MOST_MOVEMENTS = 8
+const MAX_MOVEMENTS = 8
 
 const isExhausted = ({ movements }: StoredItem): boolean =>
-  Array.isArray(movements) && movements.length >= MOST_MOVEMENTS
+  Array.isArray(movements) && movements.length >= MAX_MOVEMENTS
 
 /** The provider reverses a credited payment, whole or in part, or its dispute is won, even twice. */
 export const reverseSome = (

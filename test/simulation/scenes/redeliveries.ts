@@ -36,7 +36,7 @@ export const rounds = (
   return [merchant, merchant, operator, operator, inBulk]
 }
 
-const soon = ({ world }: Scene, mostMs: number) => passed(world, world.prng.int(0, mostMs))
+const soon = ({ world }: Scene, maxMs: number) => passed(world, world.prng.int(0, maxMs))
 
 /** One delivery is redelivered repeatedly by its merchant and by operators; one operator names the wrong client. */
 export const redeliverRepeatedly = async (play: Scene): Promise<void> => {

@@ -17,7 +17,7 @@ import type { World } from '../world/world.ts'
 
 const OVERLAP_MS = 2 * 60_000
 /** How often an hour of rows that are not final may be read (design section 4, "Tail"). */
-const MOST_READINGS = 5
+const MAX_READINGS = 5
 
 const slicesOf = ({ written }: Write): readonly RawItem[] =>
   written.flatMap(({ before, after }) => (before === undefined && after?.['kind'] === 'head' ? [after] : []))
@@ -63,7 +63,7 @@ const ofJobs: Rules = {
   'moves its last reading to an earlier time': (write) =>
     !write.isNew && text(write.after, 'settles_by') < text(write.before, 'settles_by'),
   'counts more than one reading, or counts down': movesOtherwise('reads', 0, 1),
-  'is read more often than allowed': ({ after }) => amount(after, 'reads') > MOST_READINGS,
+  'is read more often than allowed': ({ after }) => amount(after, 'reads') > MAX_READINGS,
   'changes its transaction, or takes an older reading of it': (write) => {
     const [known, heard] = [write.before['transaction'], write.after['transaction']].map(Object)
     if (isBegun(write) || !isHeardAgain(write)) return false

@@ -12,7 +12,7 @@ export type Invocation =
   /** No concurrency was left: nothing was started. */
   | { readonly kind: 'throttled' }
 
-const TAKEN_TIMES = { leastMs: 1_000, mostMs: 3 * 60_000 }
+const TAKEN_TIMES = { minMs: 1_000, maxMs: 3 * 60_000 }
 
 /** Other functions use the account's concurrency: most invocations of functions without a reserved one are refused. */
 const isThrottled = (world: World, { spec }: LoadedFunction): boolean => {

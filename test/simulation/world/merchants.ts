@@ -19,7 +19,7 @@ type PostPlan = { readonly durationMs: number; readonly arrive: (atMs: number) =
 
 const TIMEOUT_MS = 10_000
 /** Long enough to hold a worker, and shorter than an attempt's timeout. */
-const LATE = { leastMs: 5_000, mostMs: 9_900 }
+const LATE = { minMs: 5_000, maxMs: 9_900 }
 
 const outcome = (status: number | undefined, error: WebhookResult['error'], durationMs: number): WebhookResult => ({
   httpStatus: status,
@@ -70,7 +70,7 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
       const isDown = impairment === 'hangs' || isStuck(request.url, faults, nowMs)
       const hangs = prng.chance(faults.merchantHangs) || isDown
       if (hangs) onFault(isDown ? 'endpointHangs' : 'merchantHangs')
-      const answersMs = impairment === 'late' ? prng.int(LATE.leastMs, LATE.mostMs) : prng.int(5, 800)
+      const answersMs = impairment === 'late' ? prng.int(LATE.minMs, LATE.maxMs) : prng.int(5, 800)
       const durationMs = hangs ? TIMEOUT_MS : answersMs
       const status = prng.chance(faults.merchantFails) ? prng.pick([500, 503, 404, 302]) : 200
       if (status !== 200 && !hangs) onFault('merchantFails')

@@ -83,7 +83,7 @@ const withinPages = (world: World, { pathname, searchParams }: URL): URLSearchPa
   return query
 }
 
-const BUSY_TIMES = { leastMs: 5_000, mostMs: 3 * MINUTE_MS }
+const BUSY_TIMES = { minMs: 5_000, maxMs: 3 * MINUTE_MS }
 
 /** For a while the provider refuses every second call, each with another time to wait. */
 const isBusy = (world: World): boolean =>

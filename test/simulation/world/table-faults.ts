@@ -11,7 +11,7 @@ import { count, hasFault, inStretch, noteFault, type World } from './world.ts'
 
 /** DynamoDB recognises a repeated transaction by its token for this time. */
 const TOKEN_MS = 10 * 60_000
-const THROTTLED_TIMES = { leastMs: 5_000, mostMs: 5 * 60_000 }
+const THROTTLED_TIMES = { minMs: 5_000, maxMs: 5 * 60_000 }
 
 /** Shorter and longer than another worker needs for the same work. */
 const DELAYS_MS = [100, 1_000, 10_000]

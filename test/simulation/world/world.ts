@@ -20,7 +20,7 @@ export const CALLBACK_TOKEN = 'simulation-callback-token'
 const START_MS = Date.UTC(2026, 10, 2, 3, 0, 0)
 
 /** The largest page of the provider, in rows. */
-export const MOST_ROWS_A_PAGE = 50
+export const MAX_ROWS_A_PAGE = 50
 
 export type WorldOptions = {
   readonly seed: number
@@ -55,7 +55,7 @@ export const createWorld = ({
   tracing = false,
   providerFees = 'deducted',
   historySteps = { rows: 2, pages: 2, block: 3, atOnce: 6 },
-  rowsAPage = seed % 4 < 2 && seed % 3 !== 0 ? 4 : MOST_ROWS_A_PAGE,
+  rowsAPage = seed % 4 < 2 && seed % 3 !== 0 ? 4 : MAX_ROWS_A_PAGE,
 }: WorldOptions) => {
   const prng = createPrng(seed)
   const tally: Tally = new Map()
@@ -185,23 +185,23 @@ export const lag = ({ prng }: World, worstMs: number): number => (worstMs > 0 ? 
 
 type Stretch = { readonly isOn: boolean; readonly untilMs: number }
 
-type StretchTimes = { readonly leastMs: number; readonly mostMs: number }
+type StretchTimes = { readonly minMs: number; readonly maxMs: number }
 
 /** Whether a lasting fault is on. It is drawn again when its time is over. */
-export const inStretch = (world: World, what: string, probability: number, { leastMs, mostMs }: StretchTimes) => {
+export const inStretch = (world: World, what: string, probability: number, { minMs, maxMs }: StretchTimes) => {
   if (probability === 0) return false
   const nowMs = world.scheduler.nowMs()
   const known = world.stretches.get(what)
   if (known && nowMs < known.untilMs) return known.isOn
   const isOn = world.prng.chance(probability)
-  world.stretches.set(what, { isOn, untilMs: nowMs + world.prng.int(leastMs, mostMs) })
+  world.stretches.set(what, { isOn, untilMs: nowMs + world.prng.int(minMs, maxMs) })
   if (isOn) trace(world, () => `  ! ${what}`)
   if (isOn) count(world.tally, `stretch: ${what}`)
   return isOn
 }
 
 export const QUEUES_DOWN = 'queues down'
-const DOWN_TIMES = { leastMs: 60_000, mostMs: 3_600_000 }
+const DOWN_TIMES = { minMs: 60_000, maxMs: 3_600_000 }
 
 /** Until when no queue can be reached; 0 while they can. */
 export const queuesDownUntilMs = (world: World): number =>

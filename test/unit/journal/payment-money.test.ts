@@ -18,7 +18,7 @@ const together = (a: Figures, b: Figures) => lessFigures(a, lessFigures(NO_FIGUR
 
 const HISTORIES = 200_000
 const SEED = 20_261_122
-const MOST_ROWS = 10
+const MAX_ROWS = 10
 
 /** Few ids, so that rows meet: refunds, two disputes and their ends; and the payment's own row, seldom. */
 const ROWS: readonly Pick<MoneyRow, 'type' | 'transactionId' | 'isOwnRow'>[] = [
@@ -46,7 +46,7 @@ const contradicted = (prng: Prng): readonly MoneyRow[] | undefined => {
   let money = untouched(figuresOf(minor(gross), minor(fee), minor(markup)))
   let sum = money.price
   const rows: MoneyRow[] = []
-  for (let left = prng.int(1, MOST_ROWS); left > 0; left--) {
+  for (let left = prng.int(1, MAX_ROWS); left > 0; left--) {
     const amountMinor = minor(prng.chance(1 / 2) ? prng.int(1, 120) : prng.pick(EDGES))
     const row: MoneyRow = { ...prng.pick(ROWS), amountMinor, providerMinor: ZERO, at: AT }
     rows.push(row)

@@ -148,7 +148,7 @@ describe('xendit listTransactions', () => {
     const won = { type: 'CHARGEBACK_REVERSAL', status: 'SUCCESS' }
     const read = await rows(won, { ...won, status: 'PENDING' }, { ...won, type: 'ADJUSTMENT_ADD' })
 
-    expect(read.map(({ comesAgain }) => comesAgain)).toStrictEqual([true, undefined, undefined])
+    expect(read.map(({ isDisputeWon }) => isDisputeWon)).toStrictEqual([true, undefined, undefined])
   })
 
   it('is not stopped by rows of other products', async () => {

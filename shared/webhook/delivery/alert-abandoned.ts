@@ -8,16 +8,16 @@ import type { Delivery } from './delivery.ts'
 import { endAlert, findDeliveries, findDelivery, postponeDelivery } from './delivery-store.ts'
 import { listedKeys } from './list-deliveries.ts'
 
-export type TellDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
+export type AlertDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
 
 /** At most one alert about an endpoint in this time, unless a redelivery needs it earlier. */
 export const ALERT_EVERY_MS = 15 * MINUTE_MS
 /** The most deliveries in one alert; the rest gets its own. */
-const MOST_TOLD = 2_500
+const MAX_ALERTED = 2_500
 /** The most abandoned deliveries that are read for one alert, newest first. Older ones get their own. */
-const MOST_LOOKED = 10_000
+const MAX_LOOKED = 10_000
 const LOOK_PAGE = 500
-const MOST_NAMED = 500
+const MAX_NAMED = 500
 const WRITES_AT_A_TIME = 25
 
 export const alertDueAt = (
@@ -28,29 +28,29 @@ export const alertDueAt = (
 
 const needsAlert = ({ status, dueAt }: Delivery): boolean => status === 'abandoned' && dueAt !== undefined
 
-const alertOf = ({ clientId, endpointId }: Delivery, told: readonly Delivery[]): Alert => {
-  const named = told.slice(0, MOST_NAMED).map(({ deliveryId }) => deliveryId)
-  const rest = told.length > MOST_NAMED ? ` and ${told.length - MOST_NAMED} more` : ''
+const alertOf = ({ clientId, endpointId }: Delivery, abandoned: readonly Delivery[]): Alert => {
+  const named = abandoned.slice(0, MAX_NAMED).map(({ deliveryId }) => deliveryId)
+  const rest = abandoned.length > MAX_NAMED ? ` and ${abandoned.length - MAX_NAMED} more` : ''
   return {
     kind: 'delivery.abandoned',
     subject: endpointId,
     message:
-      `To endpoint ${endpointId} of client ${clientId}, abandoned after their last attempt: ${told.length} ` +
-      `${told.length === 1 ? 'delivery' : 'deliveries'}: ${named.join(', ')}${rest}. The merchant does not know of these events. All of them: ` +
+      `To endpoint ${endpointId} of client ${clientId}, abandoned after their last attempt: ${abandoned.length} ` +
+      `${abandoned.length === 1 ? 'delivery' : 'deliveries'}: ${named.join(', ')}${rest}. The merchant does not know of these events. All of them: ` +
       `list-deliveries {"client_id": "${clientId}", "endpoint_id": "${endpointId}", "status": "abandoned"}; ` +
       'redeliver by endpoint_id and since sends them again.',
   }
 }
 
-const unreportedOf = async (deps: TellDeps, delivery: Delivery): Promise<readonly Delivery[]> => {
-  const abandoned = await listedKeys(deps, delivery.endpointId, 'abandoned', MOST_LOOKED)
+const unreportedOf = async (deps: AlertDeps, delivery: Delivery): Promise<readonly Delivery[]> => {
+  const abandoned = await listedKeys(deps, delivery.endpointId, 'abandoned', MAX_LOOKED)
   const others = abandoned.map(({ deliveryId }) => deliveryId).filter((id) => id !== delivery.deliveryId)
   const unreported = [delivery]
   for (const some of chunks(others, LOOK_PAGE)) {
     unreported.push(...(await findDeliveries(deps, some)).filter(needsAlert))
-    if (unreported.length >= MOST_TOLD) break
+    if (unreported.length >= MAX_ALERTED) break
   }
-  return unreported.slice(0, MOST_TOLD)
+  return unreported.slice(0, MAX_ALERTED)
 }
 
 /**
@@ -58,28 +58,28 @@ const unreportedOf = async (deps: TellDeps, delivery: Delivery): Promise<readonl
  * another worker has just moved the endpoint's `last_alert_at` and reports them. Rows are marked after the alert: if the
  * worker dies between, the next one reports them again. Throws when the alert cannot be published.
  */
-const tell = async (deps: TellDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<boolean> => {
+const publishAlert = async (deps: AlertDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<boolean> => {
   // Always later than the last time: two workers in one millisecond, or on clocks that differ, cannot both claim it.
   const at = alertDueAt(endpoint, deps.now(), 1)
   if (endpoint && !(await moveLastAlert(deps, endpoint, endpoint.lastAlertAt, at))) return false
-  const told = await unreportedOf(deps, delivery)
+  const unreported = await unreportedOf(deps, delivery)
   try {
-    await deps.alerts.publish(alertOf(delivery, told))
+    await deps.alerts.publish(alertOf(delivery, unreported))
   } catch (error) {
     // Due work retries each minute, not in a quarter of an hour.
     if (endpoint) await moveLastAlert(deps, endpoint, at, endpoint.lastAlertAt)
     throw error
   }
-  await mapInChunks(told, WRITES_AT_A_TIME, (one) => deps.table.write(endAlert(one)))
+  await mapInChunks(unreported, WRITES_AT_A_TIME, (one) => deps.table.write(endAlert(one)))
   const { endpointId: endpoint_id, clientId: client_id } = delivery
-  deps.log.info('alert.published', { endpoint_id, client_id, deliveries: told.length })
+  deps.log.info('alert.published', { endpoint_id, client_id, deliveries: unreported.length })
   return true
 }
 
-const endpointOf = (deps: TellDeps, { clientId, endpointId }: Delivery): Promise<Endpoint | undefined> =>
+const endpointOf = (deps: AlertDeps, { clientId, endpointId }: Delivery): Promise<Endpoint | undefined> =>
   findEndpointEver(deps, clientId, endpointId)
 
-export const checkAbandoned = async (deps: TellDeps, deliveryId: DeliveryId): Promise<boolean> => {
+export const checkAbandoned = async (deps: AlertDeps, deliveryId: DeliveryId): Promise<boolean> => {
   const delivery = await findDelivery(deps, deliveryId)
   if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
   const endpoint = await endpointOf(deps, delivery)
@@ -88,22 +88,22 @@ export const checkAbandoned = async (deps: TellDeps, deliveryId: DeliveryId): Pr
     await postponeDelivery(deps, delivery, mayAt, undefined)
     return false
   }
-  return tell(deps, delivery, endpoint)
+  return publishAlert(deps, delivery, endpoint)
 }
 
-/** Redeliveries of one endpoint meet each other's alerts at most a few times. */
+/** Redeliveries of one endpoint race for its alerts at most a few times. */
 const MAX_TRIES = 4
 
 /** Reports unreported abandonments of an endpoint before a new round; undefined when another began one. */
-export const tellFirst = async (deps: TellDeps, met: Delivery): Promise<Delivery | undefined> => {
-  let delivery = met
+export const alertBeforeRound = async (deps: AlertDeps, read: Delivery): Promise<Delivery | undefined> => {
+  let delivery = read
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     if (!needsAlert(delivery)) return delivery
     // An alert about another delivery of the endpoint may have included it since it was read.
     const current = await findDelivery(deps, delivery.deliveryId)
     if (current?.status !== delivery.status || current.attempts !== delivery.attempts) return undefined
     delivery = current
-    if (needsAlert(delivery)) await tell(deps, delivery, await endpointOf(deps, delivery))
+    if (needsAlert(delivery)) await publishAlert(deps, delivery, await endpointOf(deps, delivery))
   }
   throw new Error('other workers kept alerting about an endpoint while a round was begun')
 }
