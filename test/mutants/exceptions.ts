@@ -9,6 +9,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/table/list-items.ts listMergedItems: comparison moved 2f5f7660',
     'shared/webhook/delivery/delivery-store.ts attemptsOf: comparison moved e7cdbf5a',
     'shared/webhook/delivery/list-deliveries.ts LISTED_BY_THEN_MS: bound moved a84a66a1',
+    'shared/webhook/delivery/list-deliveries.ts listedKeys: condition false 03e6d4aa',
     'shared/webhook/delivery/list-deliveries.ts newestDeliveries: choice reversed 7e1a3418',
     'shared/webhook/delivery/alert-abandoned.ts unreportedOf: comparison moved 48b39192',
   ],
@@ -64,6 +65,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/journal/entry-store.ts toEntryItem: condition dropped d6b72185',
   ],
   'An invariant that no stored state breaks: without it the next line fails as well.': [
+    'shared/payment/news/cancel-payment.ts whenOvertaken: write dropped 99638ba7',
     'shared/payment/create/run-attempt.ts tryCommit: write dropped 14d0e70b',
   ],
   'Work of this kind has one slot, so the id that chooses the slot changes nothing.': [

@@ -8,7 +8,7 @@ import { handler as updateClient } from '../../../functions/admin/update-client.
 import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
-import { auditHeadKey, auditRecordPk, type Key } from '../../../shared/table/keys.ts'
+import { auditHeadKey, auditRecordPk, clientKey, type Key } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
@@ -83,6 +83,15 @@ describe('the audit trail', () => {
       await putRaw(deps, was)
     }
     expect(await audited()).toStrictEqual(WHOLE)
+  })
+
+  it('shows a client that changed without a record, with both values', async () => {
+    const { deps, clientId } = await aTrail()
+    await putRaw(deps, { ...(await rawItem(deps, clientKey(clientId))), name: 'three' })
+
+    const { differences } = await auditLedger(deps, clientId)
+
+    expect(differences).toStrictEqual([{ what: 'client.name', id: clientId, expected: '"two"', found: '"three"' }])
   })
 
   it('shows a record that is gone, the newest too, and a head that is', async () => {

@@ -209,6 +209,7 @@ describe('the payout gate (design section 11)', () => {
     const [one, others] = [all.slice(0, 1), all.slice(1)]
     await note(deps, client, 'payments 1', others)
     await note(deps, client, 'payments 2', one)
+    expect((await readClientVerdict(deps, client.clientId)).standing).toHaveLength(100)
     const repaired = await note(deps, client, 'payments 1', [])
 
     await note(deps, client, 'payments 1', others)
