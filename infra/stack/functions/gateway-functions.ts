@@ -49,8 +49,9 @@ const gatewayFunction = (
     memorySize: spec.memoryMb,
     timeout: Duration.seconds(spec.timeoutSeconds),
     environment: environmentOf(spec, resources),
-    // Old versions are kept, because an alias can only move back to an existing version (runbook).
-    currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
+    // An alias can move back to an old version (runbook). A rolled back one would prevent the next try: Lambda publishes
+    // the same code only once.
+    currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
     recursiveLoop: spec.recursive === true ? lambda.RecursiveLoop.ALLOW : lambda.RecursiveLoop.TERMINATE,
     ...reservedConcurrency(spec, stage),
     ...networkOf(spec, resources),
