@@ -15,7 +15,7 @@ export class OperatorsStack extends StageStack {
     encryptLogs(this, data.key)
     const specs = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
     const functions = new GatewayFunctions(this, 'Functions', specs, { stage, data })
-    new DutyPolicies(this, 'Duties', { stage, provider: data.provider, key: data.key })
+    new DutyPolicies(this, 'Duties', { stage, data })
     if (stage.invocationTrail) new InvocationTrail(this, 'InvocationTrail', stage, functions)
   }
 }

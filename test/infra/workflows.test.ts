@@ -121,4 +121,6 @@ it('docs/operations.md has the pipeline’s role trust one stage’s environment
   ])
   expect(text).toMatch(/environments\/prod [\s\S]+"reviewers": \[\{/)
   expect(text).toContain('--policy-arn "arn:aws:iam::$account:policy/gateway-prod-deploy"')
+  // Of AWS's own policies, the doctor needs the one that may start drift detection.
+  expect(text).toContain('--policy-arn arn:aws:iam::aws:policy/ReadOnlyAccess\n')
 })

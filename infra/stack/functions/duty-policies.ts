@@ -1,15 +1,14 @@
 import { Annotations, CfnOutput, DefaultStackSynthesizer, Stack } from 'aws-cdk-lib'
 import { ManagedPolicy, PolicyStatement, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam'
-import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
 import { DUTIES, mayInvoke, ROLES, type Role } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import type { DataStack } from '../data-stack.ts'
 import { PROVER, stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
-import type { ProviderSecrets } from '../storage/stage-secrets.ts'
 
-type Props = { readonly stage: DeployedStage; readonly provider: ProviderSecrets; readonly key: IKey | undefined }
+type Props = { readonly stage: DeployedStage; readonly data: DataStack }
 
 /**
  * A managed policy for each duty, to be attached to people, and one for the deployer. Each function belongs to one
@@ -26,7 +25,7 @@ export class DutyPolicies extends Construct {
     const started = MANIFEST.filter((spec) => mayInvoke(role, spec)).map((spec) => spec.name)
     // The doctor uses it to ask whether operators' functions work. It starts no action.
     const functions = role === 'deploy' ? [...started, PROVER] : started
-    const does = role === 'deploy' ? 'deploy, hold the provider’s secrets, start what schedules start' : DUTIES[role]
+    const does = role === 'deploy' ? 'deploy, hold the stage’s secrets, start what schedules start' : DUTIES[role]
     const name = stackNameOf(stage, role)
     const forWhom = `For people who do this: ${does}. It may invoke ${functions.join(', ')}`
     const policy = new ManagedPolicy(this, role, {
@@ -49,9 +48,9 @@ export class DutyPolicies extends Construct {
     Annotations.of(this).addInfo(`${name}. ${forWhom}`)
   }
 
-  /** `cdk deploy` works by the roles that `cdk bootstrap` made. The provider's secrets are put, and read by the doctor. */
-  private deploying({ provider, key }: Props): PolicyStatementProps[] {
-    const secrets = [provider.key.secretArn, provider.callbackTokens.secretArn]
+  /** `cdk deploy` works by the roles that `cdk bootstrap` made. The stage's secrets are put, and read by the doctor. */
+  private deploying({ data: { provider, originSecret, key } }: Props): PolicyStatementProps[] {
+    const secrets = [provider.key, provider.callbackTokens, ...(originSecret ? [originSecret] : [])]
     const { partition, account, region } = Stack.of(this)
     const conditions = { StringEquals: { 'kms:ViaService': `secretsmanager.${region}.amazonaws.com` } }
     const forKey = { sid: 'Key', actions: ['kms:Decrypt', 'kms:GenerateDataKey'], conditions }
@@ -62,9 +61,9 @@ export class DutyPolicies extends Construct {
         resources: [`arn:${partition}:iam::${account}:role/cdk-${DefaultStackSynthesizer.DEFAULT_QUALIFIER}-*`],
       },
       {
-        sid: 'ProviderSecrets',
+        sid: 'Secrets',
         actions: ['secretsmanager:DescribeSecret', 'secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue'],
-        resources: secrets,
+        resources: secrets.map(({ secretArn }) => secretArn),
       },
       ...(key ? [{ ...forKey, resources: [key.keyArn] }] : []),
     ]

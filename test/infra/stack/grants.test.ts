@@ -137,7 +137,7 @@ it('the policies of each role are below the size limit of IAM', () => {
 
 /* Which functions each policy lets people invoke: test/infra/templates. */
 describe('policies for people', () => {
-  const { all, messages } = synthesised('prod')
+  const { all, each, messages } = synthesised('prod')
   const policies = all('AWS::IAM::ManagedPolicy').map(({ ManagedPolicyName, PolicyDocument }) => ({
     name: String(ManagedPolicyName),
     text: JSON.stringify(PolicyDocument),
@@ -152,6 +152,14 @@ describe('policies for people', () => {
       for (const [, reached] of text.matchAll(/:function:gateway-prod-([a-z-]+)/g))
         expect(printed[index]).toContain(reached)
     }
+  })
+
+  it('let the deployer read each secret of the stage, as the doctor does', () => {
+    const secrets = each('AWS::SecretsManager::Secret', 'Name').map((name) => `"<${String(name)}>"`)
+    const deployer = policies.find(({ name }) => name === 'gateway-prod-deploy')
+
+    expect(secrets).toHaveLength(3)
+    expect(secrets.filter((secret) => !deployer?.text.includes(secret))).toStrictEqual([])
   })
 
   it('are below the size limit of IAM with account and region filled in', () => {
