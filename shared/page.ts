@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { invalid } from './errors.ts'
 
 /** Limits of spec sections 4.2 and 8. */
 const DEFAULT_PER_PAGE = 25
@@ -59,6 +60,18 @@ export const CURSOR_JSON = v.pipe(
   v.transform((text) => Buffer.from(text, 'base64url').toString('utf8')),
   v.parseJson(),
 )
+
+/** The content of an operator's cursor. Throws 422 for any other text. */
+export const readCursor = <const Schema extends v.GenericSchema>(
+  schema: Schema,
+  cursor: string,
+): v.InferOutput<Schema> => {
+  const json = v.safeParse(CURSOR_JSON, cursor)
+  const parsed = v.safeParse(schema, json.output)
+  if (json.success && parsed.success) return parsed.output
+  const reason = 'must be the cursor of the run before'
+  throw invalid(`cursor: ${reason}`, { cursor: [reason] }, 'Leave it out to begin with the first run.')
+}
 
 /** The short pagination object of settlements and operator lists. */
 export const pagination = ({ page, perPage }: Page) => ({ page, per_page: perPage })

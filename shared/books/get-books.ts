@@ -10,7 +10,7 @@ import { houseTotals } from '../journal/house-store.ts'
 import { entryPages } from '../journal/read-entries.ts'
 import { readWindow } from '../ledger/window-store.ts'
 import { MinorSchema, plus, ZERO } from '../money.ts'
-import { encodeCursor } from '../page.ts'
+import { encodeCursor, readCursor } from '../page.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { csv } from '../settlement/statement/csv.ts'
@@ -27,7 +27,7 @@ import {
   unequalSides,
   withOwed,
 } from './book.ts'
-import { type BookPeriod, bookPeriod, type PeriodInput, progressIn, WALK_FIELDS, walkClients } from './walk-clients.ts'
+import { type BookPeriod, bookPeriod, type PeriodInput, WALK_FIELDS, walkClients } from './walk-clients.ts'
 
 type BooksDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs' | 'provider'>
 
@@ -90,7 +90,7 @@ const Progress = v.strictObject({
 
 const booksOfAll = async (deps: BooksDeps, input: BooksInput): Promise<object> => {
   const isCsv = input.format === 'csv'
-  const kept = input.cursor === undefined ? undefined : progressIn(Progress, input.cursor)
+  const kept = input.cursor === undefined ? undefined : readCursor(Progress, input.cursor)
   const period = kept?.period ?? bookPeriod(deps, input)
   const lines: Line[] = []
   let sum: CheckedBook = kept ?? NOTHING

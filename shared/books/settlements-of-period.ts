@@ -3,13 +3,13 @@ import { mapInChunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { endOfBookDay } from '../journal/day-totals.ts'
-import { encodeCursor } from '../page.ts'
+import { encodeCursor, readCursor } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
 import { settlementPages } from '../settlement/settlement-store.ts'
 import { csv } from '../settlement/statement/csv.ts'
 import { addMs, DAY_MS } from '../time.ts'
-import { type BookPeriod, bookPeriod, type PeriodInput, progressIn, WALK_FIELDS, walkClients } from './walk-clients.ts'
+import { type BookPeriod, bookPeriod, type PeriodInput, WALK_FIELDS, walkClients } from './walk-clients.ts'
 
 type PeriodDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
 
@@ -55,7 +55,7 @@ const COLUMNS = [
  * Without days: this month so far. Changes nothing. A run that cannot read all clients answers a cursor.
  */
 export const settlementsOfPeriod = async (deps: PeriodDeps, input: SettlementsInput): Promise<object> => {
-  const kept = input.cursor === undefined ? undefined : progressIn(Progress, input.cursor)
+  const kept = input.cursor === undefined ? undefined : readCursor(Progress, input.cursor)
   const period = kept?.period ?? bookPeriod(deps, input)
   const found: Settlement[] = []
   const read = async (clientIds: readonly ClientId[]) => {

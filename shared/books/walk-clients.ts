@@ -3,7 +3,6 @@ import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { BookDaySchema, bookDay } from '../journal/day-totals.ts'
-import { CURSOR_JSON } from '../page.ts'
 import { clientKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { TimestampSchema } from '../time.ts'
@@ -15,18 +14,6 @@ type ClientPosition = v.InferOutput<typeof Position>
 
 /** What the cursor of every report on all clients has: the period, and the last client. Nothing is stored in the table. */
 export const WALK_FIELDS = { period: v.strictObject({ from: BookDaySchema, to: BookDaySchema }), position: Position }
-
-/** The content of a cursor. Throws 422 for any other text. */
-export const progressIn = <const Schema extends v.GenericSchema>(
-  schema: Schema,
-  cursor: string,
-): v.InferOutput<Schema> => {
-  const json = v.safeParse(CURSOR_JSON, cursor)
-  const parsed = v.safeParse(schema, json.output)
-  if (json.success && parsed.success) return parsed.output
-  const reason = 'must be the cursor of the run before'
-  throw invalid(`cursor: ${reason}`, { cursor: [reason] }, 'Leave it out to begin with the first client.')
-}
 
 const CLIENTS = { index: 'by-owner', partition: [GATEWAY_OWNER, 'client'] } as const
 const Row = v.object({ id: ClientIdSchema, listedAt: TimestampSchema })

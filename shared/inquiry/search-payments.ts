@@ -2,12 +2,10 @@ import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps, TableDeps } from '../deps.ts'
-import { invalid } from '../errors.ts'
 import { PaymentIdSchema, paymentIdOf } from '../ids.ts'
-import { ifValid } from '../if-valid.ts'
 import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
 import { readParts } from '../ledger/window-store.ts'
-import { CURSOR_JSON, encodeCursor, firstOfPage, ofPage, pageFields } from '../page.ts'
+import { encodeCursor, firstOfPage, ofPage, pageFields, readCursor } from '../page.ts'
 import { paymentsCalled } from '../payment/list-payments.ts'
 import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
@@ -20,7 +18,7 @@ import { toSuspenseDto } from '../suspense/suspense.ts'
 import type { Item } from '../table/attributes.ts'
 import { destinationKey, destinationPk, foundKey, ownersOf, paymentKey } from '../table/keys.ts'
 import { mergedPages, shareOf } from '../table/list-items.ts'
-import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
+import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
 /** Not `complete` if there may be more payments. */
 type PaymentSearch = { readonly payments: readonly Payment[]; readonly complete: boolean }
@@ -112,16 +110,16 @@ const PAGE = 100
 type AmountSearch = Required<Pick<Search, 'clientId' | 'amountMinor' | 'day'>> &
   Pick<Search, 'status' | 'method' | 'cursor'>
 
-const Cursor = v.pipe(CURSOR_JSON, v.strictObject({ payment_id: PaymentIdSchema, listed_at: TimestampSchema }))
-
-const positionOf = (cursor: string): Item => {
-  const position = ifValid(Cursor, cursor)
-  if (position === undefined) throw invalid('cursor must be the cursor of an earlier find-payments answer')
-  return { ...paymentKey(position.payment_id), listed_at: position.listed_at, id: position.payment_id }
+/** The position in a cursor. DynamoDB refuses one outside the queried span with its own error. */
+const positionIn = (cursor: string, [start, end]: readonly [Timestamp, Timestamp]): Item => {
+  const isInSpan = (at: Timestamp) => start <= at && at <= end
+  const Position = v.strictObject({
+    payment_id: PaymentIdSchema,
+    listed_at: v.pipe(TimestampSchema, v.check(isInSpan)),
+  })
+  const { payment_id: id, listed_at } = readCursor(Position, cursor)
+  return { ...paymentKey(id), listed_at, id }
 }
-
-const cursorAfter = (row: Item | undefined): string | undefined =>
-  row && encodeCursor({ payment_id: row['id'], listed_at: row['listedAt'] })
 
 const matches = (payment: Payment, { amountMinor, status, method }: AmountSearch): boolean =>
   payment.notionalMinor === amountMinor &&
@@ -137,17 +135,20 @@ export const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) =>
   await requireClient(deps, clientId)
   const partitions = ownersOf(clientId, await readParts(deps, clientId)).map((owner) => [owner, 'payment'])
   const end = endOfBookDay(day)
-  const range = { between: [addMs(end, -DAY_MS), addMs(end, -1)] } as const
-  const input = { index: 'by-owner', partitions, range, newestFirst: true, limit: shareOf(PAGE, partitions) } as const
+  const between = [addMs(end, -DAY_MS), addMs(end, -1)] as const
+  const limit = shareOf(PAGE, partitions)
+  const input = { index: 'by-owner', partitions, range: { between }, newestFirst: true, limit } as const
   const found: Payment[] = []
   let lookedAt = 0
-  for await (const { items, more } of mergedPages(deps, input, cursor === undefined ? undefined : positionOf(cursor))) {
+  const after = cursor === undefined ? undefined : positionIn(cursor, between)
+  for await (const { items, more } of mergedPages(deps, input, after)) {
     const stored = await deps.table.getMany(items.map((item) => foundKey('PAYMENT', item)))
     const payments = stored.filter((item) => item !== undefined).map((item) => v.parse(PaymentSchema, item))
     found.push(...payments.filter((payment) => matches(payment, search)))
     lookedAt += items.length
     if (more && (lookedAt >= MAX_LOOKED_AT || found.length >= MAX_SHOWN)) {
-      return { payments: found, next: cursorAfter(items.at(-1)) }
+      const last = items.at(-1)
+      return { payments: found, next: last && encodeCursor({ payment_id: last['id'], listed_at: last['listedAt'] }) }
     }
   }
   return { payments: found, next: undefined }
@@ -188,4 +189,5 @@ export const paymentSearch = v.pipe(
     (asked) => asked.amount_minor !== undefined || WITH_AMOUNT.every((name) => asked[name] === undefined),
     `${WITH_AMOUNT.join(', ')} go with amount_minor`,
   ),
+  v.check(({ amount_minor, page }) => amount_minor === undefined || page === 1, 'amount_minor has a cursor, no pages'),
 )

@@ -2,10 +2,8 @@ import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import { findClient } from '../client/client-store.ts'
 import type { StoreDeps } from '../deps.ts'
-import { invalid } from '../errors.ts'
 import { SettlementIdSchema } from '../ids.ts'
-import { ifValid } from '../if-valid.ts'
-import { CURSOR_JSON, encodeCursor } from '../page.ts'
+import { encodeCursor, readCursor } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { toSettlementDto } from '../settlement/settlement-dto.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
@@ -27,14 +25,12 @@ const lineOf = (settlement: Settlement) => ({
 })
 
 const Row = v.object({ id: SettlementIdSchema, dueAt: TimestampSchema })
-const Position = v.pipe(CURSOR_JSON, v.strictObject({ id: SettlementIdSchema, due_at: TimestampSchema }))
+const Position = v.strictObject({ id: SettlementIdSchema, due_at: TimestampSchema })
 
 const PAYOUTS = ['payout', 0] as const
 
 const cursorIn = (text: string): QueryInput['cursor'] => {
-  const position = ifValid(Position, text)
-  const reason = 'must be the cursor of the run before'
-  if (position === undefined) throw invalid(`cursor: ${reason}`, { cursor: [reason] })
+  const position = readCursor(Position, text)
   const [work, slot] = PAYOUTS
   return { ...settlementKey(position.id), work, slot, ...position }
 }

@@ -162,8 +162,10 @@ describe('find-payments by amount and day', () => {
     // A read returns a hundred payments. The first read has 99 of this amount.
     expect([first.ids.length, rest.ids.length]).toStrictEqual([199, 30])
     expect(new Set([...first.ids, ...rest.ids])).toStrictEqual(made)
-    const message = 'cursor must be the cursor of an earlier find-payments answer'
-    expect((await invokeAdmin(findPayments, deps, { ...search, cursor: 'x' })).body).toMatchObject({ message })
+    const field_errors = { cursor: ['must be the cursor of the run before'] }
+    for (const wrong of [{ cursor: 'x' }, { cursor: first.cursor, day: '2026-11-23' }]) {
+      expect((await invokeAdmin(findPayments, deps, { ...search, ...wrong })).body).toMatchObject({ field_errors })
+    }
   })
 })
 
@@ -179,6 +181,7 @@ describe('find-payments refuses', () => {
     [{ amount_minor: 1 }, 422, 'amount_minor needs client_id and day, the day the payment was made in Jakarta'],
     [{ payment_destination: '1', day: '2026-11-22' }, 422, 'day, status, method, cursor go with amount_minor'],
     [{ ...stranger, amount_minor: 1, day: '2026-11-31' }, 422, 'day'],
+    [{ ...stranger, amount_minor: 1, day: '2026-11-22', page: 2 }, 422, 'amount_minor has a cursor, no pages'],
     [{ ...stranger, amount_minor: 1, day: '2026-11-22' }, 404, 'client not found'],
     [{ ...stranger, external_reference: 'a' }, 404, 'client not found'],
   ])('%j with %i: %s', async (payload, status, message) => {
