@@ -81,7 +81,7 @@ const suspenseOf = async (deps: TableDeps, payment: StoredPayment) => {
 
 /** The history of one payment for operators (design section 7). One that is being created shows why it is stuck. */
 export const paymentTimeline = async (deps: TableDeps, payment: StoredPayment) => {
-  const events = await listPaymentEvents(deps, payment.paymentId)
+  const events = (await listPaymentEvents(deps, payment.paymentId)).toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))
   return {
     ...toHeadDto(payment),
     timeline: {

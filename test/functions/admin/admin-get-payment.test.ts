@@ -6,10 +6,13 @@ import type { Timeline } from '../../../infra/local/console/page/shapes.ts'
 import { eventIdFor, type PaymentId } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
+import { aRefund } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aCreating, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { creditedPayment } from '../../support/synced-payment.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
@@ -58,6 +61,17 @@ describe('get-payment', () => {
     expect(timelineSteps(timeline).map(({ text }) => text)).toContain('Ended: failed, declined')
     const said = deps.lines.filter(({ code }) => code === 'payment.failed')
     expect(said).toMatchObject([{ fields: { failure_reason: 'declined' } }])
+  })
+
+  it('shows events in the order in which they fired', async () => {
+    const deps = memoryDeps()
+    const { payment } = await creditedPayment(deps, await aStoredClient(deps))
+    deps.clock.advance(1)
+    await movePayment(deps, payment, aRefund(deps, 10_000))
+
+    const { events } = (await timelineOf(deps, payment)).timeline
+
+    expect(events.map(({ event }) => event)).toStrictEqual(['payment.succeeded', 'payment.reversed'])
   })
 
   it('shows its money in suspense; list-suspense shows it by payment and by client', async () => {
