@@ -7,8 +7,8 @@ const atMost = (characters: number) =>
 export const textField = (characters: number) =>
   v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), atMost(characters))
 
-/** Control characters, line breaks and characters that change the text direction. */
-const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
+/** Control characters, line breaks, halves of a character, and characters that change the text direction. */
+const HIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 
 const REFUSED = ['must not contain control characters or line breaks']
 
