@@ -211,7 +211,10 @@ export const reconcileTransaction = async (
   if (status === 'failed') return passOverFailed(deps, transaction, known)
   // Money is decided before its reversal.
   if (moneyRowOf(transaction)) {
-    const isUndecided = mayBeCredited(known ?? (await storedOf(deps, transaction)))
+    const stored = known?.status === 'succeeded' ? known : await storedOf(deps, transaction)
+    // Another row of the page may have credited it after the read.
+    if (stored !== known && stored?.status === 'succeeded') return reconcileTransaction(deps, transaction, stored, ask)
+    const isUndecided = mayBeCredited(stored)
     const isOther = type !== 'payment' && paymentIdOf(reference) !== undefined && !isCreditedWith(known, transaction)
     if (providerPaymentId !== '' && (isUndecided || isOther)) return askAndReconcile(deps, transaction, ask)
     // It names no money that the provider could be asked about.

@@ -206,10 +206,15 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     expect(await findingAbout(deps, row.transactionId, 'reversed_upstream')).toMatchObject({ status: 'open' })
   })
 
-  it('a refund that names no money waits for its payment’s credit', async ({ deps, client, paid, sync, syncAfter }) => {
+  it.for([
+    ['waits for its payment’s credit', 0],
+    ['comes after its payment’s credit on a page of old rows', 3 * 86_400],
+  ] as const)('a refund that names no money %s', async ([, late], { deps, client, paid, rows, sync, syncAfter }) => {
+    await sync()
     const row = rowNow(deps, paid, { type: 'return', providerPaymentId: '' })
+    rows.push(row, rowNow(deps, paid))
 
-    await sync(row, rowNow(deps, paid))
+    await syncAfter(late)
     await syncAfter(600)
 
     expect(await findUnclaimedRow(deps, row.transactionId)).toBeUndefined()
