@@ -54,8 +54,8 @@ const assertComplete = async (
   )
 }
 
-/** Suspense belongs to the house journal, which no recount changes. */
-const isHouse = ({ what }: Difference): boolean => what.startsWith('suspense')
+/** No recount changes the house journal, which has suspense, or an audit record. */
+const isOfOthers = ({ what }: Difference): boolean => what.startsWith('suspense') || what === 'audit_record'
 
 /**
  * Judges the differences again and plans their repairs. Throws 422 unless all of them can be repaired. `later`: those
@@ -72,7 +72,7 @@ const plan = async (deps: RecountDeps, client: Client, asked: Asked) => {
     ...strays.events.map(({ difference }) => difference),
   ]
   refuse(
-    expected.filter((one) => !isHouse(one) && !isIn(found)(one)),
+    expected.filter((one) => !isOfOthers(one) && !isIn(found)(one)),
     'the audit does not find these differences now',
     'Run audit-ledger again and repeat with its differences exactly as it shows them.',
   )

@@ -77,6 +77,7 @@ describe('recount-ledger', () => {
   it.for<[string, readonly Difference[], RegExp]>([
     ['is not found now', [{ what: 'ledger.credited_minor', id: 'x', expected: 1, found: 2 }], /does not find/],
     ['is of suspense', [{ what: 'suspense.held_minor', id: 'py-1', expected: 1, found: 0 }], /does not repair/],
+    ['is of a record', [{ what: 'audit_record', id: 'x', expected: 'a whole chain', found: '' }], /does not repair/],
   ])('refuses a difference that %s, and writes nothing', async ([, expected, message], { deps, client }) => {
     await expectRefused(deps, client, expected, { message: expect.stringMatching(message) })
   })
