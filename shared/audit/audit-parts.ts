@@ -7,7 +7,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { addMs, DAY_MS, epochMs, later, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { believed, type Difference, type Look, MAX_DIFFERENCES } from '../verdict/difference.ts'
+import { confirmedDifferences, type Difference, type JudgeResult, MAX_DIFFERENCES } from '../verdict/difference.ts'
 import { auditAgain, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import { auditStrayEvents } from './judged/audit-event.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
@@ -21,10 +21,10 @@ export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monoto
 /** A part of a client's books that is judged separately. Parts are judged in the order of their keys. */
 export type Part = {
   readonly key: string
-  /** `isAgain`: everything that the first look read is read again. */
-  readonly judge: (isAgain: boolean) => Promise<Look>
-  /** Another audit writes what stands of it; this one only reports that. */
-  readonly isElsewhere?: true
+  /** `isAgain`: a second check, which reads everything again. */
+  readonly judge: (isAgain: boolean) => Promise<JudgeResult>
+  /** Another audit writes the differences of this part. This audit only reports them. */
+  readonly hasOwnVerdict?: true
 }
 
 /** All of a client's history is read in this many days, a slice each day. */
@@ -32,16 +32,16 @@ const SLICES = 30
 
 export const dayNumber = (at: Timestamp): number => Math.floor(epochMs(at) / DAY_MS)
 
-/** An index can lag this long when its writes are throttled. */
+/** The longest lag of an index, when its writes are throttled. */
 const LONGEST_LAG_MS = 100 * SECOND_MS
 
-/** How long an index may lack writes that the books count. */
+/** How long an index may lag behind the books. */
 type Lag = (books: ClientBooks, now: Timestamp) => number
 
-/** Counts by status change at times that the ledger does not know. */
+/** The longest lag, because the ledger does not store when a count by status changed. */
 export const lagOfCounts: Lag = () => LONGEST_LAG_MS
 
-/** A payment is counted when it is credited, and listed as open when the index has it. */
+/** The shard counts a credited payment at once. The index lists it as open only after its lag. */
 export const lagOfCredits: Lag = ({ ledger }, now) => {
   const updatedAt = ledger && balanceOf(ledger).updatedAt
   if (updatedAt === undefined) return SECOND_MS
@@ -51,29 +51,29 @@ export const lagOfCredits: Lag = ({ ledger }, now) => {
 
 type BookPart = {
   readonly judge: (books: ClientBooks) => Promise<readonly Difference[]>
-  /** What must not change while the part is judged. */
-  readonly stand?: (books: ClientBooks) => unknown
+  /** The state that must not change while the part is judged. */
+  readonly watched?: (books: ClientBooks) => unknown
   readonly lag?: Lag
 }
 
-const byLedger = ({ ledger, settlements }: ClientBooks) => ({ ledger, settlements: settlements.length })
+const ledgerState = ({ ledger, settlements }: ClientBooks) => ({ ledger, settlements: settlements.length })
 
-/** A part that is compared with the client's kept figures, which are read once for all parts. */
+/** A part that is compared with the client's stored figures. They are read once for all parts. */
 export const bookPart = (
   deps: AuditDeps,
   read: ClientBooks,
   key: string,
-  { judge, stand = byLedger, lag = () => SECOND_MS }: BookPart,
+  { judge, watched = ledgerState, lag = () => SECOND_MS }: BookPart,
 ): Part => ({
   key,
   judge: async (isAgain) => {
     const books = isAgain ? await readClientBooks(deps, read.client) : read
-    // Writes from just before the read may not be in the indexes yet.
+    // The indexes may not have the last writes yet.
     if (isAgain) await deps.sleep(lag(books, deps.now()))
     const found = await judge(books)
     if (found.length === 0) return found
     const after = await readClientBooks(deps, read.client)
-    return isDeepStrictEqual(stand(after), stand(books)) ? found : 'moving'
+    return isDeepStrictEqual(watched(after), watched(books)) ? found : 'unstable'
   },
 })
 
@@ -84,26 +84,26 @@ export const settlementPart = (deps: AuditDeps, read: ClientBooks, settlementId:
   bookPart(deps, read, `settlement ${settlementId}`, {
     judge: async (books) => {
       const stored = storedIn(books, settlementId)
-      // A settlement that cannot be read, or that only the window names, is a difference of the figures.
+      // A missing or unreadable settlement is a difference of the part `figures`.
       return stored === undefined ? [] : auditSettlement(deps, books, stored)
     },
-    stand: (books) => storedIn(books, settlementId)?.item,
+    watched: (books) => storedIn(books, settlementId)?.item,
   })
 
-/** Whether a settlement has more entries than one run can audit. It is audited in several, by its own verdict alone. */
+/** Whether a settlement has more entries than one run can audit. Its own audit takes several runs. */
 export const isLong = ({ stage }: Pick<AuditDeps, 'stage'>, { entryCount }: Settlement): boolean =>
   entryCount > (stage.historySteps ?? HISTORY_STEPS).atOnce
 
 /**
- * A long settlement: what its last own audit found, and another one becomes due. Inconclusive until the first one has
- * ended.
+ * Reports what the last audit of a long settlement found, and makes the next one due. Inconclusive before the first
+ * audit has ended.
  */
 const longPart = (deps: AuditDeps, clientId: ClientId, key: string, settlementId: SettlementId): Part => ({
   key,
-  isElsewhere: true,
+  hasOwnVerdict: true,
   judge: async () => {
     const verdict = await readSettlementVerdict(deps, settlementId)
-    if (verdict?.state !== 'audited') return 'moving'
+    if (verdict?.state !== 'audited') return 'unstable'
     await deps.table.write(auditAgain(settlementId, deps.now()))
     const { standing } = await readClientVerdict(deps, clientId)
     return standing.filter(({ part }) => part === key).map(({ part: _part, ...difference }) => difference)
@@ -111,8 +111,8 @@ const longPart = (deps: AuditDeps, clientId: ClientId, key: string, settlementId
 })
 
 /**
- * Payments that were created in a span. Those with differences are judged once more at once: a transaction may just have
- * become visible item by item, and a busy client always has such payments.
+ * Payments that were created in a span. Those with differences are judged again at once: the read may have seen half of
+ * a transaction, and a busy client always has such payments.
  */
 const paymentsPart = (deps: AuditDeps, books: ClientBooks, name: string, between: readonly [string, string]): Part => ({
   key: `payments ${name}`,
@@ -139,10 +139,10 @@ const dayParts = (deps: AuditDeps, books: ClientBooks, day: number): readonly Pa
   ]
 }
 
-/** The due slices of history: one for each day since the last audit, all of them after thirty days. */
+/** Tells which slices of history are due: one for each day since the last audit, at most all thirty. */
 type DueSlices = (of: number) => boolean
 
-/** A slice is due if its last day came after the last audit. */
+/** A slice is due if one of its days is after the last audit. */
 export const slicesSince =
   (auditedDay: number | undefined, today: number): DueSlices =>
   (of) =>
@@ -153,17 +153,17 @@ export const ALL_SLICES: DueSlices = () => true
 const TRAILS = 'trails'
 export const SUSPENSE = 'suspense'
 
-/** What is in suspense of one client's payments. */
+/** The suspense items of one client's payments. */
 const suspensePart = (deps: AuditDeps, clientId: ClientId): Part => ({
   key: SUSPENSE,
   judge: async () => {
     const found = await auditHouse(deps)
-    if (found === 'moving') return found
+    if (found === 'unstable') return found
     return found.filter((one) => one.clientId === clientId).map(({ difference }) => difference)
   },
 })
 
-/** The parts of an audit of one client: those of every audit, the due slices of its history, and further wanted ones. */
+/** The parts of one client's audit: those of every audit, the due slices of its history, and the parts in `wanted`. */
 export const partsOf = async (
   deps: AuditDeps,
   client: Client,
@@ -172,7 +172,7 @@ export const partsOf = async (
 ): Promise<readonly Part[]> => {
   const books = await readClientBooks(deps, client)
   const first = dayNumber(client.createdAt)
-  // This clock may be behind the one that made the newest payment.
+  // The clock of the function that created the newest payment may be ahead of this one.
   const last = dayNumber(addMs(later(deps.now(), client.createdAt), DAY_MS))
   const isWhole = isDue(slotOf(client.clientId, SLICES))
   const parts: readonly (readonly [isDue: boolean, part: Part])[] = [
@@ -180,7 +180,7 @@ export const partsOf = async (
     // The daily audit of the gateway reads all suspense at once.
     [isDue === ALL_SLICES, suspensePart(deps, client.clientId)],
     [true, { key: TRAILS, judge: () => auditTrails(deps, client.clientId, { full: isWhole || wanted.has(TRAILS) }) }],
-    // A payment that is listed on no day of its client's life was tampered with.
+    // A payment that is listed before its client's creation or in the future was tampered with.
     [true, paymentsPart(deps, books, 'before', ['0', timestampOf(first * DAY_MS - 1)])],
     [true, paymentsPart(deps, books, 'later', [timestampOf((last + 1) * DAY_MS), '9~'])],
     [isWhole, bookPart(deps, books, 'counts', { judge: (read) => auditCounts(deps, read), lag: lagOfCounts })],
@@ -200,8 +200,8 @@ export const partsOf = async (
 }
 
 /**
- * Judges parts in their order, and begins no part and no second look after `runMs`. `stoppedAt`: the first part that is
- * left. `unclear`: parts that moved too much; they keep their differences until the next audit.
+ * Judges parts in their order. Begins no part and no second check after `runMs`. `stoppedAt`: the first part that is not
+ * judged. `unclear`: parts that changed too often; they keep their differences until the next audit.
  */
 export const judgeParts = async (
   deps: Pick<Deps, 'sleep' | 'monotonicMs'>,
@@ -211,13 +211,13 @@ export const judgeParts = async (
   const endsAtMs = deps.monotonicMs() + runMs
   const hasTime = () => deps.monotonicMs() < endsAtMs
   const found = new Map<string, readonly Difference[]>()
-  const elsewhere = new Map<string, readonly Difference[]>()
+  const byOwnVerdict = new Map<string, readonly Difference[]>()
   const unclear: string[] = []
-  for (const [at, { key, judge, isElsewhere }] of parts.entries()) {
-    if (at >= maxParts || (at > 0 && !hasTime())) return { found, elsewhere, stoppedAt: at, unclear }
-    const one = await believed(deps, judge, hasTime)
+  for (const [at, { key, judge, hasOwnVerdict }] of parts.entries()) {
+    if (at >= maxParts || (at > 0 && !hasTime())) return { found, byOwnVerdict, stoppedAt: at, unclear }
+    const one = await confirmedDifferences(deps, judge, hasTime)
     if (one.isInconclusive) unclear.push(key)
-    else (isElsewhere ? elsewhere : found).set(key, one.differences)
+    else (hasOwnVerdict ? byOwnVerdict : found).set(key, one.differences)
   }
-  return { found, elsewhere, stoppedAt: undefined, unclear }
+  return { found, byOwnVerdict, stoppedAt: undefined, unclear }
 }

@@ -1,7 +1,7 @@
 import { ifValid } from '../if-valid.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { MINUTE_MS } from '../time.ts'
-import { type Believed, isExactly, isSame } from '../verdict/difference.ts'
+import { type Confirmed, isExactly, isSame } from '../verdict/difference.ts'
 import { moveAudit, type SettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import type { AuditDeps } from './audit-parts.ts'
 import { auditSettlement, RecountSchema, recountSettlement } from './judged/audit-settlement.ts'
@@ -21,7 +21,7 @@ export const judgeLong = async (
   books: ClientBooks,
   stored: StoredSettlement,
   claimed: SettlementVerdict,
-): Promise<(Believed & Pick<SettlementVerdict, 'seen'>) | undefined> => {
+): Promise<(Confirmed & Pick<SettlementVerdict, 'seen'>) | undefined> => {
   const endsAtMs = deps.monotonicMs() + RUN_MS
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
   const isOver = () => --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs

@@ -6,7 +6,7 @@ import { balanceOf } from '../ledger/ledger-store.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween } from '../time.ts'
 import { alertDifferences, type ClientVerdict, noteFound, readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { believed, type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
+import { confirmedDifferences, type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
 import { moveAudit, noteAudited, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import {
   ALL_SLICES,
@@ -53,9 +53,9 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
   const done = verdict.progress?.done ?? ''
   const left = parts.filter(({ key }) => key > done)
   const bounds = { runMs: RUN_MS, maxParts: deps.stage.historySteps?.pages }
-  const { found, elsewhere, stoppedAt, ...judged } = await judgeParts(deps, left, bounds)
+  const { found, byOwnVerdict, stoppedAt, ...judged } = await judgeParts(deps, left, bounds)
   const unclear = [...new Set([...verdict.unclear, ...judged.unclear])].filter(
-    (key) => !found.has(key) && !elsewhere.has(key),
+    (key) => !found.has(key) && !byOwnVerdict.has(key),
   )
   if (stoppedAt !== undefined) {
     await noteFound(deps, clientId, found, { unclear, progress: { day, done: left[stoppedAt - 1]?.key ?? done } })
@@ -120,7 +120,7 @@ export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): 
   const judged =
     stored && isLong(deps, stored.settlement)
       ? await judgeLong(deps, books, stored, claimed)
-      : { ...(await believed(deps, judge)), seen: [] }
+      : { ...(await confirmedDifferences(deps, judge)), seen: [] }
   if (judged === undefined) {
     await sendAudit(deps, { settlement_id: settlementId }, client.clientId)
     return
@@ -144,9 +144,9 @@ const SUBJECT = 'gateway'
 /** Audits the house journal and all suspense, daily. Differences of one client also stand on that client. */
 export const auditGateway = async (deps: RunDeps): Promise<void> => {
   const clientOf = new Map<Difference, string | undefined>()
-  const { differences } = await believed(deps, async () => {
+  const { differences } = await confirmedDifferences(deps, async () => {
     const found = await auditHouse(deps)
-    if (found === 'moving') return found
+    if (found === 'unstable') return found
     for (const { difference, clientId } of found) clientOf.set(difference, clientId)
     return found.map(({ difference }) => difference)
   })
@@ -178,9 +178,9 @@ export const auditLedger = async (
 ): Promise<AuditResult> => {
   const client = await requireClient(deps, clientId)
   const parts = await partsOf(deps, client, ALL_SLICES)
-  const { found, elsewhere, stoppedAt, unclear } = await judgeParts(deps, parts, { runMs: WHOLE_RUN_MS })
+  const { found, byOwnVerdict, stoppedAt, unclear } = await judgeParts(deps, parts, { runMs: WHOLE_RUN_MS })
   await alertDifferences(deps, clientId, await noteFound(deps, clientId, found, undefined))
-  const differences = [...found.values(), ...elsewhere.values()].flat()
+  const differences = [...found.values(), ...byOwnVerdict.values()].flat()
   const isInconclusive = unclear.length > 0 || stoppedAt !== undefined
   const balanced = differences.length > 0 ? false : isInconclusive ? ('inconclusive' as const) : true
   return { balanced, differences: differences.slice(0, MAX_DIFFERENCES) }

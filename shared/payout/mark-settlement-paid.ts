@@ -14,7 +14,7 @@ import { bankIsNewUntil, type Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
 import { clientVerdictStands, notAccepted, readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { believed, type Difference, differs, isExactly } from '../verdict/difference.ts'
+import { confirmedDifferences, type Difference, differs, isExactly } from '../verdict/difference.ts'
 import {
   readSettlementVerdict,
   type SettlementVerdict,
@@ -93,7 +93,7 @@ const refusedBy = (differences: readonly Difference[], clientId: string): Gatewa
 
 /** The settlement's differences at this moment. The transaction checks that what is read here is unchanged. */
 const auditNow = (deps: GateDeps, client: Client, { settlementId }: Settlement) =>
-  believed(deps, async () => {
+  confirmedDifferences(deps, async () => {
     const books = await readClientBooks(deps, client)
     const stored = books.settlements.find(({ settlement }) => settlement.settlementId === settlementId)
     if (stored === undefined) return differs('settlement', settlementId, 'readable', 'unreadable')

@@ -1,7 +1,7 @@
 import { eventNamesOf } from '../audit/judged/audit-event.ts'
 import { estimateOf } from '../audit/judged/audit-payment.ts'
 import { type Event, reversedEventName } from '../event/event.ts'
-import { eventIsThere } from '../event/event-store.ts'
+import { eventExists } from '../event/event-store.ts'
 import { EventSchema } from '../event/read-events.ts'
 import { deliveryIdFor, type PaymentId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
@@ -23,7 +23,7 @@ import { type RecountDeps, type RecountOf, type Repair, repairOf, shiftedBy } fr
 
 /** The name of the step that writes a lost item again; undefined for other differences. */
 const lostName = ({ what, id, expected, found }: Difference): string | undefined => {
-  if (what === 'entry') return found === 'not there' ? id : undefined
+  if (what === 'entry') return found === 'missing' ? id : undefined
   if (found !== null) return undefined
   if (what === 'delivery') return id
   return what === 'event' ? String(expected) : undefined
@@ -104,7 +104,7 @@ const lostDeliveries = async (deps: RecountDeps, event: Event): Promise<Steps<st
  */
 export const eventSteps = async (deps: RecountDeps, payment: Payment, name: string): Promise<Steps<string>> => {
   const stored = await storedEvent(deps, payment, name)
-  if (stored) return { ...(await lostDeliveries(deps, stored.event)), [name]: eventIsThere(stored.event) }
+  if (stored) return { ...(await lostDeliveries(deps, stored.event)), [name]: eventExists(stored.event) }
   const first = await announceAgain(deps, payment, name, undefined)
   const existing = await findDeliveries(
     deps,

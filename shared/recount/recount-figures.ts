@@ -8,7 +8,7 @@ import { correctShards, correctWindow, type ShardFigure, type WindowFigures } fr
 import { COUNT_FIELD } from '../ledger/shard-store.ts'
 import { minor } from '../money.ts'
 import { attributeName } from '../table/attributes.ts'
-import { believed, type Difference } from '../verdict/difference.ts'
+import { confirmedDifferences, type Difference } from '../verdict/difference.ts'
 import { type RecountDeps, type RecountOf, type Repair, repairOf } from './repair.ts'
 
 /** A client's kept figures and their differences, found twice and unchanged during the read. */
@@ -44,7 +44,10 @@ export const judgeFigures = async (
     return [...(await auditFigures(deps, read)), ...(withCounts ? await auditCounts(deps, read) : [])]
   }
   const lag = withCounts ? lagOfCounts : lagOfCredits
-  const { differences, isInconclusive } = await believed(deps, bookPart(deps, first, 'figures', { judge, lag }).judge)
+  const { differences, isInconclusive } = await confirmedDifferences(
+    deps,
+    bookPart(deps, first, 'figures', { judge, lag }).judge,
+  )
   if (isInconclusive) {
     throw new GatewayError('conflict', 'the books of this client changed while they were counted; try again')
   }
@@ -93,7 +96,7 @@ const windowOf = (books: ClientBooks, differences: readonly Difference[]): Parti
 const isLost =
   ({ ledger }: ClientBooks) =>
   ({ what, id, found }: Difference): boolean =>
-    what === 'settlement' && id === ledger?.window.lastSettlementId && found === 'not there'
+    what === 'settlement' && id === ledger?.window.lastSettlementId && found === 'missing'
 
 /** The difference after left-out entries are re-credited; the figures already contain them. */
 const withLeftOut =

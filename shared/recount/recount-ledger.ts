@@ -14,7 +14,7 @@ import { parseStored } from '../payment/payment-store.ts'
 import { paymentKey } from '../table/keys.ts'
 import { END_OF_TIME, TimestampSchema } from '../time.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { believed, type Difference, isExactly, isSame } from '../verdict/difference.ts'
+import { confirmedDifferences, type Difference, isExactly, isSame } from '../verdict/difference.ts'
 import { completePayment, storedEvent } from './complete-payment.ts'
 import { planForward } from './plan-forward.ts'
 import { isCount, isFigure, isOfLeftOut, judgeFigures, repairedBooks, repairFigures } from './recount-figures.ts'
@@ -198,6 +198,6 @@ const judgeNamed = async (deps: RecountDeps, books: ClientBooks, expected: reado
     judgePayments,
     ...settlements.map(({ settlement: { settlementId } }) => settlementPart(deps, books, settlementId).judge),
   ]
-  const found = await mapInChunks(judges, SIDE_BY_SIDE, (judge) => believed(deps, judge))
+  const found = await mapInChunks(judges, SIDE_BY_SIDE, (judge) => confirmedDifferences(deps, judge))
   return found.flatMap(({ differences }) => differences)
 }

@@ -45,7 +45,7 @@ export const shown = (value: unknown): Value => {
 const gap = ({ expected, found }: Difference) =>
   typeof expected === 'number' && typeof found === 'number' ? found - expected : undefined
 
-/** The same difference seen twice: both figures may have moved with the traffic, but not the gap between them. */
+/** The same difference, found twice. Concurrent writes may have changed both figures, but not the gap between them. */
 export const isSame = (a: Difference, b: Difference): boolean => {
   if (a.what !== b.what || a.id !== b.id) return false
   const gapOfA = gap(a)
@@ -55,7 +55,7 @@ export const isSame = (a: Difference, b: Difference): boolean => {
 export const isExactly = (a: Difference, b: Difference): boolean =>
   a.what === b.what && a.id === b.id && a.expected === b.expected && a.found === b.found
 
-/** What is made of stored values; undefined when altered values make nothing valid. */
+/** The value that `make` builds from stored values; undefined when altered values make it throw. */
 export const madeOf = <Made>(make: () => Made): Made | undefined => {
   try {
     return make()
@@ -64,38 +64,38 @@ export const madeOf = <Made>(make: () => Made): Made | undefined => {
   }
 }
 
-/** How long live traffic and the indexes have to settle before a difference is believed. */
-const LOOK_AGAIN_MS = 10 * SECOND_MS
-/** A difference that is never seen twice alike is traffic: the answer is inconclusive. */
-const LOOKS = 3
+/** The wait before a second check: concurrent writes end in it, and the indexes catch up. */
+const CHECK_AGAIN_MS = 10 * SECOND_MS
+/** After so many checks without a repeated difference the answer is inconclusive: writes go on. */
+const MAX_TRIES = 3
 
-/** The result of one look; `moving`: something was found, and its data has changed during the read. */
-export type Look = readonly Difference[] | 'moving'
+/** The result of one check. `unstable`: it found differences, but their data changed during the read. */
+export type JudgeResult = readonly Difference[] | 'unstable'
 
-export type Believed = {
-  /** Seen twice alike. */
+export type Confirmed = {
+  /** Found by two checks. */
   readonly differences: readonly Difference[]
-  /** Differences were seen, but none of them twice alike. */
+  /** Checks found differences, but no difference was found twice. */
   readonly isInconclusive: boolean
 }
 
 /**
- * Finds the differences of a part of the books that may change during the read: those that appear again ten seconds
- * later, the same or with the same gap between their figures. Inconclusive when there is no time to look again.
+ * Finds the differences of a part of the books that may change during the read. Only a difference that a check ten
+ * seconds later finds again counts; its figures may change, their gap may not. Inconclusive when no time is left for it.
  */
-export const believed = async (
+export const confirmedDifferences = async (
   deps: Pick<Deps, 'sleep'>,
-  judge: (isAgain: boolean) => Promise<Look>,
+  judge: (isAgain: boolean) => Promise<JudgeResult>,
   hasTime = () => true,
-): Promise<Believed> => {
+): Promise<Confirmed> => {
   const seen: Difference[] = []
-  for (let look = 1; look <= LOOKS; look++) {
-    if (look > 1) {
+  for (let tried = 1; tried <= MAX_TRIES; tried++) {
+    if (tried > 1) {
       if (!hasTime()) break
-      await deps.sleep(LOOK_AGAIN_MS)
+      await deps.sleep(CHECK_AGAIN_MS)
     }
-    const found = await judge(look > 1)
-    if (found === 'moving') continue
+    const found = await judge(tried > 1)
+    if (found === 'unstable') continue
     if (found.length === 0) return { differences: [], isInconclusive: false }
     const lasting = found.filter((difference) => seen.some((before) => isSame(before, difference)))
     if (lasting.length > 0) return { differences: lasting.slice(0, MAX_DIFFERENCES), isInconclusive: false }

@@ -34,7 +34,7 @@ export const compareEntries = (expected: Entry, found: Entry): readonly Differen
   const named = FIELDS.flatMap((field) =>
     differs(`entry.${attributeName(field)}`, found.entryId, expected[field], found[field]),
   )
-  return named.length > 0 ? named : differs('entry', found.entryId, 'as its payment says', 'otherwise')
+  return named.length > 0 ? named : differs('entry', found.entryId, 'as its payment says', 'different')
 }
 
 const auditOfPayment = ({ clientId }: ClientBooks, entry: Entry, payment: Payment): readonly Difference[] => {
@@ -63,7 +63,7 @@ const auditRecredit = ({ settlements }: ClientBooks, entry: Entry): readonly Dif
   const expected = madeOf(() => recreditEntry(found.settlement, at))
   return expected
     ? compareEntries(expected, entry)
-    : differs('settlement', found.settlement.settlementId, 'figures that add up', 'otherwise')
+    : differs('settlement', found.settlement.settlementId, 'figures that add up', 'different')
 }
 
 const compareAdjustment = (adjustment: Adjustment, entry: Entry): readonly Difference[] =>
@@ -114,12 +114,12 @@ export const auditAdjustments = async (deps: StoreDeps, { clientId, adjustments,
         ...differs('adjustment', reference, 'recorded', recorded.has(reference) ? 'recorded' : 'not recorded'),
         ...(entry
           ? compareAdjustment(adjustment, entry)
-          : differs('entry', entryId, `that of adjustment ${reference}`, 'not there')),
+          : differs('entry', entryId, `that of adjustment ${reference}`, 'missing')),
       ]
     }),
   )
   const lost = [...recorded].filter((reference) => !made.has(reference))
-  return [...found.flat(), ...lost.flatMap((reference) => differs('adjustment', reference, 'there', 'not there'))]
+  return [...found.flat(), ...lost.flatMap((reference) => differs('adjustment', reference, 'present', 'missing'))]
 }
 
 /** Each entry outside its settlement has its re-credit, with the same figures. */
@@ -136,7 +136,7 @@ export const auditLeftOut = async (deps: StoreDeps, settlement: Settlement, entr
         ...differs('settlement.left_out.net_minor', entryId, entry.netMinor, netMinor),
         ...(recredit
           ? compareEntries(expected, recredit)
-          : differs('entry', expected.entryId, `that of entry ${entryId}`, 'not there')),
+          : differs('entry', expected.entryId, `that of entry ${entryId}`, 'missing')),
       ]
     }),
   )

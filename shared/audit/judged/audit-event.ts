@@ -54,7 +54,7 @@ const figureOf = (text: string | undefined) => (/^-?\d{1,15}$/.test(text ?? '') 
 
 const compareBody = (payment: Payment, event: Event, found: Fields): readonly Difference[] => {
   const expected = fieldsOf(bodyOf(payment, event) ?? '')
-  if (expected === undefined) return differs('event.body', payment.paymentId, 'as in the payment', 'otherwise')
+  if (expected === undefined) return differs('event.body', payment.paymentId, 'as in the payment', 'different')
   const names = new Set([...expected.keys(), ...found.keys()])
   // A movement's sum of all movements changes once the fee is final.
   names.delete('data.taken_back_minor')
@@ -64,7 +64,7 @@ const compareBody = (payment: Payment, event: Event, found: Fields): readonly Di
       const figures = [figureOf(expected.get(name)), figureOf(found.get(name))] as const
       // An unknown field may hold anything, so its content is not reported either.
       const isHidden = PRIVATE_FIELDS.test(name) || !expected.has(name)
-      const sides = isHidden ? (['as in the payment', 'otherwise'] as const) : figures
+      const sides = isHidden ? (['as in the payment', 'different'] as const) : figures
       return differs(`event.${name}`, payment.paymentId, ...sides)
     })
 }

@@ -26,10 +26,10 @@ const addEntry = (sums: Sums, { type, standsForType = type, netMinor }: Entry): 
   if (standsForType === 'written_off') sums.writtenOffMinor += netMinor
 }
 
-type TailDeps = StoreDeps & Parameters<typeof entryPages>[0]
+type EntryDeps = StoreDeps & Parameters<typeof entryPages>[0]
 
-/** Compares the entries that no settlement has taken yet with their sources. `seen`: open payments with an entry. */
-const auditTail = async (deps: TailDeps, books: ClientBooks, start: Timestamp, open: readonly Payment[]) => {
+/** Compares entries that are in no settlement yet with their sources. `seen`: open payments that have an entry. */
+const auditUnsettled = async (deps: EntryDeps, books: ClientBooks, start: Timestamp, open: readonly Payment[]) => {
   const { clientId, parts } = books
   const sums: Sums = { netMinor: 0, recreditedMinor: 0, writtenOffMinor: 0 }
   const differences: Difference[] = []
@@ -46,8 +46,8 @@ const auditTail = async (deps: TailDeps, books: ClientBooks, start: Timestamp, o
   return { sums, seen: open.filter(({ paymentId }) => named.has(paymentId)), differences }
 }
 
-/** What the open payments hold. One that was posted while the entries were read, at its estimate, changed no shard. */
-const openSum = async (deps: StoreDeps, open: readonly Payment[], seen: readonly Payment[]) => {
+/** The net sum of open payments. Without those posted meanwhile: the entries' sum already has them. */
+const sumOfOpen = async (deps: StoreDeps, open: readonly Payment[], seen: readonly Payment[]) => {
   const items = await deps.table.getMany(seen.map(({ paymentId }) => paymentKey(paymentId)))
   const posted = new Set(seen.filter((_, at) => ifValid(PaymentSchema, items[at])?.openAt === undefined))
   return open
@@ -61,7 +61,7 @@ const settledSums = ({ settlements }: ClientBooks) => {
     const { netMinor, recreditedMinor, status, recreditedAt, totals, leftOut = [] } = settlement
     sums.netMinor += netMinor - recreditedMinor
     for (const total of totals) if (total.type === 'written_off') sums.writtenOffMinor += total.netMinor
-    // A left-out entry counts here, and its later re-credit does not count.
+    // A left-out entry counts here. Its later re-credit does not.
     for (const entry of leftOut) sums.netMinor += entry.netMinor
     if (status === 'manual_paid') sums.paidOutMinor += netMinor
     else if (recreditedAt === undefined) sums.inSettlementMinor += netMinor
@@ -70,25 +70,25 @@ const settledSums = ({ settlements }: ClientBooks) => {
 }
 
 /**
- * Compares a client's stored figures with sums of their parts (design section 4, "Audit"). All open payments and all
- * entries after the last settlement are read; these are of a few days.
+ * Compares a client's stored figures with the sums of their parts (design section 4, "Audit"). It reads the settlements,
+ * all open payments and all entries after the last settlement. The latter two are usually of a few days.
  */
-export const auditFigures = async (deps: TailDeps, books: ClientBooks) => {
+export const auditFigures = async (deps: EntryDeps, books: ClientBooks) => {
   const { clientId, ledger, parts, client } = books
   const chain = [...books.differences, ...auditChain(books)]
   if (ledger === undefined) return chain
   const { window, shards } = ledger
   const start = books.settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt
   const open = await auditOpenPayments(deps, books)
-  const tail = await auditTail(deps, books, start, open.payments)
-  const openMinor = await openSum(deps, open.payments, tail.seen)
+  const unsettled = await auditUnsettled(deps, books, start, open.payments)
+  const openMinor = await sumOfOpen(deps, open.payments, unsettled.seen)
   const settled = settledSums(books)
   const figures: readonly (readonly [name: string, expected: number, found: number])[] = [
-    ['ledger.credited_minor', settled.netMinor + tail.sums.netMinor + openMinor, creditedOf(ledger)],
-    ['window.available_minor', tail.sums.recreditedMinor, window.availableMinor],
+    ['ledger.credited_minor', settled.netMinor + unsettled.sums.netMinor + openMinor, creditedOf(ledger)],
+    ['window.available_minor', unsettled.sums.recreditedMinor, window.availableMinor],
     ['window.in_settlement_minor', settled.inSettlementMinor, window.inSettlementMinor],
     ['window.paid_out_minor', settled.paidOutMinor, window.paidOutMinor],
-    ['window.written_off_minor', settled.writtenOffMinor + tail.sums.writtenOffMinor, window.writtenOffMinor],
+    ['window.written_off_minor', settled.writtenOffMinor + unsettled.sums.writtenOffMinor, window.writtenOffMinor],
   ]
   const numbers = new Set(shards.map(({ number }) => number))
   const count = parts * LEDGER_SHARDS
@@ -96,10 +96,10 @@ export const auditFigures = async (deps: TailDeps, books: ClientBooks) => {
     ...chain,
     ...figures.flatMap(([name, expected, found]) => differs(name, clientId, expected, found)),
     ...Array.from({ length: count }, (_, shard) => shard).flatMap((shard) =>
-      when(!numbers.has(shard), differs('ledger_shard', String(shard), 'there', 'not there')),
+      when(!numbers.has(shard), differs('ledger_shard', String(shard), 'present', 'missing')),
     ),
     ...when(shards.length > count, differs('ledger_shard', clientId, `${count} shards`, shards.length)),
-    ...tail.differences,
+    ...unsettled.differences,
     ...(await auditAdjustments(deps, books)),
     ...auditFence(books, ledger, deps.now()),
     ...auditChanged(books, ledger, deps.now()),
@@ -107,7 +107,7 @@ export const auditFigures = async (deps: TailDeps, books: ClientBooks) => {
   ]
 }
 
-/** Keys that one query counts; DynamoDB ends a page at 1 MB. */
+/** The most keys that one query counts. DynamoDB ends a page at 1 MB. */
 const KEYS_COUNTED = 5_000
 
 const countOwner = async (deps: StoreDeps, owner: string, status: PaymentStatus): Promise<number> => {
@@ -136,7 +136,7 @@ export const auditCounts = async (deps: StoreDeps, { clientId, parts, ledger }: 
   return counted.flat()
 }
 
-/** A client's open payments, as they are now. A payment that was posted after the index was read is not open. */
+/** A client's open payments. The index may list a payment that is posted already; it is left out. */
 const auditOpenPayments = async (deps: StoreDeps, books: ClientBooks) => {
   const payments: Payment[] = []
   const differences: Difference[] = []
@@ -150,19 +150,19 @@ const auditOpenPayments = async (deps: StoreDeps, books: ClientBooks) => {
   return { payments, differences }
 }
 
-/** More than clocks differ. */
+/** More than the clocks of two functions differ. */
 const SKEW_MS = 5 * MINUTE_MS
 
 const isOutside = (from: Timestamp, to: Timestamp, time: Timestamp): boolean => time < from || time > to
 
-/** The fence of each shard lies between the settled time and the window's fence, and no fence lies in the future. */
+/** A shard's fence is between the window's settled time and the window's fence. No fence is in the future. */
 const auditFence = ({ clientId }: ClientBooks, { window, shards }: Ledger, now: Timestamp): readonly Difference[] => {
   const { settledUntil, closedUntil } = window
-  const rule = 'from what is settled until where the window is closed'
+  const rule = 'from settled_until to closed_until of the window'
   return [
     ...when(
       isOutside(settledUntil, addMs(later(now, settledUntil), SKEW_MS), closedUntil),
-      differs('window.closed_until', clientId, 'from what is settled until now', closedUntil),
+      differs('window.closed_until', clientId, 'from settled_until to now', closedUntil),
     ),
     ...shards
       .filter((shard) => isOutside(settledUntil, closedUntil, shard.closedUntil))
@@ -170,7 +170,7 @@ const auditFence = ({ clientId }: ClientBooks, { window, shards }: Ledger, now: 
   ]
 }
 
-/** When settlements and re-credits changed the window. */
+/** The times at which settlements and re-credits changed the window. */
 export const changeTimes = (settlements: ClientBooks['settlements']): readonly Timestamp[] =>
   settlements.flatMap(({ settlement: { createdAt, recreditedAt, leftOut = [] } }) => [
     createdAt,
@@ -178,22 +178,25 @@ export const changeTimes = (settlements: ClientBooks['settlements']): readonly T
     ...leftOut.map((entry) => entry.recreditedAt),
   ])
 
-/** The window's change time is that of a settlement or a re-credit. A shard's time lies between creation and now. */
+/** The window changes only with a settlement or a re-credit. No credit is before the client or in the future. */
 const auditChanged = (
   { client, clientId, settlements }: ClientBooks,
   { window: { changedAt }, shards }: Ledger,
   now: Timestamp,
 ): readonly Difference[] => {
   const times = changeTimes(settlements)
-  // Settling and re-crediting never wait for each other, so the last commit may have the earlier time.
-  const isOfNone = changedAt === undefined ? times.length > 0 : !times.includes(changedAt)
-  const [born, soon] = [addMs(client.createdAt, -DAY_MS), addMs(now, SKEW_MS)]
+  // A settlement and a re-credit run concurrently, so the last commit may have the earlier time.
+  const isUnknownTime = changedAt === undefined ? times.length > 0 : !times.includes(changedAt)
+  const [earliest, latest] = [addMs(client.createdAt, -DAY_MS), addMs(now, SKEW_MS)]
   return [
-    ...when(isOfNone, differs('window.changed_at', clientId, 'the time of a settlement or of a re-credit', changedAt)),
+    ...when(
+      isUnknownTime,
+      differs('window.changed_at', clientId, 'the time of a settlement or of a re-credit', changedAt),
+    ),
     ...shards
-      .filter(({ creditedAt: at, creditedMinor }) => (at ? isOutside(born, soon, at) : creditedMinor !== 0))
+      .filter(({ creditedAt: at, creditedMinor }) => (at ? isOutside(earliest, latest, at) : creditedMinor !== 0))
       .flatMap(({ number, creditedAt: at = 'none' }) =>
-        differs('ledger_shard.credited_at', String(number), 'a time that has come', at),
+        differs('ledger_shard.credited_at', String(number), 'a past time', at),
       ),
   ]
 }

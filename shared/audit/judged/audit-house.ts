@@ -13,7 +13,7 @@ import { queryPages } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Difference, differs } from '../../verdict/difference.ts'
-import { type OwnedItem, paired, readTrail } from './client-books.ts'
+import { type OwnedItem, ownedItems, readTrail } from './client-books.ts'
 
 /** A difference of the house, and its client if it has one. */
 type HouseDifference = { readonly clientId: string | undefined; readonly difference: Difference }
@@ -106,7 +106,7 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
     const judged = await mapInChunks(owned, SIDE_BY_SIDE, async ({ key, item: stored }) => {
       const id = idOf(key.pk)
       found.add(id)
-      if (stored === undefined) return ofClient(clientOf(id), differs('suspense', id, 'there', 'not there'))
+      if (stored === undefined) return ofClient(clientOf(id), differs('suspense', id, 'present', 'missing'))
       const item = ifValid(SuspenseSchema, stored)
       if (item === undefined) return ofClient(undefined, differs('suspense', id, 'readable', 'unreadable'))
       return ofClient(item.clientId, [...auditHeld(item, of.get(id) ?? []), ...(await auditResolution(deps, item))])
@@ -116,19 +116,19 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
   const clientOf = (id: string) => of.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
   for await (const rows of queryPages(deps, list)) {
     const keys = rows.map((row) => foundKey('SUSPENSE', row))
-    await judge(paired(keys, await deps.table.getMany(keys)))
+    await judge(ownedItems(keys, await deps.table.getMany(keys)))
   }
   // The index shows an item later than the journal does: an item that only entries name is read by its key.
   const named = [...of.keys()].filter((id) => !found.has(id)).map(suspenseKey)
-  await judge(paired(named, await deps.table.getMany(named)))
+  await judge(ownedItems(named, await deps.table.getMany(named)))
   return differences
 }
 
 /**
  * Compares the house journal with its totals, and suspense with its entries and records, both ways (design sections 4
- * and 12). `moving`: the journal changed during the read.
+ * and 12). `unstable`: the journal changed during the read.
  */
-export const auditHouse = async (deps: StoreDeps): Promise<readonly HouseDifference[] | 'moving'> => {
+export const auditHouse = async (deps: StoreDeps): Promise<readonly HouseDifference[] | 'unstable'> => {
   const { entries, totals } = await readHouse(deps)
   const unequal = entries.flatMap(({ transactionId, type, ...entry }) => {
     const expected = houseOf({ ...entry, netMinor: ZERO })
@@ -137,5 +137,5 @@ export const auditHouse = async (deps: StoreDeps): Promise<readonly HouseDiffere
   const own = [...unequal, ...compareTotals(entries, totals)]
   const found = [...ofClient(undefined, own), ...(await auditItems(deps, entries))]
   if (found.length === 0) return found
-  return isDeepStrictEqual((await readHouse(deps)).entries, entries) ? found : 'moving'
+  return isDeepStrictEqual((await readHouse(deps)).entries, entries) ? found : 'unstable'
 }

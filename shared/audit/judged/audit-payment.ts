@@ -84,7 +84,7 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
   const [expired, paid] = [addMs(expiresAt ?? now, -SKEW_MS), addMs(paidAt ?? createdAt, -SKEW_MS)]
   const settled = paidAt === undefined ? END_OF_TIME : addMs(begunAt(payment), -DAY_MS)
   const spans = [
-    ['created_at', createdAt, '', soon, 'a time that has come'],
+    ['created_at', createdAt, '', soon, 'a past time'],
     ['transitions', endedAt, early, soon, 'in order, and not to come'],
     ['expires_at', expiresAt, createdAt, addMs(createdAt, LONGEST_EXPIRY_MS), 'within a year of its creation'],
     ['cancel_requested_at', cancelRequestedAt, early, ended, 'while it was pending'],
@@ -149,6 +149,6 @@ export const auditMoney = (payment: Payment): readonly Difference[] => {
   return [
     ...differs('payment.open_at', id, postedAt === undefined ? paidAt : undefined, openAt),
     ...differs('payment.money_version', id, versionOf(payment), payment.moneyVersion),
-    ...(moved ?? differs('payment.movements', id, 'figures that add up', 'otherwise')),
+    ...(moved ?? differs('payment.movements', id, 'figures that add up', 'different')),
   ]
 }

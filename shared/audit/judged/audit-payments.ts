@@ -24,7 +24,7 @@ import { DELIVERY_ENTITY } from '../../webhook/delivery/delivery-store.ts'
 import { compareEntries } from './audit-entries.ts'
 import { auditEvent, eventNamesOf } from './audit-event.ts'
 import { auditMoney, auditPayment } from './audit-payment.ts'
-import { type ClientBooks, type OwnedItem, paired, storedPayment } from './client-books.ts'
+import { type ClientBooks, type OwnedItem, ownedItems, storedPayment } from './client-books.ts'
 
 type OfPayment = { readonly paymentId: PaymentId; readonly differences: readonly Difference[] }
 
@@ -44,7 +44,7 @@ const auditExpectedEntries = async (deps: StoreDeps, payments: readonly Payment[
     const stored = item && madeOf(() => parseEntry(item))
     if (stored) return { paymentId, differences: compareEntries(entry, stored) }
     const expected = item ? 'readable' : `a ${entry.type} of payment ${paymentId}`
-    return { paymentId, differences: differs('entry', entry.entryId, expected, item ? 'unreadable' : 'not there') }
+    return { paymentId, differences: differs('entry', entry.entryId, expected, item ? 'unreadable' : 'missing') }
   })
 }
 
@@ -91,7 +91,7 @@ export const judgePayments = async (
 
 export const judgeById = async (deps: StoreDeps, books: Pick<ClientBooks, 'clientId'>, ids: readonly PaymentId[]) => {
   const keys = ids.map(paymentKey)
-  return judgePayments(deps, books, paired(keys, await deps.table.getMany(keys)))
+  return judgePayments(deps, books, ownedItems(keys, await deps.table.getMany(keys)))
 }
 
 type Announced = { readonly event: Event; readonly endpointId: EndpointId; readonly deliveryId: DeliveryId }

@@ -81,7 +81,7 @@ const compareSums = (settlement: Settlement, sums: Recount['sums']): readonly Di
     const about = [sumName(field), settlement.settlementId] as const
     if (field !== 'totals') return differs(...about, sums[field], settlement[field])
     const isSame = totalsText(sums.totals) === totalsText(settlement.totals)
-    return when(!isSame, differs(...about, 'those of its entries', 'otherwise'))
+    return when(!isSame, differs(...about, 'those of its entries', 'different'))
   })
 
 /** Operators' actions, both ways: no state without its record, no record without its state. */
@@ -143,7 +143,7 @@ export const auditSettlement = async (
     // Without a verdict the settlement is never audited, and the payout waits for the audit.
     ...when(
       settlement.status === 'recorded' && verdict === undefined,
-      differs('settlement.verdict', id, 'there', 'not there'),
+      differs('settlement.verdict', id, 'present', 'missing'),
     ),
     ...compareSums(settlement, sums),
     ...differences,

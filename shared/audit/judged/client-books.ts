@@ -27,22 +27,22 @@ import { type Difference, differs, shown, when } from '../../verdict/difference.
 
 export type StoredSettlement = { readonly settlement: Settlement; readonly item: Item }
 
-/** The figures that every part of a client's audit is compared with, read once. */
+/** The client's stored figures, read once. Every part of its audit is compared with them. */
 export type ClientBooks = {
   readonly client: Client
   readonly clientId: ClientId
   readonly parts: number
   /** Undefined when it cannot be read. */
   readonly ledger: Ledger | undefined
-  /** In the order of their windows. */
+  /** Ordered by their windows. */
   readonly settlements: readonly StoredSettlement[]
   readonly adjustments: readonly Adjustment[]
   readonly clientRecords: readonly AuditRecord[]
-  /** Unreadable items, and all differences of the client and its trail. */
+  /** Unreadable items, and all differences of the client's fields and audit records. */
   readonly differences: readonly Difference[]
 }
 
-/** A ledger without its window or with invalid figures cannot be read; that is a difference, and the audit continues. */
+/** Undefined if the window is missing or a figure is invalid. The caller reports that as a difference and continues. */
 export const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promise<Ledger | undefined> => {
   try {
     return await findLedger(deps, clientId)
@@ -55,8 +55,8 @@ export const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promi
 type StoredPage = { readonly stored: readonly StoredSettlement[]; readonly differences: readonly Difference[] }
 
 /**
- * All settlements of a client, page by page, and those that are missing or unreadable. The index may lag, so a
- * settlement that a later one or the window names is read by its id.
+ * All settlements of a client, page by page, and a difference for each missing or unreadable one. The index may lag. So
+ * the audit also reads each id that the window or a later settlement names.
  */
 export const storedSettlements = async function* (
   deps: TableDeps,
@@ -75,22 +75,22 @@ export const storedSettlements = async function* (
       if (settlement?.previousId) named.add(settlement.previousId)
       if (item && settlement?.settlementId === id) stored.push({ settlement, item })
       else if (item) differences.push(...differs('settlement', id, 'readable', 'unreadable'))
-      else differences.push(...differs('settlement', id, 'there', 'not there'))
+      else differences.push(...differs('settlement', id, 'present', 'missing'))
     }
     return { stored, differences }
   }
   const list = { index: 'by-owner', partition: [clientId, 'settlement'], limit: PAGE } as const
   for await (const rows of queryPages(deps, list)) {
     const keys = rows.map((row) => foundKey('SETTLEMENT', row))
-    yield read(paired(keys, await deps.table.getMany(keys)))
+    yield read(ownedItems(keys, await deps.table.getMany(keys)))
   }
   for (let missing = named.difference(known); missing.size > 0; missing = named.difference(known)) {
     const ids = [...missing]
-    yield read(paired(ids.map(settlementKey), await deps.table.getMany(ids.map(settlementKey))))
+    yield read(ownedItems(ids.map(settlementKey), await deps.table.getMany(ids.map(settlementKey))))
   }
 }
 
-/** Reads a client's kept figures. The client itself is read again, because its trail may have grown meanwhile. */
+/** Reads a client's stored figures. It reads the client again too, because a new audit record may have changed it. */
 export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<ClientBooks> => {
   const { clientId } = known
   const ledger = await readableLedger(deps, clientId)
@@ -126,7 +126,7 @@ export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<C
 
 const CLIENT_CHANGES = new Set(['create-client', 'update-client'])
 
-/** A client equals what its trail says: no field, bank details above all, changes without a record. */
+/** A client equals its last audit record: no field, above all no bank detail, changes without a record. */
 const auditClientRecord = (client: Client, records: readonly AuditRecord[]): readonly Difference[] => {
   const { clientId } = client
   const last = records.toSorted((a, b) => a.number - b.number).findLast(({ action }) => CLIENT_CHANGES.has(action))
@@ -134,28 +134,28 @@ const auditClientRecord = (client: Client, records: readonly AuditRecord[]): rea
   const written = last.after
   return Object.entries(toClientDto(client)).flatMap(([field, value]) => {
     if (isDeepStrictEqual(written[field], value)) return []
-    // Bank details are not repeated: the difference is enough, and the trail has them.
-    if (field.startsWith('bank')) return differs(`client.${field}`, clientId, 'as in its audit record', 'otherwise')
+    // A difference must not show bank details. The audit record has them.
+    if (field.startsWith('bank')) return differs(`client.${field}`, clientId, 'as in its audit record', 'different')
     return differs(`client.${field}`, clientId, JSON.stringify(written[field]) ?? 'absent', JSON.stringify(value))
   })
 }
 
-/** Items that are read at the same time. With their events they are what an audit holds in memory. */
+/** Items that are read at the same time. They and their events are the memory that an audit needs. */
 const PAGE = 500
 
 export type OwnedItem = {
-  /** As the index has it. */
+  /** The key in the index. */
   readonly key: Key
-  /** As the table has it now; undefined when it is gone. */
+  /** The item in the table now; undefined when it is missing. */
   readonly item: Item | undefined
 }
 
-export const paired = (keys: readonly Key[], items: readonly (Item | undefined)[]): readonly OwnedItem[] =>
+export const ownedItems = (keys: readonly Key[], items: readonly (Item | undefined)[]): readonly OwnedItem[] =>
   keys.map((key, at) => ({ key, item: items[at] }))
 
 /**
- * A client's payments that are open, or listed between two times, both included; oldest first, page by page. They are
- * raw, because an audit must also report an unreadable one.
+ * A client's payments that are open or listed in a range (both ends included); oldest first, page by page. The items are
+ * not parsed, because an audit must also report an unreadable one.
  */
 export const ownedPayments = async function* (
   deps: TableDeps,
@@ -173,7 +173,7 @@ export const ownedPayments = async function* (
         } as const)
   for await (const { items } of mergedPages(deps, { ...list, limit: shareOf(PAGE, owners) })) {
     const keys = items.map((row) => foundKey('PAYMENT', row))
-    yield paired(keys, await deps.table.getMany(keys))
+    yield ownedItems(keys, await deps.table.getMany(keys))
   }
 }
 
@@ -183,24 +183,24 @@ export const storedPayment = ({ key, item }: OwnedItem): Payment | undefined => 
   return payment && paymentKey(payment.paymentId).pk === key.pk ? payment : undefined
 }
 
-/** The audit records of one subject, and whether all of them are there as they were written. */
+/** The audit records of one subject, and a difference if one is missing, changed or unreadable. */
 export const readTrail = async (deps: TableDeps, subject: string) => {
   const [{ records, unreadable }, head] = await Promise.all([
     readAuditRecords(deps, subject),
     findAuditHead(deps, subject),
   ])
-  // A record that is added between the two reads is no difference of the second look.
+  // A record that is added between the two reads is a difference only in the first check.
   const broken = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
-  const differences = when(broken !== undefined, differs('audit_record', subject, 'a whole chain', broken))
+  const differences = when(broken !== undefined, differs('audit_record', subject, 'a complete chain', broken))
   return { records, differences }
 }
 
-/** How far back an audit reads changes, unless it reads everything. */
+/** An audit that is not full reads the changes of this time. */
 const LATELY_MS = 3 * DAY_MS
 const RECORDS_READ = 1_000
 const SIDE_BY_SIDE = 20
 
-/** The record chains of a client's subjects that changed lately, or ever; but not its own, which every audit checks. */
+/** Checks the audit records of a client's recently changed subjects, or of all. Every audit checks the client's own. */
 export const auditTrails = async (
   deps: StoreDeps,
   clientId: ClientId,

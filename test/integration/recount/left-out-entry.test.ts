@@ -134,7 +134,7 @@ it('a recount puts back an entry that a settlement has taken, and credits nothin
   for (const key of keysOf(payment)) await deps.table.write(remove(key, exists))
   const { differences } = await auditLedger(deps, client.clientId)
 
-  const expected = differences.filter(({ found }) => found === 'not there')
+  const expected = differences.filter(({ found }) => found === 'missing')
   await recountLedger(deps, { clientId: client.clientId, expected, operator: 'ana' })
 
   await expectBalanced(deps, client.clientId)
