@@ -6,7 +6,7 @@ import {
   CALLS_PROVIDER_SECONDS,
   DEFAULTS,
   type FunctionSpec,
-  ONLY_WAITS,
+  LOW_MEMORY,
 } from './function-spec.ts'
 import {
   BALANCE,
@@ -39,7 +39,7 @@ const LOOKUP = { lookup: true, reservedConcurrency: 5 } as const
 
 export const API_FUNCTIONS: readonly FunctionSpec[] = [
   post('/v1/payments', 'create-payment', allAccess(NEWS, { UpdateItem: ['QUOTA'] }), {
-    ...ONLY_WAITS,
+    ...LOW_MEMORY,
     ...ASKS_PROVIDER,
     sends: BOTH_LANES,
     payerDefaults: true,

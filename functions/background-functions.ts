@@ -9,7 +9,7 @@ import {
   CALLS_PROVIDER_SECONDS,
   DEFAULTS,
   type FunctionSpec,
-  ONLY_WAITS,
+  LOW_MEMORY,
   webhookRuns,
 } from './function-spec.ts'
 import { AUDITING, DUE_ALERTS, DUE_DELIVERIES, DUE_PAYMENTS, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
@@ -33,7 +33,7 @@ const due = (
       maxConcurrency: maxWorkers(work, 0),
       runsAt: ({ callsPerMinute }) => maxWorkers(work, callsPerMinute),
     },
-    // A worker starts no new work after 60 s. The other 30 s are for calls in progress.
+    // A worker starts no new work after 60 s. Calls in progress have the other 30 s.
     timeoutSeconds: 90,
     reservedConcurrency: maxWorkers(work, 0),
     ...access,
@@ -41,7 +41,7 @@ const due = (
 
 export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   background('callback/receive-provider-callback', {
-    ...ONLY_WAITS,
+    ...LOW_MEMORY,
     ...ASKS_PROVIDER,
     trigger: { kind: 'http', method: 'POST', path: `/callbacks/${UPSTREAM}` },
     table: allAccess(NEWS, PAUSES),
@@ -50,18 +50,18 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
   background('queue/deliver-webhook', {
-    ...ONLY_WAITS,
+    ...LOW_MEMORY,
     trigger: {
       kind: 'queue',
       queue: 'webhooks',
       batchSize: 10,
       maxConcurrency: 100,
       runsAt: webhookRuns,
-      // 50 attempts may hang at once, about five end each second. Slow endpoints delay only other slow endpoints.
+      // 50 attempts can hang at the same time; about five end each second. They delay only other slow endpoints.
       slowLane: { queue: 'webhooks-slow', maxConcurrency: 5 },
     },
     // It calls addresses that merchants choose, so it must not read bank details, payments, API keys or the ledger.
-    // Of a payment's partition it reads only event bodies. It records a finding when an event is missing.
+    // In a payment's partition it reads only event bodies. It records a finding when an event is missing.
     table: {
       GetFields: ['PAYMENT'],
       BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
@@ -71,15 +71,15 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     },
     sends: BOTH_LANES,
     endpointSecrets: 'unseal',
-    // A batch's deliveries run in parallel. Each takes up to 10 s for the merchant; the rest is for DNS, table and queue.
+    // A batch's deliveries run in parallel. The merchant has up to 10 s; DNS, table and queue have the rest.
     timeoutSeconds: 18,
     calls: { tries: 2, timeoutMs: 1_000 },
     recursive: true,
     callsMerchants: true,
   }),
   background('schedule/check-due-work', {
-    ...ONLY_WAITS,
-    // An event may wait for the run before it, which ends within a minute. An older event counts as missed.
+    ...LOW_MEMORY,
+    // An event may wait for the previous run, which ends within a minute. An older event is dropped.
     trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 180 } },
     table: { indexes: ['by-due'] },
     sends: ['audits', 'due-alerts', 'due-deliveries', 'due-payments'],
@@ -87,14 +87,14 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     reservedConcurrency: 1,
   }),
   due('payment', 'payments', { table: DUE_PAYMENTS, sends: BOTH_LANES, alerts: true, secrets: ['read-provider'] }),
-  due('delivery', 'deliveries', { ...ONLY_WAITS, table: DUE_DELIVERIES, sends: BOTH_LANES }),
-  due('alert', 'alerts', { ...ONLY_WAITS, table: DUE_ALERTS, alerts: true }),
+  due('delivery', 'deliveries', { ...LOW_MEMORY, table: DUE_DELIVERIES, sends: BOTH_LANES }),
+  due('alert', 'alerts', { ...LOW_MEMORY, table: DUE_ALERTS, alerts: true }),
   background('schedule/sweep-settlements', {
-    ...ONLY_WAITS,
+    ...LOW_MEMORY,
     trigger: { kind: 'schedule', schedule: { dailyAt: 'sweepAtUtc', maxEventAgeSeconds: 3_600 } },
     table: { indexes: ['by-owner'] },
     sends: ['settlements'],
-    // It sends one message a client, page by page. 300 s are enough for many thousand clients.
+    // It sends one message for each client, page by page. 300 s are enough for many thousand clients.
     timeoutSeconds: 300,
   }),
   background('queue/settle-client', {
@@ -106,7 +106,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     recursive: true,
   }),
   background('schedule/audit-clients', {
-    ...ONLY_WAITS,
+    ...LOW_MEMORY,
     trigger: { kind: 'schedule', schedule: { dailyAt: 'auditAtUtc', maxEventAgeSeconds: 3_600 } },
     table: { BatchGetItem: ['SETTLEMENT'], indexes: ['by-due', 'by-owner'] },
     sends: ['audits'],
@@ -126,7 +126,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     trigger: { kind: 'schedule', schedule: { everyMinutes: 5, maxEventAgeSeconds: 600 } },
     table: SYNCING,
     sends: [...BOTH_LANES, 'sync'],
-    // A run starts no page after four minutes. The next run continues where it ended.
+    // A run starts no new page after four minutes. The next run continues from there.
     timeoutSeconds: 300,
   }),
   background('queue/sync-slices', {

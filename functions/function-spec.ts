@@ -6,10 +6,10 @@ export type QueueSource = { readonly queue: QueueName; readonly batchSize: numbe
 
 /** The load that a stage must handle. It decides the concurrency of some queues. */
 export type Load = {
-  /** The provider's limit for each operation. It also limits payments created a minute. */
+  /** The provider's limit for each operation. It also limits how many payments are created each minute. */
   readonly callsPerMinute: number
   readonly endpointsAPayment: number
-  /** Milliseconds of one webhook attempt on average, slow merchants included. */
+  /** The average duration of one webhook attempt, slow merchants included. */
   readonly attemptMs: number
 }
 
@@ -21,15 +21,15 @@ export type Trigger =
   | { readonly kind: 'http-default' }
   | ({
       readonly kind: 'queue'
-      /** A second queue of the same messages, with few runs, so slow work cannot hold the others. */
+      /** A second queue for slow messages. Its few runs cannot delay the main queue. */
       readonly slowLane?: Omit<QueueSource, 'batchSize'>
-      /** Runs that the stage's load needs. It counts only above `maxConcurrency`. */
+      /** The concurrency that the stage's load needs. It has an effect only above `maxConcurrency`. */
       readonly runsAt?: (load: Load) => number
     } & QueueSource)
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
   | { readonly kind: 'operator'; readonly duty: Duty }
 
-/** Operators' duties. Each is one IAM policy, an operator may hold several, and each action belongs to one. */
+/** Operators' duties. Each duty is one IAM policy. An operator may have several; an action belongs to one. */
 export const DUTIES = {
   look: 'looks at everything and changes nothing',
   support: 'asks the provider again, sends webhooks again',
@@ -57,7 +57,7 @@ export type ScheduleSpec =
   | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }
   | { readonly dailyAt: keyof DailyTimes; readonly maxEventAgeSeconds: number }
 
-/** How often a failed run is started again. A daily one must not wait for the next day; it is safe to repeat. */
+/** The retries of a failed run. A daily run is retried, because its next run is a day later; it is safe to repeat. */
 export const retriesOf = (schedule: ScheduleSpec): number => ('dailyAt' in schedule ? 2 : 0)
 
 export type SecretAccess = 'read-provider' | 'read-callback-tokens'
@@ -67,7 +67,7 @@ export type FunctionSpec = {
   readonly name: string
   readonly entry: string
   readonly trigger: Trigger
-  /** By action and kind of partition (table/keys.ts), and by index. The role has no other access to the table. */
+  /** Its access to the table: partition kinds (table/keys.ts) by action, and indexes. The role has no other access. */
   readonly table: TableAccess
   readonly sends: readonly QueueName[]
   readonly alerts: boolean
@@ -82,11 +82,11 @@ export type FunctionSpec = {
   readonly memoryMb: number
   /** Parallel runs, in a stage that reserves concurrency: 1 if a second run would only repeat the work. */
   readonly reservedConcurrency?: number
-  /** It sends to the queue that triggers it, by design. The table's rows bound the number of messages. */
+  /** It sends messages to the queue that triggers it. Their number is limited by rows of the table. */
   readonly recursive?: boolean
   /** It calls addresses that merchants choose, from the stage's fixed IP addresses if the stage has them. */
   readonly callsMerchants?: boolean
-  /** A merchant's look-up beside payments, balance and settlements. No customer waits for its answer. */
+  /** A merchant's query of something other than payments, balance and settlements. No customer waits for it. */
   readonly lookup?: true
 }
 
@@ -111,26 +111,26 @@ export const runsByItself = ({ trigger }: FunctionSpec): boolean => trigger.kind
 
 export const isHttp = (spec: FunctionSpec): boolean => routeKeyOf(spec) !== undefined
 
-/** Whether clients call it. It then requires an API key, and each request counts against the rate limit. */
+/** Whether clients call the function. Then it requires an API key, and a request counts against the rate limit. */
 export const answersClients = ({ name, trigger }: FunctionSpec): boolean =>
   trigger.kind === 'http' && name.startsWith('api-')
 
-/** The optional fields of a manifest entry: all but its place, its trigger and its table access. */
+/** The optional fields of a manifest entry: all except name, file, trigger and table access. */
 export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | 'table'>>
 
 /**
- * Lambda gives processor time by memory: 1,769 MB are one processor. With 512 MB a request computes for less time than
- * it waits for the table. 10 s are several times the SDK's own limit for a table that does not answer.
+ * Lambda assigns CPU time by memory: 1,769 MB are one CPU. With 512 MB a request computes for less time than it waits
+ * for the table. A timeout of 10 s is several times the SDK's limit for a table that does not answer.
  */
 export const DEFAULTS = { sends: [], alerts: false, secrets: [], timeoutSeconds: 10, memoryMb: 512 } as const
 
-/** For functions that mostly wait for merchants, queues or the provider. Their cold starts are not slower. */
-export const ONLY_WAITS = { memoryMb: 256 } as const
+/** For functions that mostly wait for merchants, queues or the provider. Cold starts are not slower with it. */
+export const LOW_MEMORY = { memoryMb: 256 } as const
 
 /** More than a request's own deadline of 22 s (design: create), and less than API Gateway's timeout of 29 s. */
 export const CALLS_PROVIDER_SECONDS = 25
 
-/** To apply news, a function calls the provider, and may have to alert the operators. */
+/** For functions that apply provider news: they call the provider, and may alert the operators. */
 export const ASKS_PROVIDER = { alerts: true, secrets: ['read-provider'] } as const
 
 /** The sender of a delivery message chooses its lane by the endpoint, if it knows the endpoint. */
@@ -141,6 +141,6 @@ export const webhookSeconds = ({ endpointsAPayment, attemptMs }: Omit<Load, 'cal
 
 const HEADROOM = 4 / 3
 
-/** One run for each attempt in progress. Batches of several, after a backlog, are the reserve for retries. */
+/** One run for each attempt in progress. A run can take several messages, which is the reserve for retries. */
 export const webhookRuns = (load: Load): number =>
   Math.ceil((load.callsPerMinute / 60) * webhookSeconds(load) * HEADROOM)

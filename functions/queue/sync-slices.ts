@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { queueHandler } from '../../shared/runtime/worker-handlers.ts'
-import { shareSync } from '../../shared/sync/sync-run.ts'
+import { runSyncJobs } from '../../shared/sync/sync-run.ts'
 
 /** Does due work of the sync. `woken`: callbacks were deferred, so it also reads what was updated since the last round. */
 export const handler = queueHandler(v.object({ woken: v.optional(v.boolean(), false) }), (message, deps) =>
-  shareSync(deps, message),
+  runSyncJobs(deps, message),
 )

@@ -4,7 +4,7 @@ import { callsPerMinute } from '../../shared/provider/quota-store.ts'
 import type { StageSettings } from '../../shared/stage-settings.ts'
 import { readStageFile, type StageDomain, type StageFile } from './stage-file.ts'
 
-/** Settings that the functions' code reads too, under other names. */
+/** Fields of the stage's file that move to `settings`, some of them under other names. */
 type SettingsOfCode =
   | 'payer'
   | 'providerFees'
@@ -13,7 +13,7 @@ type SettingsOfCode =
   | 'providerCallsPerMinute'
   | 'keyLifetimeDays'
 
-/** A stage by its file (infra/stack/stage-file.ts) and its name. */
+/** A stage: its name, and its file (infra/stack/stage-file.ts). */
 export type DeployedStage = Omit<StageFile, SettingsOfCode | 'removalPolicy'> & {
   /** The settings that the functions' code reads. */
   readonly settings: StageSettings
@@ -25,7 +25,7 @@ export const DEFAULT_STAGE = 'dev'
 /** Names that only the local gateway uses. */
 const RESERVED_NAMES: readonly string[] = ['local', 'test']
 
-/** Part of every resource's name; the longest function name still fits into Lambda's 64 characters. */
+/** The name is part of every resource's name. With 20 characters all function names fit into Lambda's 64. */
 const STAGE_NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 const STAGE_NAME_LIMIT = 20
 
@@ -41,7 +41,7 @@ export const assertStageName = (name: string): void => {
 /** The return URL of clients that registered none. `npm run deploy` requires a real one for `prod`. */
 export const PLACEHOLDER_RETURN_URL = 'https://example.com/'
 
-/** These let `prod` be synthesised. `npm run deploy` requires real ones. */
+/** `prod` can be synthesised with these. `npm run deploy` requires real ones. */
 export const PLACEHOLDER_DOMAIN: StageDomain = {
   name: 'pay.example.com',
   zone: { name: 'example.com', id: 'Z00000000000000000000' },
@@ -51,8 +51,8 @@ export const PLACEHOLDER_CERTIFICATE = '00000000-0000-0000-0000-000000000000'
 const REMOVAL_POLICIES = { retain: RemovalPolicy.RETAIN, destroy: RemovalPolicy.DESTROY } as const
 
 /**
- * The stage of a name: `prod`, `dev`, or a developer's own. A stage without a file in infra/stages has the settings of
- * `dev`. Throws for an invalid name and for an invalid file.
+ * Reads a stage: `prod`, `dev`, or a developer's own. A stage without a file in infra/stages has the settings of `dev`.
+ * Throws for an invalid name and for an invalid file.
  */
 export const deployedStage = (name: string): DeployedStage => {
   assertStageName(name)
@@ -76,9 +76,9 @@ export const deployedStage = (name: string): DeployedStage => {
 }
 
 /**
- * The removal policy of all retained resources except the table and its key: queues, logs, secrets, addresses. A failed
- * creation deletes them, because their names would block the next creation, and a stack cannot adopt a queue or a
- * secret. It keeps the table: a stack can adopt it, and its deletion protection would stop the rollback.
+ * The removal policy of retained resources other than the table and its key: queues, logs, secrets, addresses. A failed
+ * creation deletes them. Otherwise their names block the next creation, because a stack cannot adopt a queue or a
+ * secret. A failed creation keeps the table: a stack can adopt it, and its deletion protection stops a rollback.
  */
 export const removalPolicyBesidesTable = ({ removalPolicy }: Pick<DeployedStage, 'removalPolicy'>): RemovalPolicy =>
   removalPolicy === RemovalPolicy.RETAIN ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : removalPolicy
@@ -94,7 +94,7 @@ export const hasAlarms = ({
 }: Pick<DeployedStage, 'deletionProtection' | 'alarmRecipients' | 'pageRecipients'>): boolean =>
   deletionProtection || alarmRecipients.length + pageRecipients.length > 0
 
-/** The load that a stage must carry, by its settings. */
+/** The load that a stage must handle, by its settings. */
 export const loadOf = ({ settings, deliveries }: Pick<DeployedStage, 'settings' | 'deliveries'>): Load => ({
   callsPerMinute: callsPerMinute(settings),
   ...deliveries,

@@ -11,7 +11,7 @@ const ITEMS_OF_A_PART = 100
 
 type Send = (messages: readonly QueueMessage[]) => Promise<void>
 
-const handOut = async (deps: FindDeps, work: CheckedWork, send: Send, slot: number) => {
+const sendDueSlot = async (deps: FindDeps, work: CheckedWork, send: Send, slot: number) => {
   const limit = maxParts(work, callsPerMinute(deps.stage, deps.now())) * ITEMS_OF_A_PART
   const { items } = await findDuePage(deps, { work, slot, limit })
   const [oldest] = items
@@ -22,16 +22,16 @@ const handOut = async (deps: FindDeps, work: CheckedWork, send: Send, slot: numb
   return { due: items.length, lateMs: msBetween(oldest.dueAt, deps.now()) }
 }
 
-const handOutKind = async (deps: FindDeps, work: CheckedWork, send: Send) => {
+const sendDueSlots = async (deps: FindDeps, work: CheckedWork, send: Send) => {
   const slots = await Promise.all(
-    Array.from({ length: WORK_SLOTS[work] }, (_, slot) => handOut(deps, work, send, slot)),
+    Array.from({ length: WORK_SLOTS[work] }, (_, slot) => sendDueSlot(deps, work, send, slot)),
   )
   return { due: slots.reduce((sum, { due }) => sum + due, 0), lateMs: Math.max(...slots.map(({ lateMs }) => lateMs)) }
 }
 
 const MAX_AUDITS = 500
 
-const handOutAudits = async (deps: FindDeps): Promise<number> => {
+const sendDueAudits = async (deps: FindDeps): Promise<number> => {
   const { items } = await findDuePage(deps, { work: 'audit', slot: 0, limit: MAX_AUDITS })
   const messages = items.map(({ id }) => ({ body: { settlement_id: id }, delaySeconds: 0, group: id }))
   if (messages.length > 0) await deps.queues.send('audits', ...messages)
@@ -39,16 +39,16 @@ const handOutAudits = async (deps: FindDeps): Promise<number> => {
 }
 
 /**
- * Finds every minute which slots have due items, and sends each slot to the workers of its kind. A kind that cannot be
- * sent does not stop the others, but fails the run. Answers the number of due items by kind, limited for each slot.
+ * Runs every minute. Finds the slots with due items, and sends a message for each to the workers of its kind. If one
+ * kind fails, the others are still sent, and then the run fails. Answers the due items by kind, with a limit per slot.
  */
 export const checkDueWork = async (deps: FindDeps): Promise<Record<CheckedWork | 'audit', number>> => {
-  // Each kind has its own queue and workers, so that none delays another.
+  // Each kind has its own queue and workers, so no kind delays another.
   const kinds = [
-    handOutAudits(deps),
-    handOutKind(deps, 'alert', (messages) => deps.queues.send('due-alerts', ...messages)),
-    handOutKind(deps, 'delivery', (messages) => deps.queues.send('due-deliveries', ...messages)),
-    handOutKind(deps, 'payment', (messages) => deps.queues.send('due-payments', ...messages)),
+    sendDueAudits(deps),
+    sendDueSlots(deps, 'alert', (messages) => deps.queues.send('due-alerts', ...messages)),
+    sendDueSlots(deps, 'delivery', (messages) => deps.queues.send('due-deliveries', ...messages)),
+    sendDueSlots(deps, 'payment', (messages) => deps.queues.send('due-payments', ...messages)),
   ] as const
   await Promise.allSettled(kinds)
   const [audit, alert, delivery, payment] = await Promise.all(kinds)

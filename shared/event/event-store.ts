@@ -9,7 +9,7 @@ import { type Event, RETENTION } from './event.ts'
 export const EVENT_ENTITY = 'event'
 
 /**
- * Writes a new event. Its key allows one of each name for a payment. Fields that keys and indexes contain are left out.
+ * Writes a new event. Its key allows one event of each name for a payment. The item repeats no field of keys or indexes.
  */
 export const putEvent = (event: Omit<Event, 'type' | 'clientId'>, owner: string): Step =>
   put(
@@ -28,11 +28,11 @@ export const putEvent = (event: Omit<Event, 'type' | 'clientId'>, owner: string)
 
 export type NamedEvent = Pick<Event, 'paymentId' | 'name'>
 
-export const eventIsThere = ({ paymentId, name }: NamedEvent): Step => guard(eventKey(paymentId, name), exists)
+export const eventExists = ({ paymentId, name }: NamedEvent): Step => guard(eventKey(paymentId, name), exists)
 
 const BodyOnly = v.optional(v.object({ body: v.string() }))
 
-/** The deliveries of an event are sent at about the same time, so its bytes are kept for a moment. */
+/** The deliveries of an event run at about the same time, so a function keeps the event's bytes for ten seconds. */
 const BODIES_KEPT = 100
 /** Only an erasure changes the bytes, and it is refused while a delivery is in progress. */
 const BODY_KEPT_MS = 10 * SECOND_MS

@@ -4,7 +4,7 @@ import { GatewayError, invalid } from '../errors.ts'
 import { listPaymentEvents } from '../event/read-events.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { paymentsCalled } from '../payment/list-payments.ts'
+import { paymentsByReference } from '../payment/list-payments.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment/payment.ts'
 import { findAnyPayment } from '../payment/payment-store.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
@@ -73,7 +73,7 @@ const selected = async (deps: TableDeps, selection: Selection) => {
   if ('paymentId' in selection) return { payments: [await findAnyPayment(deps, selection.paymentId)], complete: true }
   const { clientId, reference } = selection
   await requireClient(deps, clientId)
-  const { payments, complete } = await paymentsCalled(deps, clientId, reference)
+  const { payments, complete } = await paymentsByReference(deps, clientId, reference)
   const open = payments.filter(({ customer }) => customer !== undefined)
   return { payments: open.slice(0, MAX_PAYMENTS), complete: complete && open.length <= MAX_PAYMENTS }
 }

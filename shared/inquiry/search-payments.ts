@@ -6,7 +6,7 @@ import { PaymentIdSchema, paymentIdOf } from '../ids.ts'
 import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
 import { readParts } from '../ledger/window-store.ts'
 import { encodeCursor, firstOfPage, ofPage, pageFields, readCursor } from '../page.ts'
-import { paymentsCalled } from '../payment/list-payments.ts'
+import { paymentsByReference } from '../payment/list-payments.ts'
 import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { findPaymentsByKey, findStoredPayment, PaymentSchema } from '../payment/payment-store.ts'
@@ -20,10 +20,10 @@ import { destinationKey, destinationPk, foundKey, ownersOf, paymentKey } from '.
 import { mergedPages, shareOf } from '../table/list-items.ts'
 import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
-/** Not `complete` if there may be more payments. */
+/** `complete` is false if there may be more payments. */
 type PaymentSearch = { readonly payments: readonly Payment[]; readonly complete: boolean }
 
-const SEARCHED = ['external_reference', 'payment_destination', 'provider_payment_id', 'payment_request_id'] as const
+const CRITERIA = ['external_reference', 'payment_destination', 'provider_payment_id', 'payment_request_id'] as const
 
 type Search = ActionRequest<v.InferOutput<typeof paymentSearch>>
 
@@ -41,13 +41,13 @@ export const searchPayments = async (
   const { payments, complete } = isOfProvider
     ? await byProviderId(deps, search)
     : clientId !== undefined && reference !== undefined
-      ? await paymentsCalled(deps, clientId, reference)
+      ? await paymentsByReference(deps, clientId, reference)
       : await paymentsAtDestination(deps, search)
   const isLast = payments.length <= firstOfPage(search) + search.perPage
   return { payments: ofPage(payments, search), complete: complete && isLast }
 }
 
-/** People write account numbers in groups. */
+/** Removes the spaces and dashes with which people write account numbers. */
 const asAccountNumber = (text: string): string => (/^[\d\s-]+$/.test(text) ? text.replace(/[\s-]/g, '') : text)
 
 const byProviderId = async (
@@ -67,7 +67,7 @@ const byProviderId = async (
 
 /** The payments for operators, each with its suspense items. `complete`: all items were read. */
 export const withSuspense = async (deps: TableDeps, payments: readonly Payment[]) => {
-  // The provider may receive money before it answers the create.
+  // The provider may receive money before it answers the create, so the first attempt counts.
   const begun = payments.map(({ providerAttempts: [first], createdAt }) => first?.startedAt ?? createdAt)
   const since = begun.toSorted()[0]
   if (since === undefined) return { data: [], complete: true }
@@ -83,7 +83,7 @@ export const withSuspense = async (deps: TableDeps, payments: readonly Payment[]
 /** The provider reuses numbers, but not often. */
 const MAX_AT_DESTINATION = 1_000
 
-/** Payments that showed a destination, of one client or of all: other clients' payments may have the same. */
+/** Payments that showed a destination, of one client or of all clients, because the provider reuses account numbers. */
 const paymentsAtDestination = async (deps: TableDeps, { clientId, paymentDestination = '' }: Search) => {
   const destination = asAccountNumber(paymentDestination)
   const { items, cursor } = await deps.table.query({
@@ -102,8 +102,8 @@ const paymentsAtDestination = async (deps: TableDeps, { clientId, paymentDestina
   return { payments, complete: cursor === undefined }
 }
 
-/** After so many payments read or found a call ends, and a cursor continues. */
-const MAX_LOOKED_AT = 5_000
+/** A call ends after so many payments read or found. The next call continues at its cursor. */
+const MAX_READ = 5_000
 const MAX_SHOWN = 100
 const PAGE = 100
 
@@ -139,14 +139,14 @@ export const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) =>
   const limit = shareOf(PAGE, partitions)
   const input = { index: 'by-owner', partitions, range: { between }, newestFirst: true, limit } as const
   const found: Payment[] = []
-  let lookedAt = 0
+  let readCount = 0
   const after = cursor === undefined ? undefined : positionIn(cursor, between)
   for await (const { items, more } of mergedPages(deps, input, after)) {
     const stored = await deps.table.getMany(items.map((item) => foundKey('PAYMENT', item)))
     const payments = stored.filter((item) => item !== undefined).map((item) => v.parse(PaymentSchema, item))
     found.push(...payments.filter((payment) => matches(payment, search)))
-    lookedAt += items.length
-    if (more && (lookedAt >= MAX_LOOKED_AT || found.length >= MAX_SHOWN)) {
+    readCount += items.length
+    if (more && (readCount >= MAX_READ || found.length >= MAX_SHOWN)) {
       const last = items.at(-1)
       return { payments: found, next: last && encodeCursor({ payment_id: last['id'], listed_at: last['listedAt'] }) }
     }
@@ -155,14 +155,14 @@ export const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) =>
 }
 
 const filled = v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty')))
-const WITH_AMOUNT = ['day', 'status', 'method', 'cursor'] as const
+const AMOUNT_FILTERS = ['day', 'status', 'method', 'cursor'] as const
 /** The payment search of operators: by one criterion at a time (design section 11). */
 export const paymentSearch = v.pipe(
   v.strictObject({
     client_id: v.optional(v.string()),
     external_reference: v.optional(v.string()),
     payment_destination: filled,
-    // The provider is asked for the reference of its own ids.
+    // For these two the gateway asks the provider, whose answer has the payment's reference.
     provider_payment_id: filled,
     payment_request_id: filled,
     amount_minor: v.optional(v.pipe(v.number(), v.safeInteger())),
@@ -174,8 +174,8 @@ export const paymentSearch = v.pipe(
     ...pageFields,
   }),
   v.check(
-    (asked) => [...SEARCHED, 'amount_minor' as const].filter((name) => asked[name] !== undefined).length === 1,
-    `give one of ${SEARCHED.join(', ')}, amount_minor`,
+    (asked) => [...CRITERIA, 'amount_minor' as const].filter((name) => asked[name] !== undefined).length === 1,
+    `give one of ${CRITERIA.join(', ')}, amount_minor`,
   ),
   v.check(
     ({ client_id, external_reference }) => external_reference === undefined || client_id !== undefined,
@@ -186,8 +186,8 @@ export const paymentSearch = v.pipe(
     'amount_minor needs client_id and day, the day the payment was made in Jakarta',
   ),
   v.check(
-    (asked) => asked.amount_minor !== undefined || WITH_AMOUNT.every((name) => asked[name] === undefined),
-    `${WITH_AMOUNT.join(', ')} go with amount_minor`,
+    (asked) => asked.amount_minor !== undefined || AMOUNT_FILTERS.every((name) => asked[name] === undefined),
+    `${AMOUNT_FILTERS.join(', ')} go with amount_minor`,
   ),
   v.check(({ amount_minor, page }) => amount_minor === undefined || page === 1, 'amount_minor has a cursor, no pages'),
 )

@@ -67,7 +67,7 @@ export const paymentsOfReference = async (
 }
 
 /** Up to a thousand payments of the client with this reference, newest first. `complete`: there are no more. */
-export const paymentsCalled = async (deps: TableDeps, clientId: ClientId, reference: string) => {
+export const paymentsByReference = async (deps: TableDeps, clientId: ClientId, reference: string) => {
   const ids = await idsOfReference(deps, clientId, reference)
   const payments = await paymentsOf(deps, { clientId, reference, ids: ids.slice(0, MAX_OF_REFERENCE) })
   return { payments, complete: ids.length <= MAX_OF_REFERENCE }

@@ -3,7 +3,7 @@ import { byQueue, type QueueName } from '../queues.ts'
 import { PROVIDER_FEES, type StageSettings } from '../stage-settings.ts'
 import type { CallLimits } from './aws/client-options.ts'
 
-/** Names of the environment variables, shared with the stack so that both sides agree. */
+/** Names of the environment variables. The stack sets them by this list. */
 export const ENV = {
   stage: 'GATEWAY_STAGE',
   role: 'GATEWAY_ROLE',
@@ -41,7 +41,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
   }
   const stage: StageSettings = {
     name: read(ENV.stage, v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,20}$/))),
-    // A picklist instead of a flag: a misspelt value stops the function and does not open the stage.
+    // Not a flag: a misspelt value must stop the function, and must not open the stage.
     isClosed: read(ENV.role, v.optional(v.picklist(['open', 'closed']), 'open')) === 'closed',
     // Not configurable: only the local gateway sets it.
     allowLoopbackWebhooks: false,

@@ -12,25 +12,25 @@ import { ASK_AGAIN_MS, askAbout, readSlice, type SliceEnd, type SyncRun } from '
 import { reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpen, type OpenHours, registerOpen } from './tail.ts'
 
-/** Below the function's timeout, with time to finish the current page. */
+/** Shorter than the function's timeout, so that the run can finish its current page. */
 const RUN_BUDGET_MS = 240_000
 /** After this time the run shares its remaining jobs. */
 const SHARE_AFTER_MS = 20_000
-/** Calls taken from the quota at once; calls for single payments are rare. */
+/** How many calls a run takes from the quota at once. Calls for single payments are rare. */
 const PORTIONS = { listTransactions: 10, getPayment: 5, getRequest: 5 } as const
 const JOBS_A_QUERY = 50
-/** More than one round is needed only when a backlog exceeds the slices of one transaction. */
+/** A second round is needed only when a backlog has more slices than one transaction can write. */
 const MAX_ROUNDS = 50
 
-type State = SyncRun & {
+type RunState = SyncRun & {
   /** Claims that this run has already tried, as job id and due time. */
   readonly tried: Set<string>
-  left: number
+  jobsLeft: number
   end: SliceEnd
   lagMs: number
 }
 
-const doJob = async (run: State, job: SyncJob): Promise<boolean> => {
+const runJob = async (run: RunState, job: SyncJob): Promise<boolean> => {
   if (job.kind === 'open') {
     await recheckOpen(run, job)
     return true
@@ -41,80 +41,80 @@ const doJob = async (run: State, job: SyncJob): Promise<boolean> => {
   return ended === 'read' || ended === 'overtaken'
 }
 
-/** Claims a job and does it; skips a job of another worker. True: the run may continue. */
-const claimAndDo = async (run: State, due: DueJob): Promise<boolean> => {
+/** Claims a job and runs it, or skips it if another worker has it. True: the run may continue. */
+const claimAndRun = async (run: RunState, due: DueJob): Promise<boolean> => {
   run.tried.add(`${due.id} ${due.dueAt}`)
   const job = await claimJob(run.deps, due)
-  if (job !== undefined) return doJob(run, job)
+  if (job !== undefined) return runJob(run, job)
   run.end = 'overtaken'
   return true
 }
 
-/** Does the slices that this run planned; it already holds the first. */
-const doPlanned = async (run: State, slices: readonly Slice[]): Promise<boolean> => {
+/** Reads the slices that this run planned. The plan has already claimed the first slice. */
+const runPlannedSlices = async (run: RunState, slices: readonly Slice[]): Promise<boolean> => {
   for (const [at, slice] of slices.entries()) {
-    run.left = slices.length - at - 1
-    if (!(await (at === 0 ? doJob(run, slice) : claimAndDo(run, slice)))) return false
+    run.jobsLeft = slices.length - at - 1
+    if (!(await (at === 0 ? runJob(run, slice) : claimAndRun(run, slice)))) return false
   }
   return true
 }
 
-/** Does due jobs of every kind until none is left or the run must stop. */
-const doDueJobs = async (run: State): Promise<void> => {
-  // The cause that stopped the head would stop every other job too.
+/** Runs due jobs of every kind until none is left or the run must stop. */
+const runDueJobs = async (run: RunState): Promise<void> => {
+  // What stopped the head also stops every other job.
   while (run.end === 'read' || run.end === 'overtaken') {
     const found = await findDueJobs(run.deps, JOBS_A_QUERY)
     const fresh = found.filter(({ id, dueAt }) => !run.tried.has(`${id} ${dueAt}`))
     if (fresh.length === 0) return
     for (const [at, due] of fresh.entries()) {
-      run.left = fresh.length - at - 1
+      run.jobsLeft = fresh.length - at - 1
       if (run.deps.monotonicMs() >= run.deadlineMs) run.end = 'out_of_time'
-      if (run.end === 'out_of_time' || !(await claimAndDo(run, due))) return
+      if (run.end === 'out_of_time' || !(await claimAndRun(run, due))) return
     }
   }
 }
 
-/** `onJobs`: called with the number of jobs that other workers can take. */
-const startSync = (deps: SyncRun['deps'], onJobs?: (jobs: number) => Promise<void>): State => {
+/** `onJobsLeft`: called with the number of jobs that other workers can take. */
+const startSync = (deps: SyncRun['deps'], onJobsLeft?: (jobs: number) => Promise<void>): RunState => {
   const startMs = deps.monotonicMs()
-  const run: State = {
+  const run: RunState = {
     deps,
     budget: callBudget(deps, PORTIONS),
     tally: { transactions: 0, unanswered: 0, passed_over: 0, failed: 0 },
     deadlineMs: startMs + RUN_BUDGET_MS,
     scheduledHours: new Map(),
-    // Only a long run shares its jobs; most runs end earlier.
+    // Only a long run shares its jobs. Most runs end earlier.
     onPage: async () => {
-      if (deps.monotonicMs() >= startMs + SHARE_AFTER_MS) await onJobs?.(run.left)
+      if (deps.monotonicMs() >= startMs + SHARE_AFTER_MS) await onJobsLeft?.(run.jobsLeft)
     },
     silent: false,
     tried: new Set(),
-    left: 0,
+    jobsLeft: 0,
     end: 'read',
     lagMs: 0,
   }
   return run
 }
 
-/** Reads rounds of the head up to now. Answers the time read up to; undefined when it stopped earlier. */
-const readHeadRounds = async (run: State): Promise<Timestamp | undefined> => {
+/** Reads rounds of the head until now. Answers the end of the last round; undefined when it stopped before. */
+const readHeadRounds = async (run: RunState): Promise<Timestamp | undefined> => {
   for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
     const startedAt = run.deps.now()
     const round = await planRound(run.deps)
     if (round === undefined) run.end = 'overtaken'
-    if (round === undefined || !(await doPlanned(run, round.slices))) return undefined
+    if (round === undefined || !(await runPlannedSlices(run, round.slices))) return undefined
     if (round.to >= startedAt) return round.to
   }
   return undefined
 }
 
 /**
- * Reads the head if asked to, then does due jobs, and logs the end. Answers how many transactions were read, and how
- * many are not decided; `until`: every row updated before was read; `complete`: no due job is left or held by another.
+ * Reads the head if `readsHead`, then runs due jobs, and logs the result. Answers how many transactions were read and how
+ * many are undecided. `until`: all rows updated before it were read. `complete`: no due job is left or held by another.
  */
-const runSync = async (run: State, readsHead: boolean) => {
+const runSync = async (run: RunState, readsHead: boolean) => {
   const readTo = readsHead ? await readHeadRounds(run) : undefined
-  await doDueJobs(run)
+  await runDueJobs(run)
   const { deps, tally, end, lagMs } = run
   const { transactions, unanswered } = tally
   const complete = end === 'read'
@@ -123,16 +123,16 @@ const runSync = async (run: State, readsHead: boolean) => {
   return { transactions, unanswered, until: readTo ?? null, complete: complete && readTo !== undefined }
 }
 
-/** Does the due jobs of the sync. `woken`: also reads the rows after the last round, if that is long enough ago. */
-export const shareSync = async (deps: SyncRun['deps'], { woken }: { readonly woken: boolean }): Promise<void> => {
+/** Runs the due jobs of the sync. `woken`: first reads the rows after the last round, if that round is old enough. */
+export const runSyncJobs = async (deps: SyncRun['deps'], { woken }: { readonly woken: boolean }): Promise<void> => {
   const run = startSync(deps)
   await runSync(run, woken && (await isRoundPast(deps)))
 }
 
 const MIN_HELPERS = 9
 
-/** Wakes other workers immediately instead of at the next tick. A worker without a job costs one query. */
-const callingHelpers = ({ queues, stage, now }: Pick<Deps, 'queues' | 'stage' | 'now'>) => {
+/** Wakes other workers at once, before their next schedule. A worker without a job costs one query. */
+const helperWaker = ({ queues, stage, now }: Pick<Deps, 'queues' | 'stage' | 'now'>) => {
   const most = Math.max(MIN_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
   let called = 0
   return async (jobs: number) => {
@@ -144,10 +144,10 @@ const callingHelpers = ({ queues, stage, now }: Pick<Deps, 'queues' | 'stage' | 
 
 /**
  * Reconciles the provider's transactions with the books (design section 4, "Sync"), every five minutes and on demand.
- * After a crash another worker continues from the kept position; two workers on one slice have the effect of one.
+ * After a crash another worker continues from the stored position. Two workers on one slice have the effect of one.
  */
 export const syncProviderTransactions = (deps: SyncRun['deps'] & Pick<Deps, 'queues'>) =>
-  runSync(startSync(deps, callingHelpers(deps)), true)
+  runSync(startSync(deps, helperWaker(deps)), true)
 
 const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> => {
   const { deps, tally } = run
@@ -157,7 +157,7 @@ const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> =>
   const reconciled = await reconcileTransaction(deps, transaction, known, askAbout(run))
   if (reconciled.kind === 'open') {
     tally.unanswered++
-    // Two minutes, doubled up to an hour.
+    // The backoff doubles from two minutes to one hour.
     const backoffMs = Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(job.tries + 1, 10))
     await retryOpen(deps, job, addMs(deps.now(), backoffMs))
     return

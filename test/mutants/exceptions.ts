@@ -29,7 +29,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'How much one run takes on, or one call reads, changes what it costs, and no answer that is complete.': [
     'shared/due-work/check-due-work.ts MAX_AUDITS: bound moved da4e8fff',
     'shared/inquiry/search-payments.ts MAX_AT_DESTINATION: bound moved 8d65b13a',
-    'shared/inquiry/search-payments.ts paymentsOfAmount: comparison moved c6609cc8',
     'shared/sync/read-slice.ts WORTH_CUTTING: bound moved 355b4989',
   ],
   'A run stops at the end of a page, so one answer has a page more and the next one a page less.': [

@@ -40,9 +40,9 @@ export type LocalDepsOptions = {
 }
 
 /**
- * The production adapters of every port: SDK clients with emulators, the provider's adapter with its simulator, real
- * HTTP to merchants. Only wall-clock time comes from the local clock, which can jump; waits and timeouts are real. Each
- * function has only the access of its manifest entry.
+ * The dependencies of a local function: the production adapter of every port, with emulators and the provider's
+ * simulator. HTTP to merchants is real. Wall-clock time comes from the local clock, which can jump; waits and timeouts
+ * are real. A function has only the access of its manifest entry.
  */
 export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => Deps) => {
   const { clock, emulator, log } = options

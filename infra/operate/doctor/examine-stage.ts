@@ -49,7 +49,7 @@ const examineStack = ({ stage, aws, nowMs, sleep }: Examination, what: string, p
     sleep,
   })
 
-/** Finds a stage that is still closed, and missing settings of a restored table. No stack detects drift of that table. */
+/** Finds a stage that is still closed, and missing settings of a restored table. No stack detects that table's drift. */
 export const checkTable = async (client: DynamoDBClient, stage: DeployedStage): Promise<readonly Finding[]> => {
   const { name } = stage.settings
   const role =
@@ -81,7 +81,7 @@ const checkFront = async (examination: Examination): Promise<readonly Finding[]>
       todo: 'put {"current": "..."} of 32 to 1,024 printable characters: docs/operations.md, "4. Rotating secrets"',
     }),
     runCheck(what, async () => {
-      if (!originCertificate) return ok(what, 'none: functions refuse what did not come through the front')
+      if (!originCertificate) return ok(what, 'none: functions refuse requests that did not come through the front')
       const problems = originCertificateProblems(originCertificate, nowMs())
       if (problems.length === 0) return ok(what, `${originCertificate.authority} is valid`)
       return wrong(what, problems.join('; '), 'docs/operations.md, "The front\'s certificate"')

@@ -11,19 +11,19 @@ import type { NewsDeps } from './ask-for-news.ts'
 export type End = {
   readonly status: 'failed' | 'expired' | 'cancelled'
   readonly source: NewsSource
-  /** The money that caused the failure. It goes to suspense. */
+  /** Money with a wrong amount or currency, which made the payment fail. It is recorded in suspense. */
   readonly held?: Suspense | undefined
   /** Of a failed payment; `other` when the reason is unknown. */
   readonly failureReason?: FailureReason | undefined
 }
 
-/** Each try may take five seconds (`FRESH_MS` of announcements). */
+/** A try lasts up to five seconds (`FRESH_MS` of announcements), so all tries last a minute. */
 const MAX_TRIES = 12
 
 /**
  * Moves a payment from `pending` to `failed`, `expired` or `cancelled`, with counts, event and deliveries in one
- * transaction (spec 3.1). `cancelled` has no event. `held` goes to suspense in the same transaction, unless it is there
- * already. Undefined: the payment is no longer pending. A try that takes too long is repeated with the new time and
+ * transaction (spec 3.1). `cancelled` has no event. The transaction also records `held` in suspense, if it is not
+ * recorded yet. Undefined: the payment is no longer pending. A try that takes too long is repeated with the new time and
  * endpoints.
  */
 export const closePayment = async (
@@ -57,5 +57,5 @@ export const closePayment = async (
     if (outcome.refusedBy !== 'suspense') return undefined
     toHold = undefined
   }
-  throw new Error('conflicting writes kept a payment from ending, for minutes')
+  throw new Error('conflicting writes kept a payment from ending')
 }

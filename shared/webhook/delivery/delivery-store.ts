@@ -29,15 +29,15 @@ import {
 export const DELIVERY_ENTITY = 'delivery'
 
 export const SCHEDULE_FIELDS = ['nextAttemptAt', 'resends', ...DUE_WORK_FIELDS] as const
-/** The status of a row that no list of a status shows. A failure or an overdue attempt moves it to `status`. */
+/** Has the status of a row that no status list shows. A failure or an overdue attempt moves it to `status`. */
 export const UNLISTED_FIELD = 'state'
 export const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
 
 type Announced = Pick<Event, 'eventId' | 'firedAt'> & { readonly name: string; readonly paymentId?: PaymentId }
 
 /**
- * The one delivery of an event to an endpoint, due at once. Its id is derived, so a repeat makes the same one. For a
- * disabled endpoint it starts as `skipped`, so that an operator can see and redeliver it.
+ * The one delivery of an event to an endpoint, due at once. Its id is derived, so a repeat builds the same delivery. A
+ * disabled endpoint's delivery starts as `skipped`: an operator can see and redeliver it.
  */
 export const newDelivery = (
   { eventId, name, firedAt, paymentId }: Announced,
@@ -82,7 +82,7 @@ const itemOf = ({ status, unlisted, ...delivery }: Delivery) => ({
   ...(delivery.dueAt !== undefined && dueWork('delivery', delivery.deliveryId, delivery.dueAt)),
 })
 
-/** Writes a delivery together with its new event, whose condition covers both. */
+/** Writes a delivery in the transaction of its new event, whose condition protects both. */
 export const putDelivery = (delivery: Delivery): Step => put(deliveryKey(delivery.deliveryId), itemOf(delivery))
 
 export const insertDelivery = (delivery: Delivery): Step =>
@@ -98,10 +98,10 @@ export const schedule = ({ deliveryId }: Delivery, nextAttemptAt: Timestamp) => 
 export const isStatus = (status: DeliveryStatus): Condition =>
   any(equals('status', status), equals(UNLISTED_FIELD, status))
 
-/** How long due work waits before it sends an attempt's message again: doubled, so that no outage fills the queue. */
+/** The wait before due work sends an attempt's message again. It doubles, so that an outage does not fill the queue. */
 export const overdueAfterMs = (resends: number): number => Math.min(MINUTE_MS * 2 ** resends, HOUR_MS)
 
-/** Claims due work by moving its due time forward. False when another worker has claimed it, or it is done. */
+/** Claims a due delivery by moving its due time forward. False when another worker has claimed or finished it. */
 export const postponeDelivery = async (
   deps: TableDeps,
   delivery: Delivery,
@@ -119,7 +119,7 @@ export const postponeDelivery = async (
   return applied
 }
 
-/** Removes a published alert from due work. Refused after a new round has begun, because the round is due work too. */
+/** Removes a published alert from due work. Refused when a new round has begun: its due time must stay. */
 export const endAlert = ({ deliveryId, attempts }: Delivery): Step =>
   update(
     deliveryKey(deliveryId),
@@ -129,7 +129,7 @@ export const endAlert = ({ deliveryId, attempts }: Delivery): Step =>
 
 const SHOWN_ATTEMPTS = 100
 
-/** The newest attempts, oldest first. The delivery holds a first one that succeeded; all others have rows of their own. */
+/** The newest attempts, oldest first. The delivery stores a first attempt that succeeds; all others have own rows. */
 export const attemptsOf = async (
   deps: TableDeps,
   { deliveryId, attempts, success }: Pick<Delivery, 'deliveryId' | 'attempts' | 'success'>,
@@ -148,7 +148,7 @@ export const attemptsOf = async (
 
 export type InLane = { readonly delivery: Delivery; readonly lane: Lane }
 
-/** Sends the messages of next attempts. One for the slow lane says so, so that no worker sends it there again. */
+/** Sends the messages of next attempts. A message for the slow lane has `slow`, so that no worker moves it again. */
 export const sendDeliveryMessages = async (
   deps: Pick<Deps, 'queues'>,
   deliveries: readonly InLane[],

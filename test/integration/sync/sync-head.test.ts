@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { noteDensity } from '../../../shared/sync/head-store.ts'
 import { claimJob, findDueJobs, finishJob, noteOpen, retryOpen } from '../../../shared/sync/job-store.ts'
-import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { findingAbout, paidUpstream, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
@@ -100,9 +100,9 @@ describe('sync: what the head reads', () => {
     const { asked } = await withBacklog(deps, rows, 0)
     rows.push(rowNow(deps, paid))
 
-    await shareSync(deps, { woken: true })
+    await runSyncJobs(deps, { woken: true })
     deps.clock.advance(119)
-    await shareSync(deps, { woken: true })
+    await runSyncJobs(deps, { woken: true })
 
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
     expect(asked).toHaveLength(1)
@@ -134,7 +134,7 @@ describe('sync: money the provider cannot be asked about', () => {
       const before = asked()
       deps.clock.advance(60)
       if (minutes === 182) deps.provider.heal('getPayment')
-      await shareSync(deps, { woken: false })
+      await runSyncJobs(deps, { woken: false })
       if (asked() > before) askedAfterMinutes.push(minutes)
     }
 
@@ -201,7 +201,7 @@ describe('sync: money the provider cannot be asked about', () => {
     )
 
     deps.clock.advance(180)
-    await shareSync(deps, { woken: false })
+    await runSyncJobs(deps, { woken: false })
 
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
     expect(await paymentOf(deps, other)).toMatchObject({ status: 'succeeded' })

@@ -13,7 +13,7 @@ import {
   releaseJob,
   scheduleReading,
 } from '../../../shared/sync/job-store.ts'
-import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { pageOfRows } from '../../support/fake-provider.ts'
@@ -43,7 +43,7 @@ describe('sync: its positions', () => {
 
     const stopped = await sync()
     deps.clock.advance(1)
-    const resumed = await shareSync(deps, { woken: false })
+    const resumed = await runSyncJobs(deps, { woken: false })
 
     expect(stopped).toMatchObject({ complete: false, until: null })
     expect(resumed).toBeUndefined()
@@ -73,7 +73,7 @@ describe('sync: its positions', () => {
     const atFirst = await found()
     for (const as of [failing, deps]) {
       deps.clock.advance(310)
-      await shareSync(as, { woken: false })
+      await runSyncJobs(as, { woken: false })
     }
 
     expect(summary).toMatchObject({ unanswered: 1, complete: true })
@@ -125,7 +125,7 @@ describe('sync: its positions', () => {
     const asked: TransactionFilter[] = []
     deps.provider.script('listTransactions', async (filter) => {
       asked.push(filter)
-      if (asked.length === 1) await shareSync(deps, { woken: false })
+      if (asked.length === 1) await runSyncJobs(deps, { woken: false })
       return { kind: 'found', value: pageOfRows(rows, filter) }
     })
 
@@ -170,7 +170,7 @@ describe('sync: a provider with a quota', () => {
 
     const summary = await syncProviderTransactions({ ...deps, sleep })
     deps.clock.advance(isAwaited ? 0 : 240)
-    await shareSync(deps, { woken: false })
+    await runSyncJobs(deps, { woken: false })
 
     expect([summary.complete, slept]).toStrictEqual([isAwaited, isAwaited ? [pauseMs] : []])
     expect(asked[2]).toStrictEqual(asked[1])

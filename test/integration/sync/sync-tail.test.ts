@@ -4,7 +4,7 @@ import { minor } from '../../../shared/money.ts'
 import { expectedSettlement } from '../../../shared/payment/channel/channel-timing.ts'
 import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
 import { claimJob, findDueJobs, finishJob, keepPosition, registerReading } from '../../../shared/sync/job-store.ts'
-import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, pageOfRows, settledRow } from '../../support/fake-provider.ts'
@@ -48,7 +48,7 @@ const watchTail = (deps: TestDeps) => {
 
 const run = async (deps: TestDeps, at: Timestamp) => {
   deps.clock.set(at)
-  await shareSync(deps, { woken: false })
+  await runSyncJobs(deps, { woken: false })
 }
 
 describe('sync: the tail', () => {
