@@ -38,6 +38,7 @@ export const hasWrong = (findings: readonly Finding[]): boolean => findings.some
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/AccessDenied|NotAuthorized|AuthorizationError|UnauthorizedOperation/, 'use credentials that may read this'],
   [/Credentials|ExpiredToken|InvalidClientTokenId|UnrecognizedClient|SSOToken/, 'aws sso login, or set AWS_PROFILE'],
+  [/NotFound/, 'check AWS_REGION, AWS_PROFILE and the name: it is not there'],
   [/Throttl|TooManyRequests/, 'wait a moment and try again'],
   [
     /Timeout|ETIMEDOUT|ECONN|E(NET|HOST)UNREACH|ENOTFOUND|EAI_AGAIN|NetworkingError/,

@@ -91,9 +91,11 @@ const whyNotClosed = async ({ lambda }: Pick<AwsClients, 'lambda'>, stage: Deplo
   return Environment?.Variables?.[ENV.role] === 'closed' ? undefined : `${name} still takes traffic: deploy it closed`
 }
 
-/** Whether an earlier call restored the table from something else, such as another time. */
-const isFromElsewhere = ({ SourceBackupArn: backup, RestoreDateTime: at }: aws.RestoreSummary, source: Source) =>
-  'at' in source ? secondOf(at) !== secondOf(source.at) : backup !== source.backup
+/** Whether the table is no copy of the source: another time's, or a table that no restore made. */
+const isFromElsewhere = (restored: aws.RestoreSummary | undefined, source: Source) =>
+  'at' in source
+    ? secondOf(restored?.RestoreDateTime) !== secondOf(source.at)
+    : restored?.SourceBackupArn !== source.backup
 
 const secondOf = (time: Date | undefined) => Math.floor(Number(time) / SECOND_MS)
 
@@ -104,9 +106,9 @@ const restore = async (client: aws.DynamoDBClient, stage: DeployedStage, source:
   const ask = client.send(new aws.DescribeTableCommand({ TableName: wanted.TableName }))
   const there = await unlessAbsent(['ResourceNotFoundException'], ask)
   const summary = there?.Table?.RestoreSummary
-  if (summary && isFromElsewhere(summary, source)) {
-    const from = summary.SourceBackupArn ?? summary.RestoreDateTime?.toISOString() ?? 'elsewhere'
-    return `${wanted.TableName} is there, restored from ${from}: ask for that, or delete the table first`
+  if (there && isFromElsewhere(summary, source)) {
+    const from = summary?.SourceBackupArn ?? summary?.RestoreDateTime?.toISOString() ?? 'nothing'
+    return `${wanted.TableName} is there, restored from ${from}: ask for that, or delete the table if nothing uses it`
   }
   if (there) say(`${wanted.TableName} is there: going on with it`)
   else await begin(wanted, source)

@@ -29,7 +29,10 @@ const describedAs = (state: 'bare' | 'complete') => ({
   TableArn: 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/gateway-prod-2',
   TableStatus: 'ACTIVE' as const,
   DeletionProtectionEnabled: state === 'complete',
-  ...(state === 'complete' && { OnDemandThroughput: LIMITS }),
+  ...(state === 'complete' && {
+    OnDemandThroughput: LIMITS,
+    RestoreSummary: { RestoreDateTime: new Date('2026-11-20T04:00:00Z'), RestoreInProgress: false },
+  }),
   GlobalSecondaryIndexes: INDEXES.map((IndexName) => ({
     IndexName,
     IndexStatus: 'ACTIVE' as const,
@@ -129,7 +132,6 @@ describe('npm run restore', () => {
   })
 
   it('goes on with a table that an earlier call began, and puts nothing twice', async () => {
-    dynamodb.on(aws.DescribeTableCommand).resolves({ Table: describedAs('complete') })
     answerAs('complete')
 
     const { code } = await restore('--at', '2026-11-20T04:00:00Z')
@@ -139,9 +141,11 @@ describe('npm run restore', () => {
 
   it.each([
     [{ RestoreDateTime: new Date('2026-11-20T04:00:00.250Z') }, 0],
+    // No restore made it: another stage's table, for example.
+    [{ RestoreDateTime: undefined }, 1],
     [{ RestoreDateTime: new Date('2026-11-20T03:00:00Z') }, 1],
     [{ RestoreDateTime: new Date('2026-11-20T04:00:00Z'), SourceBackupArn: 'arn:one' }, 0],
-  ])('does not go on with a table that was restored from another time: %j', async (summary, expected) => {
+  ])('does not go on with a table that is no copy of that time: %j', async (summary, expected) => {
     const RestoreSummary = { ...summary, RestoreInProgress: false }
     dynamodb.on(aws.DescribeTableCommand).resolves({ Table: { ...describedAs('bare'), RestoreSummary } })
 
@@ -165,13 +169,16 @@ describe('npm run restore', () => {
     expect(open.text).toContain('"role": "closed"')
   })
 
-  it('says that the same command goes on, where AWS refuses a step', async () => {
-    dynamodb.on(aws.UpdateContinuousBackupsCommand).rejects(awsRefusal('ContinuousBackupsUnavailableException'))
+  it.each([
+    ['try again', () => dynamodb.on(aws.UpdateContinuousBackupsCommand), 'ContinuousBackupsUnavailableException'],
+    ['check AWS_REGION', () => lambda.on(GetFunctionConfigurationCommand), 'ResourceNotFoundException'],
+  ])('says to %s and then repeat the command, where AWS refuses a step', async (todo, step, error) => {
+    step().rejects(awsRefusal(error))
 
     const { code, text } = await restore('--at', '2026-11-20T04:00:00Z')
 
     expect(code).toBe(1)
-    expect(text).toContain('ContinuousBackupsUnavailableException: try again. Run the same command again to continue.')
+    expect(text).toMatch(new RegExp(`${error}: ${todo}.*\\. Run the same command again to continue\\.`))
   })
 
   it('finishes a table that was restored by other means, open or closed', async () => {
