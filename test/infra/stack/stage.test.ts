@@ -5,6 +5,7 @@ import { deployedStage } from '../../../infra/stack/stage.ts'
 import { parseStageFile, readStageFile, type StageFile } from '../../../infra/stack/stage-file.ts'
 import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { synthesised } from '../../support/stack-template.ts'
+import { DOMAIN, stageWith } from '../../support/stage-options.ts'
 
 const FILE = 'infra/stages/shop.json'
 const DEV = projectText('infra/stages/dev.json')
@@ -82,6 +83,15 @@ describe('deployedStage', () => {
 
   it.each(['local', 'test'])('refuses %s, which the local gateway keeps for itself', (name) => {
     expect(() => deployedStage(name)).toThrow('reserved for the local gateway')
+  })
+
+  it('refuses every name under which a stage would replace a stack of dev', () => {
+    const parts = synthesised(stageWith({ domain: DOMAIN, front: 'cloudfront' })).assembly.stacks.flatMap(
+      ({ stackName }) => stackName.replace(/^gateway-dev-?/, '') || [],
+    )
+
+    expect(parts).toHaveLength(4)
+    for (const part of parts) expect(() => deployedStage(`dev-${part}`)).toThrow('another stage may have a stack')
   })
 })
 
