@@ -8,7 +8,6 @@ import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets'
 import { Construct } from 'constructs'
 import { ORIGIN_HEADER } from '../../../shared/runtime/origin-guard.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
-import { assertDeployable } from '../assert-deployable.ts'
 import { stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { StageDomain } from '../stage-file.ts'
@@ -29,7 +28,6 @@ const CACHED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]
  */
 export class FrontStack extends StageStack {
   constructor(scope: App, stage: DeployedStage) {
-    assertDeployable(stage)
     const props = { env: { region: FRONT_REGION }, terminationProtection: stage.deletionProtection }
     super(scope, stage, { part: 'front', holds: 'CloudFront and WAF', ...props })
     const { domain } = stage
