@@ -2,7 +2,7 @@ import { allAccess, type TableAccess } from '../shared/table/access.ts'
 import type { Partition } from '../shared/table/keys.ts'
 import type { IndexName } from '../shared/table/schema.ts'
 
-/** For news of a visible payment: its money, its event with the deliveries, suspense and its alert. */
+/** Applies news of a visible payment: writes its money, its event with deliveries, and suspense with its alert. */
 export const NEWS_OF_VISIBLE: TableAccess = {
   GetItem: ['PAYMENT'],
   QueryFields: ['ENDPOINTS'],
@@ -11,7 +11,7 @@ export const NEWS_OF_VISIBLE: TableAccess = {
   UpdateFields: ['LEDGER'],
 }
 
-/** For any news. When a payment becomes visible, its destination and its reference are written as look-ups. */
+/** Applies any news. A payment that becomes visible also gets search pointers from its destination and reference. */
 export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE, { PutItem: ['DESTINATION', 'REFERENCE'] })
 
 /** Appends an audit record to its subject's chain. No function may update or delete a record. */
@@ -95,7 +95,7 @@ const ALERTING: TableAccess = {
   indexes: ['by-owner', 'by-status'],
 }
 
-/** A new round of a delivery. Its event, in the partition of its payment, must not expire meanwhile. */
+/** Starts a new round of a delivery, and extends the retention of its event, which is in the payment's partition. */
 export const ROUNDS: TableAccess = allAccess(ALERTING, { GetFields: ['PAYMENT'], UpdateItem: ['DELIVERY', 'PAYMENT'] })
 
 export const REDELIVERING_SINCE: TableAccess = allAccess(ROUNDS, {
@@ -106,7 +106,7 @@ export const REDELIVERING_SINCE: TableAccess = allAccess(ROUNDS, {
 
 export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
-/** Compares the provider's transactions with the books, one time slice after the other, and books what moved. */
+/** Compares the provider's transactions with the books, one time slice after the other, and books the movements. */
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],
   BatchGetItem: ['JOURNAL', 'PAYMENT'],
@@ -125,7 +125,7 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
   UpdateItem: ['SUSPENSE'],
 })
 
-/** An audit compares a settlement with its entries, their payments, its audit records and its client's settlements. */
+/** Compares a settlement with its entries, their payments, its audit records and its client's settlements. */
 const SETTLEMENT_AUDIT: TableAccess = {
   GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
@@ -133,7 +133,7 @@ const SETTLEMENT_AUDIT: TableAccess = {
   indexes: ['by-owner'],
 }
 
-/** An audit of a client's books. Its result is a verdict; it changes no money. */
+/** Audits a client's books. It writes a verdict and changes no money. */
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   BatchGetItem: ['DELIVERY', 'JOURNAL'],
   QueryFields: ['ENDPOINTS'],

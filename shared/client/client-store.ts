@@ -54,7 +54,7 @@ export const clientIdPages = async function* (deps: TableDeps): AsyncGenerator<r
   for await (const items of pages) yield items.map(({ id }) => v.parse(ClientIdSchema, id))
 }
 
-/** Writes a new client, its whole ledger and the audit record. Shards of further parts are written before the rest. */
+/** Writes a new client, its ledger and the audit record in one transaction, after the shards of further parts. */
 export const insertClient = async (deps: RecordDeps, client: Client, operator: string): Promise<void> => {
   const { clientId, createdAt } = client
   const parts = ledgerPartsOf(client)
@@ -80,8 +80,8 @@ export type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFie
 const CHANGE_TRIES = 5
 
 /**
- * Changes the given fields, with the audit record, in one transaction. It is refused after any other change, and tried
- * again. Operators are alerted before bank details change. Throws 404.
+ * Changes the given fields, with the audit record, in one transaction. A concurrent change refuses it, and it is
+ * retried. Operators are alerted before bank details change. Throws 404.
  */
 export const changeClient = async (
   deps: RecordDeps & Pick<Deps, 'alerts' | 'log'>,
@@ -139,7 +139,7 @@ const changed = (client: Client, changes: object): object => {
 const changedFields = (before: Client, after: Client) =>
   CHANGEABLE.filter((field) => !isDeepStrictEqual(before[field], after[field]))
 
-/** Bank details as stored: since when, and whether they replaced others or came after the first credit. */
+/** The bank details to store: with their start, and whether they replace others or follow the first credit. */
 const enteredBank = async (
   deps: StoreDeps,
   { clientId, bank: old, hadBank }: Client,
@@ -152,7 +152,7 @@ const enteredBank = async (
 }
 
 const SHOWN_DIGITS = 4
-/** Quotes what a person typed, so that it cannot pass for our own sentence. */
+/** Quotes a person's text, so that readers cannot take it for the gateway's own. */
 const quoted = (typed: string): string => JSON.stringify(typed)
 const shown = (bank: BankAccount | undefined): string =>
   bank === undefined ? 'none' : quoted(`${bank.bankName} …${bank.bankAccountNo.slice(-SHOWN_DIGITS)}`)
@@ -168,8 +168,8 @@ const alertBankChange = async (
     kind: 'client.bank_changed',
     subject: clientId,
     message:
-      `Client ${clientId} gets other bank details by request ${deps.invocation?.requestId ?? 'unknown'}. ` +
-      'Ask the merchant, by a way you knew before, whether it wants that. list-audit shows whether it was done. ' +
+      `Request ${deps.invocation?.requestId ?? 'unknown'} changes the bank details of client ${clientId}. ` +
+      'Ask the merchant through a contact you already had whether this is right. list-audit shows whether it was done. ' +
       `Typed by the operator: from ${shown(bank)} to ${shown(to)}, as operator ${quoted(operator)}.`,
   })
   deps.log.info('client.bank_changed', { client_id: clientId })

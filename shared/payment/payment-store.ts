@@ -54,13 +54,13 @@ const ownRowOf = (row: Row) =>
     ? {}
     : { ownRow: { transactionId: row.transactionId, providerMinor: row.transactionMinor ?? usualMinor(row) } }
 
-/** The stored form of its own row at the provider. */
+/** How the payment's own provider row is stored. */
 export const storedOwnRow = (payment: Payment) => ({
   transactionId: payment.ownRow?.transactionId,
   transactionMinor: payment.ownRow?.providerMinor === usualMinor(payment) ? undefined : payment.ownRow?.providerMinor,
 })
 
-/** Adds what a visible payment's row does not store a second time, such as its first transition. */
+/** Adds the fields that a visible payment's row does not store, such as its first transition. */
 const whole = (row: unknown): unknown => {
   const read = ifValid(Row, row)
   if (read === undefined) return row
@@ -122,7 +122,7 @@ export const leavePending = ({ paymentId, status, transitions, failureReason, pa
   return update(paymentKey(paymentId), { set, remove: DUE_WORK_FIELDS }, mayBecome(status))
 }
 
-/** One payment of a client (spec 4.3). An absent, foreign, malformed or still invisible one is the same 404. */
+/** One payment of a client (spec 4.3). Throws the same 404 for an absent, foreign, malformed or invisible one. */
 export const findPayment = async (deps: TableDeps, clientId: ClientId, id: string): Promise<Payment> => {
   const stored = await findAnyPayment(deps, id)
   if (stored.status === 'creating' || stored.clientId !== clientId) throw notFound('payment')
@@ -162,9 +162,9 @@ export const markDueNow = (deps: TableDeps, paymentId: PaymentId, now: Timestamp
   changePayment(deps, paymentId, { set: dueWork('payment', paymentId, now) }, isPending)
 
 /**
- * Claims one check by moving the due time forward; of two workers with the same due time, one is applied. A terminal
- * payment has no due time. With `beginExpiryAt` the same write records that our expiry has begun (the first time
- * counts). Refused if a cancel was recorded after the read, because the provider must be asked about it, and soon.
+ * Claims one check by moving the due time forward. Of two workers with the same due time, one wins. A terminal payment
+ * has no due time. `beginExpiryAt` also records the beginning of our expiry; the first time is kept. Refused if a
+ * cancel was recorded after the read, because the provider must first be asked about the cancel.
  */
 export const claimCheck = (
   deps: TableDeps,

@@ -29,9 +29,9 @@ export type PaymentRequest = v.InferOutput<typeof PaymentRequestSchema>
 const ProviderAttemptSchema = v.object({
   number: v.number(),
   startedAt: TimestampSchema,
-  /** When our call ended without a destination. Absent while it runs, and for ever when its process died. */
+  /** When our call ended without a destination. Absent while the call runs, and after its process died. */
   endedAt: v.optional(TimestampSchema),
-  /** `started` for ever: the process died and the outcome is unknown. A payment's row does not store `created`. */
+  /** `started` remains after the process died: the outcome is unknown. `created` is the default and is not stored. */
   outcome: v.optional(v.picklist(['started', 'created', 'refused', 'not_executed', 'unknown']), 'created'),
   code: v.optional(v.string()),
   /** Absent in the attempt that created the payment, because the payment has the same id. */
@@ -46,7 +46,7 @@ const ReversalSchema = v.object({
   kind: v.picklist(REVERSAL_KINDS),
   amountMinor: MinorSchema,
   at: TimestampSchema,
-  /** When all of it had come back, as after a won dispute. */
+  /** When the whole amount was given back, as after a won dispute. */
   undoneAt: v.optional(TimestampSchema),
 })
 export type Reversal = v.InferOutput<typeof ReversalSchema>
@@ -81,7 +81,7 @@ export const CreatingPaymentSchema = v.object({
   leaseUntil: v.optional(TimestampSchema),
   /** True when an attempt may exist at the provider although its answer was lost. */
   mayExistUpstream: v.boolean(),
-  /** In words for clients. */
+  /** The failure message for clients. */
   failure: v.optional(v.string()),
   /** Captures that were announced while the lease was live. */
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
@@ -94,7 +94,7 @@ const FinalFeeSchema = v.object({
   status: v.picklist(['actual', 'assumed']),
   feeMinor: MinorSchema,
   at: TimestampSchema,
-  /** The tariff's fee under a contract that bills later: the provider's transactions show none. */
+  /** The tariff's fee, because the contract bills fees later and the provider's transactions show none. */
   invoiced: v.optional(v.literal(true)),
 })
 export type FinalFee = v.InferOutput<typeof FinalFeeSchema>
@@ -121,7 +121,7 @@ export const PaymentFields = v.object({
   cancelRequestedAt: v.optional(TimestampSchema),
   /** When our expiry began. From then on our cancel at the provider looks like the merchant's. */
   expiryStartedAt: v.optional(TimestampSchema),
-  /** Captures that were announced while it was being created, until due work has asked about them. */
+  /** Captures that were announced during the create. Due work asks about them and removes them. */
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
   failureReason: v.optional(v.picklist(FAILURE_REASONS)),
   reversal: v.optional(ReversalSchema),
@@ -130,7 +130,7 @@ export const PaymentFields = v.object({
   postedAt: v.optional(TimestampSchema),
   /** When its own settled row was booked, if the payment was posted without it. */
   lateRowAt: v.optional(TimestampSchema),
-  /** Once it is booked. */
+  /** The payment's row at the provider, set when the row is booked. */
   ownRow: v.optional(v.object({ transactionId: v.string(), providerMinor: MinorSchema })),
   /** Raised by every transaction that moves its money; the next one checks it. */
   moneyVersion: v.optional(v.number()),

@@ -9,7 +9,7 @@ export type Provider = {
   getRequest(paymentRequestId: string, timeoutMs: number): Promise<Answer<ProviderRequest>>
   getPayment(providerPaymentId: string, timeoutMs: number): Promise<Answer<ProviderPayment>>
   cancelRequest(paymentRequestId: string, timeoutMs: number): Promise<CancelAnswer>
-  /** One page of transactions. Only `afterId` gives a position in a span, because the order is not documented. */
+  /** One page of transactions. Their order is not documented, so `afterId` is the only position in a span. */
   listTransactions(filter: TransactionFilter, timeoutMs: number): Promise<Answer<TransactionPage>>
   /** The present balance of the payments account. It has no settlement time, so it proves no settlement. */
   getBalance(timeoutMs: number): Promise<Answer<ProviderBalance>>
@@ -17,7 +17,7 @@ export type Provider = {
   pauseMs(operation: ProviderOperation): number
   /** The remaining calls of an operation in the provider's present minute, by its last answer; undefined: unknown. */
   callsLeft(operation: ProviderOperation): number | undefined
-  /** True for a provider code that is no wallet. Any other code of the right form counts as a wallet (spec 2.1.1). */
+  /** True for a provider code that is not a wallet. Any other code of the right form counts as a wallet (spec 2.1.1). */
   isOtherChannel(code: string): boolean
   /** The name of the provider for this channel. A payment stores it with its claim. */
   nameFor(channel: { readonly method: PaymentMethod; readonly channelCode?: string | undefined }): string
@@ -88,7 +88,7 @@ export type ProviderRequest = {
   readonly status: ProviderRequestStatus
   readonly failureReason?: FailureReason | undefined
   readonly latestPaymentId: string | undefined
-  /** What the customer is shown. Undefined if the answer holds nothing that fits the channel, as for a push. */
+  /** The destination for the customer. Undefined if the answer has none for this channel, as for a push. */
   readonly destination: string | undefined
 }
 
@@ -122,10 +122,10 @@ export type TransactionFilter = {
 
 export type TransactionPage = {
   readonly transactions: readonly ProviderTransaction[]
-  /** Ids of unreadable rows, which an operator must check. The rest of the page is valid. */
+  /** Unreadable rows, for an operator to check. The rest of the page is valid. */
   readonly unreadableIds?: readonly string[]
   readonly hasMore: boolean
-  /** The id of the last row, if it may not be in `transactions`: the next page begins after it. */
+  /** The last row's id, if `transactions` may lack that row. The next page begins after it. */
   readonly afterId?: string
 }
 
@@ -144,7 +144,7 @@ export const ProviderTransactionSchema = v.object({
   returns: v.optional(v.picklist(['voided', 'reversed', 'refund', 'chargeback'])),
   /** An `account` row that pays money out to our bank. */
   isWithdrawal: v.optional(v.literal(true)),
-  /** The row returns reversed money to us, as after a won dispute. */
+  /** A won dispute: the row returns charged-back money to us. */
   isDisputeWon: v.optional(v.literal(true)),
   currency: v.string(),
   amountMinor: MinorSchema,

@@ -25,9 +25,9 @@ import { jsonLog } from './json-log.ts'
 const AWS = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
 
 /**
- * The dependencies of a deployed function. The bundler sets a literal `WITHHOLD_…` if the manifest gives the function
- * no use for one (infra/stack/functions/assets-of.ts), and leaves its code out. So each name must be written here
- * literally.
+ * The dependencies of a deployed function. For each port that the manifest does not grant, the bundler sets its
+ * `WITHHOLD_…` and removes its code (infra/stack/functions/assets-of.ts). The bundler replaces only literal names, so
+ * each name is written out here.
  */
 export const runtimeDeps = (): Deps => {
   const config = readConfig(process.env)
@@ -78,7 +78,7 @@ export const runtimeDeps = (): Deps => {
   }
 }
 
-/** Starts work that the answer does not wait for. Lambda may freeze it and continue it during the next request. */
+/** Starts work without waiting for it. Lambda may freeze it after the answer and continue it in the next request. */
 export const aside: NonNullable<Deps['aside']> = (work) => {
   void work().catch(() => undefined)
 }

@@ -19,7 +19,7 @@ const NEXT_STEP: Readonly<Record<Settlement['status'] | 'recredited', string>> =
   recorded: 'Only a failed settlement can be recredited: mark-settlement-failed first.',
   manual_paid: 'It is paid out, which is final; list-settlements shows it.',
   failed: 'It has failed, which is final; recredit-settlement makes its funds available again.',
-  recredited: 'It has failed, which is final, and its funds are available again; the next settlement has them.',
+  recredited: 'It has failed, which is final. Its funds are available again and will be in the next settlement.',
 }
 
 export const wrongState = (action: string, { status, recreditedAt }: Settlement) => {
@@ -52,7 +52,7 @@ export const closeSettlement = async <Name extends string>(
   { before, after, by }: { readonly before: Settlement; readonly after: Settlement; readonly by: ClosedBy },
   steps: Steps<Name>,
 ): Promise<TransactOutcome<Name | 'settlement'>> => {
-  // First, so that the later of two operators hears of the end, and not of what it wrote.
+  // The first step, so that the later of two operators gets its refusal and not that of another step.
   const all = { settlement: closeStep(after), ...steps }
   const outcome = await recordChange<Name | 'settlement'>(deps, changeRecord(before, after, by), all)
   if (!outcome.applied && outcome.refusedBy === 'settlement') {
@@ -90,20 +90,20 @@ export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entr
   })
 }
 
-/** Other operators, or a settlement that closes the window, may conflict with a try. */
+/** Another operator, or a settlement that raises the fence, may refuse an attempt. */
 const MAX_TRIES = 5
 
 /**
  * Makes the net of a failed settlement available again, once: settlement, window, entry and audit record in one
- * transaction. The next settlement contains it as one line. Throws 404, and 422 unless it failed, or a second
- * time.
+ * transaction. The next settlement contains it as one line. Throws 404. Throws 422 unless the settlement has failed and
+ * is not re-credited yet.
  */
 export const recreditSettlement = async (deps: CloseDeps, input: Close & { readonly notes: string }) => {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const settlement = await findAnySettlement(deps, input.settlementId)
     if (settlement.status !== 'failed') throw wrongState('recredited', settlement)
     if (settlement.recreditedAt !== undefined) {
-      const hint = 'Its funds are in available until the next settlement.'
+      const hint = 'Its funds are in available_minor until the next settlement.'
       throw invalid('settlement was recredited already', undefined, hint)
     }
     const { closedUntil } = await readWindow(deps, settlement.clientId)
@@ -122,7 +122,7 @@ export const recreditSettlement = async (deps: CloseDeps, input: Close & { reado
 
 /**
  * The re-credit of an entry that this settlement left out: its figures, eligible at once. Its id is derived from the
- * entry, so each entry has one.
+ * entry, so each entry is re-credited once.
  */
 export const leftOutRecredit = ({ sweptFrom }: Pick<Settlement, 'sweptFrom'>, entry: Entry, postedAt: Timestamp) =>
   newEntry({

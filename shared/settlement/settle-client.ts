@@ -31,11 +31,11 @@ type SettleResult = {
 const digestBefore = async (deps: SettleDeps, { lastSettlementId }: Window): Promise<string> => {
   if (lastSettlementId === undefined) return ''
   const [last] = await findSettlements(deps, [lastSettlementId])
-  if (last === undefined) throw new Error('the last settlement of a client is not there')
+  if (last === undefined) throw new Error('the previous settlement of a client is missing')
   return last.digest
 }
 
-/** A sweep and a trigger may run at the same time. The loser finds a moved window and settles the rest. */
+/** A sweep and a trigger may run at the same time. The later one reads the moved window and settles the rest. */
 const MAX_TRIES = 4
 
 /** Undefined when another run has moved the window. */
@@ -60,12 +60,12 @@ const settleOnce = async (
   const from = kept ?? { sums: noSums(await digestBefore(deps, window)) }
   const { sums, position, isWhole } = await sumEntries(deps, { clientId, parts, span }, from)
   if (!isWhole) {
-    // Refused when another run was faster. To sum again here would take longer than this run may last.
+    // Refused when another run was faster. This run has no time to sum again.
     await keepSum(deps, clientId, window, { sums, position, end })
     deps.log.info('settlement.summing', { client_id: clientId, payments: sums.paymentCount })
     return { settlement: undefined, eligibleMinor: sums.netMinor, floorMinor, isContinuing: true }
   }
-  // Read after the summing, which can take minutes: the record has the present floor and bank details.
+  // Read again, because summing can take minutes: the record has the current floor and bank details.
   const client = await requireClient(deps, clientId)
   if (sums.netMinor <= client.settlementFloorMinor) return waiting(sums.netMinor)
   const settlement = await recordSettlement(deps, { client, window, end, sums }, trigger)
@@ -74,9 +74,9 @@ const settleOnce = async (
 
 /**
  * Settles one client (spec 3.2; design section 4, "Sweep and settle"). Each posted entry is in exactly one settlement,
- * and a settlement's sums are those of its entries. The fence closes the window before its entries are read. The record
- * is one transaction, on condition of the window's start. A crash leaves nothing half done, and of two callers one
- * settles. Throws 404 for an unknown client.
+ * and a settlement's sums are those of its entries. The fence closes the window before its entries are read. One
+ * transaction records the settlement, if the window's start is unchanged. So a crash leaves nothing half done, and of
+ * two callers one settles. Throws 404 for an unknown client.
  */
 export const settleClient = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger) => {
   const { parts } = await readWindow(deps, (await requireClient(deps, clientId)).clientId)
@@ -95,8 +95,8 @@ export const settleClient = async (deps: SettleDeps, clientId: ClientId, trigger
 }
 
 /**
- * Settles a client at an operator's request, by the same rules and floor as the sweep (spec 3.2, rule 4). Throws 422
- * when there is nothing to settle, with the eligible and open amounts and the floor, and in a closed stage.
+ * Settles a client at an operator's request, by the same rules and floor as the sweep (spec 3.2, rule 4). Throws 422 in
+ * a closed stage, and when there is nothing to settle (with the eligible amount, the open amount and the floor).
  */
 export const triggerSettlement = async (
   deps: SettleDeps,
@@ -115,7 +115,7 @@ export const triggerSettlement = async (
     undefined,
     openMinor === 0
       ? 'Nothing else is open.'
-      : `${openMinor} IDR are not eligible yet: a payment is, 24 hours after it was paid and once the provider has settled it. get-books shows what is open.`,
+      : `${openMinor} IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if the provider has settled it. get-books shows the open amounts.`,
   )
 }
 
@@ -125,18 +125,18 @@ type SettleDeps = AssumeDeps &
   Pick<Deps, 'stage' | 'table' | 'queues' | 'randomBytes' | 'now' | 'log'>
 
 type SettleTrigger = {
-  /** Of a manual trigger, which has an audit record; absent for the sweep. */
+  /** The operator of a manual trigger, which gets an audit record. Absent for the sweep. */
   readonly operator?: string | undefined
-  /** Of the operator's invocation; later runs continue in the operator's name. */
+  /** Of the operator's invocation. Later runs keep it for the audit record. */
   readonly requestId?: string | undefined
 }
 
 type SummedUp = { readonly client: Client; readonly window: Window; readonly end: Timestamp; readonly sums: EntrySums }
 
 /**
- * Writes the settlement of a summed window with the present bank details, moves the window over its entries and, for a
- * manual trigger, adds the operator's record, in one transaction. Undefined when another settlement has moved the
- * window. The id is chosen before: after a lost answer the settlement is found by it.
+ * Writes the settlement of a summed window with the current bank details and moves the window, in one transaction. A
+ * manual trigger adds the operator's audit record. Undefined when another settlement has moved the window. The id is
+ * chosen before the write, so a settlement whose write got no answer is found by its id.
  */
 const recordSettlement = async (
   deps: SettleDeps,

@@ -57,7 +57,7 @@ const PAGE = 100
 export const settlementPages = async function* (
   deps: TableDeps,
   clientId: ClientId,
-  /** A range of the end of the public period; all settlements without it. */
+  /** Limits the end of the public period. Without it, all settlements are read. */
   range?: QueryInput['range'],
 ): AsyncGenerator<readonly Settlement[]> {
   const partition = [clientId, ENTITY] as const
@@ -74,8 +74,8 @@ export const findSettlements = async (deps: TableDeps, ids: readonly SettlementI
 const MAX_OF_A_PAGE = 1_000
 
 /**
- * The settlements that swept a span of the client's journal, its end included, oldest first. Windows have no gaps. The
- * index may lag.
+ * The settlements whose windows overlap a span of the client's journal, its end included, oldest first. The index may
+ * lag.
  */
 export const settlementsBetween = async (
   deps: TableDeps,
@@ -100,7 +100,7 @@ export const recordStep = (settlement: Settlement): Step => {
   return put(settlementKey(id), { ...settlement, ...listed, ...dueWork('payout', id, createdAt) }, isNew)
 }
 
-/** Moves from `recorded` to a terminal status (spec 3.2), which waits for no payout. */
+/** Moves from `recorded` to a terminal status (spec 3.2). The payout is then no longer due. */
 export const closeStep = ({ settlementId, status, settledAt, notes, bankReference }: Settlement): Step =>
   update(
     settlementKey(settlementId),

@@ -32,14 +32,14 @@ const itemOf = (item: Suspense) => ({
   ...dueWork('alert', item.suspenseId, addMs(item.createdAt, ALERT_GRACE_MS)),
 })
 
-/** The item as a step of a transaction. A known item refuses the step; its first writer alerts. */
+/** The item as a step of a transaction. An existing item refuses the step, because its first writer alerts. */
 export const newSuspense = (item: Suspense): Step => put(suspenseKey(item.suspenseId), itemOf(item), isNew)
 
-/** Never refuses. It makes a published alert due again: only for items that no other transition can record. */
+/** Never refuses. A second call would repeat a published alert: only for items that one transition alone records. */
 export const ensureSuspense = (item: Suspense): Step =>
   update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
 
-/** Writes the item unless it is known, so repeated news makes one item. */
+/** Writes the item unless it exists, so repeated news makes one item. */
 export const putSuspense = (deps: TableDeps, item: Suspense) => deps.table.write(newSuspense(item))
 
 export const findSuspense = async (deps: TableDeps, suspenseId: string): Promise<Suspense | undefined> => {

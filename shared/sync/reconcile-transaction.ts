@@ -36,8 +36,8 @@ import {
 import { creditByRow, reconcileOwnRow } from './reconcile-own-row.ts'
 
 /**
- * `booked`: credited, or in suspense; a row that has not settled yet is read again. `open`: not decided, check it again.
- * `passed_over`: concerns no payment, or is not final yet.
+ * `booked`: the money is credited or in suspense. The sync reads the row again until it has settled. `done`: nothing is
+ * left to do. `open`: undecided; the sync checks the row again. `passed_over`: the row concerns no payment or is not final.
  */
 export type Reconciled =
   | { readonly kind: 'booked'; readonly payment?: Payment }
@@ -56,7 +56,7 @@ const reconcileMoved = async (
   moneyRow: MoneyRow,
 ): Promise<Reconciled> => {
   if (hasMoved(payment, moneyRow)) return DONE
-  // The operator may have given it to its client: another booking would count it twice.
+  // An operator may have adjusted the client's ledger for this row. A second booking would count it twice.
   if (moneyRow.isOwnRow !== true && (await isLeftToOperator(deps, houseRowOf(transaction)))) {
     if (moneyRow.type === 'reversal') await recordFindingOf(deps, transaction, payment)
     return DONE
@@ -89,7 +89,7 @@ const reconcileCredited = async (
   return { kind: 'booked', payment }
 }
 
-/** Books the settled row of money in suspense, or a row that takes the money back. Any other row is a finding. */
+/** Books a row of money in suspense: its settled payment, or a reversal. Any other row is a finding. */
 const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: ProviderTransaction): Promise<Reconciled> => {
   const row = houseRowOf(transaction)
   const moved = moneyRowOf(transaction)
@@ -98,7 +98,7 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
     const booked = moved.isOwnRow
       ? await bookSuspenseVoid(deps, item, row)
       : await bookSuspenseRefund(deps, item, row, transaction.disputedMinor ?? moved.amountMinor)
-    // An operator has paid the money out or written it off, and may still stop the transfer.
+    // An operator has refunded the money by bank or written it off. The finding lets the operator stop the transfer.
     const isClosed = booked.status === 'resolved' && booked.resolution !== 'refunded'
     if (isClosed) await recordFindingOf(deps, transaction, booked)
     return DONE
@@ -111,8 +111,9 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
 }
 
 /**
- * Decides money that no payment is credited with: a lost capture is credited or held. Without such a payment or an answer
- * the row stays open for two days and is then a finding. A row with a reference of ours stays open until an answer.
+ * Asks the provider about money that no payment is credited with, and credits or holds it. If the provider does not
+ * answer or shows no capture, the row stays open for two days and then becomes a finding. A row with one of our
+ * references stays open until the provider answers.
  */
 const askAndReconcile = async (
   deps: NewsDeps,
@@ -133,7 +134,7 @@ const askAndReconcile = async (
   const outcome = await applyProviderNews(deps, { providerPaymentId, paymentRequestId }, 'sync')
   if (outcome.kind === 'deferred') return OPEN
   if (outcome.kind === 'unanswered') await ask.unanswered(outcome.reason)
-  // A row that is no payment may have an id of another kind, which the provider refuses to look up.
+  // The id of a row that is not a payment may be of another kind. The provider refuses to look it up.
   const isOtherId = type !== 'payment' && outcome.kind === 'unanswered' && outcome.reason === 'refused'
   if (outcome.kind === 'not_shown' || (outcome.kind === 'unanswered' && !isOtherId)) {
     if (!mayBeLate) await recordSuspense(deps, unexplained)
@@ -152,7 +153,7 @@ const askAndReconcile = async (
   return isOpen ? OPEN : DONE
 }
 
-/** Books the row to the house if its money has moved, and records a finding. */
+/** Records a finding, and books the row to the house if it moved money. */
 const recordUnmatched = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
@@ -164,7 +165,7 @@ const recordUnmatched = async (
   return DONE
 }
 
-/** Records a row that is no payment, if neither a payment nor money in suspense explains it. */
+/** Books a row that is not a payment. Unless it is of the account, or of a payment or suspense, it is a finding. */
 const recordOther = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
@@ -184,7 +185,7 @@ const recordOther = async (
   return held ? reconcileHeld(deps, held, transaction) : recordUnmatched(deps, transaction, known)
 }
 
-/** A row that failed moves nothing. If it was booked before, its money has not moved after all: a finding. */
+/** A failed row moves no money. If it was booked before, that booking is wrong: a finding. */
 const passOverFailed = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
@@ -209,7 +210,7 @@ export const reconcileTransaction = async (
   if (type === 'unknown' || status === 'unknown') return recordOther(deps, transaction, known)
   if (status === 'pending') return PASSED_OVER
   if (status === 'failed') return passOverFailed(deps, transaction, known)
-  // Money is decided before its reversal.
+  // A capture is decided before its reversal.
   if (moneyRowOf(transaction)) {
     const stored = known?.status === 'succeeded' ? known : await storedOf(deps, transaction)
     // Another row of the page may have credited it after the read.
@@ -217,7 +218,7 @@ export const reconcileTransaction = async (
     const isUndecided = mayBeCredited(stored)
     const isOther = type !== 'payment' && paymentIdOf(reference) !== undefined && !isCreditedWith(known, transaction)
     if (providerPaymentId !== '' && (isUndecided || isOther)) return askAndReconcile(deps, transaction, ask)
-    // It names no money that the provider could be asked about.
+    // Without a payment id there is nothing to ask the provider.
     if (isUndecided && isYoung(deps, transaction)) return OPEN
   }
   if (type !== 'payment') return recordOther(deps, transaction, known)

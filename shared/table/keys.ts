@@ -49,7 +49,7 @@ const itemKey = (partition: Partition, ...id: readonly (string | number)[]) => k
 
 export const clientKey = (clientId: ClientId) => itemKey('CLIENT', clientId)
 
-/** By hash, so that the table never contains a usable API key. */
+/** Hashed, so that the table never contains a usable API key. */
 export const apiKeyKey = (keyHash: string) => itemKey('APIKEY', keyHash)
 
 export const endpointsPk = (clientId: ClientId) => pkOf('ENDPOINTS', clientId)
@@ -61,12 +61,12 @@ export const goneEndpointKey = (clientId: ClientId, endpointId: EndpointId) =>
 
 export const paymentKey = (paymentId: PaymentId) => itemKey('PAYMENT', paymentId)
 
-/** By hash, because a wallet's link may be longer than a key, and it opens a checkout. */
+/** Hashed, because a wallet's link may be longer than a key, and anyone with the link can open the checkout. */
 export const destinationPk = (destination: string) => pkOf('DESTINATION', derivedUuid('destination', destination))
 export const destinationKey = (destination: string, createdAt: string, paymentId: PaymentId) =>
   keyOf(destinationPk(destination), `${createdAt}#${paymentId}`)
 
-/** By hash, because a reference may be longer than a key. Divided into the client's parts. */
+/** Hashed, because a reference may be longer than a key. `owner` includes the client's part. */
 export const referencePk = (owner: string, reference: string) =>
   pkOf('REFERENCE', derivedUuid('reference', owner, reference))
 export const referenceKey = (owner: string, reference: string, paymentId: PaymentId) =>
@@ -123,10 +123,10 @@ export const verdictKey = (subject: string) => itemKey('VERDICT', subject)
 export const bankReferenceKey = (reference: string) =>
   keyOf(pkOf('REFERENCE', derivedUuid('bank', reference)), 'PAYOUT')
 
-/** A suspense id is a provider payment id, and a cause if one id can have several findings. */
+/** A suspense id is a provider payment id, followed by a cause if one payment can have several findings. */
 export const suspenseKey = (suspenseId: string) => itemKey('SUSPENSE', suspenseId)
 
-/** Of all requests of a client, or of its creates if the stage limits these. */
+/** Counts all requests of a client, or only its creates if the stage limits those. */
 export const rateKey = (clientId: ClientId, of: 'requests' | 'creates') =>
   itemKey('RATE', clientId, ...(of === 'creates' ? ['create'] : []))
 /** The last use of an API key. It is in RATE, because authenticating functions may not write API keys. */
@@ -134,7 +134,7 @@ export const keyUseKey = (clientId: ClientId, keyId: string) => itemKey('RATE', 
 
 /** The calls of one provider operation taken in one time window. */
 export const quotaKey = (operation: string, window: number) => itemKey('QUOTA', UPSTREAM, operation, window)
-/** A client's share of an operation's quota, in a minute in which it is scarce. */
+/** A client's share of an operation's quota, in one minute of scarce quota. */
 export const quotaShareKey = (operation: string, clientId: ClientId, minute: number) =>
   itemKey('QUOTA', UPSTREAM, operation, clientId, minute)
 /** The end of each provider operation's pause. */
@@ -151,11 +151,11 @@ export const auditHeadKey = (subject: string): Key => ({ pk: pkOf('AUDIT', subje
 /** Distinguishes the two kinds of `alert` due work: suspense items and abandoned deliveries. */
 export const isSuspenseKey = ({ sk }: Key): boolean => sk === 'SUSPENSE'
 
-/** The primary key of an index row. Throws on another kind, whose item the caller would misread. */
+/** The primary key of an index row. Throws for a row of another partition kind. */
 export const foundKey = (partition: Partition, { pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): Key => {
   assertInvariant(
     typeof pk === 'string' && typeof sk === 'string' && pk.startsWith(pkPrefix(partition)),
-    `the index answered a key that is not of ${partition}`,
+    `the index returned a key outside ${partition}`,
   )
   return { pk, sk }
 }

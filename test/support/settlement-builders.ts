@@ -44,7 +44,7 @@ export const sweptNow = async (deps: TestDeps, client: Pick<Client, 'clientId'>)
   return settlement
 }
 
-/** The settlement, a day later, of all payments paid until now. */
+/** A day later, settles all payments that were paid until now. */
 export const sweptADayLater = (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<Settlement> => {
   aDayLater(deps)
   return sweptNow(deps, client)
@@ -61,7 +61,7 @@ export const aSettledClient = async (
   return { client, settlement: await sweptADayLater(deps, client) }
 }
 
-export const BY_OPERATOR = { operator: 'sari@gateway.example', notes: 'as told by the bank' }
+export const BY_OPERATOR = { operator: 'sari@gateway.example', notes: 'as reported by the bank' }
 
 export const trigger = async (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
   (await triggerSettlement(deps, { clientId, operator: BY_OPERATOR.operator })).settlement
@@ -79,7 +79,7 @@ export const auditedNow = async (deps: TestDeps, { settlementId }: Known): Promi
   await auditRecorded(deps, settlementId)
 }
 
-/** An operator pays out with every required confirmation, after the settlement's audit. */
+/** Runs the settlement's audit, and pays it out with every required confirmation. */
 export const payOut = async (deps: TestDeps, { settlementId }: Known): Promise<Settlement> => {
   await auditedNow(deps, { settlementId })
   const confirm = await toConfirm(deps, await findAnySettlement(deps, settlementId))

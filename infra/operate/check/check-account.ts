@@ -128,7 +128,7 @@ const checkTableUnits = async ({ dynamodb }: AwsClients, { table }: DeployedStag
   const what = 'account table units'
   const limits = await dynamodb.send(new DescribeLimitsCommand({}))
   const { TableMaxReadCapacityUnits: reads = 0, TableMaxWriteCapacityUnits: writes = 0 } = limits
-  const wanted = `the stage counts with ${table.maxReadUnits} and ${table.maxWriteUnits}`
+  const wanted = `the stage needs ${table.maxReadUnits} and ${table.maxWriteUnits}`
   const detail = `${reads} reads and ${writes} writes a second of one table, and ${wanted}`
   return reads >= table.maxReadUnits && writes >= table.maxWriteUnits
     ? ok(what, detail)

@@ -54,7 +54,7 @@ export const checkOperatorFunctions: OfStage = async (lambda, stage) => {
   const found = await mapInChunks(chunks(names, AT_ONCE), 1, async (some) => {
     const Payload = Buffer.from(JSON.stringify({ Asks: some.map((Target) => ({ Target })) }))
     const answer = await lambda.send(new aws.InvokeCommand({ FunctionName, Payload }), { requestTimeout: PROOF_MS })
-    if (answer.FunctionError !== undefined) return [`${FunctionName} failed, which asks all others`]
+    if (answer.FunctionError !== undefined) return [`${FunctionName} failed; it calls all other operator functions`]
     return v.parse(Proof, Buffer.from(answer.Payload ?? []).toString()).problems
   })
   const todo = 'read its log; roll the release back'
@@ -106,7 +106,7 @@ export const checkEventSources: OfStage = async (lambda, stage) => {
             ['source', name, queueNameOf(one)],
             ['state', 'Enabled', one.State],
             ['batch size', batchSize, one.BatchSize],
-            ['most concurrency', maxConcurrency, one.ScalingConfig?.MaximumConcurrency],
+            ['maximum concurrency', maxConcurrency, one.ScalingConfig?.MaximumConcurrency],
             ['partial batches', 'ReportBatchItemFailures', one.FunctionResponseTypes?.join() || undefined],
           ]),
         )

@@ -10,7 +10,7 @@ export const checkAlerts = async (sns: SNSClient, stack: Stack, hasAlarms: boole
   const found = outputs.map(async (output) => {
     const TopicArn = outputOf(stack, output)
     const what = `topic ${TopicArn?.split(':').at(-1) ?? output}`
-    if (TopicArn === undefined) return [wrong(what, 'is no output of the stack', 'npm run deploy')]
+    if (TopicArn === undefined) return [wrong(what, 'is not an output of the stack', 'npm run deploy')]
     return runCheck(what, async () => {
       // One page is enough: it holds a hundred subscriptions.
       const { Subscriptions: all = [] } = await sns.send(new ListSubscriptionsByTopicCommand({ TopicArn }))
@@ -30,7 +30,7 @@ const NO_SUBSCRIBER =
   'set alarmRecipients and pageRecipients in infra/stages/STAGE.json and deploy, or subscribe someone'
 
 /** The account does not show these here. */
-const UNSEEN = 'not seen: who holds one of them by a group or an assumed role, and copies of the policies'
+const UNSEEN = 'not checked: holders through a group or an assumed role, and copies of the policies'
 
 /**
  * No person holds both `admin` and `finance` (design section 11), so no person can change bank details and pay out. It

@@ -43,7 +43,7 @@ export const paidWhileCreating = (
 
 /**
  * Moves a payment from `pending` to `succeeded`, with ledger credit, event and deliveries in one transaction (spec
- * 3.1). The condition on `pending` makes the credit happen once, however many callers bring the same capture.
+ * 3.1). The condition on `pending` credits a capture once, however many callers report it.
  * Undefined: the payment has changed, or the write took so long that `paid_at` is stale; decide again. The fee is not
  * read here, because the settled row posts the payment later.
  */
@@ -64,11 +64,11 @@ export const succeedPayment = async (
 const destinationOf = async (deps: NewsDeps, news: ProviderNews): Promise<string | undefined> => {
   if (news.requestStatus !== undefined) return news.destination
   const answer = await deps.provider.getRequest(news.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
-  // The money has arrived and the customer no longer needs the destination. A missing answer does not delay the credit.
+  // A missing answer must not delay the credit: the customer has paid and no longer needs the destination.
   return answer.kind === 'found' ? answer.value.destination : undefined
 }
 
-/** Money is remembered at once, and credited after the attempt. */
+/** While an attempt runs, its capture is only remembered. It is credited after the attempt. */
 export const creditCreating: OnCreating = async (deps, decision, news, source) => {
   const { creating, capture } = decision
   if (decision.do === 'succeed_creating') {

@@ -54,7 +54,7 @@ export const redeliver = async (
   await begin(deps, delivery, endpoint, recorded(deps, operator))
 }
 
-/** The same by its merchant, with the same errors; however many callers ask, one round begins. */
+/** The same for its merchant, with the same errors. Of concurrent calls, one begins a round. */
 export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: string): Promise<ShownDelivery> => {
   const { delivery, attempts } = await findOwnDelivery(deps, clientId, id)
   const endpoint = await findEndpoint(deps, clientId, delivery.endpointId)
@@ -83,14 +83,14 @@ const requireEnabledEndpoint = async (deps: TableDeps, { clientId, endpointId }:
     throw invalid(
       'the endpoint is deleted',
       undefined,
-      'Nothing is sent there any more. An enabled endpoint of the client gets it with its own endpoint_id and since.',
+      'To send the event to another endpoint of the client, redeliver with the endpoint_id of that endpoint and since.',
     )
   }
   if (!endpoint.enabled) throw endpointDisabled()
   return endpoint
 }
 
-const ownDisabled = () => invalid('the endpoint is disabled', undefined, 'What it missed is in GET /v1/events.')
+const ownDisabled = () => invalid('the endpoint is disabled', undefined, 'GET /v1/events lists what it missed.')
 
 const unrecorded =
   (deps: RoundDeps): WriteRound =>
@@ -106,7 +106,7 @@ const recorded =
     return recordChange(deps, record, steps)
   }
 
-/** An operator sends an endpoint what it did not get since a time. Throws 404 and 422 as for one delivery. */
+/** An operator sends an endpoint the events that it has missed since a time. Throws 404 and 422 as for one delivery. */
 export const redeliverToEndpoint = async (
   deps: RedeliverDeps,
   { clientId, endpointId, operator, ...asked }: SinceRequest & Owned & { readonly operator: string },
@@ -115,7 +115,7 @@ export const redeliverToEndpoint = async (
   return redeliverSince(deps, endpoint, asked, recorded(deps, operator))
 }
 
-/** A merchant sends an endpoint of its own what it did not get since a time. Throws 404 and 422. */
+/** A merchant sends its own endpoint the events that it has missed since a time. Throws 404 and 422. */
 export const redeliverOwnSince = async (
   deps: RoundDeps,
   { clientId, id, rawBody }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },
@@ -135,7 +135,7 @@ const EVENTS_PER_CALL = 100
 /**
  * Reads the client's events since a time and sends the abandoned, skipped and missing deliveries. One is missing if the
  * endpoint was registered or subscribed later, so a new endpoint that replaces another one loses no event. Deliveries
- * in progress, and those with ten rounds today, are passed over. A call that failed half-way can be repeated.
+ * in progress, and those with ten rounds today, are left out. A call that failed half-way can be repeated.
  */
 const redeliverSince = async (
   deps: RoundDeps,

@@ -20,14 +20,14 @@ type DeliverDeps = AttemptResultDeps &
 /** Longer than an attempt can take: an expired claim belongs to a worker that died. */
 const CLAIM_MS = 15 * SECOND_MS
 
-/** No claim later than this after the start: it may outlive the invocation. The queue delivers the message again. */
+/** After this time an attempt could outlive the invocation, so none is claimed. The queue repeats the message. */
 const LATEST_CLAIM_MS = 3 * SECOND_MS
 
 type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' | 'claim_lost'
 
 /**
- * Handles one message (spec 6.4). The row decides, so messages may come twice, late or never. Each attempt number is
- * claimed once and makes at most one POST: eight in a round, also after crashes. The expired claim of a dead worker is
+ * Handles one message (spec 6.4). The row decides, so a message may arrive twice, late or never. Each attempt number
+ * is claimed once and makes at most one POST: eight in a round, also after crashes. The expired claim of a dead worker is
  * recorded as a failure. Throws only if nothing is lost: the queue's retry reads the row again.
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage): Promise<void> => {
@@ -46,7 +46,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
   return attemptDelivery(deps, delivery, endpoint, beganMs)
 }
 
-/** The delivery and its endpoint. Throws if the message names another endpoint, because that secret would sign. */
+/** The delivery and its endpoint. Throws if the message names another endpoint: the wrong secret would sign. */
 const findBoth = async (deps: DeliverDeps, { deliveryId, clientId, endpointId }: DeliveryMessage) => {
   const [row, owner] = await deps.table.getMany([deliveryKey(deliveryId), endpointKey(clientId, endpointId)])
   const delivery = row && v.parse(DeliverySchema, row)
@@ -61,7 +61,7 @@ const drop = (deps: DeliverDeps, { deliveryId, attempt }: Dropped, reason: DropR
 type Dropped = Pick<DeliveryMessage, 'deliveryId' | 'attempt'>
 const nextOf = ({ deliveryId, attempts }: Delivery): Dropped => ({ deliveryId, attempt: attempts + 1 })
 
-/** A live claim is another worker's: check again when it expires. An expired claim is a crash, maybe after the POST. */
+/** A live claim belongs to another worker: check again at its expiry. An expired one is a crash, maybe after the POST. */
 const handleClaimed = async (deps: DeliverDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<void> => {
   const lane = laneOf(endpoint)
   assertInvariant(delivery.claimedUntil !== undefined, 'a claim has an expiry')
@@ -72,7 +72,7 @@ const handleClaimed = async (deps: DeliverDeps, delivery: Delivery, endpoint: En
   if (!(await recordAttemptResult(deps, delivery, lost, lane, endpoint))) drop(deps, nextOf(delivery), 'claim_lost')
 }
 
-/** Sends the message again for the time when it is due, in several hops if SQS cannot hold it that long. */
+/** Sends the message again with the remaining delay, in several hops if SQS cannot hold it that long. */
 const requeue = async (deps: DeliverDeps, delivery: Delivery, lane: Lane, delaySeconds: number): Promise<void> => {
   await sendDeliveryMessages(deps, [{ delivery, lane }], delaySeconds)
   deps.log.info('delivery.requeued', { delivery_id: delivery.deliveryId, lane, delay_seconds: delaySeconds })
@@ -118,13 +118,13 @@ const attemptDelivery = async (
   endpoint: SealedEndpoint,
   beganMs: number,
 ): Promise<void> => {
-  // Read before the claim: a failed read throws, and our own failure counts no attempt.
+  // Read before the claim, because a failed read of ours must not count as an attempt.
   const [signingSecret, text] = await Promise.all([secretOf(deps, endpoint), bodyOf(deps, delivery)])
   if (deps.monotonicMs() - beganMs > LATEST_CLAIM_MS) throw new Error('too late to claim an attempt')
   const at = deps.now()
   const claimed = await claimAttempt(deps, delivery, { token: deps.newId(), until: addMs(at, CLAIM_MS) })
   if (!claimed) return drop(deps, nextOf(delivery), 'claimed')
-  // A claim that was answered after its expiry posts nothing, and the attempt is recorded as lost.
+  // The claim had expired when the table confirmed it: nothing is posted, and the attempt is recorded as lost.
   if (deps.now() >= addMs(at, CLAIM_MS)) return handleClaimed(deps, claimed, endpoint)
   const result = await makeAttempt(deps, claimed, { text, signingSecret })
   const attempt: DeliveryAttempt = { number: claimed.attempts + 1, at, ...result }
@@ -132,7 +132,7 @@ const attemptDelivery = async (
   if (!(await recordAttemptResult(deps, claimed, attempt, lane, endpoint))) drop(deps, nextOf(claimed), 'claim_lost')
 }
 
-/** The signing secret; undefined if there is none, or another stage's: then the client needs a new endpoint. */
+/** Undefined if there is no secret, or another stage sealed it. The client then needs a new endpoint. */
 const secretOf = async (deps: DeliverDeps, { sealedSecret, ...endpoint }: SealedEndpoint) =>
   sealedSecret === undefined ? undefined : deps.sealer.unseal(sealedSecret, endpoint)
 

@@ -11,7 +11,7 @@ import { grown, invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
-/** A provider whose payments all have one destination, which no other test has. */
+/** Deps whose provider gives every payment one destination, which only this test uses. */
 const depsAt = (destination = `88${Number(`0x${crypto.randomUUID().slice(0, 8)}`)}`) => {
   const deps = testDeps()
   let isLost = false
@@ -59,7 +59,7 @@ it('find-payments by the provider’s ids shows a failed payment with its suspen
 })
 
 describe('find-payments by destination', () => {
-  it('finds the payments of all merchants that showed it, newest first, in pages', async () => {
+  it('finds the payments of all merchants with it, newest first, in pages', async () => {
     const { deps, destination } = depsAt()
     const [one, other] = [await aStoredClient(deps), await aStoredClient(deps)]
     const first = await aPendingPayment(deps, one)
@@ -90,7 +90,7 @@ describe('find-payments by destination', () => {
     expect((await found(deps, { payment_destination: destination })).ids).toHaveLength(1)
   })
 
-  it('ignores pointers whose destination or time is not that of the payment', async () => {
+  it('ignores pointers with another destination or time than their payment', async () => {
     const { deps, destination } = depsAt()
     const payment = await aPendingPayment(deps, await aStoredClient(deps))
     const other = `${destination}1`
@@ -144,7 +144,7 @@ describe('find-payments by amount and day', () => {
     expect((await found(deps, { ...search, client_id: stranger.clientId })).ids).toStrictEqual([])
   })
 
-  it('ends an answer after a hundred payments, and shows each payment once', async () => {
+  it('divides a long answer into pages, and shows each payment once', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
     // 01:00 in Jakarta on the 22nd.
@@ -192,7 +192,7 @@ describe('find-payments refuses', () => {
   })
 })
 
-it('find-payments is not complete when more suspense items are newer than a payment than one call reads', async () => {
+it('find-payments is incomplete when one call cannot read all suspense items that are newer than the payment', async () => {
   const deps = testDeps()
   const payment = await aPendingPayment(deps, await aStoredClient(deps))
   const items = Array.from({ length: 100 }, (_, at) => ({ pk: `SUSPENSE#${at}`, sk: 'SUSPENSE' }))

@@ -54,7 +54,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     expect(await settle()).toStrictEqual(
       refusedWith('nothing to settle: 95900 IDR are eligible, the floor is 95900 IDR and must be exceeded', {
         action_hint:
-          '45950 IDR are not eligible yet: a payment is, 24 hours after it was paid and once the provider has settled it. get-books shows what is open.',
+          '45950 IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if the provider has settled it. get-books shows the open amounts.',
       }),
     )
     await expectBalanced(deps, client.clientId)

@@ -30,13 +30,13 @@ const PROVER = { FunctionName: 'gateway-prod-prove-release' }
 type Mapping = EventSourceMappingConfiguration
 
 const SOURCE = 'wrong event source gateway-prod'
-const COUNTED = 'a second of one table, and the stage counts with 20000 and 20000'
+const NEEDED = 'a second of one table, and the stage needs 20000 and 20000'
 
 /** In the order of the functions that read them. */
 const QUEUES = 'webhooks webhooks-slow due-payments due-deliveries due-alerts settlements audits sync'.split(' ')
 
 describe('the doctor', () => {
-  it('finds nothing wrong with a stage that is as synthesised', async () => {
+  it('finds nothing wrong with a stage that equals its synthesised stacks', async () => {
     const findings = await prod.examine()
 
     expect(notOk(findings)).toStrictEqual([])
@@ -52,7 +52,7 @@ describe('the doctor', () => {
     )
   })
 
-  it('finds nothing wrong with dev when its topic has no subscriber: dev has no alarms', async () => {
+  it('accepts a topic without a subscriber in dev, which has no alarms', async () => {
     const dev = await examinedStage('dev')
     dev.aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [] })
 
@@ -77,7 +77,7 @@ describe('the doctor', () => {
   const secretIs = (name: string) =>
     prod.aws.secretsManager.on(GetSecretValueCommand, { SecretId: `gateway/prod/${name}` })
 
-  it('says which field of the provider’s secrets is wrong, and then tries neither key nor tokens', async () => {
+  it('names the wrong field of a provider’s secret, and then calls with neither key nor tokens', async () => {
     secretIs('provider').resolves({ SecretString: '{"secret_key": "", "callback_tokens": "hush"}' })
     secretIs('provider-callback').resolves({ SecretString: '{"callback_tokens": ["hush-hush-hush"]}' })
 
@@ -127,7 +127,7 @@ describe('the doctor', () => {
 
   it.each<[found: string, happens: () => unknown]>([
     [
-      'wrong duties admin and finance: both are held by user budi; not seen: who holds one of them by a group or an assumed role, and copies of the policies',
+      'wrong duties admin and finance: both are held by user budi; not checked: holders through a group or an assumed role, and copies of the policies',
       heldTogether,
     ],
     [
@@ -135,16 +135,16 @@ describe('the doctor', () => {
         'wrong topic gateway-prod-pages: 0 confirmed, 1 waiting for confirmation',
       () => subscriptionsAre({ SubscriptionArn: 'PendingConfirmation' }, { SubscriptionArn: 'Deleted' }),
     ],
-    ['wrong topic PagesTopicArn: is no output of the stack', withoutPages],
-    [`wrong account table units: 10000 reads and 40000 writes ${COUNTED}`, () => tableMay(10_000, 40_000)],
-    [`wrong account table units: 40000 reads and 19999 writes ${COUNTED}`, () => tableMay(40_000, 19_999)],
+    ['wrong topic PagesTopicArn: is not an output of the stack', withoutPages],
+    [`wrong account table units: 10000 reads and 40000 writes ${NEEDED}`, () => tableMay(10_000, 40_000)],
+    [`wrong account table units: 40000 reads and 19999 writes ${NEEDED}`, () => tableMay(40_000, 19_999)],
     // With and without reserved concurrency in the stage's settings.
     [`${stopped('sweep-settlements')}, should be none`, () => stop('sweep-settlements')],
     [`${stopped('api-create-payment')}, should be 240`, () => stop('api-create-payment')],
     [`${stopped('prove-release')}, should be none`, () => stop('prove-release')],
     [`${SOURCE}-webhooks: state is Disabled, should be Enabled`, webhooksWith({ State: 'Disabled' })],
     [`${SOURCE}-webhooks: batch size is 1, should be 10`, webhooksWith({ BatchSize: 1 })],
-    [`${SOURCE}-webhooks: most concurrency is not set, should be 100`, webhooksWith({ ScalingConfig: {} })],
+    [`${SOURCE}-webhooks: maximum concurrency is not set, should be 100`, webhooksWith({ ScalingConfig: {} })],
     [
       `${SOURCE}-webhooks: partial batches is not set, should be ReportBatchItemFailures`,
       webhooksWith({ FunctionResponseTypes: [] }),
@@ -163,7 +163,7 @@ describe('the doctor', () => {
           .resolves(lambdaAnswer({ problems: [] })),
     ],
     [
-      'wrong operator function: gateway-prod-prove-release failed, which asks all others',
+      'wrong operator function: gateway-prod-prove-release failed; it calls all other operator functions',
       () => prover().resolves({ ...lambdaAnswer({}), FunctionError: 'Unhandled' }),
     ],
     ['unclear operator functions: AccessDeniedException', () => prover().rejects(awsRefusal('AccessDeniedException'))],
@@ -185,7 +185,7 @@ describe('the doctor', () => {
     expect([...new Set(await prod.notOk())].join('\n')).toBe(found)
   })
 
-  it('warns before the end of the certificate by which the API recognises its front', async () => {
+  it('warns before the expiry of the certificate that CloudFront shows to the API', async () => {
     await prod.io.sleep(36_500 * 86_400_000)
 
     expect(await prod.notOk()).toStrictEqual([
@@ -193,7 +193,7 @@ describe('the doctor', () => {
     ])
   })
 
-  it('asks each operator function once, through prove-release', async () => {
+  it('calls each operator function once, through prove-release', async () => {
     await prod.examine()
 
     const calls = prod.aws.lambda.commandCalls(InvokeCommand)

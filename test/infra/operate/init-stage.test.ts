@@ -83,7 +83,7 @@ const init = async (options: Partial<DeployedStage> = {}, cdkAnswers = 0) => {
 const QUOTAS_FIT = [
   'ok credentials: account 000000000000 in ap-southeast-3, arn:ayu',
   'ok account concurrency: the account has 1000; synth and concurrency-near-limit use 1000',
-  'ok account table units: 40000 reads and 40000 writes a second of one table, and the stage counts with 20000 and 20000',
+  'ok account table units: 40000 reads and 40000 writes a second of one table, and the stage needs 20000 and 20000',
   'ok account API requests: all APIs: 2500 a second; the routes of the stage let through 1888',
 ]
 const EVERYTHING_THERE = [

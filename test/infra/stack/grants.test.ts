@@ -33,7 +33,7 @@ const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly s
 }
 
 const ENDPOINT = 'client_id created_at deleted_at enabled endpoint_id event_types last_alert_at slow_since ttl url'
-/** By action on fields: the action in IAM, and the attributes of each kind that it may read or write. */
+/** For each action on fields: its name in IAM, and the attributes of each kind that it may read or write. */
 const FIELDS: Readonly<Record<string, { readonly action: string } & Readonly<Record<string, string>>>> = {
   GetFields: { action: 'GetItem', ENDPOINTS: `pk sk ${ENDPOINT}`, PAYMENT: 'pk sk body ttl' },
   QueryFields: { action: 'Query', ENDPOINTS: `pk sk ${ENDPOINT}` },
@@ -113,7 +113,7 @@ describe('what only few functions may do', () => {
     [
       'create deliveries',
       'dynamodb:PutItem on <gateway-prod>.Arn of DELIVERY#*',
-      // The first seven bring news of a payment from the provider. The others redeliver, test, recount or record attempts.
+      // The first seven apply provider news. The others redeliver, test, recount or record attempts.
       (
         'api-create-payment api-cancel-payment receive-provider-callback refresh-payment check-due-payments ' +
         'sync-provider-transactions sync-slices ' +
@@ -162,7 +162,7 @@ describe('policies for people', () => {
     expect(secrets.filter((secret) => !deployer?.text.includes(secret))).toStrictEqual([])
   })
 
-  it('are below the size limit of IAM with account and region filled in', () => {
+  it('are below the size limit of IAM with the account and region inserted', () => {
     for (const { text } of policies) {
       expect(text.replaceAll(/<AWS::\w+>/g, 'ap-southeast-3').length).toBeLessThan(5_800)
     }

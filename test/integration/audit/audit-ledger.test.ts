@@ -49,7 +49,7 @@ describe('the answer of audit-ledger', () => {
   it.each([
     ['after the index has caught up with the last credit', 0, 100_000],
     ['after ten seconds if the last credit is old', 100, 11_000],
-  ])('has a difference that a second audit finds again %s', async (_, idleSeconds, waitedMs) => {
+  ])('has a difference that is found a second time %s', async (_, idleSeconds, waitedMs) => {
     const { deps, client } = await aSyncWorld()
     const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
     await putRaw(deps, { ...item, credited_minor: 95_901 })
@@ -78,7 +78,7 @@ describe('the answer of audit-ledger', () => {
   })
 })
 
-it('a long audit continues in further runs, each after the last part of the run before', async () => {
+it('a long audit takes several runs, each of which continues after the previous one', async () => {
   const { deps, client } = await auditedHistory()
   const small = inSteps(deps, 100, 10, 1_000)
   const { length: sent } = deps.sent
@@ -91,7 +91,7 @@ it('a long audit continues in further runs, each after the last part of the run 
   expect(await readClientVerdict(deps, client.clientId)).toStrictEqual(audited)
 })
 
-it('a part that was inconclusive is judged again the next day', async () => {
+it('an inconclusive part is audited again the next day', async () => {
   const { deps, client } = await aSyncWorld()
   const { payment } = await creditedPayment(deps, client)
   const item = await rawItem(deps, paymentKey(payment.paymentId))
@@ -110,7 +110,7 @@ it('a part that was inconclusive is judged again the next day', async () => {
   expect(await found()).toContain('payment.markup_minor')
 })
 
-it('a lost window hides no difference of another part of the ledger', async () => {
+it('finds the differences of another part of the ledger although the window is lost', async () => {
   const deps = memoryDeps()
   const { clientId, ...client } = await withoutFloor(deps, { ledgerParts: initialParts(2, deps.now()) })
   const open = { ...succeededPayment({ clientId, ...client }, { paidAt: deps.now() }), part: 1 }
@@ -125,7 +125,7 @@ it('a lost window hides no difference of another part of the ledger', async () =
   expect(standing).toMatchObject(what.map((one) => ({ what: one })))
 })
 
-it('a foreign field in an event is a difference without its content', async () => {
+it('an unknown field in an event is a difference that does not show its value', async () => {
   const { deps, client } = await aSyncWorld()
   const { payment } = await creditedPayment(deps, client)
   const event = await rawItem(deps, eventKey(payment.paymentId, 'payment.succeeded'))
@@ -147,19 +147,19 @@ it('the debt of a client is alerted after a week, then weekly, until new payment
   await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
   await recredit(deps, await fail(deps, await sweptADayLater(deps, client)))
   await movePayment(deps, payment, aRefund(deps, 100_000))
-  const told: (readonly [day: number, who: string | undefined])[] = []
+  const alerts: (readonly [day: number, who: string | undefined])[] = []
 
   for (let day = 0; day < 30; day++) {
     if (day === 20) await aSucceededPayment(deps, client)
     deps.published.length = 0
     await auditClient(deps, clientId)
     for (const { kind, message } of deps.published)
-      if (kind === 'client.owes') told.push([day, message.split(' since ')[0]])
+      if (kind === 'client.owes') alerts.push([day, message.split(' since ')[0]])
     aDayLater(deps)
   }
 
   const owes = `Client ${clientId} has owed 49950 IDR`
-  expect(told).toStrictEqual([7, 14].map((day) => [day, owes]))
+  expect(alerts).toStrictEqual([7, 14].map((day) => [day, owes]))
   await expectBalanced(deps, clientId)
 })
 

@@ -64,7 +64,7 @@ const STATES = {
 
 const RECORDED = { status: 'recorded', settled_at: null, recredited_at: null }
 /** The stored note: the operator's text without the spaces around it. */
-const notes = 'as told by the bank'
+const notes = 'as reported by the bank'
 
 describe('closing a settlement (spec 3.2; design section 7)', () => {
   it('as paid sets settled_at and the notes, with one audit record', async ({ deps, client, settlement }) => {
@@ -111,7 +111,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
   const FINAL = 'It has failed, which is final; recredit-settlement makes its funds available again.'
   const FIRST = 'Only a failed settlement can be recredited: mark-settlement-failed first.'
   const PAID = 'It is paid out, which is final; list-settlements shows it.'
-  const WAITING = 'Its funds are in available until the next settlement.'
+  const WAITING = 'Its funds are in available_minor until the next settlement.'
   it.for([
     ['recorded', 'recredit-settlement', 'settlement cannot be recredited in status=recorded', FIRST],
     ['failed', 'mark-settlement-paid', 'settlement cannot be marked paid in status=failed', FINAL],
@@ -127,7 +127,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     expect(await auditRecordsOf(deps, settlement.settlementId)).toStrictEqual(trail)
   })
 
-  it('as paid is refused and writes nothing when the window is deleted before the write', async ({ deps }) => {
+  it('as paid writes nothing when the window is deleted before the write', async ({ deps }) => {
     const { client, settlement } = await aSettledClient(deps)
     await auditedNow(deps, settlement)
     const window = remove(windowKey(client.clientId), exists)
@@ -147,7 +147,7 @@ const recreditedNow = async (deps: TestDeps, settlement: Settlement) => {
 }
 
 describe('a re-credit', () => {
-  it('is one line of the next settlement, which has the present bank details', async ({ deps, client, recredited }) => {
+  it('is one line of the next settlement, which has the current bank details', async ({ deps, client, recredited }) => {
     const changes = { bank: { ...BANK, bankAccountNo: '7777777777' } }
     await changeClient(deps, { clientId: client.clientId, operator: OPERATOR, changes })
     deps.clock.advance(60)
@@ -175,7 +175,7 @@ describe('a re-credit', () => {
     expect(await toConfirm(deps, recredited)).toStrictEqual({ owed: 100_000 - 95_900 })
   })
 
-  it('carries the unproven money of failed settlements, and the findings', async ({ deps, client }) => {
+  it('carries over the unproven amount and the findings of failed settlements', async ({ deps, client }) => {
     const payment = await aSucceededPayment(deps, client)
     await putSuspense(deps, finding({ cause: 'amount_differs', subject: 'txn', payment, now: deps.now() }))
     await postAssumed(deps, await anOpenPayment(deps, client, { notionalMinor: 50_000 }))
@@ -190,7 +190,7 @@ describe('a re-credit', () => {
     expect(await toConfirm(deps, last)).toStrictEqual({ unproven: 45_950, findings: 1 })
   })
 
-  it('adds the next settlement to the timeline of a payment that it carries', async ({ deps, client }) => {
+  it('adds the next settlement to the timelines of its payments', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     aDayLater(deps)
     const payment = await aSucceededPayment(deps, client)

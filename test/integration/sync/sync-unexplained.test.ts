@@ -13,7 +13,7 @@ import { syncTest as it } from './sync-test.ts'
 const foreign = { providerPaymentId: 'inv-1 ?/', reference: 'order 17' }
 
 describe('sync: a transaction without a payment', () => {
-  it('of another product becomes one finding after one question', async ({ deps, sync, syncAfter }) => {
+  it('of another product becomes one finding after one provider call', async ({ deps, sync, syncAfter }) => {
     await sync(settledRow(foreign, deps.now()))
     const second = await syncAfter(3_600)
 
@@ -24,7 +24,7 @@ describe('sync: a transaction without a payment', () => {
     expect(deps.provider.countOf('getPayment')).toBe(1)
   })
 
-  it('without a payment id becomes a finding, whose id is never taken for a payment id', async ({ deps, sync }) => {
+  it('without a payment id becomes a finding, and its id is not used as a payment id', async ({ deps, sync }) => {
     const aRow = (providerPaymentId: string) => settledRow({ providerPaymentId, reference: '' }, deps.now())
     const row = aRow('')
 
@@ -65,9 +65,9 @@ describe('sync: a transaction without a payment', () => {
 
   it('a reversal of a payment that is being created first credits the payment', async ({ deps, client, syncAfter }) => {
     const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
-    const turned = settledRow({ providerPaymentId, reference }, deps.now(), { status: 'reversed' })
+    const reversed = settledRow({ providerPaymentId, reference }, deps.now(), { status: 'reversed' })
 
-    await syncAfter(60, turned)
+    await syncAfter(60, reversed)
 
     const stored = await findStoredPayment(deps, paymentIdForKey(client.clientId, 'key-1'))
     expect(stored).toMatchObject({ status: 'succeeded', reversal: { amountMinor: 100_000 } })
@@ -112,7 +112,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     [{ type: 'unknown' }, 1, unmatched],
     [fromAccount, 0, { type: 'unmatched', providerMinor: -102_500, bankMinor: 0, houseMinor: -102_500 }],
     [{ ...fromAccount, isWithdrawal: true }, 0, { type: 'withdrawal', bankMinor: 100_000, houseMinor: -2_500 }],
-  ] as const)('a row of no payment goes to the house: %o %d %o', async ([fields, findings, booked], { deps, sync }) => {
+  ] as const)('a foreign row is booked to the house: %o %d %o', async ([fields, findings, booked], { deps, sync }) => {
     const row = settledRow(foreign, deps.now(), fields)
 
     await sync(row)
@@ -163,7 +163,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     expect(found).toMatchObject({ status: 'open', paymentId: credited.payment.paymentId })
   })
 
-  it('rows of the account itself become no finding, and the log says how many there were', async ({ deps, sync }) => {
+  it('rows of the account itself are not findings, and the log counts them', async ({ deps, sync }) => {
     const own = [
       { type: 'account' },
       { type: 'account', status: 'reversed' },
@@ -179,9 +179,9 @@ describe('sync: rows that are no payments, and unknown rows', () => {
   })
 
   it.for([
-    ['and other money is not booked on the payment', { providerPaymentId: 'py-other' }, 95_900, 'reversed_upstream'],
-    ['and no money is booked on the payment', { providerPaymentId: '' }, 0, 'refund#money_went_back'],
-    ['and is void from the start moves nothing', { status: 'reversed' }, 95_900, 'reversal#money_went_back'],
+    ['but another capture is not booked on it', { providerPaymentId: 'py-other' }, 95_900, 'reversed_upstream'],
+    ['and no capture is booked on it', { providerPaymentId: '' }, 0, 'refund#money_went_back'],
+    ['but is void from the start moves no money', { status: 'reversed' }, 95_900, 'reversal#money_went_back'],
   ] as const)(
     'a refund that names a payment %s',
     async ([, fields, pending, found], { deps, client, credited, sync, syncAfter }) => {
@@ -209,7 +209,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
   it.for([
     ['waits for its payment’s credit', 0],
     ['comes after its payment’s credit on a page of old rows', 3 * 86_400],
-  ] as const)('a refund that names no money %s', async ([, late], { deps, client, paid, rows, sync, syncAfter }) => {
+  ] as const)('a refund that names no capture %s', async ([, late], { deps, client, paid, rows, sync, syncAfter }) => {
     await sync()
     const row = rowNow(deps, paid, { type: 'return', providerPaymentId: '' })
     rows.push(row, rowNow(deps, paid))

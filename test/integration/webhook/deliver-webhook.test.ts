@@ -30,7 +30,7 @@ import {
 import { webhookTest as it, withoutQueue } from './webhook-test.ts'
 
 describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
-  it('posts its event, signed, and records the success in one update', async ({ deps, endpoint, event, delivery }) => {
+  it('posts the signed event, and records the success in one update', async ({ deps, endpoint, event, delivery }) => {
     const { deps: watched, calls } = recordTable(deps)
     const sentAtMs = 1_700_000_000_500
 
@@ -120,7 +120,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
 })
 
 describe('deliver-webhook: workers that die or are slow', () => {
-  it('repeats a lost attempt when its claim expires, a second one after the backoff', async ({ deps, delivery }) => {
+  it('retries a lost attempt when its claim expires, a second one after the backoff', async ({ deps, delivery }) => {
     deps.answerWebhooks(() => Promise.reject(new Error('the process died')))
     await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow('the process died')
     const claimedAt = deps.now()
@@ -156,7 +156,7 @@ describe('deliver-webhook: workers that die or are slow', () => {
     expect((await rowOf(deps, delivery)).claimToken).toBeUndefined()
   })
 
-  it('posts nothing when the claim is answered after its expiry, and records a loss', async ({ deps, delivery }) => {
+  it('posts nothing if the claim is confirmed after its expiry, and records a loss', async ({ deps, delivery }) => {
     const slow = interceptTable(deps, {
       after: ({ name }) => {
         if (name === 'update') deps.clock.advance(15)
@@ -196,7 +196,7 @@ describe('checkOverdueDelivery (due work)', () => {
     expect(await rowOf(deps, delivery)).toMatchObject({ resends: 0 })
   })
 
-  it('waits a minute, doubling up to an hour', () => {
+  it('waits a minute, then twice as long each time, at most an hour', () => {
     const minutes = [0, 1, 2, 3, 4, 5, 6, 50].map((resends) => overdueAfterMs(resends) / 60_000)
 
     expect(minutes).toStrictEqual([1, 2, 4, 8, 16, 32, 60, 60])
@@ -206,7 +206,7 @@ describe('checkOverdueDelivery (due work)', () => {
 const passDays = (deps: TestDeps, count: number) => deps.clock.set(addMs(deps.now(), count * DAY_MS))
 
 /* The retention of redelivered events: redeliver.test.ts. */
-it('an expired delivery counts as deleted; its event lives longer (section 9)', async ({ deps, event, delivery }) => {
+it('an expired delivery counts as deleted; its event is kept longer (section 9)', async ({ deps, event, delivery }) => {
   const { clientId, endpointId, deliveryId } = delivery
   await deliverWebhook(deps, messageFor(delivery))
   expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })

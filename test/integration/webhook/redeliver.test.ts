@@ -93,7 +93,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
     expect(await attemptRows(deps, delivery)).toHaveLength(8)
   })
 
-  it('is refused when its event has expired, though the table still holds it', async () => {
+  it('is refused when its event has expired, even before the table deletes it', async () => {
     const { deps, again, row } = await arrange()
     deps.clock.advance(121 * DAY_SECONDS)
 

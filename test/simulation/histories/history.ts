@@ -39,7 +39,7 @@ const HOUR_MS = 3_600_000
 /** After the faults stop, all work must end within this simulated time. */
 const REST_MS = 8 * 24 * HOUR_MS
 
-/** A connected world with two merchants and without faults. `parts`: how many the second merchant's ledger has. */
+/** Connects a world with two merchants and no faults. `parts`: the number of parts of the second merchant's ledger. */
 export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play> => {
   const world = createWorld(options)
   connectSources(world)
@@ -54,7 +54,7 @@ export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play>
   return { ...world, world, tenants, seen, unanswered: [], created: new Map(), keys: 0, restProblems }
 }
 
-/** Lets all work end without faults. Then checks all promises, also by the gateway's own audit. */
+/** Runs without faults until no work is left. Then checks every promise and runs the gateway's own audit. */
 export const rest = async (play: Play): Promise<readonly string[]> => {
   const { world, tenants } = play
   world.faults = NO_FAULTS
@@ -79,10 +79,10 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   return problems
 }
 
-/** One try a second, for longer than the largest clock difference of twenty seconds. */
+/** At one request a second, more tries than the largest clock difference of twenty seconds needs. */
 const MAX_TRIES = 24
 
-/** Sends a merchant's requests, one a second, and repeats them after a 429 (a slow clock counts earlier requests). */
+/** Sends a merchant's requests, one a second. A slow clock may count earlier requests, so a 429 is retried. */
 const pacedRequests = (world: World, tenant: Tenant) => {
   const ask = async (
     functionName: string,
@@ -111,11 +111,11 @@ const digestOf = (items: readonly RawItem[], play: Play): string =>
 /** In most histories the second client's ledger has several parts from the beginning. */
 const partsIn = ({ seed }: HistoryOptions): number => (seed % 5 < 3 ? 3 : 1)
 
-/** The gap before the next operation: mostly seconds, sometimes hours, so that every deadline is met and missed. */
+/** The time before the next operation: mostly seconds, sometimes hours, so that deadlines are kept and missed. */
 const gapMs = ({ prng }: World): number =>
   prng.pick([10, 300, 2_000, 20_000, 120_000, 1_800_000, 6 * HOUR_MS]) * (0.5 + prng.next())
 
-/** Days without new payments. Operators settle, pay out and record refused transfers, and the provider reverses. */
+/** Days without new payments: operators settle, pay out and record refused transfers, and the provider reverses. */
 const AFTERMATH_STEPS = 6
 
 const aftermath = async (play: Play): Promise<readonly string[]> => {
@@ -147,7 +147,7 @@ const firstDay = async (play: Play): Promise<void> => {
   await scheduler.runFor(oddities.int(0, 60_000))
 }
 
-/** Scenes that make rare situations frequent. Their order matters: all draw from one source of randomness. */
+/** Scenes that make rare situations frequent. Their order matters, because all use one random generator. */
 const ARRANGEMENTS = [arrangeRaces, arrangeRounds, breakAlertTopic, freezeWorkers, arrangeConcurrentOperators]
 
 /** Runs one history. The same seed and number of operations give the same history, byte for byte. */

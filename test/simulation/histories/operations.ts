@@ -29,7 +29,7 @@ export type Play = Scene & {
   readonly unanswered: { readonly tenant: Tenant; readonly key: string; readonly body: string }[]
   /** By payment: the key and body of its create. */
   readonly created: Map<string, { readonly tenant: Tenant; readonly key: string; readonly body: string }>
-  /** The watchers' checks for the end, when no work is left. */
+  /** Checks of the watchers that run when no work is left. */
   readonly restProblems: readonly (() => readonly string[])[]
   keys: number
 }
@@ -42,7 +42,7 @@ const knownPayment = (play: Play) => {
   return ids.length === 0 ? undefined : { tenant, id: play.world.prng.pick(ids) }
 }
 
-/** Mostly a pending payment if there is one, because an ended payment no longer changes. */
+/** Mostly a pending payment if there is one, because a terminal payment no longer changes. */
 const openPayment = (play: Play) => {
   const target = knownPayment(play)
   const isOpen = (id: string) => paymentRow(play.world, id)?.['status'] === 'pending'
@@ -55,7 +55,7 @@ const cancel: Operation = async (play) => {
   if (target) await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
 }
 
-/** A merchant finds a payment that it was shown by the reference, at any time, and gets no other payments. */
+/** A merchant searches by reference. The list contains its payment, and no payment of another reference or client. */
 const askByReference = async (play: Play, tenant: Tenant, id: string, reference: unknown): Promise<void> => {
   if (typeof reference !== 'string') return
   const query = { external_reference: reference, per_page: '100' }
@@ -65,7 +65,7 @@ const askByReference = async (play: Play, tenant: Tenant, id: string, reference:
   count(play.world.tally, 'asked by reference')
   if (!shown.some((payment) => payment['id'] === id)) play.world.problems.push(`${id} is not found by its reference`)
   if (shown.some((one) => one['client_id'] !== tenant.clientId || one['external_reference'] !== reference))
-    play.world.problems.push(`${tenant.clientId} asked for ${reference} and was shown another payment`)
+    play.world.problems.push(`${tenant.clientId} asked for ${reference} and got another payment`)
 }
 
 const read: Operation = async (play) => {

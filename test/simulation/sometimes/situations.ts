@@ -10,7 +10,7 @@ import { REPORTED, type Situations, type Within } from './meet.ts'
 import { REFUSALS } from './refusals.ts'
 import { STAGES, stageOf } from './stage-of.ts'
 
-/** Faults of few histories. All others must happen within the first 25 seeds. */
+/** Faults that few histories have. All other faults must happen within the first 25 seeds. */
 const RARE_FAULTS: Partial<Readonly<Record<keyof Faults, Within>>> = {
   providerStale: 250,
   providerQuota: 250,
@@ -65,7 +65,7 @@ const OF_PAYMENTS: Situations<Write> = {
     25,
     (write) => isPosted(write) && ms(write.after, 'posted_at') > ms(write.after, 'paid_at') + DAY_MS,
   ],
-  'the row of an assumed payment comes late': [1_000, (write) => isGiven(write, 'late_row_at')],
+  'the settled row of an assumed fee arrives late': [1_000, (write) => isGiven(write, 'late_row_at')],
   'a payment is in a later part of its client': [250, ({ isNew, after }) => isNew && after['part'] !== undefined],
 }
 
@@ -78,9 +78,9 @@ const moneyComesFor =
     paymentRow(world, after['payment_id'])?.['status'] === status
 
 const OF_SUSPENSE: Situations<Write> = {
-  'money comes for an expired payment': [250, moneyComesFor('expired')],
-  'money comes for a cancelled payment': [1_000, moneyComesFor('cancelled')],
-  'money comes for a failed payment': [1_000, moneyComesFor('failed')],
+  'money arrives for an expired payment': [250, moneyComesFor('expired')],
+  'money arrives for a cancelled payment': [1_000, moneyComesFor('cancelled')],
+  'money arrives for a failed payment': [1_000, moneyComesFor('failed')],
   'a payment is captured a second time': [250, moneyComesFor('succeeded')],
 }
 
@@ -174,7 +174,7 @@ export const SITUATIONS: ReadonlyMap<string, Within> = new Map([
   ...TABLES.flatMap(Object.entries).map(([name, [within]]) => [`sometimes: ${name}`, within] as const),
 ])
 
-/** Situations and faults that this number of histories must have met, and did not. */
+/** Situations and faults that were expected in this number of histories and did not happen. */
 export const missingSituations = (tally: Tally, histories: number): readonly string[] =>
   [...SITUATIONS].filter(([name, within]) => within <= histories && !tally.has(name)).map(([name]) => name)
 
@@ -188,13 +188,13 @@ const wayOf = (payment: RawItem, { type, amountMinor, isOwnRow }: Moved): string
   return `${type} ${amountMinor < Number(payment['notional_minor']) ? 'in part' : 'whole'}`
 }
 
-/** Counts the situations as they come about. */
+/** Counts each situation when it happens. */
 export const watchSituations = (world: World): void => {
   const met = (name: string) => count(world.tally, `sometimes: ${name}`)
   const note = <Happened>(situations: Situations<Happened>, happened: Happened) => {
     for (const [name, [, isMet]] of Object.entries(situations)) if (isMet(happened)) met(name)
   }
-  /** By client: the process that last kept a sum of its window. */
+  /** By client: the process that last stored a sum of its window. */
   const keptBy = new Map<string, unknown>()
 
   onWrite(world, /^/, (write) => {
@@ -207,7 +207,7 @@ export const watchSituations = (world: World): void => {
       keptBy.delete(text(after, 'client_id'))
     }
     if (key.sk !== 'PAYMENT' || isNew) return
-    // The kind, size and stage of each movement, when the payment's row gets it.
+    // Counts the kind, size and stage of each new movement.
     for (const moved of movementsOf(after).slice(movementsOf(before).length))
       count(world.tally, `reversal: ${wayOf(after, moved)}, ${stageOf(world, before)}`)
   })

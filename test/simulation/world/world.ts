@@ -27,9 +27,9 @@ export type WorldOptions = {
   readonly functions: ReadonlyMap<string, LoadedFunction>
   readonly tracing?: boolean
   readonly providerFees?: ProviderFees
-  /** By default so small that most reads take several steps. */
+  /** The default is so small that most reads take several steps. */
   readonly historySteps?: HistorySteps
-  /** The rows of a page of the provider. In some histories so few that most lists have several pages. */
+  /** Rows in one page of the provider. Some histories use so few that most lists have several pages. */
   readonly rowsAPage?: number
 }
 
@@ -41,7 +41,7 @@ type Impairment = { readonly lost: number; readonly delayMs: number }
 
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
 
-/** Calls every listener, also those that are added later. */
+/** Calls every listener, including those added later. */
 const toAll =
   <Args extends readonly unknown[]>(listeners: readonly ((...args: Args) => void)[]) =>
   (...args: Args): void => {
@@ -75,7 +75,7 @@ export const createWorld = ({
   const border = {
     faults: NO_FAULTS,
     ...createListeners(),
-    /** By running process: the unfinished process of its environment. That one continues under the same name. */
+    /** By process: an unfinished earlier process of the same environment, which continues under the same name. */
     sharing: new WeakMap<Process, Process>(),
     /** The process whose call to table or provider takes effect now. */
     acting: undefined as Process | undefined,
@@ -91,7 +91,7 @@ export const createWorld = ({
   })
   return Object.assign(border, {
     prng,
-    /** A second source of randomness, for odd rows and arranged scenes, so that these shift no other draw. */
+    /** A second random generator, for unusual rows and arranged scenes. It leaves the draws of `prng` unchanged. */
     oddities: createPrng(~seed),
     /** Ids of the rows of reversals and won disputes, and of money without a payment. */
     bookedBack: [] as string[],
@@ -99,13 +99,13 @@ export const createWorld = ({
     /** The quota of background work: the provider's published one, or one that is too small. */
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
     rowsAPage,
-    /** How long each call to the provider takes; undefined: drawn for each call. */
+    /** The duration of each call to the provider. Undefined: it is drawn for each call. */
     providerMs: undefined as number | undefined,
     /** By partition: until when writes are delayed, as if other writers were busy there. */
     contested: new Map<string, Contest>(),
     /** By partition: how many of the next transactions get no answer, and the delay before each. */
     impaired: new Map<string, Impairment>(),
-    /** By payment of the provider: until when it is not shown, although its callback was sent. */
+    /** By provider payment: until when the provider does not show it, although it has sent the callback. */
     unseenUntilMs: new Map<string, number>(),
     /** By payment (create), request (cancel) or path (read): how long the call takes at the provider. */
     slowCallsMs: new Map<string, number>(),
@@ -117,7 +117,7 @@ export const createWorld = ({
     formerRequests: new Map<string, unknown>(),
     /** Payments whose row the provider never shows. */
     unshownRows: new Set<string>(),
-    /** By payment, request or fee: until when the provider does not answer about it, and what it answers instead. */
+    /** By payment, request or fee: until when the provider does not show it, and its answer meanwhile. */
     withheld: new Map<string, { readonly untilMs: number; readonly says: 'nothing' | 'not found' | 'too often' }>(),
     /** Findings that must follow from the contradicting rows of payments. */
     conflictingRows: [] as { readonly providerPaymentId: string; readonly cause: string }[],
@@ -148,12 +148,12 @@ export const createWorld = ({
     tally,
     /** Lasting faults by name. */
     stretches: new Map<string, Stretch>(),
-    /** What rules, promises and scenes have found wrong. */
+    /** Violations found by rules, promises and scenes. */
     problems: [] as string[],
-    /** The trace, in words. */
+    /** The trace, as text. */
     story: [] as string[],
     tracing,
-    /** Queues without a consumer, so that a test takes their messages itself. */
+    /** Queues without a consumer: a test takes their messages itself. */
     paused: new Set<QueueName>(),
     /** The frozen warm environments of each function. */
     idle: new Map<LoadedFunction, Environment[]>(),
