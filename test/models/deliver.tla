@@ -18,7 +18,7 @@ CONSTANTS
   ScheduledIsDue,     \* schedule in shared/webhook/delivery/delivery-store.ts, or NothingIsForgotten breaks
   MessagesComeAgain,  \* checkOverdueDelivery in shared/webhook/delivery/check-overdue-delivery.ts, or Ends breaks
   ClaimIsFree,        \* unclaimed in shared/webhook/send/attempt-store.ts, or OnePost breaks
-  WaitIsOver,         \* claimAttempt in shared/webhook/send/attempt-store.ts, or WaitsAreKept breaks
+  WaitIsOver,         \* deliverWebhook in shared/webhook/send/deliver-webhook.ts, or WaitsAreKept breaks
   LostIsFailed,       \* handleClaimed in shared/webhook/send/deliver-webhook.ts, or OnePost breaks
   ResultHasItsClaim,  \* onItsClaim in shared/webhook/send/attempt-store.ts, or ResultsStand breaks
   RoundEnds,          \* waitAfterFailureMs in shared/webhook/send/record-attempt-result.ts, or RoundIsBounded breaks
@@ -45,10 +45,10 @@ vars == <<event, row, message, worker, late, operator, posts, results, unreporte
 Symmetry == Permutations(Workers) \union Permutations(Operators)
 Numbers == 1..((Most + 1) * MostRounds)
 NoRow == [status |-> "none", attempts |-> 0, roundStart |-> 0, claim |-> None, isOver |-> FALSE, isReady |-> FALSE,
-          unlisted |-> FALSE, due |-> "none", rounds |-> 0]
-Born == [NoRow EXCEPT !.status = "scheduled", !.isReady = TRUE, !.unlisted = TRUE, !.rounds = 1,
+          due |-> "none", rounds |-> 0]
+Born == [NoRow EXCEPT !.status = "scheduled", !.isReady = TRUE, !.rounds = 1,
                         !.due = IF BornDue THEN "delivery" ELSE "none"]
-Idle == [pc |-> "idle", token |-> None, number |-> 0, roundStart |-> 0, unlisted |-> FALSE, ok |-> FALSE]
+Idle == [pc |-> "idle", token |-> None, number |-> 0, roundStart |-> 0, ok |-> FALSE]
 Finished == {"succeeded", "abandoned"}
 
 Init ==
@@ -90,8 +90,7 @@ Move(w, to) == worker' = [worker EXCEPT ![w] = to]
 
 Look(w) ==
   /\ worker[w].pc = "idle" /\ message /\ row.status = "scheduled"
-  /\ LET read == [Idle EXCEPT !.token = row.claim, !.number = row.attempts + 1, !.roundStart = row.roundStart,
-                              !.unlisted = row.unlisted]
+  /\ LET read == [Idle EXCEPT !.token = row.claim, !.number = row.attempts + 1, !.roundStart = row.roundStart]
      IN CASE row.claim = None -> (WaitIsOver => row.isReady) /\ Move(w, [read EXCEPT !.pc = "claim"])
           [] row.claim # None /\ row.isOver ->
                Move(w, IF LostIsFailed THEN [read EXCEPT !.pc = "record"] ELSE [read EXCEPT !.pc = "claim"])
@@ -103,7 +102,6 @@ Claim(w) ==
   /\ LET read == worker[w]
          isFree == /\ row.status = "scheduled" /\ row.attempts = read.number - 1
                    /\ row.claim = None \/ (~LostIsFailed /\ row.isOver)
-                   /\ WaitIsOver => row.isReady
      IN IF (ClaimIsFree => isFree) /\ row.status = "scheduled"
         THEN /\ row' = [row EXCEPT !.claim = w, !.isOver = FALSE]
              /\ Move(w, [read EXCEPT !.pc = "post", !.token = w])
@@ -116,12 +114,10 @@ Post(w) ==
   /\ \E ok \in BOOLEAN : Move(w, [worker[w] EXCEPT !.pc = "record", !.ok = ok])
   /\ UNCHANGED <<event, row, message, late, operator, results, unreported, telling, deaths>>
 
-(* One write: the delivery's row, and but for a first success the attempt's own row, which must be new. *)
-MayStore(r) ==
-  /\ ResultHasItsClaim => row.attempts = r.number - 1 /\ row.claim = r.token
-  /\ (r.ok /\ r.unlisted) \/ results[r.number] = "none"
+(* One write: the delivery's row, and but for a first success the attempt's own row. *)
+MayStore(r) == ResultHasItsClaim => row.attempts = r.number - 1 /\ row.claim = r.token
 
-Unclaimed(r) == [row EXCEPT !.attempts = r.number, !.claim = None, !.isOver = FALSE, !.unlisted = FALSE]
+Unclaimed(r) == [row EXCEPT !.attempts = r.number, !.claim = None, !.isOver = FALSE]
 
 Store(r) ==
   LET isLast == r.number - r.roundStart >= Most /\ RoundEnds IN
@@ -228,7 +224,7 @@ Start(o) ==
   /\ LET read == operator[o].read
          isNew == row.status = read.status /\ row.attempts = read.attempts
      IN IF (RoundIsNew => isNew) /\ row.rounds < MostRounds
-        THEN /\ row' = [row EXCEPT !.status = "scheduled", !.isReady = TRUE, !.due = "delivery", !.unlisted = FALSE,
+        THEN /\ row' = [row EXCEPT !.status = "scheduled", !.isReady = TRUE, !.due = "delivery",
                                    !.roundStart = read.attempts, !.rounds = @ + 1]
              /\ operator' = [operator EXCEPT ![o].pc = "send"]
         ELSE /\ operator' = [operator EXCEPT ![o] = [pc |-> "idle", read |-> NoRow]]

@@ -4,23 +4,23 @@ import { assertInvariant } from '../../errors.ts'
 import { RETENTION } from '../../event/event.ts'
 import { toItem } from '../../table/attributes.ts'
 import { attemptKey, deliveryKey } from '../../table/keys.ts'
-import { absent, all, atMost, type Condition, dueWork, equals, put, update } from '../../table/step.ts'
+import { absent, all, type Condition, dueWork, equals, put, update } from '../../table/step.ts'
 import { expiresAfter, type Timestamp } from '../../time.ts'
 import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery/delivery.ts'
 import { CLAIM_FIELDS, isStatus, SCHEDULE_FIELDS, schedule, UNLISTED_FIELD } from '../delivery/delivery-store.ts'
 
-/** No worker has made or claimed the attempt that follows those on this row. */
-const unclaimed = ({ attempts }: Delivery): Condition =>
-  all(isStatus('scheduled'), equals('attempts', attempts), absent('claimToken'))
+/** No worker has made or claimed the attempt that was read. A skipped round leaves its number to the next round. */
+const unclaimed = ({ attempts, nextAttemptAt }: Delivery): Condition =>
+  all(isStatus('scheduled'), equals('attempts', attempts), equals('nextAttemptAt', nextAttemptAt), absent('claimToken'))
 
 export type Claim = { readonly token: string; readonly until: Timestamp }
 
 /**
- * Claims the next attempt's number, which can be claimed once. Undefined when another worker was first or it is not due.
- * When our claim's answer was lost and the SDK's retry is refused, the token shows that the claim is ours.
+ * Claims the number of an attempt that is due, which can be claimed once. Undefined when another worker was first. When
+ * our claim's answer was lost and the SDK's retry is refused, the token shows that the claim is ours.
  */
 export const claimAttempt = async (
-  deps: StoreDeps,
+  deps: TableDeps,
   delivery: Delivery,
   claim: Claim,
 ): Promise<Delivery | undefined> => {
@@ -28,7 +28,7 @@ export const claimAttempt = async (
     update(
       deliveryKey(delivery.deliveryId),
       { set: { claimToken: claim.token, claimedUntil: claim.until } },
-      all(unclaimed(delivery), atMost('nextAttemptAt', deps.now())),
+      unclaimed(delivery),
     ),
   )
   const ours = outcome.applied || outcome.item?.['claimToken'] === claim.token

@@ -37,6 +37,7 @@ const WRITES = {
 
 /** A delivery whose only attempt succeeded: no list names it by its status. */
 const AT_ONCE = { ...ENDED, status: 'succeeded', unlisted: true } as const
+const ANOTHER_TIME = { nextAttemptAt: '2026-11-20T04:00:00.001Z' as Timestamp }
 const CLAIMED = { claimToken: 'theirs', claimedUntil: '2026-11-01T00:00:00.000Z' as Timestamp }
 
 describe('a write on what was read', () => {
@@ -44,12 +45,13 @@ describe('a write on what was read', () => {
     ['claimAttempt', 'has been skipped', SKIPPED],
     ['claimAttempt', 'has succeeded at once', AT_ONCE],
     ['claimAttempt', 'has made that attempt', { attempts: 1 }],
-    ['claimAttempt', 'is not due yet', { nextAttemptAt: '2026-11-20T04:00:00.001Z' as Timestamp }],
+    ['claimAttempt', 'is due at another time', ANOTHER_TIME],
     ['claimAttempt', 'is claimed, however long ago', CLAIMED],
     ['skipDelivery', 'has succeeded', { ...AT_ONCE, unlisted: undefined }],
     ['skipDelivery', 'has succeeded at once', AT_ONCE],
     ['skipDelivery', 'is at a later attempt', { attempts: 1 }],
     ['skipDelivery', 'is claimed', CLAIMED],
+    ['skipDelivery', 'is in a later round, after a skipped one', ANOTHER_TIME],
     ['postponeDelivery', 'has ended', SKIPPED],
     ['startRound', 'is in another round', { ...ABANDONED, status: 'scheduled' }],
     ['startRound', 'has been through another round', { ...ABANDONED, attempts: 16 }],
@@ -57,7 +59,8 @@ describe('a write on what was read', () => {
   ])('by %s is refused when the row %s', async ([write, , difference]) => {
     const { deps, delivery } = await dueDelivery(difference)
 
-    const read = { ...delivery, status: 'scheduled', attempts: 0, dueAt: deps.now() } as const
+    const now = deps.now()
+    const read = { ...delivery, status: 'scheduled', attempts: 0, nextAttemptAt: now, dueAt: now } as const
     expect(await WRITES[write](deps, read)).toBe(false)
 
     expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(delivery))
