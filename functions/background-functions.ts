@@ -35,7 +35,8 @@ const due = (
     },
     // A worker starts no new work after 60 s. Calls in progress have the other 30 s.
     timeoutSeconds: 90,
-    reservedConcurrency: maxWorkers(work, 0),
+    // One more than its queue starts, so that a release can probe it while all are busy.
+    reservedConcurrency: maxWorkers(work, 0) + 1,
     ...access,
   })
 
