@@ -30,19 +30,20 @@ type Checked = ChannelChoice & {
   readonly providerAttempts?: readonly { readonly startedAt: Timestamp }[]
 }
 
+/** Its times count from the claim of the attempt, because that stored the time of the first check. */
+const beganAt = ({ providerAttempts, createdAt }: Checked): Timestamp =>
+  providerAttempts?.at(-1)?.startedAt ?? createdAt
+
 /** The provider ends it at its expiry, so our cancel would come too late. */
 export const closesUpstream = (payment: Checked): boolean => {
   const { settable, expiryMs } = timingAt(payment, payment.createdAt)
-  const isOwn = payment.expiresAt === undefined || payment.expiresAt >= addMs(payment.createdAt, expiryMs)
-  return settable || isOwn
+  return settable || payment.expiresAt === undefined || payment.expiresAt >= addMs(beganAt(payment), expiryMs)
 }
 
 /** The one check of a payment before its expiry, on channels that have one, if the payment lives that long. */
 export const usualCheckAt = (payment: Checked): Timestamp | undefined => {
   const { usualMs } = timingAt(payment, payment.createdAt)
-  // It counts from the claim of the attempt, because that stored the time of the first check.
-  const began = payment.providerAttempts?.at(-1)?.startedAt ?? payment.createdAt
-  const at = usualMs === undefined ? undefined : addMs(began, usualMs)
+  const at = usualMs === undefined ? undefined : addMs(beganAt(payment), usualMs)
   return at !== undefined && (payment.expiresAt === undefined || at < payment.expiresAt) ? at : undefined
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { rememberCapture } from '../../../shared/payment/creating-store.ts'
-import { checkDuePayment, isLateLook, skipCheck } from '../../../shared/payment/news/check-due-payment.ts'
+import { callsOfCheck, checkDuePayment, isLateLook, skipCheck } from '../../../shared/payment/news/check-due-payment.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import {
   claimCheck,
@@ -27,6 +27,10 @@ const QRIS = { method: 'qris', channelCode: undefined } as const
 
 const aPending = async (fields: Partial<PaymentRequest> = {}) => {
   const { deps: watched, calls } = recordTable(memoryDeps())
+  watched.provider.script('createRequest', async (...asked) => {
+    watched.clock.advance(1)
+    return watched.provider.healthy.createRequest(...asked)
+  })
   const scene = await aScene(fields, watched)
   const { deps, payment } = scene
   const item = () => deps.table.get(paymentKey(payment.paymentId))
@@ -40,14 +44,13 @@ const aPending = async (fields: Partial<PaymentRequest> = {}) => {
 }
 
 /** What the checks of a payment that is not paid cost, from its create to its end. */
-const restWithoutMoney = async (scene: Awaited<ReturnType<typeof aPending>>, endsUpstream: boolean) => {
-  const { payment, request, check, now, spent } = scene
+const restWithoutMoney = async ({ deps, request, check, now, item, spent }: Awaited<ReturnType<typeof aPending>>) => {
   const [calls, writes] = spent()
   const dueTimes = []
   while ((await now()).status === 'pending' && dueTimes.length < 9) {
-    const { dueAt = '' } = await now()
+    const { dueAt = deps.now() } = await now()
     dueTimes.push(dueAt)
-    if (endsUpstream && dueAt >= (payment.expiresAt ?? '')) request({ status: 'expired' })
+    if (callsOfCheck((await item()) ?? {}, dueAt).length > 1) request({ status: 'expired' })
     await check()
   }
   const [callsThen, writesThen] = spent()
@@ -67,7 +70,7 @@ describe('an unpaid payment (design section 9: at most 3 calls after its create)
   ])('%s: asked when it should be, a write for a check and one for its end', async (_, of, dueTimes, calls, writes) => {
     const scene = await aPending(of)
 
-    expect(await restWithoutMoney(scene, calls > 1)).toStrictEqual({ dueTimes, calls, writes })
+    expect(await restWithoutMoney(scene)).toStrictEqual({ dueTimes, calls, writes })
 
     expect(await scene.now()).toMatchObject({ status: 'expired', expiryStartedAt: scene.deps.now() })
     expect(await scene.ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
