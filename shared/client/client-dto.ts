@@ -15,8 +15,9 @@ const wholeUpTo = (most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(1, 'must be at least 1'), v.maxValue(most, `must be at most ${most}`))
 
 const isHttpsUrl = (value: string) => {
-  const url = URL.canParse(value) ? new URL(value) : undefined
-  return url?.protocol === 'https:' && url.username === '' && url.password === ''
+  // The parser accepts spaces, backslashes and missing slashes. The provider refuses every payment with such a URL.
+  const url = /^https:\/\/[^\s\\]+$/.test(value) && URL.canParse(value) ? new URL(value) : undefined
+  return url?.username === '' && url.password === ''
 }
 
 const BankField = v.pipe(

@@ -43,7 +43,7 @@ describe('create-client (design section 7)', () => {
   it('stores every given field, with parts in force at once, and writes window and audit record', async () => {
     const deps = testDeps()
     const fields = {
-      name: 'Toko Buku',
+      name: '😀'.repeat(255),
       enabled: false,
       settlement_floor_minor: 0,
       bank: BANK,
@@ -96,6 +96,7 @@ describe('create-client (design section 7)', () => {
     [{ bank: { bank_name: 'BCA' } }, 'bank.bank_account_no', 'required'],
     [{ bank: { ...BANK, swift: 'x' } }, 'bank.swift', 'unknown field'],
     [{ return_url: 'http://a.example' }, 'return_url', 'must be an https URL without user info'],
+    [{ return_url: ' https://a.example' }, 'return_url', 'must be an https URL without user info'],
     [{ return_url: 'https://u:p@a.example' }, 'return_url', 'must be an https URL without user info'],
     [{ rate_limit_per_second: 0 }, 'rate_limit_per_second', 'must be at least 1'],
     [{ rate_limit_per_second: 1.5 }, 'rate_limit_per_second', 'must be an integer'],
