@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 
-const atMost = (characters: number) =>
-  v.maxLength<string, number, string>(characters, `at most ${characters} characters`)
+/** Counts code points, as the fields of a create. */
+export const atMost = (characters: number) =>
+  v.check<string, string>((text) => Array.from(text).length <= characters, `at most ${characters} characters`)
 
 /** An operator's text: trimmed and not empty. */
 export const textField = (characters: number) =>

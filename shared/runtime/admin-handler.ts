@@ -5,18 +5,13 @@ import type { Deps, Invocation } from '../deps.ts'
 import { type Envelope, invalid, toErrorReply } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
 import { fieldName } from '../table/attributes.ts'
-import { hiddenCharactersIn, textField } from '../text-field.ts'
+import { atMost, hiddenCharactersIn, textField } from '../text-field.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 
 export type AdminReply = { readonly status: number; readonly body: object | Envelope }
 
 /** Every changing action requires it; the audit record keeps it. */
-export const OPERATOR = v.pipe(
-  v.string(),
-  v.trim(),
-  v.minLength(1, 'must name who requests the change'),
-  v.maxLength(100, 'at most 100 characters'),
-)
+export const OPERATOR = v.pipe(v.string(), v.trim(), v.minLength(1, 'must name who requests the change'), atMost(100))
 
 /** An operator's notes on a change: the only text that may have several lines. */
 export const NOTES = textField(1_000)
