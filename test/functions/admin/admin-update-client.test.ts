@@ -132,7 +132,7 @@ describe('update-client (design section 7)', () => {
 
     expect(status).toBe(200)
     expect(await shown()).toMatchObject({ bank: OTHER, bank_since: deps.now(), bank_is_change: true })
-    const says = `^Client ${client.clientId} gets .*…6789" to "BNI …7766", as operator "budi"`
+    const says = `^Request [^ ]* changes the bank details of client ${client.clientId}\\..*…6789" to "BNI …7766", as operator "budi"`
     const message: unknown = expect.stringMatching(new RegExp(says))
     expect(alertsOf(deps)).toStrictEqual([['client.bank_changed', client.clientId, message]])
     expect(JSON.stringify(deps.published)).not.toContain(OTHER.bank_account_no)
