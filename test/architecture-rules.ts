@@ -1,6 +1,6 @@
 import { basename, dirname, extname } from 'node:path/posix'
 import type { ESTree } from 'vite'
-import { IMPORT_RULES, isCode, isOfAnyProvider, LAYERS, layerOf, type Rule, WINGS, wingOf } from './import-rules.ts'
+import { IMPORT_RULES, infraPlace, isCode, isOfAnyProvider, LAYERS, layerOf, type Rule } from './import-rules.ts'
 import { lineOf, type SourceFile } from './support/source-file.ts'
 
 const FUNCTION_LINES = 50
@@ -21,7 +21,7 @@ const memberOf = (node: ESTree.Node): string | undefined =>
 const AMBIENT_MEMBERS = ['Date.now', 'Math.random', 'process.env', 'performance.now', 'crypto.randomUUID']
 const AMBIENT_NAMES = ['randomUUID', 'randomBytes', 'randomInt', 'getRandomValues']
 
-const timeAndChanceAreGiven: Rule = (file) =>
+const noAmbientValues: Rule = (file) =>
   isDomainOrHandler(file)
     ? file.nodes.flatMap((node) => {
         const member = memberOf(node)
@@ -61,11 +61,11 @@ const domainHasNoProvidersWords: Rule = (file) =>
 
 const VAGUE = /(^|-)(utils?|helpers?|common|types?|services?|misc|index)$/
 
-const namesSaySomething: Rule = ({ path }) =>
+const namesAreSpecific: Rule = ({ path }) =>
   path.split('/').flatMap((part) => {
     const name = part.replace(/(\.test)?\.tsx?$/, '')
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return [`${part} is not kebab-case`]
-    return VAGUE.test(name) ? [`${part} says nothing`] : []
+    return VAGUE.test(name) ? [`${part} is too general`] : []
   })
 
 /** Export names that Lambda and the SDK's clients require. */
@@ -74,7 +74,7 @@ const NAMES_GIVEN = ['handler', 'defaultProvider']
 const lettersOf = (name: string) => name.replaceAll(/[-_]/g, '').toLowerCase()
 
 /** `payment.ts` may export `Payment`, `payment`, `paymentOf` or `toPayment`; `channels.ts` all of these of a channel. */
-const filesAreCalledWhatTheyExport: Rule = (file) => {
+const filesHaveTheNameOfTheirExport: Rule = (file) => {
   const values = file.exports.filter(({ isType }) => !isType)
   if (!isCode(file) || values.length !== 1 || NAMES_GIVEN.includes(values[0]?.name ?? '')) return []
   const called = lettersOf(basename(file.path).replace(/\.tsx?$/, ''))
@@ -101,7 +101,7 @@ const functionsAreShort: Rule = (file) => {
   })
 }
 
-const nothingIsLeftForLater: Rule = ({ comments }) =>
+const noTodoComments: Rule = ({ comments }) =>
   comments.flatMap((comment) =>
     /\b(TODO|FIXME|XXX|HACK)\b|@ts-(ignore|nocheck)|(oxlint|eslint|biome)-(disable|ignore)/.test(comment)
       ? [comment.trim()]
@@ -111,13 +111,13 @@ const nothingIsLeftForLater: Rule = ({ comments }) =>
 /** Rules that oxlint does not have. The key is the rule in words. */
 export const RULES = {
   ...IMPORT_RULES,
-  'time, chance and environment come in through deps': timeAndChanceAreGiven,
-  'keys are spelled only in table/keys.ts': keysAreBuiltInOnePlace,
-  'the domain has no words of a provider': domainHasNoProvidersWords,
-  'names of files say what is in them': namesSaySomething,
-  'a file is called what it exports': filesAreCalledWhatTheyExport,
-  'functions are short': functionsAreShort,
-  'nothing is left for later, and no check is switched off': nothingIsLeftForLater,
+  'time, random values and environment variables come from deps': noAmbientValues,
+  'only table/keys.ts contains key texts': keysAreBuiltInOnePlace,
+  'the domain contains no terms of one provider': domainHasNoProvidersWords,
+  'file names are kebab-case and specific': namesAreSpecific,
+  'a file has the name of its export': filesHaveTheNameOfTheirExport,
+  'a function has at most 50 lines': functionsAreShort,
+  'no TODO comment, and no disabled check': noTodoComments,
 } as const satisfies Readonly<Record<string, Rule>>
 
 export type RuleName = keyof typeof RULES
@@ -129,18 +129,16 @@ const FOLDER_FILES = 22
 /** Folders in which a file is found by its name: operator actions, and what tests share. */
 const LONG_FOLDERS: Readonly<Record<string, number>> = { 'functions/admin': Infinity, 'test/support': 45 }
 
-const inWings = (paths: readonly string[]) => paths.filter((path) => path.startsWith('infra/'))
+const infraFiles = (paths: readonly string[]) => paths.filter((path) => path.startsWith('infra/'))
 
 const STAGE_FILE = /^infra\/stages\/[^/]+\.json$/
 
-const infraHasWings: TreeRule = (paths) =>
-  inWings(paths)
-    .filter((path) => path !== 'infra/app.ts' && !STAGE_FILE.test(path))
-    .filter((path) => !WINGS.some((wing) => path.startsWith(`infra/${wing}/`)))
+const infraHasThreeFolders: TreeRule = (paths) =>
+  infraFiles(paths).filter((path) => infraPlace(path) < 0 && !STAGE_FILE.test(path))
 
-const wingsShareNoName: TreeRule = (paths) =>
-  [...Map.groupBy(inWings(paths), (path) => basename(path))]
-    .filter(([name, homes]) => name !== 'main.ts' && new Set(homes.map(wingOf)).size > 1)
+const infraNamesAreUnique: TreeRule = (paths) =>
+  [...Map.groupBy(infraFiles(paths), (path) => basename(path))]
+    .filter(([name, homes]) => name !== 'main.ts' && new Set(homes.map(infraPlace)).size > 1)
     .flatMap(([, homes]) => homes)
 
 const withParents = (folder: string): string[] => (folder === '.' ? [] : [folder, ...withParents(dirname(folder))])
@@ -163,9 +161,9 @@ const foldersAreShort: TreeRule = (paths) =>
   })
 
 export const TREE_RULES = {
-  'infra has app.ts, files of stages and three wings': infraHasWings,
-  'no two wings have a file with the same name, except main.ts': wingsShareNoName,
-  'no file is beside a folder of the same name': foldersStandAlone,
+  'infra has app.ts, stage files, and the folders stack, local and operate': infraHasThreeFolders,
+  'the three folders of infra share no file name, except main.ts': infraNamesAreUnique,
+  'no file has the name of a folder beside it': foldersStandAlone,
   'no folder has more than 22 files, except functions/admin and test/support': foldersAreShort,
 } as const satisfies Readonly<Record<string, TreeRule>>
 

@@ -14,7 +14,7 @@ const violations = (rule: RuleName) =>
 const RULE_NAMES = Object.keys(RULES) as RuleName[]
 const TREE_RULE_NAMES = Object.keys(TREE_RULES) as TreeRuleName[]
 
-/** Every file in the folders of code, also one that is no code, such as a certificate. */
+/** The path of every file in the folders of code. Some are not code: a certificate, for example. */
 const PATHS = ['shared', 'functions', 'infra', 'test'].flatMap((folder) =>
   readdirSync(join(PROJECT_ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -30,7 +30,7 @@ describe('the source tree', () => {
     expect(TREE_RULES[rule](PATHS)).toStrictEqual([])
   })
 
-  it('has only the folders that the owner fixed', () => {
+  it('has no visible top-level folders except docs and those of code', () => {
     const generated = ['node_modules', 'cdk.out', 'coverage']
     const folders = readdirSync(PROJECT_ROOT, { withFileTypes: true })
       .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !generated.includes(entry.name))
@@ -57,26 +57,26 @@ describe('the source tree', () => {
 
 const from = (path: string) => `import { a } from '${path}'`
 const types = (path: string) => `import type { A } from '${path}'`
-const inPlace = (path: string) => `export type A = import('${path}').A`
-const again = (path: string) => `export * from '${path}'`
+const inline = (path: string) => `export type A = import('${path}').A`
+const reExport = (path: string) => `export * from '${path}'`
 
-/** Each rule must refuse the first sample of a pair and accept the second: a rule that never fails is found here. */
+/** Each rule must refuse the first sample of a pair and accept the second. So each rule can fail. */
 const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refused: string, accepted: string])[]>> = {
   'imports point only from test to infra to functions to shared': [
     ['functions/api/get-payment.ts', from('../../infra/app.ts'), from('../../shared/runtime/api-handler.ts')],
-    ['shared/money.ts', inPlace('../functions/manifest.ts'), again('./time.ts')],
+    ['shared/money.ts', inline('../functions/manifest.ts'), reExport('./time.ts')],
     ['docs/examples/receive-webhooks.ts', from('../../shared/time.ts'), from('./webhook-servers.ts')],
     ['infra/local/demo.ts', from('../../docs/examples/receive-webhooks.ts'), from('./demo-walk.ts')],
   ],
-  'a folder of shared imports only from those before it': [
+  'a folder of shared imports only from itself and earlier folders': [
     ['shared/payment/payment.ts', types('../runtime/config.ts'), types('../deps.ts')],
     ['shared/ledger/ledger-store.ts', from('../payment/payment-store.ts'), from('../table/keys.ts')],
-    ['shared/webhook/delivery/delivery.ts', inPlace('../send/send.ts'), again('../endpoint/endpoint.ts')],
+    ['shared/webhook/delivery/delivery.ts', inline('../send/send.ts'), reExport('../endpoint/endpoint.ts')],
     ['shared/send-webhook.ts', types('./webhook/delivery/delivery.ts'), types('./time.ts')],
     ['shared/deps.ts', types('./table/keys.ts'), types('./provider/provider.ts')],
     ['shared/audit/scan-books.ts', from('../unlisted/one.ts'), from('./audit-parts.ts')],
   ],
-  'a folder of the simulation imports only from those before it': [
+  'a folder of the simulation imports only from itself and earlier folders': [
     [
       'test/simulation/world/world.ts',
       types('../histories/history.ts'),
@@ -91,24 +91,24 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     ['shared/runtime/aws/retrying-table.ts', from('@aws-sdk/client-dynamodb'), from('../table/table.ts')],
     ['functions/api/get-balance.ts', `import middy from '@middy/core'`, from('../../shared/ledger/ledger-store.ts')],
   ],
-  'only the stack knows CDK': [
+  'only infra/stack imports CDK': [
     ['infra/local/main.ts', from('aws-cdk-lib'), from('node:path')],
     ['infra/stack/monitoring/alarms/pages.ts', from('aws-cdk-lib/aws-cloudwatch'), types('./alarm-spec.ts')],
   ],
-  'operate may use local and stack, local the stack, and the stack neither': [
+  'in infra, operate imports local and stack, and local imports stack; nothing else': [
     ['infra/app.ts', from('./local/seed.ts'), from('./stack/stage.ts')],
     ['infra/stack/functions/grants.ts', from('../../operate/check/region.ts'), types('../stage.ts')],
     ['infra/local/main.ts', from('../operate/check/region.ts'), from('../stack/triggers/queue-settings.ts')],
   ],
-  'steps and conditions are made in stores': [
+  'only stores build steps and conditions': [
     ['shared/payment/cancel/cancel.ts', from('../../table/step.ts'), types('../../table/step.ts')],
   ],
-  'only its choice and its callbacks name a provider': [
+  'only the chosen provider and its callbacks import an adapter': [
     ['shared/sync/read-slice.ts', types('../provider/xendit/xendit-schema.ts'), types('../provider/provider.ts')],
     ['shared/provider/quota-store.ts', from('./xendit/xendit-provider.ts'), from('./pause-store.ts')],
     ['infra/local/main.ts', from('../../shared/provider/xendit/xendit-channels.ts'), from('../../shared/money.ts')],
   ],
-  'time, chance and environment come in through deps': [
+  'time, random values and environment variables come from deps': [
     ['shared/ids.ts', 'export const now = Date.now', '// Date.now()'],
     ['shared/time.ts', 'new Date()', 'new Date(0)'],
     ['shared/page.ts', 'new Date(0)', `'new Date()'`],
@@ -116,47 +116,47 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     ['functions/api/a.ts', 'process.env', 'process.pid'],
     ['shared/ids.ts', `import { randomUUID as id } from 'node:crypto'`, `import { createHash } from 'node:crypto'`],
   ],
-  'keys are spelled only in table/keys.ts': [
+  'only table/keys.ts contains key texts': [
     ['shared/payment/outbox-store.ts', 'const pk = `PAYMENT#${1}`', `const pk = 'PAYMENT'`],
     ['infra/local/seed-demo-client.ts', `const sk = 'EVENT#'`, '// EVENT#'],
   ],
-  'the domain has no words of a provider': [
+  'the domain contains no terms of one provider': [
     ['shared/payment/channel/channels.ts', 'const code = `${bank}_VIRTUAL_ACCOUNT`', `const code = 'BCA'`],
     ['shared/sync/provider-row.ts', 'const own = /^py-/', `const fee = 'xendit_fee_minor'`],
     ['shared/books/get-books.ts', `const account = 'CASH'`, `// CASH`],
   ],
-  'names of files say what is in them': [
+  'file names are kebab-case and specific': [
     ['shared/payment/payment-utils.ts', '', ''],
     ['shared/index.ts', '', ''],
     ['shared/PaymentStore.ts', '', ''],
   ],
-  'a file is called what it exports': [
+  'a file has the name of its export': [
     ['shared/money.ts', 'export type Sum = number; export const sum = 1', 'export const money = 1'],
     ['shared/table/list.ts', 'export const listItems = () => 1', 'export const listOf = 1'],
     ['infra/local/channels.ts', 'export const bankOf = 1', 'export type Channel = 1; export const channelOf = 1'],
     ['functions/api/get-one.ts', 'export const one = 1', 'export const handler = 1'],
   ],
-  'functions are short': [['shared/a.ts', `() => {${'\n'.repeat(50)}}`, `() => {${'\n'.repeat(49)}}`]],
-  'nothing is left for later, and no check is switched off': [['shared/a.ts', '// TODO later', `'TODO'`]],
+  'a function has at most 50 lines': [['shared/a.ts', `() => {${'\n'.repeat(50)}}`, `() => {${'\n'.repeat(49)}}`]],
+  'no TODO comment, and no disabled check': [['shared/a.ts', '// TODO later', `'TODO'`]],
 }
 
 const filesOf = (folder: string, count: number) => Array.from({ length: count }, (_, n) => `${folder}/file-${n}.ts`)
 
 /** Paths that a rule must refuse, and similar paths that it must accept. */
 const TREE_SAMPLES: Readonly<Record<TreeRuleName, readonly (readonly [refused: string[], accepted: string[]])[]>> = {
-  'infra has app.ts, files of stages and three wings': [
+  'infra has app.ts, stage files, and the folders stack, local and operate': [
     [['infra/stage.ts'], ['infra/app.ts', 'infra/stack/stage.ts']],
     [['infra/stages/dev.ts'], ['infra/stages/dev.json']],
     [['infra/authority.pem'], ['infra/stack/edge/authority.pem']],
     [['infra/tools/main.ts'], ['infra/operate/deploy/main.ts', 'functions/a.ts']],
   ],
-  'no two wings have a file with the same name, except main.ts': [
+  'the three folders of infra share no file name, except main.ts': [
     [
       ['infra/stack/triggers/sources.ts', 'infra/local/triggers/sources.ts'],
       ['infra/local/a/sources.ts', 'infra/local/b/sources.ts', 'infra/local/main.ts', 'infra/operate/deploy/main.ts'],
     ],
   ],
-  'no file is beside a folder of the same name': [
+  'no file has the name of a folder beside it': [
     [['infra/stack/alarms.ts', 'infra/stack/alarms/pages.ts'], ['infra/stack/alarms/alarms.ts']],
     [['shared/payment.ts', 'shared/payment/fee/tariff.ts'], ['shared/payment/payment.ts']],
   ],

@@ -3,7 +3,7 @@ import { projectText, type SourceFile } from './support/source-file.ts'
 
 export type Rule = (file: SourceFile) => readonly string[]
 
-/** The layers, lowest first: a file imports only from its own layer and those below. */
+/** The layers, lowest first. A file imports only from its own layer and lower layers. */
 export const LAYERS = ['shared', 'functions', 'infra', 'test']
 
 export const layerOf = (path: string) => LAYERS.indexOf(path.split('/')[0] ?? '')
@@ -17,7 +17,7 @@ type Import = SourceFile['imports'][number]
 const importing = ({ imports }: SourceFile, isRefused: (used: Import) => boolean): readonly string[] =>
   imports.filter(isRefused).map(({ from }) => `imports ${from}`)
 
-/** A file imports only from its own place in an order and those before. */
+/** A file imports only from its own place in an order and earlier places. */
 const inOrder =
   (placeOf: (path: string) => number): Rule =>
   (file) =>
@@ -51,7 +51,7 @@ const foldersKeepTheirOrder: Rule = (file) => {
   })
 }
 
-/** The simulation's folders in order. A file imports only from its own folder and those before. */
+/** The simulation's folders in order. A file imports only from its own folder and earlier folders. */
 const SIMULATION_FOLDERS = [
   'world',
   'sometimes',
@@ -83,7 +83,7 @@ const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] 
   { packages: /^(@middy\/|aws-lambda$)/, files: /^shared\/runtime\// },
 ]
 
-const vendorsStayOutside: Rule = (file) =>
+const vendorsStayInRuntime: Rule = (file) =>
   layerOf(file.path) > LAYERS.indexOf('functions')
     ? []
     : VENDORS.filter(({ files }) => !files.test(file.path)).flatMap(({ packages }) =>
@@ -98,14 +98,14 @@ const cdkStaysInTheStack: Rule = (file) =>
     ? []
     : importing(file, ({ from }) => /^(aws-cdk-lib|constructs)(\/|$)/.test(from))
 
-/** The wings of infra in order. A file imports only from its own wing and those before. */
-export const WINGS = ['stack', 'local', 'operate']
+/** The folders of infra in order. A file imports only from its own folder and earlier folders. */
+const INFRA_FOLDERS = ['stack', 'local', 'operate']
 
-/** -1 outside infra's wings. */
-export const wingOf = (path: string) => {
+/** -1 outside these folders. */
+export const infraPlace = (path: string) => {
   const [top, folder = ''] = path.split('/')
-  if (path === 'infra/app.ts') return WINGS.indexOf('stack')
-  return top === 'infra' ? WINGS.indexOf(folder) : -1
+  if (path === 'infra/app.ts') return INFRA_FOLDERS.indexOf('stack')
+  return top === 'infra' ? INFRA_FOLDERS.indexOf(folder) : -1
 }
 
 const storesMakeSteps: Rule = (file) => {
@@ -129,11 +129,11 @@ const oneFileChoosesTheProvider: Rule = (file) =>
 
 export const IMPORT_RULES = {
   'imports point only from test to infra to functions to shared': importsToward,
-  'a folder of shared imports only from those before it': foldersKeepTheirOrder,
-  'a folder of the simulation imports only from those before it': simulationKeepsItsOrder,
-  'vendor packages stay in the runtime': vendorsStayOutside,
-  'only the stack knows CDK': cdkStaysInTheStack,
-  'operate may use local and stack, local the stack, and the stack neither': inOrder(wingOf),
-  'steps and conditions are made in stores': storesMakeSteps,
-  'only its choice and its callbacks name a provider': oneFileChoosesTheProvider,
+  'a folder of shared imports only from itself and earlier folders': foldersKeepTheirOrder,
+  'a folder of the simulation imports only from itself and earlier folders': simulationKeepsItsOrder,
+  'vendor packages stay in the runtime': vendorsStayInRuntime,
+  'only infra/stack imports CDK': cdkStaysInTheStack,
+  'in infra, operate imports local and stack, and local imports stack; nothing else': inOrder(infraPlace),
+  'only stores build steps and conditions': storesMakeSteps,
+  'only the chosen provider and its callbacks import an adapter': oneFileChoosesTheProvider,
 }
