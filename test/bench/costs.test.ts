@@ -40,7 +40,7 @@ it('the cost of an alarm depends on the number of its metrics', () => {
   })
 })
 
-it('the catalogue has every metric that the measured flows emit, and those of failures', () => {
+it('the catalogue of metrics has every metric of the measured flows, and the metrics of failures', () => {
   const every = everyMetric()
   const flows = [...measured.paid.flows, measured.abandoned, ...measured.idleRuns]
 

@@ -65,8 +65,8 @@ const measureGrowth = async (payments: number) => {
   const client = await aStoredClient(deps, { settlementFloorMinor: 0 as never })
   const { clientId } = client
   await makePayments(deps, client, payments, deps.now())
-  const pass = (ms: number) => deps.clock.set(addMs(deps.now(), ms))
-  pass(payments + DAY_MS + MINUTE_MS)
+  const passTime = (ms: number) => deps.clock.set(addMs(deps.now(), ms))
+  passTime(payments + DAY_MS + MINUTE_MS)
   const costs: Cost[] = []
   const measure = async (action: string, run: () => Promise<unknown>, constant = false) => {
     meter.take()
@@ -105,16 +105,16 @@ const measureGrowth = async (payments: number) => {
   const found = { clientId, reference: REFERENCE, status: undefined, page: { page: 1, perPage: 25 } }
   await measureConstant('payment by external_reference', () => paymentsOfReference(deps, found))
   const paid = { settlementId, operator: 'bench', bankReference: 'bench', notes: undefined, confirm: {} }
-  pass(MINUTE_MS)
+  passTime(MINUTE_MS)
   await measure('audit of this settlement, before it may be paid', () => auditRecorded(deps, settlementId))
   await measure('mark paid', () => markSettlementPaid(deps, paid))
   await measure('audit of all of them, the first', audit)
   await makePayments(deps, client, NEW_PAYMENTS, deps.now())
-  pass(DAY_MS + HOUR_MS)
+  passTime(DAY_MS + HOUR_MS)
   await measureConstant(`settle ${NEW_PAYMENTS} more`, settle)
   await measure('audits of the thirty days after that', async () => {
     for (let day = 0; day < 30; day++) {
-      pass(DAY_MS)
+      passTime(DAY_MS)
       await audit()
     }
   })

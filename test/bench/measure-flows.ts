@@ -13,7 +13,7 @@ const MANY = 200
 
 export const measureFlows = async () => {
   const metered = await startMeteredWorld()
-  const { world, measure, run, pass } = metered
+  const { world, measure, run, passTime } = metered
   // The second run: the first one looks back over a week.
   await syncRun(metered, 'sync, first run')
   const idleSync = await syncRun(metered, 'sync, one run')
@@ -30,7 +30,7 @@ export const measureFlows = async () => {
 
   const looked = await syncRun(metered, 'looked at by the sync')
   // Bank channels report their final fee a business day later; funds are settled once they are 24 hours old.
-  await pass(4 * DAY_MS)
+  await passTime(4 * DAY_MS)
   const sync = await syncRun(metered, 'fee made final')
   const Records = [{ messageId: 'm', body: JSON.stringify({ client_id: walked.merchant.clientId }) }]
   const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
@@ -84,19 +84,19 @@ const MAX_ROUNDS = 60
 /** Many unpaid payments up to their end: the first one's create, all of their ends, and a delivery. */
 const measureUnpaid = async () => {
   const started = await startMerchant()
-  const { world, measure, run, serve, pass, create } = started
+  const { world, measure, run, handleBatch, passTime, create } = started
   const before = storedBytes(world.table)
   const created = await measure('api-create-payment', 'created', () => create('payment-1'))
   for (let number = 2; number <= MANY; number++) await create(`payment-${number}`)
-  await pass(DAY_MS)
+  await passTime(DAY_MS)
   const isPending = () => world.table.items().some(({ sk, status }) => sk === 'PAYMENT' && status === 'pending')
   let invocations = 0
   const expired = await measure('check-due-payments', 'expired, announced', async () => {
     for (let rounds = 0; isPending(); rounds++) {
       if (rounds > MAX_ROUNDS) throw new Error('unpaid payments never end')
-      await pass(MINUTE_MS)
+      await passTime(MINUTE_MS)
       await run('check-due-work', {})
-      while (await serve('due-payments', 1)) invocations++
+      while (await handleBatch('due-payments', 1)) invocations++
     }
   })
   const delivered = await measure('deliver-webhook', 'delivered', () => deliverNext(started))
@@ -147,14 +147,14 @@ export const startMerchant = async (metered?: MeteredWorld) => {
 type MeteredMerchant = Awaited<ReturnType<typeof startMerchant>>
 
 export const walkPayment = async (walked: MeteredMerchant, key: string): Promise<readonly Flow[]> => {
-  const { world, callbacks, measure, pass, ask, create } = walked
+  const { world, callbacks, measure, passTime, ask, create } = walked
   let id = ''
   const created = await measure('api-create-payment', 'created', async () => {
     id = await create(key)
   })
   const [upstream] = world.provider.findPaymentRequests(id)
   world.provider.simulatePayment(upstream?.payment_request_id ?? '')
-  await pass(1_000)
+  await passTime(1_000)
   const paid = await measure('receive-provider-callback', 'paid, credited, announced', () =>
     ask('receive-provider-callback', { ...callbacks.at(-1) }, 200, { outcome: 'applied' }),
   )
@@ -166,9 +166,9 @@ export const walkPayment = async (walked: MeteredMerchant, key: string): Promise
 }
 
 /** Waits for the next message of the webhooks' queue and hands it to its function. False when there is none. */
-const deliverNext = async ({ world, serve }: MeteredWorld): Promise<boolean> => {
+const deliverNext = async ({ world, handleBatch }: MeteredWorld): Promise<boolean> => {
   const dueMs = world.queues.webhooks.nextDueMs()
   if (dueMs === undefined) return false
   await world.scheduler.runUntil(Math.max(dueMs, world.scheduler.nowMs()))
-  return serve('webhooks', 1)
+  return handleBatch('webhooks', 1)
 }

@@ -24,22 +24,22 @@ export const specOf = (name: string): FunctionSpec => {
 const SOURCES = MANIFEST.flatMap(({ name, trigger }) => queuesOf(trigger).map((source) => ({ name, ...source })))
 const NoFailures = v.optional(v.object({ batchItemFailures: v.optional(v.strictTuple([])) }))
 
-/** Every run has the same payments and ids. Ids decide the slots, and so how many digits are stored. */
+/** Every run has the same ids. An id decides the slot, whose number has one or two digits, so sizes depend on it. */
 const SEED = 1
 export const BENCH_STAGE = 'gateway-prod'
 
-/** The simulation's world without faults: the real handlers, the table in memory, the provider's simulator and one clock. */
+/** The simulation's world without faults: real handlers, the table in memory, the provider's simulator and one clock. */
 export const faultlessWorld = async () =>
   createWorld({ seed: SEED, functions: await loadFunctions(), historySteps: HISTORY_STEPS, rowsAPage: MAX_ROWS_A_PAGE })
 
-/** Runs a handler to its end. Throws when it fails: figures of a failed flow would be too low. */
+/** Runs a handler to its end. Throws when it fails, because a failed flow costs too little. */
 export const runHandler = async (world: World, functionName: string, event: object): Promise<unknown> => {
   const invocation = await drive(world, invoke(world, functionName, event))
   if (invocation.kind !== 'done') throw new Error(`${functionName} ${invocation.kind}`)
   return invocation.result
 }
 
-/** A world that counts everything that costs money. Only the measurement starts its functions. */
+/** A world that counts everything that costs money. Only the benchmark invokes its functions. */
 export const startMeteredWorld = async () => {
   const world = await faultlessWorld()
   const units = meterTable(world.table)
@@ -65,19 +65,19 @@ export const startMeteredWorld = async () => {
     return {
       name,
       functionName,
-      /** Of the function, for one payment; below 1 if one run serves many payments. */
+      /** Invocations of the function for one payment; below 1 if one run serves many payments. */
       invocations: 1,
       ...used,
       messages: sent,
       detail: { ...used.detail, ...providerCalls(world.provider.callCounts()) },
       logBytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),
-      /** Metrics of our own, as CloudWatch bills them: a name with the values of one set of dimensions. */
+      /** Custom metrics, as CloudWatch bills them: a name with the values of one set of dimensions. */
       metrics: [...new Set(lines.flatMap(({ metrics }) => metrics))],
     }
   }
   const run = (functionName: string, event: object) => runHandler(world, functionName, event)
-  /** Gives one batch of a queue's messages to its function. False when the queue is empty. */
-  const serve = async (from: QueueName, most?: number): Promise<boolean> => {
+  /** Invokes a queue's function with one batch of messages. False when the queue is empty. */
+  const handleBatch = async (from: QueueName, most?: number): Promise<boolean> => {
     const source = SOURCES.find(({ queue }) => queue === from)
     const messages = world.queues[from].receive({ max: most ?? source?.batchSize ?? 1, nowMs: world.scheduler.nowMs() })
     if (messages.length === 0) return false
@@ -85,14 +85,14 @@ export const startMeteredWorld = async () => {
     for (const { receipt } of messages) world.queues[from].remove(receipt)
     return true
   }
-  const work = async (): Promise<void> => {
+  const drainQueues = async (): Promise<void> => {
     for (let worked = true; worked; ) {
       worked = false
-      for (const { queue } of SOURCES) worked = (await serve(queue)) || worked
+      for (const { queue } of SOURCES) worked = (await handleBatch(queue)) || worked
     }
   }
-  const pass = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
-  return { world, callbacks, measure, run, serve, work, pass, writtenIn: units.writtenIn }
+  const passTime = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
+  return { world, callbacks, measure, run, handleBatch, drainQueues, passTime, writtenIn: units.writtenIn }
 }
 
 const providerCalls = (counts: Readonly<Record<string, number>>): Detail =>
@@ -109,7 +109,7 @@ const SimLine = v.looseObject({
 })
 const Fields = v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))
 
-/** The lines as the deployed function writes them, with their metrics. */
+/** Formats log lines as the deployed function writes them, and finds their metrics. */
 const writtenLines = async (functionName: FunctionName, simulated: readonly string[]) => {
   const written: string[] = []
   const log = joiningLog((level, message, line) => {

@@ -57,7 +57,7 @@ export const VIEWS = ['Payments', 'Webhooks', 'Money', 'Provider'] as const
 
 export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 export const view = (page: Page, name: (typeof VIEWS)[number]) => page.getByRole('link', { name, exact: true }).click()
-export const told = (page: Page, text: string) => page.getByRole('log').getByText(text).first().waitFor()
+export const messageShown = (page: Page, text: string) => page.getByRole('log').getByText(text).first().waitFor()
 
 /** Creates a payment with the keyboard alone, as a blind person does. */
 export const createByKeyboard = async (page: Page, channel: string, amount: string) => {

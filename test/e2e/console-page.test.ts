@@ -1,7 +1,7 @@
 /**
- * Goal: a newcomer gets from an empty console to a payout with its controls alone. The console works without a mouse, with
- * a screen reader, on a small screen and offline. Method: the machine's own Chromium, headless, on a whole gateway. The
- * page is compared with the answers of the API.
+ * Goal: a newcomer makes a payment and its payout with only the console's controls. The console works without a mouse,
+ * with a screen reader, on a small screen and offline. Method: the machine's Chromium, headless, on a whole gateway. The
+ * test compares the page with the answers of the API.
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -14,18 +14,18 @@ import {
   CHROMIUM,
   createByKeyboard,
   describeInChromium,
+  messageShown,
   openConsole,
   picture,
   press,
   scanned,
-  told,
   unreachedControls,
   VIEWS,
   view,
 } from './console-browser.ts'
 import { ownWorldIt, QRIS, type World } from './gateway-world.ts'
 
-// Slow, because the browser, the gateway and other tests share the machine.
+// The browser, the gateway and other tests share the machine, so a test may be slow.
 vi.setConfig({ testTimeout: 180_000 })
 
 const it = ownWorldIt.extend('path', { scope: 'file' }, CHROMIUM).extend('browser', { scope: 'file' }, aBrowser)
@@ -40,7 +40,7 @@ const tooWide = (page: Page) =>
 describeInChromium(() => {
   const asMerchant = ({ cloud, withKey }: World) => withKey(cloud.demoClient.api_key)
 
-  it('walks a payment from the form to its payout', async ({ world, browser }) => {
+  it('creates a payment, pays it and pays it out', async ({ world, browser }) => {
     const { page, wrong, origins } = await openConsole(browser, world.urls.api)
     const merchant = asMerchant(world)
 
@@ -54,7 +54,7 @@ describeInChromium(() => {
 
     await view(page, 'Webhooks')
     await page.getByText('signature verified').waitFor()
-    // The inbox is emptied. The event feed still has the body.
+    // The test empties the inbox. The event feed still has the body.
     await world.send(`${world.urls.inbox}/received`, { method: 'DELETE' })
     await page.getByRole('link', { name: 'payment.succeeded', exact: true }).click()
     const request = page.getByRole('region', { name: 'The request' })
@@ -66,18 +66,18 @@ describeInChromium(() => {
     await page.getByText('Webhook, attempt 2: answered 200').waitFor()
     await view(page, 'Money')
     await press(page, 'Jump 5 days')
-    await told(page, 'jumped to')
+    await messageShown(page, 'jumped to')
     await press(page, 'Read the provider’s transactions')
     await eventually(async () => expect(await merchant.payment(id)).toMatchObject({ fee_status: 'actual' }))
     await press(page, 'Sweep')
-    await told(page, 'is to be paid out')
+    await messageShown(page, 'is to be paid out')
     await picture(page, 'console-money')
     await world.advance(120)
     await world.invoke('check-due-work')
-    await told(page, 'the books balance')
+    await messageShown(page, 'the books balance')
     await page.getByLabel('Bank reference').fill('transfer-1')
     await page.getByRole('button', { name: /^Mark paid/ }).click()
-    await told(page, 'is paid out')
+    await messageShown(page, 'is paid out')
     await press(page, 'Check the books')
     await page.getByText(/taken in qris Rp 150,000, .* They balance\./).waitFor()
     const entry = page.getByRole('region', { name: /ntries$/ }).getByRole('link', { name: 'its payment' })
@@ -93,7 +93,7 @@ describeInChromium(() => {
     expect([wrong, [...origins]]).toStrictEqual([[], [world.urls.api]])
   })
 
-  it('switches faults on and off, and shows why a create was refused', async ({ world, browser }) => {
+  it('switches faults on and off, and shows the reason for a refused create', async ({ world, browser }) => {
     const { page, wrong } = await openConsole(browser, world.urls.api)
     const armed = async () => (await world.send(`${world.urls.provider}/_simulator/faults`)).body
     await view(page, 'Provider')
@@ -113,14 +113,14 @@ describeInChromium(() => {
     await view(page, 'Payments')
     await press(page, 'Create payment')
     await page.getByRole('status').getByText('Create payment: ').waitFor()
-    await told(page, 'CHANNEL_NOT_ACTIVATED')
+    await messageShown(page, 'CHANNEL_NOT_ACTIVATED')
 
-    // The browser sees no error: the console's server wraps the gateway's answers in its own.
+    // The browser logs no error, because the console's server answers 200 with the gateway's answer inside.
     expect([wrong, await armed()]).toStrictEqual([[], []])
   })
 
   it.for(['light', 'dark'] as const)(
-    'has labels, contrast and access by keyboard, %s',
+    'has labels and contrast, and all controls are reachable by keyboard (%s)',
     async (scheme, { world, browser }) => {
       const { page, wrong } = await openConsole(browser, world.urls.api, { colorScheme: scheme })
       const faults: string[] = []
@@ -178,7 +178,7 @@ describeInChromium(() => {
     expect([await page.title(), wrong]).toStrictEqual(['Payment gateway · local console', []])
   })
 
-  it('fits on a phone: no element is wider, and a tapped payment scrolls into view', async ({ world, browser }) => {
+  it('fits a phone: no element is too wide, and a tapped payment scrolls into view', async ({ world, browser }) => {
     const { page } = await openConsole(browser, world.urls.api, {
       viewport: { width: 390, height: 844 },
       hasTouch: true,

@@ -17,12 +17,12 @@ import { VA, worldAt } from './gateway-world.ts'
 import { runScripts } from './run-scripts.ts'
 
 /*
- * Goal: no process is left, no port is in use and no payment is doubled or lost after the gateway is interrupted, killed or
- * started again on its data. Method: `npm start` as a process of its own.
+ * Goal: after the gateway is interrupted, killed or restarted on its data, no process is left and no port is in use. No
+ * payment is lost or doubled. Method: `npm start` in a process of its own.
  */
 
-/** In this time a gateway checks several times whether its parent has ended. */
-const SEVERAL_LOOKS_MS = 1_000
+/** The gateway checks several times in this time whether its parent has ended. */
+const SEVERAL_CHECKS_MS = 1_000
 
 const spawnGateway = (start?: GatewayStart) => {
   const gateway = startGatewayProcess(start)
@@ -36,12 +36,12 @@ const answers = (url: string): Promise<boolean> =>
     () => false,
   )
 
-const gone = (pid: number) => eventually(() => expect(commandOf(pid)).toBeUndefined())
+const expectEnded = (pid: number) => eventually(() => expect(commandOf(pid)).toBeUndefined())
 
 const createPayment = (banner: Banner, key: string) => worldAt(banner).withKey(banner.apiKey).create(VA, key)
 
 describe('stopping the gateway (design section 6)', () => {
-  it('ends on SIGINT during load with no process left and its ports free', async () => {
+  it('a SIGINT during load ends all processes and frees the ports', async () => {
     const gateway = spawnGateway()
     const banner = await gateway.ready()
     const load = Promise.allSettled(Array.from({ length: 100 }, (_, n) => createPayment(banner, `load-${n}`)))
@@ -49,13 +49,13 @@ describe('stopping the gateway (design section 6)', () => {
     expect(await gateway.end('SIGINT')).toStrictEqual([0, null])
     await load
 
-    await gone(banner.tablePid)
+    await expectEnded(banner.tablePid)
     for (const url of [banner.api, banner.lambda, banner.provider, banner.inbox]) {
       expect([url, await answers(url)]).toStrictEqual([url, false])
     }
   })
 
-  it('says which port is in use, and exits', async () => {
+  it('a start on a used port names the port and exits', async () => {
     const occupant = createServer()
     await new Promise<void>((resolve) => occupant.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void occupant.close())
@@ -68,7 +68,7 @@ describe('stopping the gateway (design section 6)', () => {
   })
 })
 
-it('a gateway ends with the npm that started it, not with the script that started npm', async () => {
+it('a gateway ends when its npm process ends, but not when the parent of npm ends', async () => {
   const started = spawn('sh', ['-c', 'PORT=0 npm start 2>&1 & echo "npm $!"; read -r _'])
   let output = ''
   started.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -83,21 +83,20 @@ it('a gateway ends with the npm that started it, not with the script that starte
 
   started.stdin.end()
   await once(started, 'exit')
-  await sleep(SEVERAL_LOOKS_MS)
+  await sleep(SEVERAL_CHECKS_MS)
   const created = await createPayment(banner, 'orphaned')
   process.kill(npm, 'SIGKILL')
 
   expect(created.status).toBe(201)
-  await gone(banner.tablePid)
+  await expectEnded(banner.tablePid)
   await expect.poll(() => answers(banner.api)).toBe(false)
 })
 
-/** What `npm start` says before it exits, on a machine with neither Java nor Docker. */
-describe('a gateway with impossible options (design section 6)', () => {
+describe('a gateway with impossible options, on a machine without Java and Docker (design section 6)', () => {
   const none = 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker'
   const impossible = ['/dev/null/data', ...(process.platform === 'linux' ? ['/proc/data'] : [])]
 
-  it('exits and says what to do', async () => {
+  it('prints what to do and exits', async () => {
     machineWith({})
     const inMemory = '--data cannot keep a table in memory'
     const cases: readonly (readonly [code: number, says: string, ...argv: string[]])[] = [
@@ -116,7 +115,7 @@ describe('a gateway with impossible options (design section 6)', () => {
   })
 })
 
-it('the table of the gateway (design section 6) is in memory on a machine with neither Java nor Docker, and the banner says so', async () => {
+it('without Java and Docker the table is in memory, and the banner says so (design section 6)', async () => {
   machineWith({})
   const gateway = spawnGateway()
 
@@ -128,7 +127,7 @@ it('the table of the gateway (design section 6) is in memory on a machine with n
 
 const onDynamoDb = await describeOnDynamoDb()
 
-onDynamoDb('a data directory and its gateway (design section 6)', () => {
+onDynamoDb('a gateway with a data directory (design section 6)', () => {
   const data = mkdtempSync(join(tmpdir(), 'gateway-data-'))
   const start = { args: ['--data', data] }
   let first: ReturnType<typeof startGatewayProcess>
@@ -140,7 +139,7 @@ onDynamoDb('a data directory and its gateway (design section 6)', () => {
     rmSync(data, { recursive: true })
   })
 
-  it('can be used again after a SIGTERM during the start', async () => {
+  it('starts after a SIGTERM during the previous start', async () => {
     const interrupted = spawnGateway(start)
     await eventually(() => expect(interrupted.output()).toContain('Starting'))
 
@@ -152,7 +151,7 @@ onDynamoDb('a data directory and its gateway (design section 6)', () => {
     expect(interrupted.output()).not.toContain('Try it')
   })
 
-  it('refuse a second gateway, and the first continues', async () => {
+  it('keeps running when a second gateway is refused the directory', async () => {
     const second = spawnGateway(start)
 
     expect(await second.exited).toStrictEqual([1, null])
@@ -162,10 +161,10 @@ onDynamoDb('a data directory and its gateway (design section 6)', () => {
     expect(created.status).toBe(201)
   })
 
-  it('keep client, payments, clock and provider after a kill, and leave no DynamoDB Local', async () => {
-    // Killed directly after the reply: a payment with a reply must be kept.
+  it('keeps client, payments, clock and provider after a kill, and DynamoDB Local ends', async () => {
+    // The kill follows the reply at once: a payment with a reply must be kept.
     await first.end('SIGKILL')
-    await gone(before.tablePid)
+    await expectEnded(before.tablePid)
 
     const next = spawnGateway(start)
     const after = await next.ready()
@@ -178,6 +177,6 @@ onDynamoDb('a data directory and its gateway (design section 6)', () => {
     expect([replayed.status, replayed.body['id']]).toStrictEqual([200, created.body['id']])
     expect(Date.parse(now) - Date.now()).toBeGreaterThan(3_500_000)
     expect(creates).toBeLessThanOrEqual(1)
-    await gone(after.tablePid)
+    await expectEnded(after.tablePid)
   })
 })

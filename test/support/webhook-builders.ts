@@ -52,7 +52,7 @@ export const anEvent = (now: Timestamp, overrides: Partial<Event> = {}): Event =
   })
 }
 
-/** An event in the table, as a payment's transition leaves it. */
+/** An event in the table, as a payment's transition writes it. */
 export const storedEvent = async (deps: TestDeps, overrides: Partial<Event> = {}): Promise<Event> => {
   const event = anEvent(deps.now(), overrides)
   const index = { owner: event.clientId, entity: 'event', listedAt: event.firedAt, id: event.eventId }
@@ -61,7 +61,7 @@ export const storedEvent = async (deps: TestDeps, overrides: Partial<Event> = {}
   return event
 }
 
-/** A delivery in the table, due now. Its event, if none is given, is in the table too. */
+/** A delivery in the table, due now. Without a given event it also stores one. */
 export const storedDelivery = async (
   deps: TestDeps,
   endpoint: Endpoint,
@@ -80,17 +80,17 @@ export const dueDelivery = async (overrides: Partial<Delivery> = {}, endpointOve
   return { deps, endpoint, delivery: await storedDelivery(deps, endpoint, overrides) }
 }
 
-/** Makes the alert of an abandoned delivery due, as before it was published. */
+/** Makes the alert of an abandoned delivery due, as if it were not published yet. */
 export const makeAlertDue = (deps: TestDeps, { deliveryId }: Delivery, dueAt: Timestamp = deps.now()) =>
   deps.table.write(update(deliveryKey(deliveryId), { set: dueWork('alert', deliveryId, dueAt) }, exists))
 
-/** The row after its first failure: it is listed by its status. */
+/** The row after its first failure. From then on it is in the list of its status. */
 export const listed = (delivery: Delivery): Delivery => {
   const { unlisted: _, ...row } = delivery
   return row
 }
 
-/** The fields that a finished delivery no longer has when it is listed by its status. */
+/** The fields that a finished delivery in the list of its status does not have. */
 export const ENDED = { nextAttemptAt: undefined, dueAt: undefined, unlisted: undefined } as const
 export const SKIPPED = { ...ENDED, status: 'skipped' } as const
 export const ABANDONED = { ...ENDED, status: 'abandoned', attempts: 8 } as const
@@ -98,7 +98,7 @@ export const ABANDONED = { ...ENDED, status: 'abandoned', attempts: 8 } as const
 /** The result of a POST that the merchant answers with 500. */
 export const FAILED: WebhookResult = { httpStatus: 500, error: 'http_status', responseBody: 'no', durationMs: 9 }
 
-/** The message that makes a worker check a row's next attempt. */
+/** The message of a delivery's next attempt. */
 export const messageFor = ({ deliveryId, clientId, endpointId, attempts }: Delivery) => ({
   deliveryId,
   clientId,
@@ -106,7 +106,7 @@ export const messageFor = ({ deliveryId, clientId, endpointId, attempts }: Deliv
   attempt: attempts + 1,
 })
 
-/** Advances the clock by the delay of the next message, and gives the message to a worker. */
+/** Advances the clock by the delay of the next message, and handles the message. */
 export const deliverNextMessage = async (deps: TestDeps): Promise<void> => {
   const next = deps.sent.shift()
   if (!next) throw new Error('the queue is empty')
@@ -116,22 +116,22 @@ export const deliverNextMessage = async (deps: TestDeps): Promise<void> => {
 
 export const drainQueue = async (deps: TestDeps): Promise<void> => {
   for (let worked = 0; deps.sent.length > 0; worked++) {
-    if (worked === 200) throw new Error('the queue does not end')
+    if (worked === 200) throw new Error('the queue still has messages after 200 runs')
     await deliverNextMessage(deps)
   }
 }
 
 export const rowOf = async (deps: TestDeps, { deliveryId }: Pick<Delivery, 'deliveryId'>): Promise<Delivery> => {
   const delivery = await findDelivery(deps, deliveryId)
-  if (!delivery) throw new Error('the delivery is not there')
+  if (!delivery) throw new Error('the delivery does not exist')
   return delivery
 }
 
-/** The newest attempts of a delivery that have rows of their own. */
+/** The newest attempts of a delivery that are stored as rows. */
 export const attemptRows = (deps: TestDeps, { deliveryId }: Pick<Delivery, 'deliveryId'>) =>
   attemptsOf(deps, { deliveryId, attempts: 1 })
 
-/** When due work checks an item; undefined if it is no due work. */
+/** The time when due work checks an item; undefined if it is not due work. */
 export const dueAtOf = async (deps: TestDeps, work: Work, id: string): Promise<string | undefined> => {
   const partition = [work, slotOf(id, WORK_SLOTS[work])]
   const due = await queryAll(deps, { index: 'by-due', partition, limit: 1_000 })

@@ -40,17 +40,17 @@ const started = async () => {
 type Started = Awaited<ReturnType<typeof started>>
 
 /** Unpaid payments that expire after ten minutes come to their events, and these to their webhooks. */
-const expireAll = async ({ run, pass, work }: Started): Promise<void> => {
-  await pass(11 * MINUTE_MS)
+const expireAll = async ({ run, passTime, drainQueues }: Started): Promise<void> => {
+  await passTime(11 * MINUTE_MS)
   await run('check-due-work', {})
-  await work()
+  await drainQueues()
 }
 
 const requests = async (means: Started): Promise<readonly FlowUnits[]> => {
-  const { used, ask, create, pass } = means
+  const { used, ask, create, passTime } = means
   const flows: FlowUnits[] = []
   const measured = async <Answer>(flow: string, step: () => Promise<Answer>): Promise<void> => {
-    await pass(FORGOTTEN_MS)
+    await passTime(FORGOTTEN_MS)
     flows.push(await used(flow, step))
   }
   const id = await create(BRIEF, 'order-1')
@@ -70,16 +70,16 @@ const requests = async (means: Started): Promise<readonly FlowUnits[]> => {
 }
 
 const webhooks = async (means: Started): Promise<readonly FlowUnits[]> => {
-  const { used, ask, create, pass } = means
+  const { used, ask, create, passTime } = means
   for (let number = 1; number <= PAGE; number++)
     await create({ method: 'qris', expires_in_seconds: 600 }, `order-${number}`)
   await expireAll(means)
   const { data } = await ask('api-list-webhook-deliveries', {})
   const [first, ...others] = data as readonly { readonly id: string }[]
   if (others.length !== PAGE - 1) throw new Error(`${others.length} webhooks were delivered`)
-  await pass(FORGOTTEN_MS)
+  await passTime(FORGOTTEN_MS)
   const listed = await used('list of 25 deliveries', () => ask('api-list-webhook-deliveries', {}))
-  await pass(FORGOTTEN_MS)
+  await passTime(FORGOTTEN_MS)
   const again = () => ask('api-redeliver-webhook', { id: first?.id ?? '' })
   return [listed, await used('redelivery, by its merchant', again)]
 }
@@ -91,7 +91,7 @@ const withoutIdle = ({ flow, detail }: FlowUnits): FlowUnits => ({
 })
 
 const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnits[]> => {
-  const { world, used, create, ask, work, run, pass } = await started()
+  const { world, used, create, ask, drainQueues, run, passTime } = await started()
   let id = ''
   const made = await used(`unpaid ${name}: created`, async () => {
     id = await create(channel, 'order-1')
@@ -100,13 +100,13 @@ const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnit
     const item = () => world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
     for (let minutes = 0; item()?.['status'] === 'pending'; minutes++) {
       if (minutes > MAX_MINUTES) throw new Error(`a ${name} that is not paid never ends`)
-      await pass(MINUTE_MS)
+      await passTime(MINUTE_MS)
       // What is not due yet is not looked at: the minutes before cost what an idle minute costs.
       if (String(item()?.['due_at']) > new Date(world.scheduler.nowMs()).toISOString()) continue
       await run('check-due-work', {})
-      await work()
+      await drainQueues()
     }
-    await work()
+    await drainQueues()
   })
   await ask('api-get-payment', { id }, 200, { status: 'expired' })
   return [made, withoutIdle(ended)]

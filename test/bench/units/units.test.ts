@@ -109,15 +109,15 @@ describe('the units of a payment that synth uses', () => {
 /** Write units that the fullest partition takes for one payment of a client with `parts` parts. */
 const maxUnits = async (parts: number, payments: number): Promise<number> => {
   const walked = await startMerchant()
-  const { world, run, pass, writtenIn, merchant } = walked
+  const { world, run, passTime, writtenIn, merchant } = walked
   const client = { operator: 'bench', client_id: merchant.clientId, ledger_parts: parts }
   const grown = await drive(world, operate(world, 'update-client', client))
   expect(grown).toMatchObject({ status: 200, body: { ledger_parts: parts } })
-  await pass(61_000)
+  await passTime(61_000)
   const before = new Map(writtenIn)
   for (let number = 0; number < payments; number++) await walkPayment(walked, `payment-${number}`)
   // Bank channels report their final fee a business day later.
-  await pass(4 * DAY_MS)
+  await passTime(4 * DAY_MS)
   await run('sync-provider-transactions', {})
   await run('settle-client', sqsEvent([{ messageId: 'm', body: JSON.stringify({ client_id: merchant.clientId }) }]))
   const added = [...writtenIn].map(([partition, units]) => units - (before.get(partition) ?? 0))

@@ -31,8 +31,8 @@ const startWallsWorld = async (callsPerMinute: number) => {
     const [request] = world.provider.findPaymentRequests(id)
     world.provider.simulatePayment(request?.payment_request_id ?? '')
   }
-  const pass = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
-  return { world, create, pay, pass }
+  const passTime = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
+  return { world, create, pay, passTime }
 }
 
 type WallsWorld = Awaited<ReturnType<typeof startWallsWorld>>
@@ -48,17 +48,17 @@ const LISTING = 'GET /transactions'
 
 /** Counts the whole life of a payment, on many payments, because some runs serve many of them. */
 export const measureUse = async ({ paid, callbacks }: { readonly paid: boolean; readonly callbacks: boolean }) => {
-  const { world, create, pay, pass } = await startWallsWorld(NO_QUOTA)
+  const { world, create, pay, passTime } = await startWallsWorld(NO_QUOTA)
   if (!callbacks) world.provider.orderFault({ target: 'callback', fault: 'lost', times: PAYMENTS })
   world.provider.resetCalls()
   for (let made = 0; made < PAYMENTS; made++) {
-    const [id = ''] = await Promise.all([create(), pass(5_000)])
+    const [id = ''] = await Promise.all([create(), passTime(5_000)])
     if (paid) pay(id)
   }
   const rowsSoFar = () => (world.provider.callCounts()[`rows ${LISTING}`] ?? 0) / PAYMENTS
-  await pass(HOUR_MS)
+  await passTime(HOUR_MS)
   const earlyRows = rowsSoFar()
-  await pass(LIFE_MS)
+  await passTime(LIFE_MS)
   const unfinished = statusesIn(world).filter((status) => status !== (paid ? 'succeeded' : 'expired')).length
   if (unfinished > 0) throw new Error(`${unfinished} payments have not ended as they should`)
   const counts = Object.entries(world.provider.callCounts())
@@ -75,12 +75,12 @@ const MANY = 800
 const ROWS_A_PAGE = 50
 
 const measureDue = async (): Promise<number> => {
-  const { world, create, pass } = await startWallsWorld(NO_QUOTA)
+  const { world, create, passTime } = await startWallsWorld(NO_QUOTA)
   // Nothing is handed out but by this measurement.
   world.paused.add('due-payments')
   world.provider.orderFault({ target: 'callback', fault: 'lost', times: MANY })
   for (let made = 0; made < MANY; made++) void create()
-  await pass(EXPIRES_IN_SECONDS * 1_000 + 30_000)
+  await passTime(EXPIRES_IN_SECONDS * 1_000 + 30_000)
   let busyMs = 0
   for (let slot = 0; slot < WORK_SLOTS.payment; slot++) {
     const from = world.scheduler.nowMs()
@@ -95,12 +95,12 @@ const measureDue = async (): Promise<number> => {
 }
 
 const measurePages = async (): Promise<number> => {
-  const { world, create, pay, pass } = await startWallsWorld(NO_QUOTA)
+  const { world, create, pay, passTime } = await startWallsWorld(NO_QUOTA)
   const ids = Array.from({ length: MANY }, () => create())
-  await pass(10_000)
+  await passTime(10_000)
   for (const id of ids) pay((await id) ?? '')
   // Their callbacks are answered; what the schedule reads of them meanwhile is not what is measured.
-  await pass(30_000)
+  await passTime(30_000)
   world.provider.resetCalls()
   const from = world.scheduler.nowMs()
   await runHandler(world, 'sync-provider-transactions', {})
@@ -152,7 +152,7 @@ const unheard = ({ world }: WallsWorld, paid: Map<string, number>): number => {
 /** Payments one by one at a steady rate on the real handlers, with what waits too long at the end of every minute. */
 export const runSingles = async (load: Load) => {
   const walls = await startWallsWorld(load.callsPerMinute)
-  const { world, create, pay, pass } = walls
+  const { world, create, pay, passTime } = walls
   if (!load.callbacks) world.provider.orderFault({ target: 'callback', fault: 'lost', times: Number.MAX_SAFE_INTEGER })
   const paid = new Map<string, number>()
   let [payments, refused] = [0, 0]
@@ -181,7 +181,7 @@ export const runSingles = async (load: Load) => {
       const own = number++
       world.scheduler.after((at * MINUTE_MS) / due, () => void one(own))
     }
-    await pass(MINUTE_MS)
+    await passTime(MINUTE_MS)
     backlog.push(lateWork(walls) + unheard(walls, paid))
     for (const [name, calls] of Object.entries(world.provider.callCounts())) {
       if (!name.startsWith('rows') && calls > maxCalls[1]) maxCalls = [name, calls]

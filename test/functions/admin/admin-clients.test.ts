@@ -30,7 +30,7 @@ const DEFAULTS = {
 }
 
 describe('create-client (design section 7)', () => {
-  it('registers a client from its name alone, with the defaults', async () => {
+  it('registers a client with only a name, and uses the defaults', async () => {
     const deps = testDeps()
 
     const answer = await invokeAdmin(createClient, deps, { operator: 'ana', name: '  Warung Kopi ' })
@@ -40,7 +40,7 @@ describe('create-client (design section 7)', () => {
     expect(await invokeAdmin(getClient, deps, { client_id: client.client_id })).toStrictEqual(answer)
   })
 
-  it('stores every given field, with parts in force at once, and writes window and audit record', async () => {
+  it('stores every field, uses the number of parts at once, and writes window and audit record', async () => {
     const deps = testDeps()
     const fields = {
       name: '😀'.repeat(255),
@@ -100,7 +100,7 @@ describe('create-client (design section 7)', () => {
     [{ return_url: 'https://u:p@a.example' }, 'return_url', 'must be an https URL without user info'],
     [{ rate_limit_per_second: 0 }, 'rate_limit_per_second', 'must be at least 1'],
     [{ rate_limit_per_second: 1.5 }, 'rate_limit_per_second', 'must be an integer'],
-  ])('refuses %j, naming %s, and writes nothing', async (payload, field, reason) => {
+  ])('refuses %j with an error for %s, and writes nothing', async (payload, field, reason) => {
     const deps = memoryDeps()
 
     const answer = await invokeAdmin(createClient, deps, { operator: 'ana', name: 'x', ...payload })

@@ -47,7 +47,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('is refused at the floor, with the eligible amount, the floor and the open amount', async () => {
+  it('is refused at the floor, and shows the eligible, the open and the required amount', async () => {
     const { deps, client, settle } = await anEligibleClient({ settlementFloorMinor: minor(95_900) })
     await anOpenPayment(deps, client, { notionalMinor: 50_000 })
 
@@ -67,7 +67,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     expect(await invokeAdmin(trigger, closed, input)).toMatchObject({ body: { message: 'the stage is closed' } })
   })
 
-  it('warns about a settlement without bank details, and the named steps settle its funds again', async () => {
+  it('warns about a settlement without bank details, and the steps of the warning settle its funds', async () => {
     const { deps, client, input, settle } = await anEligibleClient({ bank: undefined })
     const settlement = async () =>
       ((await settle()).body as { settlements: { id: string; warning: string | null }[] }).settlements[0]
@@ -96,7 +96,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
 })
 
 describe('list-settlements', () => {
-  it('shows unpaid settlements of all clients, newest first, and no closed ones', async () => {
+  it('lists the recorded settlements of all clients, newest first', async () => {
     const deps = memoryDeps()
     const settledLater = async () => {
       deps.clock.advance(60)

@@ -1,7 +1,7 @@
 /**
- * Goal: no answer of the provider or of a proxy makes a handler throw or credit too much. A credit needs a capture of the
- * amount, and an end needs a final status of the payment's request. Method: the real adapter and handlers on a network
- * with arbitrary answers, mostly almost valid. The test derives the allowed outcomes from the answers.
+ * Goal: no answer of the provider or of a proxy makes a handler throw or credit too much. A payment succeeds only with a
+ * capture of its amount, and ends otherwise only with a final status of its request. Method: the real adapter and
+ * handlers get random, mostly nearly valid answers. The test derives the allowed outcomes from the answers.
  */
 import * as fc from 'fast-check'
 import * as v from 'valibot'
@@ -31,7 +31,7 @@ const TOKEN = 'a-token-of-tests'
 
 type Answered = { readonly kind: Kind; readonly status: number; readonly json: unknown }
 
-/** A merchant with a payment, whose gateway has the real adapter on a network with these answers. */
+/** A merchant with a payment. The gateway has the real adapter, and the network gives these answers. */
 const arrange = async (outcomes: Outcomes, make: typeof aPendingPayment = aPendingPayment) => {
   const own = memoryDeps()
   own.secretValues.set(providerSecretName('test'), PROVIDER_SECRET)
@@ -40,16 +40,16 @@ const arrange = async (outcomes: Outcomes, make: typeof aPendingPayment = aPendi
   const made = await make(own, caller)
   const { paymentId, paymentRequestId: $request, creditedProviderPaymentId: $payment = 'py-1' } = made
   const planned = filledIn(outcomes, { $request, $reference: `${paymentId}-1`, $payment }) as Outcomes
-  const said: Answered[] = []
+  const answered: Answered[] = []
   const calls: Kind[] = []
   const respond = async (asked: HttpCall): Promise<HttpOutcome> => {
     const kind = kindOf(asked)
-    // So long that a run of the sync reaches its time limit, even if there are always more pages.
+    // The time passes so fast that the sync reaches its time limit, even with endless pages.
     if (kind === 'transactions') own.clock.advance(20)
-    const turn = calls.filter((one) => one === kind).length % planned[kind].length
+    const position = calls.filter((one) => one === kind).length % planned[kind].length
     calls.push(kind)
-    const outcome = planned[kind][turn] ?? { kind: 'lost', reason: 'timeout' }
-    if (outcome.kind === 'answered') said.push({ ...outcome, kind })
+    const outcome = planned[kind][position] ?? { kind: 'lost', reason: 'timeout' }
+    if (outcome.kind === 'answered') answered.push({ ...outcome, kind })
     return outcome
   }
   const { secrets } = own
@@ -57,12 +57,12 @@ const arrange = async (outcomes: Outcomes, make: typeof aPendingPayment = aPendi
   const deps: MemoryDeps = { ...own, provider: xenditProvider(options) as MemoryDeps['provider'] }
   const stored = () => findStoredPayment(deps, paymentId)
   const expectBooks = () => expect(moneyProblemsOf(own.stored.items())).toStrictEqual([])
-  return { deps, caller, payment: made, said, stored, expectBooks }
+  return { deps, caller, payment: made, answered, stored, expectBooks }
 }
 
 type Scene = Pick<Awaited<ReturnType<typeof arrange>>, 'deps' | 'caller' | 'payment'>
 
-/** Runs check-due-work after this time, and the payment checks that it sends. None may fail. */
+/** Runs check-due-work after this time, and the payment checks that it sends. No check may fail. */
 const dueWorkAfter =
   (seconds: number) =>
   async ({ deps }: Scene) => {
@@ -75,13 +75,13 @@ const dueWorkAfter =
     expect([batchItemFailures, failed]).toStrictEqual([[], []])
   }
 
-/** Everything that makes the gateway ask the provider. Each checks its own reply. */
+/** Everything that makes the gateway call the provider. Each trigger checks its own reply. */
 const TRIGGERS = Object.entries({
   callback: async ({ deps, payment: { paymentRequestId } }: Scene) => {
     const data = { payment_id: 'py-1', payment_request_id: paymentRequestId, reference_id: 'any' }
     const body = { event: 'payment.capture', data }
     const answer = await call(deps, CALLBACK, { body, headers: { 'x-callback-token': TOKEN } })
-    // 503 when the provider has refused further calls for now.
+    // 503: the provider has refused further calls for now.
     if (answer.status !== 503 && answer.status !== 200) {
       expect([answer.status, answer.body]).toStrictEqual([500, SEND_AGAIN])
     }
@@ -100,8 +100,8 @@ const TRIGGERS = Object.entries({
   },
 })
 
-/** With these triggers our own cancel may end the payment too. */
-const ENDS_BY_US = ['cancel', 'due work after the expiry']
+/** These triggers may end the payment because the gateway cancels it. */
+const CANCELLING_TRIGGERS = ['cancel', 'due work after the expiry']
 
 const Amount = v.pipe(v.union([v.number(), v.string()]), v.toNumber())
 const Capture = v.pipe(
@@ -118,9 +118,9 @@ const OwnRow = v.pipe(
 const Ended = v.object({ status: v.picklist(['FAILED', 'EXPIRED', 'CANCELED']) })
 const Rows = v.object({ data: v.array(v.unknown()) })
 
-/** What the provider said of a payment: the amounts that it captured, in rupiah, and whether a request has ended. */
-const saidOf = (said: readonly Answered[], { paymentId }: Scene['payment']) => {
-  const about = said
+/** The provider's answers about a payment: the captured amounts in rupiah, and whether a request has ended. */
+const answersAbout = (answered: readonly Answered[], { paymentId }: Scene['payment']) => {
+  const about = answered
     .filter(({ status }) => status === 200)
     .flatMap(({ kind, json }) => {
       const items = kind === 'transactions' ? (ifValid(Rows, json)?.data ?? []) : [json]
@@ -134,7 +134,7 @@ const saidOf = (said: readonly Answered[], { paymentId }: Scene['payment']) => {
   return { amounts, ended: about.some(({ kind, item }) => kind === 'request' && v.is(Ended, item)) }
 }
 
-it.each(TRIGGERS)('%s ends a pending payment only as the answers of the provider allow', async (name, trigger) => {
+it.each(TRIGGERS)('%s: a pending payment ends only if the provider’s answers allow it', async (name, trigger) => {
   await fc.assert(
     fc.asyncProperty(anyOutcomes, async (outcomes) => {
       const scene = await arrange(outcomes)
@@ -142,8 +142,8 @@ it.each(TRIGGERS)('%s ends a pending payment only as the answers of the provider
       await trigger(scene)
 
       const status = (await scene.stored())?.status
-      const { amounts, ended } = saidOf(scene.said, scene.payment)
-      const mayEnd = ended || ENDS_BY_US.includes(name)
+      const { amounts, ended } = answersAbout(scene.answered, scene.payment)
+      const mayEnd = ended || CANCELLING_TRIGGERS.includes(name)
       if (status === 'succeeded') expect(amounts).toContain(100_000)
       else if (status === 'failed') expect(mayEnd || amounts.length > 0).toBe(true)
       else if (status !== 'pending') expect(mayEnd).toBe(true)
@@ -154,7 +154,7 @@ it.each(TRIGGERS)('%s ends a pending payment only as the answers of the provider
   )
 })
 
-it('the books of a succeeded payment add up after any transactions, and its fee is assumed only when its money went back', async () => {
+it('after any transactions the books of a succeeded payment add up; only a reversed one has an assumed fee', async () => {
   await fc.assert(
     fc.asyncProperty(anyOutcomes, async (outcomes) => {
       const { deps, stored, expectBooks } = await arrange(outcomes, anOpenPayment)
@@ -163,7 +163,7 @@ it('the books of a succeeded payment add up after any transactions, and its fee 
 
       const after = await stored()
       if (after?.status !== 'succeeded') throw new Error('the payment is no longer succeeded')
-      // Its own reversed row ends an open payment with the fee of the estimate.
+      // A reversed payment row posts the open payment with its estimated fee.
       if (after.feeStatus === 'assumed') expect(['voided', 'reversed']).toContain(after.reversal?.kind)
       expectBooks()
     }),
@@ -171,15 +171,15 @@ it('the books of a succeeded payment add up after any transactions, and its fee 
   )
 })
 
-it('POST /v1/payments shows a payment only with the provider’s destination, and otherwise says that the provider failed', async () => {
+it('POST /v1/payments answers with the provider’s destination, or with a message about the provider', async () => {
   await fc.assert(
     fc.asyncProperty(anyOutcomes, async (outcomes) => {
-      const { deps, caller, said, expectBooks } = await arrange(outcomes)
+      const { deps, caller, answered, expectBooks } = await arrange(outcomes)
 
       const { status, body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
 
       expect([201, 500]).toContain(status)
-      if (status === 201) expect(JSON.stringify(said)).toContain(body['payment_destination'])
+      if (status === 201) expect(JSON.stringify(answered)).toContain(body['payment_destination'])
       else expect(body['message']).toMatch(/^the provider /)
       expectBooks()
     }),

@@ -8,14 +8,14 @@ import { OTHER_FIGURES, QUOTA_STAGES, stageWith } from '../../support/stage-opti
 
 const LAMBDA_NAME_LIMIT = 64
 
-it('functions have names that Lambda accepts, also with the longest stage name', () => {
+it('function names are within Lambda’s limit, even with the longest stage name', () => {
   const longest = MANIFEST.map((spec) => functionName('a'.repeat(20), spec).length)
 
   expect(Math.max(...longest)).toBeLessThanOrEqual(LAMBDA_NAME_LIMIT)
 })
 
 describe('environment of the functions', () => {
-  it('has the provider’s fee contract and call quota if the stage sets them', () => {
+  it('contains the provider’s fee contract and call quota if the stage sets them', () => {
     const special = synthesised(OTHER_FIGURES)
       .each('AWS::Lambda::Function', 'Environment')
       .map((environment) => JSON.stringify(environment))
@@ -25,16 +25,16 @@ describe('environment of the functions', () => {
     }
   })
 
-  it('has, for functions that answer clients, the sum of their reserved concurrency', () => {
+  it('of a function that answers clients contains the sum of their reserved concurrency', () => {
     const prod = synthesised('prod').all('AWS::Lambda::Function')
     const answering = new Set(MANIFEST.filter(answersClients).map((spec) => functionName('prod', spec)))
     const reserved = prod
       .filter(({ FunctionName }) => answering.has(String(FunctionName)))
       .map(({ ReservedConcurrentExecutions: runs }) => Number(runs))
-    const told = JSON.stringify(prod).match(/"GATEWAY_ENVIRONMENTS":"\d+"/g)
+    const variables = JSON.stringify(prod).match(/"GATEWAY_ENVIRONMENTS":"\d+"/g)
 
     const sum = reserved.reduce((runs, more) => runs + more)
-    expect(told).toStrictEqual(reserved.map(() => `"GATEWAY_ENVIRONMENTS":"${sum}"`))
+    expect(variables).toStrictEqual(reserved.map(() => `"GATEWAY_ENVIRONMENTS":"${sum}"`))
     expect(sum).toBeGreaterThan(100)
   })
 })
@@ -57,7 +57,7 @@ const totalOf = (stage: Parameters<typeof reservedIn>[0]) =>
   Object.values(reservedIn(stage)).reduce((sum, runs) => sum + runs, 0)
 
 describe('reserved concurrency', () => {
-  it('of production has one run more than queues start, for the proof of a release, and leaves enough for others', () => {
+  it('in production exceeds each queue’s concurrency by one, for the release proof, and leaves enough for others', () => {
     const spare = MANIFEST.filter(({ trigger }) => trigger.kind === 'queue').map((spec) => {
       const started = queuesOf(spec.trigger).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)
       return Number(reservedIn('prod')[functionName('prod', spec)]) - started
@@ -69,13 +69,13 @@ describe('reserved concurrency', () => {
 
   it.each([
     ['for a function that does not exist', { 'api-creat-payment': 5 }, 'there is no function api-creat-payment'],
-    // The runs of the slow lane are among them.
-    ['below what its queues may start at a time', { 'deliver-webhook': 104 }, 'deliver-webhook needs 105'],
+    // This includes the runs of the slow lane.
+    ['below the concurrency of its queues', { 'deliver-webhook': 104 }, 'deliver-webhook needs 105'],
   ])('is refused %s', (_, reserved, message) => {
     expect(() => synthesised(stageWith({ reservedConcurrency: reserved }))).toThrow(message)
   })
 
-  it('grows with the provider’s quota like the concurrency of queues, and the error names the total', () => {
+  it('grows with the provider’s quota, and an error shows the total', () => {
     const prod = deployedStage('prod')
     const granted = (providerCallsPerMinute: number) =>
       stageWith({ settings: { ...prod.settings, providerCallsPerMinute }, accountConcurrency: 2_000 }, 'prod')
@@ -101,7 +101,7 @@ describe('reserved concurrency', () => {
     )
   })
 
-  it('is refused if it leaves fewer than 100 runs of the account', () => {
+  it('is refused if the account has fewer than 100 unreserved runs', () => {
     const total = totalOf('prod')
     const of = (accountConcurrency: number) => stageWith({ accountConcurrency }, 'prod')
 

@@ -102,15 +102,15 @@ describe('a capture while the payment is still being created (OVO answers at onc
     const { deps, client } = scene
     const paid = await paidWhileCreating(deps, client, OVO_REQUEST)
     const { creating, providerPaymentId } = paid
-    const hear = () => applyProviderNews(deps, { providerPaymentId }, 'callback')
+    const notify = () => applyProviderNews(deps, { providerPaymentId }, 'callback')
     creating.catch(() => undefined)
-    return { ...scene, ...paid, hear, held: () => findSuspense(deps, providerPaymentId) }
+    return { ...scene, ...paid, notify, held: () => findSuspense(deps, providerPaymentId) }
   }
 
   it('is remembered under a live lease, and credited by due work once the payment is there', async () => {
-    const { deps, paymentId, creating, answer, hear, held, stored, ledger } = await paidOvo()
+    const { deps, paymentId, creating, answer, notify, held, stored, ledger } = await paidOvo()
 
-    expect(await hear()).toStrictEqual({ kind: 'deferred' })
+    expect(await notify()).toStrictEqual({ kind: 'deferred' })
     answer.resolve()
     expect((await creating).payment).toMatchObject({ status: 'pending', dueAt: deps.now() })
     expect(await checkWhenDue(deps, { paymentId })).toBe('checked')
@@ -121,10 +121,10 @@ describe('a capture while the payment is still being created (OVO answers at onc
   })
 
   it.each([undefined, UNKNOWN])('succeeds once the lease is over; the late attempt replays it: %j', async (late) => {
-    const { deps, creating, answer, providerPaymentId, hear, held, ledger } = await paidOvo()
+    const { deps, creating, answer, providerPaymentId, notify, held, ledger } = await paidOvo()
     deps.clock.advance(31)
 
-    expect((await hear()).kind).toBe('applied')
+    expect((await notify()).kind).toBe('applied')
     answer.resolve(late)
 
     const credited = { status: 'succeeded', creditedProviderPaymentId: providerPaymentId }
@@ -134,8 +134,8 @@ describe('a capture while the payment is still being created (OVO answers at onc
   })
 
   it('holds back a second push until due work has checked the first, even without a row', async () => {
-    const { deps, make, asked, hear } = await paidOvo()
-    await hear()
+    const { deps, make, asked, notify } = await paidOvo()
+    await notify()
     deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
     deps.clock.advance(90)
 

@@ -9,7 +9,7 @@ import { failingOn, interceptTable, type TableCall } from '../../support/interce
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aRequest, create, OVO_REQUEST } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-import { aCreate, frozenAmong, paymentTest as it } from '../payment/payment-test.ts'
+import { aCreate, paymentTest as it, withFrozenConflicts } from '../payment/payment-test.ts'
 
 const UNKNOWN: CreateAnswer = { kind: 'unknown', reason: 'timeout' }
 const REFUSED: CreateAnswer = { kind: 'refused', code: 'INVALID_VALUE_ERROR' }
@@ -146,9 +146,9 @@ describe('a create answered early and thawed later', () => {
     const short = await aCreate({ expiresInSeconds: 60 })
     const { deps, make, ledger } = await aCreate()
 
-    const expired = short.make(frozenAmong(short.deps, 1, 3_600))
+    const expired = short.make(withFrozenConflicts(short.deps, 1, 3_600))
     await expect(expired).rejects.toThrow('expired before it could be shown')
-    const { payment } = await make(frozenAmong(deps, 1, 3_600))
+    const { payment } = await make(withFrozenConflicts(deps, 1, 3_600))
 
     expect(payment.createdAt).toBe(deps.now())
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })

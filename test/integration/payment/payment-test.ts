@@ -33,22 +33,23 @@ const sceneOf = <Deps extends TestDeps>(deps: Deps, client: Client, payment: Pay
     ledger: () => ledgerView(deps, client.clientId),
     event: (type: string) => eventOf(deps, payment, type),
     held: (providerPaymentId: string) => findSuspense(deps, providerPaymentId),
-    /** The customer pays; the gateway has not heard of it. */
+    /** The customer pays. No callback reaches the gateway. */
     pay: (amountMinor?: number) => deps.provider.pay(paymentRequestId, amountMinor),
-    /** Its request at the provider, changed or as it is. */
+    /** Its request at the provider. `changes` are stored first. */
     request: (changes: Partial<ReturnType<typeof deps.provider.requestOf>> = {}) => {
       const request = { ...deps.provider.requestOf(paymentRequestId), ...changes }
       deps.provider.requests.set(paymentRequestId, request)
       return request
     },
-    hear: (subject: Subject = { paymentRequestId }, as: TestDeps = deps) => applyProviderNews(as, subject, 'callback'),
+    notify: (subject: Subject = { paymentRequestId }, as: TestDeps = deps) =>
+      applyProviderNews(as, subject, 'callback'),
     cancel: (as: TestDeps = deps) => cancelPayment(as, { clientId: client.clientId, id: paymentId }),
-    /** Its due time comes. */
+    /** Due work checks it at its due time. */
     check: () => checkWhenDue(deps, payment),
   }
 }
 
-/** A payment of a new client that waits to be paid. */
+/** A pending payment of a new client. */
 export const aScene = async <Deps extends TestDeps = TestDeps>(
   fields: Partial<PaymentRequest> = {},
   deps = testDeps() as Deps,
@@ -57,13 +58,13 @@ export const aScene = async <Deps extends TestDeps = TestDeps>(
   return sceneOf(deps, client, await aPendingPayment(deps, client, fields))
 }
 
-/** The `it` of a client whose books are audited after each test, and of a payment of its that waits to be paid. */
+/** The `it` for tests of a pending payment. After each test its client's books are audited. */
 export const paymentTest = clientTest
   .extend('payment', ({ deps, client }) => aPendingPayment(deps, client))
   .extend('scene', ({ deps, client, payment }) => sceneOf(deps, client, payment))
 
-/** So many tries of a transaction conflict with other writers, and the environment is frozen for so long at each. */
-export const frozenAmong = (deps: TestDeps, times: number, seconds: number): TestDeps => {
+/** The first `times` tries of a transaction fail with a conflict, and each of them takes `seconds`. */
+export const withFrozenConflicts = (deps: TestDeps, times: number, seconds: number): TestDeps => {
   let conflicts = 0
   return interceptTable(deps, {
     before: ({ name }) => {

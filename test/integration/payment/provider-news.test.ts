@@ -7,9 +7,9 @@ import { beforeFirst } from '../../support/intercept-table.ts'
 import { aPendingPayment, eventOf } from '../../support/payment-builders.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
-import { frozenAmong, paymentTest as it } from './payment-test.ts'
+import { paymentTest as it, withFrozenConflicts } from './payment-test.ts'
 
-/** The provider has received money by a request that is not the payment's own. */
+/** The provider receives money for a request that no payment has. */
 const captureUpstream = (deps: TestDeps, reference: string) => {
   const providerPaymentId = `py-${crypto.randomUUID()}`
   const captured = { currency: 'IDR', status: 'captured', capturedMinor: minor(5_000) } as const
@@ -18,12 +18,12 @@ const captureUpstream = (deps: TestDeps, reference: string) => {
   return providerPaymentId
 }
 
-describe('money that may not be credited (design section 4)', () => {
-  it('is held when its reference is not ours, or names no payment', async ({ scene: { deps, hear, held } }) => {
+describe('money that must not be credited (design section 4)', () => {
+  it('goes to suspense when its reference names no payment', async ({ scene: { deps, notify, held } }) => {
     for (const reference of ['another-merchants-order', `${crypto.randomUUID()}-1`]) {
       const providerPaymentId = captureUpstream(deps, reference)
 
-      await hear({ providerPaymentId })
+      await notify({ providerPaymentId })
 
       expect(await held(providerPaymentId)).toMatchObject({ cause: 'unknown_reference', amountMinor: 5_000 })
     }
@@ -33,14 +33,14 @@ describe('money that may not be credited (design section 4)', () => {
   it.for([
     ['the amount', { capturedMinor: minor(99_999) }, 'wrong_amount', 99_999, 'wrong_amount'],
     ['the currency', { currency: 'PHP' }, 'wrong_currency', 100_000, 'other'],
-  ] as const)('is held, and the payment fails with its event, when %s is wrong', async (row, { scene }) => {
+  ] as const)('goes to suspense, and the payment fails with its event, when %s is wrong', async (row, { scene }) => {
     const [, wrong, cause, amountMinor, failureReason] = row
-    const { deps, pay, hear, stored, held, event, ledger } = scene
+    const { deps, pay, notify, stored, held, event, ledger } = scene
     const providerPaymentId = pay()
     const paid = deps.provider.payments.get(providerPaymentId)
     if (paid) deps.provider.payments.set(providerPaymentId, { ...paid, ...wrong })
 
-    await Promise.all(Array.from({ length: 5 }, () => hear({ providerPaymentId })))
+    await Promise.all(Array.from({ length: 5 }, () => notify({ providerPaymentId })))
 
     expect(await stored()).toMatchObject({ status: 'failed', failureReason })
     expect(await held(providerPaymentId)).toMatchObject({ cause, amountMinor })
@@ -49,17 +49,17 @@ describe('money that may not be credited (design section 4)', () => {
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, failed: 1 })
   })
 
-  it('keeps the alert due until it is published, also after a failing topic', async ({ scene: { deps, hear } }) => {
+  it('has a due alert until it is published, even if the topic fails', async ({ scene: { deps, notify } }) => {
     const failing: TestDeps = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
     const suspenseId = captureUpstream(deps, 'unknown')
     const check = (as: TestDeps, dueAt = deps.now()) => checkSuspenseAlert(as, { suspenseId, dueAt })
 
-    await hear({ providerPaymentId: suspenseId }, failing)
+    await notify({ providerPaymentId: suspenseId }, failing)
 
     expect(deps.published).toHaveLength(0)
     deps.clock.advance(60)
     expect(await check(failing)).toBe(false)
-    // One that cannot be published goes after the others, and comes back a minute later.
+    // A failed alert is due again a minute later, so that it does not block other alerts.
     expect(await check(deps)).toBe(false)
     deps.clock.advance(60)
     const done = await Promise.all([1, 2, 3].map(() => check(deps)))
@@ -69,32 +69,32 @@ describe('money that may not be credited (design section 4)', () => {
   })
 })
 
-it('a capture whose payment is closed between read and write is held, and not lost', async ({ scene }) => {
-  const { deps, payment, pay, hear, stored, held, ledger } = scene
+it('a capture goes to suspense if its payment is cancelled between read and write', async ({ scene }) => {
+  const { deps, payment, pay, notify, stored, held, ledger } = scene
   const providerPaymentId = pay()
   const close = () => closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
 
-  await hear({ providerPaymentId }, beforeFirst(deps, 'transact', close))
+  await notify({ providerPaymentId }, beforeFirst(deps, 'transact', close))
 
   expect(await stored()).toMatchObject({ status: 'cancelled' })
   expect(await held(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
   expect(await ledger()).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
 })
 
-it('a closing status whose payment is paid between read and write changes nothing any more', async ({ scene }) => {
-  const { deps, payment, pay, request, hear, stored, ledger } = scene
+it('an expiry changes nothing if the payment is paid between read and write', async ({ scene }) => {
+  const { deps, payment, pay, request, notify, stored, ledger } = scene
   const providerPaymentId = pay()
   const value = { ...request(), status: 'expired', latestPaymentId: undefined } as const
   deps.provider.script('getRequest', async () => ({ kind: 'found', value }))
-  const raced = beforeFirst(deps, 'transact', () => hear({ providerPaymentId }))
+  const raced = beforeFirst(deps, 'transact', () => notify({ providerPaymentId }))
 
-  await hear({ paymentRequestId: payment.paymentRequestId }, raced)
+  await notify({ paymentRequestId: payment.paymentRequestId }, raced)
 
   expect(await stored()).toMatchObject({ status: 'succeeded' })
   expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
 })
 
-it('money that is already held and reported fails the payment, and is not reported again', async ({ scene }) => {
+it('a payment fails when its wrong amount is already in suspense, without a second alert', async ({ scene }) => {
   const { deps, payment, pay, stored } = scene
   const capture = { providerPaymentId: pay(), capturedMinor: minor(99_999) }
   const held = heldMoney({ capture, cause: 'wrong_amount', payment, now: deps.now() })
@@ -107,15 +107,15 @@ it('money that is already held and reported fails the payment, and is not report
   expect(await dueAtOf(deps, 'alert', capture.providerPaymentId)).toBeUndefined()
 })
 
-describe('a cancel whose payment is paid meanwhile', () => {
+describe('a cancel during which the payment is paid', () => {
   it.for([
-    ['before its own note: the provider is asked for nothing', 'update', 0],
-    ['after the provider could not cancel', 'transact', 1],
-  ] as const)('answers by the status that is kept %s', async ([, kind, asked], { scene }) => {
-    const { deps, pay, hear, cancel, ledger } = scene
+    ['before the cancel request is stored: the provider is not called', 'update', 0],
+    ['after the provider refused the cancel', 'transact', 1],
+  ] as const)('is refused with the status succeeded %s', async ([, kind, asked], { scene }) => {
+    const { deps, pay, notify, cancel, ledger } = scene
     const providerPaymentId = pay()
     deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
-    const raced = beforeFirst(deps, kind, () => hear({ providerPaymentId }))
+    const raced = beforeFirst(deps, kind, () => notify({ providerPaymentId }))
 
     await expect(cancel(raced)).rejects.toThrow('payment cannot be cancelled in status=succeeded')
 
@@ -125,22 +125,22 @@ describe('a cancel whose payment is paid meanwhile', () => {
 })
 
 describe('a capture on a pending payment (spec 3.1)', () => {
-  it('marks it succeeded, credits its net and writes its event, in one go, by its estimate', async ({ scene }) => {
-    const { deps, payment, pay, hear, stored, ledger, event } = scene
+  it('marks it succeeded, credits its estimated net and writes its event', async ({ scene }) => {
+    const { deps, payment, pay, notify, stored, ledger, event } = scene
     const providerPaymentId = pay()
     deps.clock.advance(60)
 
-    expect((await hear({ providerPaymentId })).kind).toBe('applied')
+    expect((await notify({ providerPaymentId })).kind).toBe('applied')
 
     const paid = { status: 'succeeded', paidAt: '2026-11-20T04:01:00.000Z', openAt: deps.now() }
     const fee = { feeStatus: 'estimated', providerFeeMinor: 4_000, netMinor: 95_900 }
     expect(await stored()).toMatchObject({ ...paid, ...fee, creditedProviderPaymentId: providerPaymentId })
     expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-    const told = await event('payment.succeeded')
+    const row = await event('payment.succeeded')
     const data = { id: payment.paymentId, status: 'succeeded', paid_at: deps.now(), client_net_minor: 95_900 }
-    expect(JSON.parse(String(told?.['body']))).toMatchObject({
+    expect(JSON.parse(String(row?.['body']))).toMatchObject({
       event: 'payment.succeeded',
-      event_id: told?.['id'],
+      event_id: row?.['id'],
       timestamp: deps.now(),
       data: { ...data, fee_status: 'estimated' },
     })
@@ -148,8 +148,8 @@ describe('a capture on a pending payment (spec 3.1)', () => {
   })
 })
 
-it('paid_at is fresh when it is written: no window has passed it', async ({ scene: { deps, pay, hear, stored } }) => {
-  await hear({ providerPaymentId: pay() }, frozenAmong(deps, 1, 2 * 86_400))
+it('paid_at is recomputed after a long conflict', async ({ scene: { deps, pay, notify, stored } }) => {
+  await notify({ providerPaymentId: pay() }, withFrozenConflicts(deps, 1, 2 * 86_400))
 
   expect(await stored()).toMatchObject({ status: 'succeeded', paidAt: deps.now() })
 })
@@ -157,31 +157,31 @@ it('paid_at is fresh when it is written: no window has passed it', async ({ scen
 describe('the time of an event', () => {
   const EXPIRED = { status: 'expired', source: 'due_work' } as const
 
-  it('is fresh when a payment expires: no reader of events has passed it', async ({ deps, client, scene }) => {
+  it('is recomputed after a long conflict: no reader has passed it', async ({ deps, client, scene }) => {
     const { payment, event } = scene
     const fresh = await aPendingPayment(deps, client)
 
-    const closed = await closePayment(frozenAmong(deps, 2, 3_600), payment, EXPIRED)
+    const closed = await closePayment(withFrozenConflicts(deps, 2, 3_600), payment, EXPIRED)
     const at = deps.now()
-    await closePayment(frozenAmong(deps, 1, 4), fresh, EXPIRED)
+    await closePayment(withFrozenConflicts(deps, 1, 4), fresh, EXPIRED)
 
     expect(closed?.transitions.at(-1)).toMatchObject({ at })
-    const told = await event('payment.expired')
-    expect([told?.['listedAt'], JSON.parse(String(told?.['body'])).timestamp]).toStrictEqual([at, at])
+    const row = await event('payment.expired')
+    expect([row?.['listedAt'], JSON.parse(String(row?.['body'])).timestamp]).toStrictEqual([at, at])
     expect(await eventOf(deps, fresh, 'payment.expired')).toMatchObject({ listedAt: at })
   })
 
-  it('is renewed for a few conflicts only: then the payment stays as it was, and due', async ({ scene }) => {
+  it('is recomputed at most twelve times; then the payment stays unchanged and due', async ({ scene }) => {
     const { deps, payment, stored } = scene
 
-    await expect(closePayment(frozenAmong(deps, 12, 6), payment, EXPIRED)).rejects.toThrow('conflicting writes')
+    await expect(closePayment(withFrozenConflicts(deps, 12, 6), payment, EXPIRED)).rejects.toThrow('conflicting writes')
 
     expect(await stored()).toEqual(payment)
   })
 })
 
-it('rows of a payment repeat no field of keys and indexes', async ({ scene: { deps, payment, pay, hear } }) => {
-  await hear({ providerPaymentId: pay() })
+it('payment and event items repeat no field of keys and indexes', async ({ scene: { deps, payment, pay, notify } }) => {
+  await notify({ providerPaymentId: pay() })
 
   const row = await deps.table.get(paymentKey(payment.paymentId))
   const event = await deps.table.get(eventKey(payment.paymentId, 'payment.succeeded'))

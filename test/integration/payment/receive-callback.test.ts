@@ -92,10 +92,10 @@ describe('a callback faster than the provider’s own read side', () => {
   })
 
   it('makes no due work of a payment that is terminal, and is asked for again: its money will be held', async () => {
-    const { deps, payment, providerPaymentId, request, hear, show, sayPaid, stored, held } = await aHidden()
+    const { deps, payment, providerPaymentId, request, notify, show, sayPaid, stored, held } = await aHidden()
     const paid = request()
     request({ status: 'expired' })
-    await hear()
+    await notify()
     request(paid)
 
     expect(await sayPaid()).toBe('ask_again')

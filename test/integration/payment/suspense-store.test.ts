@@ -24,7 +24,7 @@ const heldIn = (deps: TestDeps): Suspense => {
   return heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() })
 }
 
-/** Money in suspense whose provider row has settled and is booked. */
+/** Money in suspense. Its provider row has settled, and its house entry is written. */
 const bookedIn = async (deps: TestDeps, clientId?: ClientId): Promise<Suspense> => {
   const item = { ...heldIn(deps), clientId }
   await recordSuspense(deps, item)
@@ -33,7 +33,7 @@ const bookedIn = async (deps: TestDeps, clientId?: ClientId): Promise<Suspense> 
   return { ...item, postedMinor: minor(5_000) }
 }
 
-/** `item`: booked money of a client. `held`: money that is not stored yet. */
+/** `item`: booked money of a client. `held`: money whose suspense item is not stored yet. */
 const it = paymentTest
   .extend('clientId', () => aClientId())
   .extend('item', ({ deps, clientId }) => bookedIn(deps, clientId))
@@ -54,7 +54,7 @@ const refund = (deps: TestDeps, item: Suspense, transactionId: string, amount: n
   return bookSuspenseRefund(deps, item, row, minor(amount))
 }
 
-it('putSuspense writes an item once, whose alert is due a minute later and ends once', async ({ deps, held: item }) => {
+it('putSuspense writes an item once; its alert is due a minute later and ends once', async ({ deps, held: item }) => {
   const absent = `py-${crypto.randomUUID()}`
   const first = await putSuspense(deps, item)
   const second = await putSuspense(deps, { ...item, amountMinor: minor(1) })
@@ -69,7 +69,7 @@ it('putSuspense writes an item once, whose alert is due a minute later and ends 
   expect(await findSuspense(deps, absent)).toBeUndefined()
 })
 
-it('ensureSuspense never refuses a transaction, and leaves a known item unchanged', async ({ deps, item }) => {
+it('ensureSuspense never refuses a transaction, and does not change a stored item', async ({ deps, item }) => {
   const resolved = await resolve(deps, item)
 
   const again = { ...item, cause: 'wrong_amount', amountMinor: minor(1), createdAt: deps.now() }
@@ -79,7 +79,7 @@ it('ensureSuspense never refuses a transaction, and leaves a known item unchange
   expect(await findSuspense(deps, item.suspenseId)).toEqual(resolved)
 })
 
-it('listSuspense lists all items, or those that are open or resolved, newest first', async () => {
+it('listSuspense lists all, open or resolved items, newest first', async () => {
   const deps = memoryDeps()
   const make = async () => {
     deps.clock.advance(60)
@@ -99,7 +99,7 @@ it('listSuspense lists all items, or those that are open or resolved, newest fir
   expect(await invokeAdmin(listSuspense, deps, { status: 'closed' })).toMatchObject({ status: 422 })
 })
 
-it('listSuspense of a client reads at most 5,000 items, and says that there are more', async ({ deps }) => {
+it('listSuspense of a client reads at most 5,000 items, and shows that there are more', async ({ deps }) => {
   let pages = 0
   const items = Array.from({ length: 100 }, (_, at) => ({ pk: `SUSPENSE#${at}`, sk: 'SUSPENSE' }))
   const query = async () => ({ items, count: 100, cursor: ++pages < 51 ? {} : undefined })
@@ -111,7 +111,7 @@ it('listSuspense of a client reads at most 5,000 items, and says that there are 
 })
 
 describe('resolveSuspense (design section 7)', () => {
-  it('closes an item once for three concurrent operators, with one audit record', async ({ deps, clientId, item }) => {
+  it('resolves once for three concurrent operators, with one audit record', async ({ deps, clientId, item }) => {
     const results = await Promise.allSettled([1, 2, 3].map(() => resolve(deps, item)))
 
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -135,7 +135,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(await houseEntryOf(deps, suspenseId, type, createdAt)).toMatchObject({ suspenseId, ...legs })
   })
 
-  it('resolves the rest after the provider refunded a part', async ({ deps, item }) => {
+  it('resolves the remaining amount after a partial refund', async ({ deps, item }) => {
     for (let times = 0; times < 2; times++) await refund(deps, item, 'txn_part', 2_000)
     const left = await findSuspense(deps, item.suspenseId)
     expect(left).toMatchObject({ status: 'open', postedMinor: 5_000, refundedMinor: 2_000 })
@@ -146,7 +146,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(entry).toMatchObject({ suspenseMinor: -3_000, bankMinor: -3_000 })
   })
 
-  it('keeps an item resolved: a later refund is booked to the house', async ({ deps, item }) => {
+  it('is final: a later refund is a loss of the house', async ({ deps, item }) => {
     const resolved = await resolve(deps, item)
 
     await refund(deps, item, 'txn_late', 2_000)
@@ -156,7 +156,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(entry).toMatchObject({ suspenseMinor: 0, providerMinor: -2_000, houseMinor: -2_000 })
   })
 
-  it('is refused when the provider refunds a part after the read', async ({ deps, item }) => {
+  it('is refused when the provider refunds a part between read and write', async ({ deps, item }) => {
     const raced = beforeFirst(deps, 'transact', () => refund(deps, item, 'txn_between', 2_000))
 
     await expect(resolve(raced, item)).rejects.toMatchObject({ code: 'conflict' })
@@ -164,7 +164,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(await findSuspense(deps, item.suspenseId)).toMatchObject({ status: 'open', refundedMinor: 2_000 })
   })
 
-  it('refunds resolve an item when nothing is left, also before its row settles', async ({ deps, held: item }) => {
+  it('a full refund resolves an item, even before its row settles', async ({ deps, held: item }) => {
     await recordSuspense(deps, item)
     const { suspenseId: suspense_id, cause, kind } = item
     const recorded = { level: 'warn', code: 'suspense.recorded', fields: { suspense_id, cause, kind } }
@@ -178,7 +178,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(entry).toMatchObject({ providerMinor: 4_900, suspenseMinor: 0 })
   })
 
-  it('an item is voided once, and a booking with an older read is not written', async ({ deps, held }) => {
+  it('an item is voided once, and a booking that read it earlier writes nothing', async ({ deps, held }) => {
     await recordSuspense(deps, held)
     await refund(deps, held, crypto.randomUUID(), 5_000)
     const read = (await findSuspense(deps, held.suspenseId)) ?? held
@@ -193,7 +193,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(await houseEntryOf(deps, 'txn_again', 'suspense_refunded', row.rowAt)).toBeUndefined()
   })
 
-  it('refuses money before its row settles, and a resolution of the other kind', async ({ deps, held: item }) => {
+  it('refuses money before its row settles, and a resolution of the wrong kind', async ({ deps, held: item }) => {
     await recordSuspense(deps, item)
     const found = finding({ subject: crypto.randomUUID(), cause: 'fee_assumed', payment: undefined, now: deps.now() })
     await recordSuspense(deps, found)
@@ -208,7 +208,7 @@ describe('resolveSuspense (design section 7)', () => {
   it('answers 404 for an item that does not exist', async ({ deps }) => {
     await expect(resolve(deps, heldIn(deps))).rejects.toMatchObject({ code: 'not_found' })
     const { deps: recorded, calls } = recordTable(deps)
-    // The table refuses so long a key.
+    // This id is too long for a key, so it is not looked up.
     await expect(resolve(recorded, { suspenseId: 'x'.repeat(2_049) })).rejects.toMatchObject({ code: 'not_found' })
     expect(calls).toStrictEqual([])
   })

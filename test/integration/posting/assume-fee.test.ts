@@ -30,7 +30,7 @@ import { clientTest } from '../settlement/client-test.ts'
 const ASK = { allowed: async () => false, unanswered: async () => undefined }
 
 /** What the sync does with a row. */
-const hear = async (deps: TestDeps, payment: Payment, row: ProviderTransaction) =>
+const notify = async (deps: TestDeps, payment: Payment, row: ProviderTransaction) =>
   reconcileTransaction(deps, row, await paymentOf(deps, { payment }), ASK)
 
 /** With one payment that has been open for so long that it is asked about now. */
@@ -164,8 +164,8 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
     deps.published.length = 0
     const row = aTransaction(payment, { keptMinor, settledAt: deps.now() })
 
-    await hear(deps, payment, row)
-    await hear(deps, payment, row)
+    await notify(deps, payment, row)
+    await notify(deps, payment, row)
 
     const [own, late, ...more] = await entriesIn(deps, client)
     expect(more).toStrictEqual([])
@@ -180,7 +180,7 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
   })
 
   assumed('is proof of no later settlement: it changes none of its sums', async ({ deps, client, payment }) => {
-    await hear(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
+    await notify(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
     await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
     deps.clock.advance(60)
 
@@ -194,7 +194,7 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
     const payment = await anOpenPayment(deps, client)
     deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
     expect(await sweep(deps, client)).toBeUndefined()
-    await hear(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
+    await notify(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
     await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
     deps.clock.advance(600)
 

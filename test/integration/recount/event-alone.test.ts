@@ -28,24 +28,24 @@ const eventAlone = async ({ hasFailed = false } = {}) => {
   const paid = await paidUpstream(deps, client)
   const { paymentId } = paid.payment
   const before = await Promise.all([paymentKey(paymentId), shardOf(paid.payment)].map((key) => rawItem(deps, key)))
-  const hear = (providerPaymentId: string) => applyProviderNews(deps, { providerPaymentId }, 'callback')
+  const notify = (providerPaymentId: string) => applyProviderNews(deps, { providerPaymentId }, 'callback')
   const close = (status: 'failed' | 'expired') => closePayment(deps, paid.payment, { status, source: 'callback' })
-  await (hasFailed ? close('failed') : hear(paid.providerPaymentId))
+  await (hasFailed ? close('failed') : notify(paid.providerPaymentId))
   /** After a second capture, if there is one. */
   const restore = async ({ hasSecond = false } = {}) => {
-    if (hasSecond) await hear(deps.provider.pay(paid.payment.paymentRequestId))
+    if (hasSecond) await notify(deps.provider.pay(paid.payment.paymentRequestId))
     for (const item of before) await putRaw(deps, item)
   }
-  return { deps, client, paid, hear, close, restore }
+  return { deps, client, paid, notify, close, restore }
 }
 
 describe('a payment of which only the event was restored', () => {
   it('is not credited by a callback, nor with a second capture that suspense holds', async () => {
-    const { deps, client, paid, hear, restore } = await eventAlone()
+    const { deps, client, paid, notify, restore } = await eventAlone()
     deps.provider.transactions.push(rowNow(deps, paid))
     await restore({ hasSecond: true })
 
-    await expect(hear(paid.providerPaymentId)).rejects.toThrow('a payment kept changing')
+    await expect(notify(paid.providerPaymentId)).rejects.toThrow('a payment kept changing')
     const differences = await differencesOf(deps, client)
     expect(await recount(deps, client, differences)).toMatchObject({ written: differences, left: [] })
 

@@ -6,17 +6,17 @@ import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { findingAbout, paidUpstream, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { foreignRow, syncTest as it, recordQuestions, withBacklog } from './sync-test.ts'
+import { foreignRow, syncTest as it, recordListings, withBacklog } from './sync-test.ts'
 
-describe('sync: what the head reads', () => {
-  it('reads the last seven days at first, in slices, up to now', async ({ deps, rows, sync }) => {
-    const { asked } = recordQuestions(deps, rows)
+describe('sync: the head', () => {
+  it('first reads the last seven days until now, in 28 slices', async ({ deps, rows, sync }) => {
+    const { asked } = recordListings(deps, rows)
 
     const summary = await sync()
 
     expect(summary).toStrictEqual({ transactions: 0, unanswered: 0, until: deps.now(), complete: true })
     expect(asked).toHaveLength(28)
-    // Each begins where the one before ends.
+    // Each slice begins at the end of the previous one.
     const starts = asked.map(({ updatedFrom }) => updatedFrom)
     const ends = asked.map(({ updatedTo }) => updatedTo)
     expect(starts).toStrictEqual([addMs(deps.now(), -7 * DAY_MS), ...ends.slice(0, -1)])
@@ -26,7 +26,7 @@ describe('sync: what the head reads', () => {
   it('reads from two minutes before the last read', async ({ deps, rows, credited, sync, syncAfter }) => {
     await sync()
     const first = deps.now()
-    const { asked } = recordQuestions(deps, rows)
+    const { asked } = recordListings(deps, rows)
     rows.push(rowNow(deps, credited, { updatedAt: addMs(first, -2 * MINUTE_MS) }))
 
     await syncAfter(300)
@@ -35,7 +35,7 @@ describe('sync: what the head reads', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
-  it('notes a row that cannot be read, pages on after it and reads the others', async ({ deps, credited, sync }) => {
+  it('records a finding for an unreadable row, and reads the rows after it', async ({ deps, credited, sync }) => {
     const odd = { transactions: [], unreadableIds: ['txn_odd'], hasMore: true, afterId: 'txn_odd' }
     const rest = { transactions: [rowNow(deps, credited)], hasMore: false }
     deps.provider.script('listTransactions', async ({ afterId, reversedOnly }) => ({
@@ -54,7 +54,7 @@ describe('sync: what the head reads', () => {
     [600, 9],
     [60_000, 13],
   ] as const)(
-    'cuts slices by what the last ones held, and calls others where they take long, as many as a quota of %d calls feeds',
+    'cuts slices by the last row density; with slow pages and a quota of %d calls it wakes %d workers',
     async ([callsPerMinute, helpers], { deps, rows, sync }) => {
       const { asked } = await withBacklog(deps, rows, 3_100)
       await sync()
@@ -62,9 +62,9 @@ describe('sync: what the head reads', () => {
       deps.clock.advance(3_600)
       const stage = { ...deps.stage, providerCallsPerMinute: callsPerMinute }
 
-      await syncProviderTransactions({ ...slowly(deps, 1_000), stage })
+      await syncProviderTransactions({ ...withSlowPages(deps, 1_000), stage })
 
-      // 442 rows a minute and an hour: fourteen slices.
+      // 442 rows a minute make fourteen slices of an hour.
       expect(new Set(asked.slice(alone).map(({ updatedFrom }) => updatedFrom)).size).toBe(14)
       expect(deps.sent).toMatchObject(Array.from({ length: helpers }, () => ({ queue: 'sync', message: { body: {} } })))
     },
@@ -76,15 +76,15 @@ describe('sync: what the head reads', () => {
     // After 240 seconds the new slice and 23 of them are read.
     [10_000, 9, 6],
   ] as const)(
-    'at %d ms a page, calls %d others, no more than due jobs are left, and leaves %d untouched when its time is over',
+    'at %d ms a page, wakes %d workers, at most one for each due job, and leaves %d jobs at its time limit',
     async ([pageMs, helpers, left], { deps, rows, sync }) => {
       const dueAt = deps.now()
-      const { state } = recordQuestions(deps, rows)
+      const { state } = recordListings(deps, rows)
       state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
       await sync()
       state.answer = undefined
 
-      await syncProviderTransactions(slowly(deps, pageMs))
+      await syncProviderTransactions(withSlowPages(deps, pageMs))
 
       expect(deps.sent).toHaveLength(helpers)
       const due = await findDueJobs(deps, 50)
@@ -92,11 +92,11 @@ describe('sync: what the head reads', () => {
     },
   )
 
-  it('keeps no density before the first round', async ({ deps }) => {
+  it('stores no row density before the first round', async ({ deps }) => {
     expect(await noteDensity(deps, 500)).toMatchObject({ applied: false })
   })
 
-  it('is woken for callbacks that were put off, no more often than rounds overlap', async ({ deps, rows, paid }) => {
+  it('reads new rows for deferred callbacks, but not within two minutes of a round', async ({ deps, rows, paid }) => {
     const { asked } = await withBacklog(deps, rows, 0)
     rows.push(rowNow(deps, paid))
 
@@ -109,8 +109,8 @@ describe('sync: what the head reads', () => {
   })
 })
 
-/** The provider takes so long for each page. */
-const slowly = (deps: TestDeps, pageMs: number): TestDeps => {
+/** The provider needs `pageMs` for each page of transactions. */
+const withSlowPages = (deps: TestDeps, pageMs: number): TestDeps => {
   const { listTransactions } = deps.provider
   const after: typeof listTransactions = async (...page) => {
     await deps.sleep(pageMs)
@@ -119,13 +119,13 @@ const slowly = (deps: TestDeps, pageMs: number): TestDeps => {
   return { ...deps, provider: { ...deps.provider, listTransactions: after } }
 }
 
-/** The provider answers no question about a payment. */
-const hushed = ({ provider }: TestDeps) =>
+/** The provider answers every `getPayment` with an error. */
+const failGetPayment = ({ provider }: TestDeps) =>
   provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
 
-describe('sync: money the provider cannot be asked about', () => {
-  it('is asked about again, less and less often, until it is known', async ({ deps, paid, sync }) => {
-    hushed(deps)
+describe('sync: an unbooked row whose payment the provider does not answer', () => {
+  it('is checked again with a doubled wait until the provider answers', async ({ deps, paid, sync }) => {
+    failGetPayment(deps)
     await sync(rowOfOtherAttempt(deps, paid))
     const asked = () => deps.provider.countOf('getPayment')
     const askedAfterMinutes: number[] = []
@@ -143,10 +143,10 @@ describe('sync: money the provider cannot be asked about', () => {
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
-  it('is asked about by a run’s page, and by no job after silence', async ({ deps, client, paid, sync, syncAfter }) => {
+  it('is checked by its page, not by due jobs after a failed call', async ({ deps, client, paid, sync, syncAfter }) => {
     const both = [rowOfOtherAttempt(deps, paid), rowOfOtherAttempt(deps, await paidUpstream(deps, client))]
     deps.clock.advance(90)
-    hushed(deps)
+    failGetPayment(deps)
     const first = await sync(...both)
 
     const later = await syncAfter(40 * 3_600)
@@ -156,14 +156,14 @@ describe('sync: money the provider cannot be asked about', () => {
 
     expect(first).toMatchObject({ unanswered: 2, complete: true })
     expect(later).toMatchObject({ unanswered: 4, complete: true })
-    // Each round's page asks about both at once. The second run's due jobs ask no more after that.
+    // Each run's page checks both rows. The due jobs of the second run then make no call.
     expect(asked).toBe(4)
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
     expect(deps.published).toStrictEqual([])
   })
 
   it.for([
-    ['answers nothing', { kind: 'unanswered', reason: 'server_error' }],
+    ['does not answer', { kind: 'unanswered', reason: 'server_error' }],
     ['shows the request as paid, and no payment', { kind: 'not_found' }],
   ] as const)('is a finding after two days if the provider %s', async ([, answer], { deps, paid, sync, syncAfter }) => {
     deps.provider.script('getPayment', async () => answer)
@@ -181,17 +181,17 @@ describe('sync: money the provider cannot be asked about', () => {
     await syncAfter(3_600)
 
     expect(before).toBeUndefined()
-    // Once by the page, which reads the row again, and once by its job.
+    // The page, which has the row again, counts it, and so does its job.
     expect(later).toMatchObject({ unanswered: 2, complete: true })
     expect(await finding()).toMatchObject({ status: 'open' })
-    // The overlap, and nothing older.
+    // Only the overlap is read again.
     expect(readAgain).toBe(1)
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
-  it('is asked about in a run in which the provider refused another question', async ({ deps, client, paid, sync }) => {
-    hushed(deps)
+  it('is still checked after the provider refuses the call of another row', async ({ deps, client, paid, sync }) => {
+    failGetPayment(deps)
     const other = await paidUpstream(deps, client)
     await sync(rowOfOtherAttempt(deps, other), rowOfOtherAttempt(deps, paid))
     deps.provider.script('getPayment', async (id, timeoutMs) =>
@@ -207,7 +207,7 @@ describe('sync: money the provider cannot be asked about', () => {
     expect(await paymentOf(deps, other)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('keeps to the quota at any age, even if it names no payment of ours', async ({ deps, sync, syncAfter }) => {
+  it('is not checked while the quota is used up, and is a finding later', async ({ deps, sync, syncAfter }) => {
     deps.provider.script('pauseMs', (operation) => (operation === 'getPayment' ? 60_000 : 0))
     const updatedAt = addMs(deps.now(), -3 * DAY_MS)
 
@@ -220,7 +220,7 @@ describe('sync: money the provider cannot be asked about', () => {
     expect(deps.published).toMatchObject([{ kind: 'suspense.finding' }])
   })
 
-  it('is not done by a worker that read an older answer of the provider', async ({ deps, paid }) => {
+  it('stays due when a worker finishes an older version of its transaction', async ({ deps, paid }) => {
     const early = { ...rowNow(deps, paid), ...NOT_SETTLED }
     const dueNow = { id: `open#${early.transactionId}`, dueAt: deps.now() }
     await noteOpen(deps, early, dueNow.dueAt)

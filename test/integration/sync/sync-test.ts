@@ -37,7 +37,7 @@ export const foreignRow = (at: Timestamp) =>
 type Asked = TransactionFilter & { readonly updatedFrom: Timestamp; readonly updatedTo: Timestamp }
 
 /** Records every request for a page of the head. `state.answer` may replace the provider's answer. */
-export const recordQuestions = (deps: TestDeps, rows: Parameters<typeof pageOfRows>[0]) => {
+export const recordListings = (deps: TestDeps, rows: Parameters<typeof pageOfRows>[0]) => {
   const asked: Asked[] = []
   type Answer = Unanswered | { readonly kind: 'found'; readonly value: TransactionPage }
   const state: { answer: ((question: number) => Answer | undefined) | undefined } = { answer: undefined }
@@ -55,5 +55,5 @@ export const withBacklog = async (deps: TestDeps, rows: ReturnType<typeof foreig
   await syncProviderTransactions(deps)
   deps.clock.advance(300)
   for (let n = 0; n < count; n++) rows.push({ ...foreignRow(addMs(deps.now(), -n)), status: 'pending' })
-  return recordQuestions(deps, rows)
+  return recordListings(deps, rows)
 }

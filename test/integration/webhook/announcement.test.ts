@@ -32,7 +32,7 @@ const paidWith = async (...endpoints: readonly Partial<Endpoint>[]) => {
     deps,
     payment,
     eventId,
-    hear: (as: TestDeps = deps) => applyProviderNews(as, { providerPaymentId }, 'callback'),
+    notify: (as: TestDeps = deps) => applyProviderNews(as, { providerPaymentId }, 'callback'),
     deliveries: () =>
       Promise.all(stored.map(({ endpointId }) => findDelivery(deps, deliveryIdFor(eventId, endpointId)))),
     events: () => listPaymentEvents(deps, payment.paymentId),
@@ -41,10 +41,10 @@ const paidWith = async (...endpoints: readonly Partial<Endpoint>[]) => {
 
 describe('the announcement of a payment', () => {
   it('is its event and a delivery, due at once, in the transaction that credits it; skipped if disabled', async () => {
-    const { deps, payment, eventId, hear, deliveries, events } = await paidWith({}, { enabled: false })
+    const { deps, payment, eventId, notify, deliveries, events } = await paidWith({}, { enabled: false })
     const watched = recordTable(deps)
 
-    await hear(watched.deps)
+    await notify(watched.deps)
 
     const [delivery, other] = await deliveries()
     expect(other).toMatchObject({ status: 'skipped' })

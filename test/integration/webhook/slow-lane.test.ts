@@ -10,16 +10,16 @@ import { codes, dueDelivery, FAILED, messageFor, rowOf, storedDelivery } from '.
 import { webhookTest as it } from './webhook-test.ts'
 
 /**
- * Goal: an endpoint that hangs goes to the slow lane and comes back. Its deliveries keep their schedule, and no worker of
- * the common lane waits for it. Method: each message is handled in the lane that it was sent to, and each condition of
- * the mark refuses once. outages.test.ts tests both lanes under load.
+ * Goal: a slow endpoint moves to the slow lane, and back when it is fast again. Its deliveries keep their schedule. No
+ * worker of the main lane waits for it. Method: each message is handled in its lane, and each condition of `slowSince`
+ * refuses once. outages.test.ts tests both lanes under load.
  */
 
 const DELIVERED: WebhookResult = { httpStatus: 200, durationMs: 9 }
 const HUNG: WebhookResult = { error: 'timeout', durationMs: 10_000 }
 const REFUSED: WebhookResult = { ...HUNG, error: 'connection', durationMs: 3 }
 
-/** A delivery that is due now, to an endpoint that has hung. */
+/** A due delivery to an endpoint in the slow lane. */
 const slowDelivery = (overrides: Partial<Endpoint> = {}) =>
   dueDelivery({}, { slowSince: addMs(testDeps().now(), -MINUTE_MS), ...overrides })
 
@@ -29,17 +29,17 @@ const slowSince = async (deps: TestDeps, { clientId, endpointId }: Endpoint) =>
 const lanesOf = ({ sent }: TestDeps) => sent.map(({ queue }) => queue)
 
 it.for([
-  ['answers nothing in ten seconds enters it', dueDelivery, HUNG, true],
-  ['answers an error after five seconds enters it', dueDelivery, { ...FAILED, durationMs: 5_000 }, true],
-  ['answers 200 after nine seconds enters it', dueDelivery, { ...DELIVERED, durationMs: 9_000 }, true],
-  ['closes the connection after six seconds enters it', dueDelivery, { ...REFUSED, durationMs: 6_000 }, true],
-  ['answers an error within five seconds stays out', dueDelivery, { ...FAILED, durationMs: 4_999 }, false],
-  ['refuses the connection at once stays out', dueDelivery, REFUSED, false],
-  ['answers 200 at once stays out', dueDelivery, DELIVERED, false],
-  ['is in it and answers 200 soon leaves it', slowDelivery, DELIVERED, false],
-  ['is in it and answers an error soon leaves it', slowDelivery, FAILED, false],
-  ['is in it and refuses connections stays in it', slowDelivery, REFUSED, true],
-] as const)('the slow lane: an endpoint that %s', async ([, arrange, answer, isSlow]) => {
+  ['enters it after no answer in ten seconds', dueDelivery, HUNG, true],
+  ['enters it after an error in five seconds', dueDelivery, { ...FAILED, durationMs: 5_000 }, true],
+  ['enters it after a 200 in nine seconds', dueDelivery, { ...DELIVERED, durationMs: 9_000 }, true],
+  ['enters it after a connection that is closed in six seconds', dueDelivery, { ...REFUSED, durationMs: 6_000 }, true],
+  ['does not enter it after an error in less than five seconds', dueDelivery, { ...FAILED, durationMs: 4_999 }, false],
+  ['does not enter it after a refused connection', dueDelivery, REFUSED, false],
+  ['does not enter it after a fast 200', dueDelivery, DELIVERED, false],
+  ['leaves it after a fast 200', slowDelivery, DELIVERED, false],
+  ['leaves it after a fast error', slowDelivery, FAILED, false],
+  ['stays in it after a refused connection', slowDelivery, REFUSED, true],
+] as const)('the slow lane: an endpoint %s', async ([, arrange, answer, isSlow]) => {
   const { deps, endpoint, delivery } = await arrange()
   const { slowSince: before } = endpoint
   deps.answerWebhooks(async () => answer)
@@ -53,7 +53,7 @@ it.for([
   expect(logged).toStrictEqual(isSlow === (before !== undefined) ? [] : [change])
   expect(lanesOf(deps)).toStrictEqual(answer.httpStatus === 200 ? [] : [isSlow ? 'webhooks-slow' : 'webhooks'])
 })
-it('a worker of the common lane sends the message on to the slow lane, and makes no attempt and no write', async () => {
+it('a worker of the main lane moves the message to the slow lane, without an attempt or a write', async () => {
   const { deps, delivery } = await slowDelivery()
   const { deps: watched, calls } = recordTable(deps)
 
@@ -66,11 +66,11 @@ it('a worker of the common lane sends the message on to the slow lane, and makes
   const body = { delivery_id, attempt: 1, client_id, endpoint_id, slow: true }
   expect(deps.sent).toStrictEqual([{ queue: 'webhooks-slow', message: { body, delaySeconds: 0, group: endpoint_id } }])
 })
-describe('the mark of an endpoint that hangs', () => {
+describe('the mark of a slow endpoint (`slowSince`)', () => {
   it.each([
     ['endpoint.slow', dueDelivery, HUNG],
     ['endpoint.answers_again', slowDelivery, DELIVERED],
-  ])('is logged once when two attempts end together: %s', async (code, arrange, answer) => {
+  ])('is logged once when two attempts end at the same time: %s', async (code, arrange, answer) => {
     const { deps, endpoint, delivery } = await arrange()
     deps.answerWebhooks(async () => answer)
     const together = [delivery, await storedDelivery(deps, endpoint)]
@@ -100,7 +100,7 @@ describe('the mark of an endpoint that hangs', () => {
     expect(await slowSince(deps, endpoint)).toBe(later)
   })
 
-  it('may fail to be written: the next attempt still goes to the slow lane', async ({ deps, delivery }) => {
+  it('may be missing: the next attempt still goes to the slow lane', async ({ deps, delivery }) => {
     deps.answerWebhooks(async () => HUNG)
     const before = (call: TableCall) => {
       if (writtenKeys([call]).some(({ pk }) => pk.startsWith('ENDPOINTS#'))) throw new Error('throttled')

@@ -1,5 +1,5 @@
 import { isOpen, type PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
-import { bookOddities, payOddly } from '../scenes/odd-rows.ts'
+import { bookExtraRow, payWithRowFaults } from '../scenes/odd-rows.ts'
 import { paymentOfReference } from '../world/rows.ts'
 import { count, hasFault, trace, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'
@@ -29,8 +29,8 @@ export const pay = async (play: Play): Promise<void> => {
   const amount = hasFault(world, 'wrongAmount') ? wrongAmount(world, paid.request_amount) : paid.request_amount
   trace(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
   const act = () => world.provider.simulatePayment(paid.payment_request_id, { amount })
-  const could = payOddly(world, paid, () => customerPays(play, act))
-  if (could) bookOddities(world, paid)
+  const could = payWithRowFaults(world, paid, () => customerPays(play, act))
+  if (could) bookExtraRow(world, paid)
 }
 
 /** A customer's action. False if the provider refused it. */

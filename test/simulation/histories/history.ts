@@ -4,7 +4,7 @@ import { problemsAtRest, problemsOf } from '../../support/recount/invariants.ts'
 import { watchPromises } from '../promises/watch-promises.ts'
 import { freezeWorkers } from '../scenes/freeze-workers.ts'
 import { arrangeConcurrentOperators, concurrentOperators, payOut } from '../scenes/money-operations.ts'
-import { reverseSome } from '../scenes/odd-rows.ts'
+import { reverseRandomPayment } from '../scenes/odd-rows.ts'
 import { requestOtherTenantsData } from '../scenes/other-tenants.ts'
 import { arrangeRounds, breakAlertTopic } from '../scenes/redeliveries.ts'
 import { growClient, sellMany } from '../scenes/sell-many.ts'
@@ -122,7 +122,7 @@ const aftermath = async (play: Play): Promise<readonly string[]> => {
   const { world } = play
   const problems: string[] = []
   for (let step = 0; step < AFTERMATH_STEPS && problems.length === 0; step++) {
-    reverseSome(world, 0.4)
+    reverseRandomPayment(world, 0.4)
     const operation = world.oddities.pick([
       settle,
       payOut,
@@ -168,7 +168,7 @@ export const runHistory = async (options: HistoryOptions) => {
   for (let number = 0; number < options.operations && problems.length === 0; number++) {
     const operation = drawOperation(world)
     operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
-    reverseSome(world, 0.12)
+    reverseRandomPayment(world, 0.12)
     await world.scheduler.runFor(gapMs(world))
     problems.push(...play.world.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }

@@ -3,7 +3,7 @@ import { text } from '../../support/recount/books.ts'
 import { changeAccount, changeEndpoints, changeKeys } from '../scenes/change-settings.ts'
 import { type Happens, http, tenantOf } from '../scenes/http.ts'
 import { payOut, settlementActions } from '../scenes/money-operations.ts'
-import { reverseSome } from '../scenes/odd-rows.ts'
+import { reverseRandomPayment } from '../scenes/odd-rows.ts'
 import { meet } from '../sometimes/meet.ts'
 import { askedFor } from '../watching/observations.ts'
 import { invoke, lookUp, operate } from '../world/lambda.ts'
@@ -55,7 +55,7 @@ export const arrangeRaces = (play: Play, happens: Happens): void => {
   world.onStarted.push(({ name }, event) => {
     if (name !== 'settle-client') return
     const clientId = clientOfMessage(event)
-    if (happens(0.2)) soon(() => reverseSome(world, 1, (payment) => payment['client_id'] === clientId))
+    if (happens(0.2)) soon(() => reverseRandomPayment(world, 1, (payment) => payment['client_id'] === clientId))
     if (happens(0.2)) soon(() => trigger(clientId))
     if (isToSettle(world, clientId) && happens(0.4)) soon(() => changeAccount(world, clientId))
   })
@@ -85,7 +85,7 @@ const ofPayment: Actions = (play, id) => {
         ]),
     ...(tenant === undefined ? [] : [() => http(play, tenant, 'api-cancel-payment', { id })]),
     ...(row?.['status'] === 'succeeded'
-      ? [() => reverseSome(world, 1, (payment) => payment['pk'] === row['pk'] || payment === row)]
+      ? [() => reverseRandomPayment(world, 1, (payment) => payment['pk'] === row['pk'] || payment === row)]
       : []),
   ]
 }
@@ -113,7 +113,7 @@ const ofLedger: Actions = (play, owner) => {
   const [clientId] = owner.split('#')
   return [
     () => operate(world, 'trigger-settlement', { client_id: clientId }),
-    () => reverseSome(world, 1, (payment) => payment['client_id'] === clientId),
+    () => reverseRandomPayment(world, 1, (payment) => payment['client_id'] === clientId),
     () => payOut(play),
     () => lookUp(world, 'audit-ledger', { client_id: clientId }),
   ]
@@ -123,7 +123,7 @@ const ofSettlement: Actions = (play, id) => {
   const { world } = play
   const row = world.table.item({ pk: `SETTLEMENT#${id}`, sk: 'SETTLEMENT' })
   const acts = row === undefined ? [] : settlementActions(play, text(row, 'client_id'), row)
-  return [...acts, ...acts, () => payOut(play), () => reverseSome(world, 1)]
+  return [...acts, ...acts, () => payOut(play), () => reverseRandomPayment(world, 1)]
 }
 
 const ACTIONS: Readonly<Record<string, Actions>> = {
@@ -131,7 +131,7 @@ const ACTIONS: Readonly<Record<string, Actions>> = {
   DELIVERY: ofDelivery,
   LEDGER: ofLedger,
   SETTLEMENT: ofSettlement,
-  SUSPENSE: (play) => [() => reverseSome(play.world, 1)],
+  SUSPENSE: (play) => [() => reverseRandomPayment(play.world, 1)],
   ENDPOINTS: (play) => [() => changeEndpoints(play)],
   CLIENT: (play) => [() => changeKeys(play)],
   APIKEY: (play) => [() => changeKeys(play)],

@@ -5,7 +5,7 @@ import { invoke, lookUp, operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf, windowRow } from '../world/rows.ts'
 import { count, passed, type World } from '../world/world.ts'
 import type { Happens, Scene } from './http.ts'
-import { reverseSome } from './odd-rows.ts'
+import { reverseRandomPayment } from './odd-rows.ts'
 
 const STOPS: Readonly<Record<string, Reported>> = {
   unproven: 'a payout is stopped by money that no row proves',
@@ -194,7 +194,7 @@ export const concurrentOperators = async (scene: Scene): Promise<void> => {
     const isMeant = (payment: RawItem) =>
       !['open', 'posted'].includes(stageOf(world, payment)) || isOld(world, payment) || oddities.chance(0.1)
     for (let moves = oddities.int(0, 2); moves > 0; moves--)
-      reverseSome(world, 1, (payment) => payment['client_id'] === clientId && isMeant(payment))
+      reverseRandomPayment(world, 1, (payment) => payment['client_id'] === clientId && isMeant(payment))
     const sync = () => invoke(world, 'sync-provider-transactions', {})
     const syncs = prng.chance(0.3) ? [sync, sync] : [sync]
     const acts = [...settlementActions(scene, clientId, settlement), ...syncs].filter(() => prng.chance(0.7))

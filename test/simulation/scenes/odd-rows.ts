@@ -6,23 +6,23 @@ import { paymentOfReference, rowsOf } from '../world/rows.ts'
 import { count, noteFault, passed, trace, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
-const RETURNS = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
+const MOVEMENT_TYPES = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
 const often = (type: string) => [type, type, type]
-const TYPES = [...often('PAYMENT'), ...RETURNS, 'ADJUSTMENT_DEDUCT', ...often('WITHDRAWAL'), 'UNKNOWN_TYPE']
+const TYPES = [...often('PAYMENT'), ...MOVEMENT_TYPES, 'ADJUSTMENT_DEDUCT', ...often('WITHDRAWAL'), 'UNKNOWN_TYPE']
 const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED', 'UNKNOWN_STATUS']
 
-/** Statuses of a payment row without money. */
+/** Statuses of a payment row that pays no money. */
 const NO_MONEY = ['FAILED', 'PENDING', 'VOIDED', 'REVERSED']
 
 const DAY_SECONDS = 86_400
-/** After the day on which a fee is assumed, and within the eight days at the end of a history. */
+/** After the day of the assumed fee. A history ends with eight days, so the row is still read. */
 const LATEST_FEE_SECONDS = [7.02 * DAY_SECONDS, 7.5 * DAY_SECONDS] as const
 
-/** Often later than the day on which the fee is assumed. */
+/** The delay of a fee. It is often after the day of the assumed fee. */
 const lateSeconds = ({ oddities }: World): number =>
   oddities.chance(0.6) ? oddities.int(...LATEST_FEE_SECONDS) : oddities.int(60, LATEST_FEE_SECONDS[1])
 
-/** Faults of the row of the next payment. */
+/** Faults of the next payment's row: the fault's name in the world, its name in the simulator, and its value. */
 const ROW_FAULTS = [
   ['feeZero', 'fee', () => 0],
   ['feeLate', 'fee_late', lateSeconds],
@@ -31,8 +31,7 @@ const ROW_FAULTS = [
 ] as const
 
 /**
- * Whether the gateway asks the provider about this request before its payment ends. The gateway learns of later money
- * only from its row.
+ * Whether the gateway still asks the provider about this request. Otherwise only the row shows that the customer paid.
  */
 const isAskedAbout = (world: World, { payment_request_id: id, reference_id: reference }: Paid): boolean => {
   const payment = paymentOfReference(world, reference)
@@ -45,36 +44,36 @@ const isAskedAbout = (world: World, { payment_request_id: id, reference_id: refe
   )
 }
 
-/** After the day of an assumed fee, and before the last check of waiting payments. */
+/** The provider withholds a row for this time: it ends after the day of the assumed fee, before the last check. */
 const SILENT_MS = 7.3 * DAY_SECONDS * 1_000
 
 type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>
 
-/** A customer pays, and the row may be wrong. A row is only missing if the gateway asks about its request. */
-export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean => {
+/** A customer pays, and the row may have faults. Only a request that the gateway asks about may have no row. */
+export const payWithRowFaults = (world: World, paid: Paid, pay: () => boolean): boolean => {
   const { oddities, provider, faults } = world
-  // Each history has few payments, so the faults are frequent.
+  // A history has few payments, so the faults must be frequent.
   const chanceOf = (name: keyof typeof faults) => (faults[name] > 0 ? Math.max(faults[name], 0.15) : 0)
   const own = ROW_FAULTS.filter(([name]) => oddities.chance(chanceOf(name))).filter(
     ([name]) => name !== 'rowMissing' || isAskedAbout(world, paid),
   )
   for (const [, fault, value] of own) provider.orderFault({ target: 'transactions', fault, value: value(world) })
-  const could = pay()
+  const hasPaid = pay()
   for (const [name, fault] of own) {
-    if (could) noteFault(world, name)
+    if (hasPaid) noteFault(world, name)
     else provider.clearFaults({ target: 'transactions', fault })
   }
   const id = provider.findPaymentRequests(paid.reference_id).at(-1)?.latest_payment_id
   const isOrdered = (fault: string) => own.some(([name]) => name === fault)
-  if (!could || id === undefined) return could
+  if (!hasPaid || id === undefined) return hasPaid
   if (isOrdered('rowMissing')) world.unshownRows.add(id)
   if (isOrdered('feeLate') && oddities.chance(0.7))
     world.withheld.set(`fee of ${id}`, { untilMs: world.scheduler.nowMs() + SILENT_MS, says: 'nothing' })
-  return could
+  return hasPaid
 }
 
-/** Books another row that names the payment, of any type and status. It must not move money or hide other rows. */
-export const bookOddities = (world: World, paid: Pick<PaymentRequest, 'reference_id'>): void => {
+/** Books a further row of any type and status, which may name the payment. It must not move money or hide other rows. */
+export const bookExtraRow = (world: World, paid: Pick<PaymentRequest, 'reference_id'>): void => {
   const { oddities, provider } = world
   if (!oddities.chance(0.3)) return
   const type = oddities.pick(TYPES)
@@ -90,9 +89,9 @@ export const bookOddities = (world: World, paid: Pick<PaymentRequest, 'reference
   count(world.tally, `odd row booked: ${type}`)
 }
 
-const WAYS_BACK = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback'] as const
+const REVERSAL_KINDS = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback'] as const
 
-const OWN_ROWS = ['refund', 'chargeback'] as const
+const KINDS_WITH_OWN_ROW = ['refund', 'chargeback'] as const
 
 /** Draws the stage first, so that payments at rare stages are as frequent as others. */
 const drawAtStage = (world: World, payments: readonly StoredItem[]): StoredItem | undefined => {
@@ -100,7 +99,7 @@ const drawAtStage = (world: World, payments: readonly StoredItem[]): StoredItem 
   return payments.length === 0 ? undefined : world.oddities.pick(world.oddities.pick([...byStage.values()]))
 }
 
-/** Not every dispute of the payment was won. */
+/** A dispute of the payment is not won yet. */
 const isDisputed =
   ({ provider }: World) =>
   ({ credited_provider_payment_id: id }: StoredItem): boolean => {
@@ -113,7 +112,7 @@ const isDisputed =
 const voidMovement = (world: World, requestId: string, paidId: string | undefined): boolean => {
   const rows = world.provider
     .transactionRecords()
-    .filter(({ row }) => row.product_id === paidId && RETURNS.includes(row.type) && row.status === 'SUCCESS')
+    .filter(({ row }) => row.product_id === paidId && MOVEMENT_TYPES.includes(row.type) && row.status === 'SUCCESS')
   if (rows.length === 0) return false
   const { id, row } = world.oddities.pick(rows)
   world.provider.reversePayment(requestId, { kind: world.oddities.pick(['voided', 'reversed']), transaction_id: id })
@@ -122,22 +121,22 @@ const voidMovement = (world: World, requestId: string, paidId: string | undefine
   return true
 }
 
-/** A limit, because other scenes follow a movement by another one. */
+/** The limit leaves room for the movements of other scenes. */
 const MAX_MOVEMENTS = 8
 
 const isExhausted = ({ movements }: StoredItem): boolean =>
   Array.isArray(movements) && movements.length >= MAX_MOVEMENTS
 
-/** The provider reverses a credited payment, whole or in part, or its dispute is won, even twice. */
-export const reverseSome = (
+/** The provider reverses a random credited payment, in whole or in part, or the client wins its dispute, even twice. */
+export const reverseRandomPayment = (
   world: World,
   probability: number,
-  isMeant: (payment: StoredItem) => boolean = () => true,
+  isCandidate: (payment: StoredItem) => boolean = () => true,
 ): void => {
   const { oddities, provider, bookedBack } = world
   if (!oddities.chance(probability)) return
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' }).filter(
-    (payment) => payment['paid_at'] && !isExhausted(payment) && isMeant(payment),
+    (payment) => payment['paid_at'] && !isExhausted(payment) && isCandidate(payment),
   )
   const disputed = credited.filter(isDisputed(world))
   const isWon = oddities.chance(disputed.length > 0 ? 0.5 : 0.02)
@@ -148,10 +147,10 @@ export const reverseSome = (
   if (paid === undefined) return
   const { payment_request_id: id, request_amount: most, latest_payment_id: paidId } = paid
   if (oddities.chance(0.15) && voidMovement(world, id, paidId)) return
-  // If the payment's own row is never shown, a reversal must have a row of its own.
+  // The sync reads a reversal only from a row. Without the payment's row it must have its own.
   const kind = isWon
     ? 'chargeback_reversal'
-    : oddities.pick(world.unshownRows.has(String(paidId)) ? OWN_ROWS : WAYS_BACK)
+    : oddities.pick(world.unshownRows.has(String(paidId)) ? KINDS_WITH_OWN_ROW : REVERSAL_KINDS)
   const isPart = kind !== 'voided' && kind !== 'reversed' && oddities.chance(isWon ? 0.15 : 0.4)
   try {
     const amount = isPart ? oddities.int(1, most) : most
@@ -165,14 +164,14 @@ export const reverseSome = (
   }
 }
 
-/** Several reversals of one payment overlap within hours, and the sync reads them one by one, or several at once. */
+/** Several reversals of one payment within hours. The sync reads them one by one, or several at once. */
 export const overlappingReversals = async ({ world }: Scene): Promise<void> => {
   const { oddities, prng } = world
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' })
   if (credited.length === 0) return
   const { pk } = prng.pick(credited)
   for (let left = prng.int(2, 5); left > 0; left--) {
-    reverseSome(world, 1, (payment) => payment['pk'] === pk)
+    reverseRandomPayment(world, 1, (payment) => payment['pk'] === pk)
     if (oddities.chance(0.6)) await invoke(world, 'sync-provider-transactions', {})
     await passed(world, prng.pick([10, 150_000, 7_200_000]))
   }

@@ -8,7 +8,7 @@ import { rowsOf } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { count, passed } from '../world/world.ts'
 import { createAs, type Scene } from './http.ts'
-import { payOddly, reverseSome } from './odd-rows.ts'
+import { payWithRowFaults, reverseRandomPayment } from './odd-rows.ts'
 
 const CHANNELS = [
   { method: 'qris' },
@@ -50,7 +50,7 @@ export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): 
       // It may have ended meanwhile.
       if (provider.storedRequest(requestId)?.request.status !== 'REQUIRES_ACTION') return
       if (isUnheard) provider.orderFault({ target: 'callback', fault: 'lost' })
-      payOddly(world, made, () => provider.simulatePayment(requestId) !== undefined)
+      payWithRowFaults(world, made, () => provider.simulatePayment(requestId) !== undefined)
       count(world.tally, 'sold to several at once')
     })
   }
@@ -73,7 +73,7 @@ export const reverseTogether = async (scene: Scene): Promise<void> => {
     (payment) => ['open', 'posted'].includes(stageOf(world, payment)) && payment['reversal'] === undefined,
   )
   const meant = (unsettled.length > 1 ? unsettled : own).slice(-MOST).map(({ pk }) => pk)
-  for (const pk of meant) reverseSome(world, 1, (payment) => payment['pk'] === pk)
+  for (const pk of meant) reverseRandomPayment(world, 1, (payment) => payment['pk'] === pk)
   count(world.tally, `reversed together: ${meant.length}`)
   if (world.prng.chance(0.5)) return
   const [one] = meant
