@@ -12,7 +12,7 @@ import { foundKey, idOf, suspenseKey } from '../../table/keys.ts'
 import { queryPages } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../../time.ts'
-import { type Difference, differs } from '../../verdict/difference.ts'
+import { type Difference, differs, when } from '../../verdict/difference.ts'
 import { type OwnedItem, ownedItems, readTrail } from './client-books.ts'
 
 /** A difference of the house, and its client if it has one. */
@@ -41,8 +41,8 @@ const readHouse = async (deps: StoreDeps) => {
   const now = deps.now()
   const totals = await houseTotals(deps, { fromDay: '0', untilDay: '9' })
   const [first] = totals
-  if (first === undefined) return { entries: [], totals }
-  const from = addMs(startOf(first.day), -OLDEST_ROW_MS).slice(0, 10)
+  // A restore may have lost the total of the very first row.
+  const from = (first ? addMs(startOf(first.day), -OLDEST_ROW_MS) : addMs(now, -DAY_MS)).slice(0, 10)
   const entries = await mapInChunks(daysFrom(from, now), SIDE_BY_SIDE, (day) => houseEntriesOf(deps, day))
   return { entries: entries.flat(), totals }
 }
@@ -87,6 +87,7 @@ const auditHeld = (item: Suspense, entries: readonly HouseEntry[]): readonly Dif
   const { suspenseId: id, kind, amountMinor = ZERO, postedMinor, refundedMinor } = item
   const booked = entries.find(({ type }) => type === 'suspense')
   const heldMinor = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
+  const isBack = entries.some(({ type, transactionId }) => type === 'suspense_refunded' && transactionId !== id)
   if (kind !== 'money') return differs('suspense.kind', id, booked ? 'money' : kind, kind)
   return [
     ...differs('suspense.posted_minor', id, booked?.suspenseMinor, postedMinor),
@@ -94,6 +95,11 @@ const auditHeld = (item: Suspense, entries: readonly HouseEntry[]): readonly Dif
       ? differs('suspense.amount_minor', id, booked?.suspenseMinor ?? amountMinor, amountMinor)
       : []),
     ...differs('suspense.held_minor', id, heldOf(item), heldMinor),
+    // Until its own row has settled, no figure of an entry shows what was refunded.
+    ...when(
+      !isByOperator(item) && isBack !== (refundedMinor !== undefined),
+      differs('suspense.refunded_minor', id, isBack ? 'an amount' : undefined, refundedMinor),
+    ),
   ]
 }
 

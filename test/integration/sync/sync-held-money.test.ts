@@ -1,13 +1,17 @@
 import { describe, expect } from 'vitest'
+import { auditHouse } from '../../../shared/audit/judged/audit-house.ts'
 import { findUnclaimedRow, houseTotals } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { houseTotalKey, suspenseKey } from '../../../shared/table/keys.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { findingAbout } from '../../support/synced-payment.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
@@ -57,6 +61,23 @@ describe('sync: rows that name money in suspense', () => {
     expect(totals).toHaveLength(booked)
     expect(await sumsOf(deps)).toStrictEqual(NOTHING)
     expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
+  })
+
+  held('leave no half of the first one that an audit does not see', async ({ deps, hold, sync }) => {
+    const { own } = await hold('second_capture', NOT_SETTLED)
+    await sync({ ...own, ...back })
+    const totalKey = houseTotalKey('2026-11-20', 'suspense_refunded')
+    const total = await rawItem(deps, totalKey)
+    const item = await rawItem(deps, suspenseKey(own.providerPaymentId))
+    await deps.table.write(remove(totalKey, exists))
+    await putRaw(deps, { ...item, refunded_minor: undefined, status: 'open' })
+
+    const seen = JSON.stringify(await auditHouse(deps))
+
+    expect(seen).toContain('house_total.count')
+    expect(seen).toContain('suspense.refunded_minor')
+    await putRaw(deps, total)
+    await putRaw(deps, item)
   })
 
   held.for([
