@@ -163,8 +163,10 @@ describe('get-books (design section 12)', () => {
     [{ from: '2026-11-03', to: '2026-11-02' }, 'from must not be after to'],
     [{ cursor: 'e30' }, 'cursor: must be the cursor of the run before'],
     [{ cursor: 'unknown' }, 'cursor: must be the cursor of the run before'],
-  ])('refuses %o', async (input, message) => {
-    expect(await invokeAdmin(getBooks, memoryDeps(), input)).toMatchObject({ status: 422, body: { message } })
+  ])('refuses %o with one reason', async (input, message) => {
+    const field_errors = { [Object.keys(input)[0] ?? '']: [expect.any(String)] }
+    const body = { message, field_errors }
+    expect(await invokeAdmin(getBooks, memoryDeps(), input)).toMatchObject({ status: 422, body })
   })
 
   it('answers 404 for a merchant that is not there', async () => {
