@@ -10,14 +10,14 @@ import {
 } from './function-spec.ts'
 import {
   BALANCE,
-  FOUND_PAYMENTS,
+  BULK_REDELIVERING,
   JOURNAL_READ,
-  listed,
+  listOf,
   NEWS,
   NEWS_OF_VISIBLE,
   OWN_DELIVERIES,
   OWN_DELIVERY,
-  REDELIVERING_SINCE,
+  PAYMENT_SEARCH,
   ROUNDS,
 } from './table-access.ts'
 
@@ -45,7 +45,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     payerDefaults: true,
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
-  get('/v1/payments', 'list-payments', allAccess(BALANCE, FOUND_PAYMENTS, listed('PAYMENT', 'by-owner', 'by-status'))),
+  get('/v1/payments', 'list-payments', allAccess(BALANCE, PAYMENT_SEARCH, listOf('PAYMENT', 'by-owner', 'by-status'))),
   get('/v1/payments/{id}', 'get-payment', { GetItem: ['PAYMENT'] }),
   post('/v1/payments/{id}/cancel', 'cancel-payment', NEWS_OF_VISIBLE, {
     ...ASKS_PROVIDER,
@@ -53,8 +53,8 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
   get('/v1/balance', 'get-balance', BALANCE),
-  get('/v1/balance/entries', 'list-balance-entries', allAccess(JOURNAL_READ, listed('SETTLEMENT', 'by-owner')), LOOKUP),
-  get('/v1/settlements', 'list-settlements', listed('SETTLEMENT', 'by-owner')),
+  get('/v1/balance/entries', 'list-balance-entries', allAccess(JOURNAL_READ, listOf('SETTLEMENT', 'by-owner')), LOOKUP),
+  get('/v1/settlements', 'list-settlements', listOf('SETTLEMENT', 'by-owner')),
   get('/v1/settlements/{id}', 'get-settlement', { GetItem: ['SETTLEMENT'] }),
   get(
     '/v1/settlements/{id}/payments',
@@ -70,7 +70,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     sends: BOTH_LANES,
     alerts: true,
   }),
-  post('/v1/webhook_endpoints/{id}/redeliver', 'redeliver-to-endpoint', REDELIVERING_SINCE, {
+  post('/v1/webhook_endpoints/{id}/redeliver', 'redeliver-to-endpoint', BULK_REDELIVERING, {
     ...LOOKUP,
     sends: BOTH_LANES,
     alerts: true,
@@ -78,7 +78,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
   // Events are in the partitions of their payments. The ledger holds the number of partitions.
-  get('/v1/events', 'list-events', allAccess({ GetItem: ['LEDGER'] }, listed('PAYMENT', 'by-owner')), LOOKUP),
+  get('/v1/events', 'list-events', allAccess({ GetItem: ['LEDGER'] }, listOf('PAYMENT', 'by-owner')), LOOKUP),
   {
     ...DEFAULTS,
     name: 'api-not-found',

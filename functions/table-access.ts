@@ -15,7 +15,7 @@ export const NEWS_OF_VISIBLE: TableAccess = {
 export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE, { PutItem: ['DESTINATION', 'REFERENCE'] })
 
 /** Appends an audit record to its subject's chain. No function may update or delete a record. */
-export const RECORDED: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
+export const RECORDING: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 
 /** Posts a payment or moves its money: payment, shard, entries. No function may update or delete an entry. */
 const POSTING: TableAccess = {
@@ -25,7 +25,7 @@ const POSTING: TableAccess = {
   ConditionCheckItem: ['LEDGER'],
 }
 
-export const ADJUSTING: TableAccess = allAccess(RECORDED, {
+export const ADJUSTING: TableAccess = allAccess(RECORDING, {
   GetItem: ['ADJUSTMENT', 'CLIENT', 'JOURNAL', 'LEDGER'],
   BatchGetItem: ['JOURNAL'],
   PutItem: ['ADJUSTMENT', 'JOURNAL'],
@@ -54,17 +54,17 @@ export const TIMELINE: TableAccess = {
 }
 
 /** An index gives candidates; a consistent batch read decides. */
-export const listed = (kind: Partition, ...indexes: readonly IndexName[]): TableAccess => ({
+export const listOf = (kind: Partition, ...indexes: readonly IndexName[]): TableAccess => ({
   BatchGetItem: [kind],
   indexes,
 })
 
-export const changed = (kind: Partition): TableAccess => allAccess(RECORDED, { GetItem: [kind], UpdateItem: [kind] })
+export const change = (kind: Partition): TableAccess => allAccess(RECORDING, { GetItem: [kind], UpdateItem: [kind] })
 
-export const FOUND_PAYMENTS: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Query: ['REFERENCE'] }
+export const PAYMENT_SEARCH: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Query: ['REFERENCE'] }
 
 /** Erases customer data of a payment and its events, after a check that no delivery is in progress. */
-export const ERASING: TableAccess = allAccess(RECORDED, FOUND_PAYMENTS, {
+export const ERASING: TableAccess = allAccess(RECORDING, PAYMENT_SEARCH, {
   GetItem: ['CLIENT'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
   Query: ['DELIVERY', 'PAYMENT'],
@@ -74,8 +74,8 @@ export const ERASING: TableAccess = allAccess(RECORDED, FOUND_PAYMENTS, {
 
 export const PAYOUT_LISTS: TableAccess = allAccess(
   BALANCE,
-  listed('SETTLEMENT', 'by-owner', 'by-due'),
-  listed('SUSPENSE', 'by-status'),
+  listOf('SETTLEMENT', 'by-owner', 'by-due'),
+  listOf('SUSPENSE', 'by-status'),
   { GetItem: ['CLIENT', 'PAYMENT', 'VERDICT'] },
 )
 
@@ -83,7 +83,7 @@ export const OWN_DELIVERY: TableAccess = { GetItem: ['DELIVERY'], Query: ['DELIV
 
 export const OWN_DELIVERIES: TableAccess = allAccess(
   { GetFields: ['ENDPOINTS'], Query: ['DELIVERY'], QueryFields: ['ENDPOINTS'] },
-  listed('DELIVERY', 'by-owner', 'by-status'),
+  listOf('DELIVERY', 'by-owner', 'by-status'),
 )
 
 const ALERTING: TableAccess = {
@@ -98,7 +98,7 @@ const ALERTING: TableAccess = {
 /** Starts a new round of a delivery, and extends the retention of its event, which is in the payment's partition. */
 export const ROUNDS: TableAccess = allAccess(ALERTING, { GetFields: ['PAYMENT'], UpdateItem: ['DELIVERY', 'PAYMENT'] })
 
-export const REDELIVERING_SINCE: TableAccess = allAccess(ROUNDS, {
+export const BULK_REDELIVERING: TableAccess = allAccess(ROUNDS, {
   GetItem: ['LEDGER'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
   PutItem: ['DELIVERY'],
@@ -115,8 +115,8 @@ export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   indexes: ['by-due'],
 })
 
-export const DUE_PAYMENTS: TableAccess = allAccess(NEWS, PAUSES, listed('PAYMENT', 'by-due'))
-export const DUE_DELIVERIES: TableAccess = allAccess(listed('DELIVERY', 'by-due'), {
+export const DUE_PAYMENTS: TableAccess = allAccess(NEWS, PAUSES, listOf('PAYMENT', 'by-due'))
+export const DUE_DELIVERIES: TableAccess = allAccess(listOf('DELIVERY', 'by-due'), {
   GetItem: ['DELIVERY'],
   UpdateItem: ['DELIVERY'],
 })
@@ -147,7 +147,7 @@ export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
   UpdateItem: ['VERDICT'],
 })
 
-export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDED, {
+export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDING, {
   GetItem: ['PAYMENT', 'SUSPENSE'],
   GetFields: ['ENDPOINTS'],
   PutItem: ['DELIVERY', 'DESTINATION', 'JOURNAL', 'PAYMENT', 'REFERENCE'],
@@ -157,7 +157,7 @@ export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDED, {
 })
 
 /** Pays out a settlement, if its audit and its payout gate still hold. */
-export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, changed('SETTLEMENT'), {
+export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, change('SETTLEMENT'), {
   GetItem: ['PAYMENT'],
   BatchGetItem: ['SUSPENSE'],
   PutItem: ['REFERENCE'],

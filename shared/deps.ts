@@ -34,7 +34,7 @@ export type Deps = {
   readonly random: () => number
   readonly randomBytes: (length: number) => Buffer
   /** Starts work that no caller waits for and that may be lost; absent if such work must not run. */
-  readonly aside?: (work: () => Promise<unknown>) => void
+  readonly inBackground?: (work: () => Promise<unknown>) => void
   /** Present only in an operator's action. */
   readonly invocation?: Invocation
 }

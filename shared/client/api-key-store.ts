@@ -146,18 +146,18 @@ declare module '../memory.ts' {
 
 /** Notes the day on which a key was used, in a row of its own. No request waits for it, and it may be lost. */
 export const noteKeyUse = (
-  deps: StoreDeps & Pick<Deps, 'aside' | 'memory'>,
+  deps: StoreDeps & Pick<Deps, 'inBackground' | 'memory'>,
   clientId: ClientId,
   keyId: KeyId,
 ): void => {
-  if (!deps.aside) return
+  if (!deps.inBackground) return
   const today = deps.now().slice(0, 'YYYY-MM-DD'.length)
   const noted = (deps.memory.keyUses ??= new Map())
   if ((noted.get(keyId) ?? '') >= today) return
   if (noted.size >= REMEMBERED) noted.clear()
   noted.set(keyId, today)
   const isLater = any(absent('lastUsedOn'), below('lastUsedOn', today))
-  deps.aside(() => deps.table.write(update(keyUseKey(clientId, keyId), { set: { lastUsedOn: today } }, isLater)))
+  deps.inBackground(() => deps.table.write(update(keyUseKey(clientId, keyId), { set: { lastUsedOn: today } }, isLater)))
 }
 
 const KeyUse = v.optional(v.object({ lastUsedOn: v.string() }))

@@ -9,7 +9,7 @@ import { type ApiKey, ApiKeySchema, claimedClient, type KeyId, keyIdOf, noteKeyU
 import { type Client, ClientSchema } from './client.ts'
 import { type Asked, enforceRateLimit } from './enforce-rate-limit.ts'
 
-type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'aside' | 'memory'>
+type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'inBackground' | 'memory'>
 
 type Request = Asked & {
   /** The request asks for a change, which a read-only key must not. */

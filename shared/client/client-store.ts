@@ -65,7 +65,7 @@ export const insertClient = async (deps: RecordDeps, client: Client, operator: s
     { subject: clientId, clientId, operator, action: 'create-client', after: toClientDto(client) },
     {
       client: put(clientKey(clientId), { ...client, ...listed }, isNew),
-      window: newWindow(clientId, { bornAt: createdAt, parts }),
+      window: newWindow(clientId, { createdAt, parts }),
       ...Object.fromEntries(allShards(1).map(({ shard }) => [`shard ${shard}`, newShard(clientId, shard, createdAt)])),
     },
   )
@@ -90,11 +90,11 @@ export const changeClient = async (
   let isAlerted = false
   for (let tried = 0; tried < CHANGE_TRIES; tried++) {
     const before = await requireClient(deps, clientId)
-    const bank = changes.bank && (await enteredBank(deps, before, changes.bank))
+    const bank = changes.bank && (await bankToStore(deps, before, changes.bank))
     const hadBank = before.bank && bank === null ? true : undefined
     const now = deps.now()
     const ledgerParts = raisedParts(before, changes.ledgerParts, now)
-    const after = v.parse(ClientSchema, changed(before, { ...changes, bank, hadBank, ledgerParts }))
+    const after = v.parse(ClientSchema, withChanges(before, { ...changes, bank, hadBank, ledgerParts }))
     const fields = changedFields(before, after)
     const grows = fields.includes('ledgerParts')
     if (fields.length === 0) return before
@@ -114,7 +114,7 @@ export const changeClient = async (
         all(exists, ...CHANGEABLE.map((field) => unchanged(field, before[field]))),
       ),
       // Readers of payments use the window's number at once. Creates use the client's number, which takes effect later.
-      window: grows ? await grownWindow(deps, clientId, ledgerPartsOf(after)) : undefined,
+      window: grows ? await addShards(deps, clientId, ledgerPartsOf(after)) : undefined,
     }
     const outcome = await unlessStale(
       recordChange(deps, record, steps, grows ? { freshUntil: addMs(now, PARTS_FRESH_MS) } : undefined),
@@ -125,13 +125,13 @@ export const changeClient = async (
 }
 
 /** Writes the shards of the new parts with the window's fence. Returns the step that raises the window's number. */
-const grownWindow = async (deps: TableDeps, clientId: ClientId, parts: number) => {
+const addShards = async (deps: TableDeps, clientId: ClientId, parts: number) => {
   const window = await readWindow(deps, clientId)
   await putShards(deps, clientId, { first: window.parts, parts, closedUntil: window.closedUntil })
   return growWindow(clientId, parts, window.closedUntil)
 }
 
-const changed = (client: Client, changes: object): object => {
+const withChanges = (client: Client, changes: object): object => {
   const given = Object.entries(changes).filter(([, value]) => value !== undefined)
   return { ...client, ...Object.fromEntries(given.map(([field, value]) => [field, value ?? undefined])) }
 }
@@ -140,7 +140,7 @@ const changedFields = (before: Client, after: Client) =>
   CHANGEABLE.filter((field) => !isDeepStrictEqual(before[field], after[field]))
 
 /** The bank details to store: with their start, and whether they replace others or follow the first credit. */
-const enteredBank = async (
+const bankToStore = async (
   deps: StoreDeps,
   { clientId, bank: old, hadBank }: Client,
   bank: BankAccount,

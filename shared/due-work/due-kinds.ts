@@ -7,7 +7,7 @@ import type { ProviderOperation } from '../provider/provider.ts'
 import { callsPerMinute, quotaWindow, takeCalls } from '../provider/quota-store.ts'
 import { checkSuspenseAlert } from '../suspense/record-suspense.ts'
 import type { Item } from '../table/attributes.ts'
-import { foundKey, isSuspenseKey } from '../table/keys.ts'
+import { isSuspenseKey, rowKeyOf } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { addMs, later, MINUTE_MS, type Timestamp } from '../time.ts'
 import { checkAbandoned } from '../webhook/delivery/alert-abandoned.ts'
@@ -58,7 +58,7 @@ const admit = async (deps: Deps, items: readonly Item[]): Promise<Admission> => 
 export const DUE_PAYMENTS: DueKind = {
   work: 'payment',
   atATime,
-  read: (deps, rows) => deps.table.getMany(rows.map((row) => foundKey('PAYMENT', row))),
+  read: (deps, rows) => deps.table.getMany(rows.map((row) => rowKeyOf('PAYMENT', row))),
   admit,
   check: async (deps, { item }, turn) => {
     const result = await (turn === 'skip' ? skipCheck(deps, item) : checkDuePayment(deps, item))
@@ -72,7 +72,7 @@ export const DUE_PAYMENTS: DueKind = {
 export const DUE_DELIVERIES: DueKind = {
   work: 'delivery',
   atATime: () => 8,
-  read: (deps, rows) => deps.table.getMany(rows.map((row) => foundKey('DELIVERY', row))),
+  read: (deps, rows) => deps.table.getMany(rows.map((row) => rowKeyOf('DELIVERY', row))),
   check: (deps, { id }) => checkOverdueDelivery(deps, v.parse(DeliveryIdSchema, id)),
 }
 
@@ -81,7 +81,7 @@ export const DUE_ALERTS: DueKind = {
   work: 'alert',
   atATime: () => 4,
   read: (deps, rows) =>
-    deps.table.getMany(rows.map((row) => (isSuspenseKey(row) ? foundKey('SUSPENSE', row) : foundKey('DELIVERY', row)))),
+    deps.table.getMany(rows.map((row) => (isSuspenseKey(row) ? rowKeyOf('SUSPENSE', row) : rowKeyOf('DELIVERY', row)))),
   check: (deps, due) =>
     isSuspenseKey(due)
       ? checkSuspenseAlert(deps, { suspenseId: due.id, dueAt: due.dueAt })

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { toItem } from '../table/attributes.ts'
-import { clientOfOwner, EVENT_SK_PREFIX, eventKey, foundKey, ownersOf, paymentKey } from '../table/keys.ts'
+import { clientOfOwner, EVENT_SK_PREFIX, eventKey, ownersOf, paymentKey, rowKeyOf } from '../table/keys.ts'
 import { mergedPages, queryAll, shareOf } from '../table/list-items.ts'
 import { END_OF_TIME, type Timestamp } from '../time.ts'
 import { type Event, EventFields, type EventPosition, typeOfEvent } from './event.ts'
@@ -78,7 +78,7 @@ export const eventPositionPages = async function* (
     after && { ...eventKey(after.paymentId, after.name), ...toItem({ listedAt: after.firedAt, id: after.eventId }) },
   )
   for await (const { items } of pages) {
-    yield items.map((item) => v.parse(EventPositionSchema, { ...item, ...foundKey('PAYMENT', item) }))
+    yield items.map((item) => v.parse(EventPositionSchema, { ...item, ...rowKeyOf('PAYMENT', item) }))
   }
 }
 

@@ -16,7 +16,7 @@ import { providerFailure } from '../provider/provider-failure.ts'
 import { suspenseAbout } from '../suspense/list-suspense.ts'
 import { toSuspenseDto } from '../suspense/suspense.ts'
 import type { Item } from '../table/attributes.ts'
-import { destinationKey, destinationPk, foundKey, ownersOf, paymentKey } from '../table/keys.ts'
+import { destinationKey, destinationPk, ownersOf, paymentKey, rowKeyOf } from '../table/keys.ts'
 import { mergedPages, shareOf } from '../table/list-items.ts'
 import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
@@ -142,7 +142,7 @@ export const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) =>
   let readCount = 0
   const after = cursor === undefined ? undefined : positionIn(cursor, between)
   for await (const { items, more } of mergedPages(deps, input, after)) {
-    const stored = await deps.table.getMany(items.map((item) => foundKey('PAYMENT', item)))
+    const stored = await deps.table.getMany(items.map((item) => rowKeyOf('PAYMENT', item)))
     const payments = stored.filter((item) => item !== undefined).map((item) => v.parse(PaymentSchema, item))
     found.push(...payments.filter((payment) => matches(payment, search)))
     readCount += items.length

@@ -35,8 +35,8 @@ const NO_SUMS = { availableMinor: ZERO, inSettlementMinor: ZERO, paidOutMinor: Z
 
 export const newWindow = (
   clientId: ClientId,
-  { bornAt, parts }: { readonly bornAt: Timestamp; readonly parts: number },
-): Step => put(windowKey(clientId), { settledUntil: bornAt, closedUntil: bornAt, ...NO_SUMS, parts }, isNew)
+  { createdAt, parts }: { readonly createdAt: Timestamp; readonly parts: number },
+): Step => put(windowKey(clientId), { settledUntil: createdAt, closedUntil: createdAt, ...NO_SUMS, parts }, isNew)
 
 /** Gives a client more parts. Refused when its journal was closed since their shards were written. */
 export const growWindow = (clientId: ClientId, parts: number, closedUntil: Timestamp): Step =>

@@ -61,23 +61,23 @@ export const storedOwnRow = (payment: Payment) => ({
 })
 
 /** Adds the fields that a visible payment's row does not store, such as its first transition. */
-const whole = (row: unknown): unknown => {
+const completed = (row: unknown): unknown => {
   const read = ifValid(Row, row)
   if (read === undefined) return row
   const { id: paymentId, listedAt: createdAt, transitions } = read
   const began: Transition = { status: 'pending', at: createdAt, source: 'create' }
   const { postedAt: at, feeStatus: status, providerFeeMinor: feeMinor } = read
   const finalFee = at === undefined ? {} : { finalFee: { status, feeMinor, at } }
-  const left = { paymentId, createdAt, currency: 'IDR', transitions: [began, ...transitions] }
-  return { ...finalFee, ...read, ...ownRowOf(read), ...left }
+  const derived = { paymentId, createdAt, currency: 'IDR', transitions: [began, ...transitions] }
+  return { ...finalFee, ...read, ...ownRowOf(read), ...derived }
 }
 
 /** The row of a payment that a client can see (spec 2.1). */
-export const PaymentSchema = v.pipe(v.unknown(), v.transform(whole), PaymentFields)
+export const PaymentSchema = v.pipe(v.unknown(), v.transform(completed), PaymentFields)
 
 const StoredPaymentSchema = v.pipe(
   v.unknown(),
-  v.transform(whole),
+  v.transform(completed),
   v.variant('status', [CreatingPaymentSchema, PaymentFields]),
 )
 

@@ -11,7 +11,7 @@ export const CustomerSchema = v.object({
   phone: v.optional(v.string()),
 })
 
-const asked = {
+const requestFields = {
   method: v.picklist(PAYMENT_METHODS),
   channelCode: v.optional(v.string()),
   notionalMinor: MinorSchema,
@@ -23,7 +23,7 @@ const asked = {
   metadata: v.optional(v.string()),
 }
 
-const PaymentRequestSchema = v.object({ ...asked, expiresInSeconds: v.optional(v.number()) })
+const PaymentRequestSchema = v.object({ ...requestFields, expiresInSeconds: v.optional(v.number()) })
 export type PaymentRequest = v.InferOutput<typeof PaymentRequestSchema>
 
 const ProviderAttemptSchema = v.object({
@@ -103,7 +103,7 @@ export type FinalFee = v.InferOutput<typeof FinalFeeSchema>
 export const PaymentFields = v.object({
   ...identity,
   status: v.picklist(PAYMENT_STATUSES),
-  ...asked,
+  ...requestFields,
   providerFeeMinor: MinorSchema,
   markupMinor: MinorSchema,
   netMinor: MinorSchema,

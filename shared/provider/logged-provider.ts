@@ -7,7 +7,7 @@ type Outcome = Answer<unknown> | CancelAnswer | CreateAnswer
 /** Logs one outcome. The refusal of a single payment is no provider failure: `trouble` is 0. */
 const write = (log: Deps['log'], answer: Outcome, fields: LogFields): void => {
   if (answer.kind === 'refused') {
-    return log.warn('provider.call_failed', { ...fields, reason: answer.code, trouble: answer.ofAccount ? 1 : 0 })
+    return log.warn('provider.call_failed', { ...fields, reason: answer.code, trouble: answer.isAccountWide ? 1 : 0 })
   }
   if (!('reason' in answer)) return log.info('provider.called', fields)
   const failed = { ...fields, reason: answer.reason, trouble: 1 }

@@ -18,12 +18,12 @@ export type Provider = {
   /** The remaining calls of an operation in the provider's present minute, by its last answer; undefined: unknown. */
   callsLeft(operation: ProviderOperation): number | undefined
   /** True for a provider code that is not a wallet. Any other code of the right form counts as a wallet (spec 2.1.1). */
-  isOtherChannel(code: string): boolean
+  isNonWalletCode(code: string): boolean
   /** The name of the provider for this channel. A payment stores it with its claim. */
-  nameFor(channel: { readonly method: PaymentMethod; readonly channelCode?: string | undefined }): string
+  providerNameFor(channel: { readonly method: PaymentMethod; readonly channelCode?: string | undefined }): string
 }
 
-export type ProviderOperation = Exclude<keyof Provider, 'pauseMs' | 'callsLeft' | 'isOtherChannel' | 'nameFor'>
+export type ProviderOperation = Exclude<keyof Provider, 'pauseMs' | 'callsLeft' | 'isNonWalletCode' | 'providerNameFor'>
 
 export type CreateRequestInput = {
   /** `<payment id>-<attempt>`: names our payment in every later message of the provider. */
@@ -62,8 +62,8 @@ export type Answer<T> = { readonly kind: 'found'; readonly value: T } | { readon
 
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly request: ProviderRequest }
-  /** A final refusal: nothing exists upstream. `code` is safe to show. `ofAccount`: it concerns our whole account. */
-  | { readonly kind: 'refused'; readonly code: string; readonly ofAccount?: boolean }
+  /** A final refusal: nothing exists upstream. `code` is safe to show. `isAccountWide`: it concerns our whole account. */
+  | { readonly kind: 'refused'; readonly code: string; readonly isAccountWide?: boolean }
   /** The call had no effect: the provider answered 429, or no connection was made. */
   | { readonly kind: 'not_executed'; readonly reason: string }
   /** A payable request may exist upstream. `answered`: the provider sent an unclear answer. */
@@ -141,7 +141,7 @@ export const ProviderTransactionSchema = v.object({
   reference: v.string(),
   status: v.picklist(['success', 'pending', 'failed', 'reversed', 'unknown']),
   /** The kind of reversal; undefined if the row is no reversal, or its kind is unknown. */
-  returns: v.optional(v.picklist(['voided', 'reversed', 'refund', 'chargeback'])),
+  reversalKind: v.optional(v.picklist(['voided', 'reversed', 'refund', 'chargeback'])),
   /** An `account` row that pays money out to our bank. */
   isWithdrawal: v.optional(v.literal(true)),
   /** A won dispute: the row returns charged-back money to us. */

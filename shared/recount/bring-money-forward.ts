@@ -15,7 +15,7 @@ import { providerFailure } from '../provider/provider-failure.ts'
 import { finding, movedMoney } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
-import { moneyRowOf, withDisputed } from '../sync/provider-row.ts'
+import { moneyRowOf, withDisputedAmount } from '../sync/provider-row.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { eventSteps } from './complete-payment.ts'
@@ -174,7 +174,7 @@ type MovedBy = {
 const movedAfter = async (deps: RecountDeps, payment: Payment, { transactionId, at, clawed }: MovedBy) => {
   const transaction = await askForRow(deps, payment, transactionId)
   const moneyRow = transaction && moneyRowOf(transaction)
-  const disputed = moneyRow && transaction && withDisputed(moneyRow, transaction, payment)
+  const disputed = moneyRow && transaction && withDisputedAmount(moneyRow, transaction, payment)
   const row = disputed && withProviderLeg(payment, disputed)
   const moved = row && moveMoney(moneyOf(payment), row)
   if (row === undefined || moved === undefined) return []

@@ -8,7 +8,7 @@ import { countTransition, credit } from '../ledger/shard-store.ts'
 import { commitSucceeded, putPointers } from '../payment/creating-store.ts'
 import { askForNews, type NewsSubject } from '../payment/news/ask-for-news.ts'
 import { requestsOf } from '../payment/news/refresh-payment.ts'
-import { paidBy, paidWhileCreating } from '../payment/news/succeed-payment.ts'
+import { asSucceeded, asSucceededFromCreating } from '../payment/news/succeed-payment.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment/payment.ts'
 import { findStoredPayment, leavePending, transitioned } from '../payment/payment-store.ts'
 import { FAILURE_REASONS } from '../payment-status.ts'
@@ -37,7 +37,7 @@ type Ended = { readonly after: Payment; readonly steps: () => Promise<Steps<stri
 const succeeded = async (deps: RecountDeps, pending: Payment, at: Timestamp): Promise<Ended | undefined> => {
   const capture = await askCapture(deps, pending)
   if (capture === undefined) return undefined
-  const after = paidBy(deps, pending, { capture, at, source: 'operator' })
+  const after = asSucceeded(deps, pending, { capture, at, source: 'operator' })
   const ledger = credit({ ...after, from: 'pending' }, after.netMinor, deps.now())
   return { after, steps: () => ({ payment: leavePending(after), ledger }) }
 }
@@ -52,7 +52,7 @@ const succeededCreating = async (
   if (capture === undefined) return undefined
   const at = stray.event.firedAt
   const { payment_destination: destination } = detailsOf(stray)
-  const after = paidWhileCreating(deps, creating, destination, { capture, at, source: 'operator' })
+  const after = asSucceededFromCreating(deps, creating, destination, { capture, at, source: 'operator' })
   const ledger = credit({ ...after, from: undefined }, after.netMinor, deps.now())
   const steps = async () => {
     await putPointers(deps, after)

@@ -4,7 +4,7 @@ import { type Entry, netsOf } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { entryPages } from '../journal/read-entries.ts'
 import { leftOutToWindow } from '../ledger/window-store.ts'
-import { leftOutRecredit } from '../settlement/close-settlement.ts'
+import { recreditOfEntry } from '../settlement/close-settlement.ts'
 import { isLeftOut, type Settlement } from '../settlement/settlement.ts'
 import { noteLeftOut } from '../settlement/settlement-store.ts'
 import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
@@ -89,7 +89,7 @@ export const recreditLeftOut = async (
   if (entries.length === 0 || ledger === undefined) return []
   const steps = () => {
     const recreditedAt = later(deps.now(), ledger.window.closedUntil)
-    const recredits = entries.map((entry) => leftOutRecredit(settlement, entry, recreditedAt))
+    const recredits = entries.map((entry) => recreditOfEntry(settlement, entry, recreditedAt))
     const noted = entries.map(({ entryId, type, netMinor }) => ({ entryId, type, netMinor, recreditedAt }))
     return {
       settlement: noteLeftOut(settlement, noted),

@@ -74,12 +74,12 @@ export const runtimeDeps = (): Deps => {
     monotonicMs,
     newId: randomUUID,
     randomBytes,
-    aside,
+    inBackground,
   }
 }
 
 /** Starts work without waiting for it. Lambda may freeze it after the answer and continue it in the next request. */
-export const aside: NonNullable<Deps['aside']> = (work) => {
+export const inBackground: NonNullable<Deps['inBackground']> = (work) => {
   void work().catch(() => undefined)
 }
 

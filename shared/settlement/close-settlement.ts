@@ -124,7 +124,7 @@ export const recreditSettlement = async (deps: CloseDeps, input: Close & { reado
  * The re-credit of an entry that this settlement left out: its figures, eligible at once. Its id is derived from the
  * entry, so each entry is re-credited once.
  */
-export const leftOutRecredit = ({ sweptFrom }: Pick<Settlement, 'sweptFrom'>, entry: Entry, postedAt: Timestamp) =>
+export const recreditOfEntry = ({ sweptFrom }: Pick<Settlement, 'sweptFrom'>, entry: Entry, postedAt: Timestamp) =>
   newEntry({
     entryId: derivedUuid('recredit of an entry', entry.entryId),
     type: 'recredit',

@@ -131,7 +131,7 @@ type SettleTrigger = {
   readonly requestId?: string | undefined
 }
 
-type SummedUp = { readonly client: Client; readonly window: Window; readonly end: Timestamp; readonly sums: EntrySums }
+type Summed = { readonly client: Client; readonly window: Window; readonly end: Timestamp; readonly sums: EntrySums }
 
 /**
  * Writes the settlement of a summed window with the current bank details and moves the window, in one transaction. A
@@ -140,7 +140,7 @@ type SummedUp = { readonly client: Client; readonly window: Window; readonly end
  */
 const recordSettlement = async (
   deps: SettleDeps,
-  { client: { clientId, bank }, window, end, sums }: SummedUp,
+  { client: { clientId, bank }, window, end, sums }: Summed,
   { operator, requestId }: SettleTrigger,
 ): Promise<Settlement | undefined> => {
   const createdAt = deps.now()

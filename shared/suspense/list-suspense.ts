@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import type { Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
-import { foundKey } from '../table/keys.ts'
+import { rowKeyOf } from '../table/keys.ts'
 import { listItems, queryPages } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { END_OF_TIME, type Timestamp } from '../time.ts'
@@ -11,7 +11,7 @@ import { type Suspense, SuspenseSchema } from './suspense.ts'
 const PAGE = 100
 
 const itemsIn = async (deps: TableDeps, rows: readonly Item[]): Promise<readonly Suspense[]> => {
-  const items = await deps.table.getMany(rows.map((row) => foundKey('SUSPENSE', row)))
+  const items = await deps.table.getMany(rows.map((row) => rowKeyOf('SUSPENSE', row)))
   return items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
 }
 

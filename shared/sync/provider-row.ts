@@ -11,7 +11,7 @@ import { addMs, DAY_MS } from '../time.ts'
 
 /** The reversal, refund or dispute that a row describes. Undefined: the row paid the payment, or moves no money. */
 export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefined => {
-  const { type, status, returns: kind } = transaction
+  const { type, status, reversalKind: kind } = transaction
   const { transactionId, amountMinor, providerMinor, createdAt, updatedAt: at } = transaction
   const row = { transactionId, amountMinor, providerMinor, createdAt, at }
   if (status === 'reversed') {
@@ -25,7 +25,7 @@ export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefin
 }
 
 /** A chargeback row with the amount that it disputes; undefined when an operator must find out. */
-export const withDisputed = (
+export const withDisputedAmount = (
   row: MoneyRow,
   { disputedMinor }: ProviderTransaction,
   payment: Payment,
@@ -43,7 +43,7 @@ export const isAboutCredit = (known: Payment | undefined, transaction: ProviderT
   known?.status === 'succeeded' && (transaction.providerPaymentId === '' || isCreditedWith(known, transaction))
 
 /** The payment that a row names, in any state. */
-export const storedOf = async (deps: NewsDeps, { reference }: ProviderTransaction) => {
+export const findNamedPayment = async (deps: NewsDeps, { reference }: ProviderTransaction) => {
   const paymentId = paymentIdOf(reference)
   return paymentId && findStoredPayment(deps, paymentId)
 }
@@ -53,7 +53,7 @@ export const mayBeCredited = (stored: StoredPayment | undefined): boolean =>
   stored?.status === 'creating' || stored?.status === 'pending'
 
 /** The money in suspense that a row names. */
-export const findHeld = async (deps: NewsDeps, { providerPaymentId }: ProviderTransaction) => {
+export const findHeldMoney = async (deps: NewsDeps, { providerPaymentId }: ProviderTransaction) => {
   const item = await findSuspense(deps, providerPaymentId)
   return item?.kind === 'money' ? item : undefined
 }

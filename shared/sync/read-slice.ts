@@ -22,7 +22,7 @@ import { noteDensity } from './head-store.ts'
 import type { Slice } from './job-store.ts'
 import { finishJob, keepPosition, noteOpen, releaseJob } from './job-store.ts'
 import { postingBy, type KnownRow as Row } from './reconcile-own-row.ts'
-import { type AskAbout, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
+import { type ProviderLookups, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpen, endReading, latestOf, type OpenHours, registerOpen } from './tail.ts'
 
 /** `read`: to its end. `overtaken`: another worker has it. Otherwise why it was released; its position is kept. */
@@ -153,13 +153,13 @@ export const ASK_AGAIN_MS = 2 * MINUTE_MS
 /** The provider calls that one unbooked transaction may need. */
 const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
 
-export const askAbout = (run: SyncRun): AskAbout => ({
-  allowed: async () => {
+export const lookupsOf = (run: SyncRun): ProviderLookups => ({
+  isAllowed: async () => {
     if (run.silent || run.deps.monotonicMs() >= run.deadlineMs) return false
     for (const operation of QUESTIONS) if ((await run.budget.take(operation)) !== undefined) return false
     return true
   },
-  unanswered: async (reason) => {
+  noteUnanswered: async (reason) => {
     if (reason === 'rate_limited') await run.budget.refused(QUESTIONS)
     // A refusal is about one request, and the provider answers others.
     else if (reason !== 'refused') run.silent = true
@@ -196,7 +196,7 @@ const withPosted = async (deps: NewsDeps, rows: readonly Row[]): Promise<readonl
 /** Isolates the failure of one row: it is logged and the row is checked again alone. */
 const reconcileAlone = async (deps: NewsDeps, run: SyncRun, { transaction, known }: Row): Promise<Reconciled> => {
   try {
-    return await reconcileTransaction(deps, transaction, known, askAbout(run))
+    return await reconcileTransaction(deps, transaction, known, lookupsOf(run))
   } catch (cause) {
     deps.log.error('sync.row_failed', { transaction_id: transaction.transactionId }, cause)
     run.tally.failed++

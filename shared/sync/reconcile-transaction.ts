@@ -20,8 +20,9 @@ import { type NamedPayment, recordSuspense } from '../suspense/record-suspense.t
 import type { Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import {
-  findHeld,
+  findHeldMoney,
   findingOf,
+  findNamedPayment,
   isAboutCredit,
   isCreditedWith,
   isYoung,
@@ -29,9 +30,8 @@ import {
   moneyRowOf,
   recordFinding,
   recordFindingOf,
-  storedOf,
   syncFinding,
-  withDisputed,
+  withDisputedAmount,
 } from './provider-row.ts'
 import { creditByRow, reconcileOwnRow } from './reconcile-own-row.ts'
 
@@ -43,13 +43,16 @@ export type Reconciled =
   | { readonly kind: 'booked'; readonly payment?: Payment }
   | { readonly kind: 'done' | 'open' | 'passed_over' }
 
-export type AskAbout = { allowed(): Promise<boolean>; unanswered(reason: Unanswered['reason']): Promise<void> }
+export type ProviderLookups = {
+  isAllowed(): Promise<boolean>
+  noteUnanswered(reason: Unanswered['reason']): Promise<void>
+}
 
 const DONE: Reconciled = { kind: 'done' }
 const OPEN: Reconciled = { kind: 'open' }
 const PASSED_OVER: Reconciled = { kind: 'passed_over' }
 
-const reconcileMoved = async (
+const reconcileMovement = async (
   deps: NewsDeps,
   payment: Payment,
   transaction: ProviderTransaction,
@@ -61,7 +64,7 @@ const reconcileMoved = async (
     if (moneyRow.type === 'reversal') await recordFindingOf(deps, transaction, payment)
     return DONE
   }
-  const row = withDisputed(moneyRow, transaction, payment)
+  const row = withDisputedAmount(moneyRow, transaction, payment)
   if (row === undefined) {
     const about = { subject: transaction.transactionId, cause: 'disputed_amount_unknown', payment } as const
     await bookWithFinding(deps, houseRowOf(transaction), syncFinding(deps, transaction, about))
@@ -80,7 +83,7 @@ const reconcileCredited = async (
   transaction: ProviderTransaction,
 ): Promise<Reconciled> => {
   const row = moneyRowOf(transaction)
-  if (row) return reconcileMoved(deps, payment, transaction, row)
+  if (row) return reconcileMovement(deps, payment, transaction, row)
   if (!isForAmount(transaction, payment)) {
     await recordFinding(deps, payment, transaction, 'amount_differs')
     return DONE
@@ -118,31 +121,31 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
 const askAndReconcile = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
-  ask: AskAbout,
+  lookups: ProviderLookups,
 ): Promise<Reconciled> => {
   const { type, providerPaymentId, paymentRequestId, transactionId } = transaction
   const paymentId = paymentIdOf(transaction.reference)
   const subject = providerPaymentId || transactionId
   const unexplained = syncFinding(deps, transaction, { subject, cause: 'transaction_unexplained', payment: undefined })
   // Already in suspense: another call would give the same answer.
-  const held = await findHeld(deps, transaction)
+  const held = await findHeldMoney(deps, transaction)
   if (held) return reconcileHeld(deps, held, transaction)
   // Another product of the same provider account: one finding is enough.
   if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return DONE
   const mayBeLate = isYoung(deps, transaction)
-  if (!(await ask.allowed())) return OPEN
+  if (!(await lookups.isAllowed())) return OPEN
   const outcome = await applyProviderNews(deps, { providerPaymentId, paymentRequestId }, 'sync')
   if (outcome.kind === 'deferred') return OPEN
-  if (outcome.kind === 'unanswered') await ask.unanswered(outcome.reason)
+  if (outcome.kind === 'unanswered') await lookups.noteUnanswered(outcome.reason)
   // The id of a row that is not a payment may be of another kind. The provider refuses to look it up.
   const isOtherId = type !== 'payment' && outcome.kind === 'unanswered' && outcome.reason === 'refused'
   if (outcome.kind === 'not_shown' || (outcome.kind === 'unanswered' && !isOtherId)) {
     if (!mayBeLate) await recordSuspense(deps, unexplained)
     return mayBeLate || paymentId !== undefined ? OPEN : DONE
   }
-  const stored = await storedOf(deps, transaction)
+  const stored = await findNamedPayment(deps, transaction)
   if (isCreditedWith(stored, transaction)) return reconcileCredited(deps, stored, transaction)
-  const heldNow = await findHeld(deps, transaction)
+  const heldNow = await findHeldMoney(deps, transaction)
   if (heldNow) return reconcileHeld(deps, heldNow, transaction)
   // The row names one of our payments, so the provider may still show the money later.
   const isOpen = mayBeLate && stored !== undefined
@@ -166,7 +169,7 @@ const recordUnmatched = async (
 }
 
 /** Books a row that is not a payment. Unless it is of the account, or of a payment or suspense, it is a finding. */
-const recordOther = async (
+const reconcileNonPayment = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
   known: Payment | undefined,
@@ -181,7 +184,7 @@ const recordOther = async (
     return PASSED_OVER
   }
   if (moneyRowOf(transaction) && isAboutCredit(known, transaction)) return reconcileCredited(deps, known, transaction)
-  const held = await findHeld(deps, transaction)
+  const held = await findHeldMoney(deps, transaction)
   return held ? reconcileHeld(deps, held, transaction) : recordUnmatched(deps, transaction, known)
 }
 
@@ -204,31 +207,32 @@ export const reconcileTransaction = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
   known: Payment | undefined,
-  ask: AskAbout,
+  lookups: ProviderLookups,
 ): Promise<Reconciled> => {
   const { type, status, providerPaymentId, reference } = transaction
-  if (type === 'unknown' || status === 'unknown') return recordOther(deps, transaction, known)
+  if (type === 'unknown' || status === 'unknown') return reconcileNonPayment(deps, transaction, known)
   if (status === 'pending') return PASSED_OVER
   if (status === 'failed') return passOverFailed(deps, transaction, known)
   // A capture is decided before its reversal.
   if (moneyRowOf(transaction)) {
-    const stored = known?.status === 'succeeded' ? known : await storedOf(deps, transaction)
+    const stored = known?.status === 'succeeded' ? known : await findNamedPayment(deps, transaction)
     // Another row of the page may have credited it after the read.
-    if (stored !== known && stored?.status === 'succeeded') return reconcileTransaction(deps, transaction, stored, ask)
+    if (stored !== known && stored?.status === 'succeeded')
+      return reconcileTransaction(deps, transaction, stored, lookups)
     const isUndecided = mayBeCredited(stored)
     const isOther = type !== 'payment' && paymentIdOf(reference) !== undefined && !isCreditedWith(known, transaction)
-    if (providerPaymentId !== '' && (isUndecided || isOther)) return askAndReconcile(deps, transaction, ask)
+    if (providerPaymentId !== '' && (isUndecided || isOther)) return askAndReconcile(deps, transaction, lookups)
     // Without a payment id there is nothing to ask the provider.
     if (isUndecided && isYoung(deps, transaction)) return OPEN
   }
-  if (type !== 'payment') return recordOther(deps, transaction, known)
+  if (type !== 'payment') return reconcileNonPayment(deps, transaction, known)
   if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)
   if (status === 'success') {
     const credited = await creditByRow(deps, known, transaction)
     if (credited) return reconcileCredited(deps, credited, transaction)
-    return askAndReconcile(deps, transaction, ask)
+    return askAndReconcile(deps, transaction, lookups)
   }
-  const held = await findHeld(deps, transaction)
+  const held = await findHeldMoney(deps, transaction)
   if (held) return reconcileHeld(deps, held, transaction)
   // Reversed before it was credited: an operator must check it if the row names one of our payments.
   if (known) await recordFinding(deps, known, transaction, 'reversed_upstream')

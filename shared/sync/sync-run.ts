@@ -8,7 +8,7 @@ import { isRoundPast, planRound } from './head-store.ts'
 import type { OpenTransaction, Slice, SyncJob } from './job-store.ts'
 import { claimJob, type DueJob, findDueJobs, finishJob, retryOpen } from './job-store.ts'
 import { isYoung, recordFindingOf } from './provider-row.ts'
-import { ASK_AGAIN_MS, askAbout, readSlice, type SliceEnd, type SyncRun } from './read-slice.ts'
+import { ASK_AGAIN_MS, lookupsOf, readSlice, type SliceEnd, type SyncRun } from './read-slice.ts'
 import { reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpen, type OpenHours, registerOpen } from './tail.ts'
 
@@ -154,7 +154,7 @@ const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> =>
   const { transaction } = job
   const paymentId = paymentIdOf(transaction.reference)
   const [known]: readonly Payment[] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
-  const reconciled = await reconcileTransaction(deps, transaction, known, askAbout(run))
+  const reconciled = await reconcileTransaction(deps, transaction, known, lookupsOf(run))
   if (reconciled.kind === 'open') {
     tally.unanswered++
     // The backoff doubles from two minutes to one hour.

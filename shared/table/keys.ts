@@ -56,7 +56,7 @@ export const endpointsPk = (clientId: ClientId) => pkOf('ENDPOINTS', clientId)
 export const ENDPOINT_SK_PREFIX = 'ENDPOINT#'
 export const endpointKey = (clientId: ClientId, endpointId: EndpointId) =>
   keyOf(endpointsPk(clientId), `${ENDPOINT_SK_PREFIX}${endpointId}`)
-export const goneEndpointKey = (clientId: ClientId, endpointId: EndpointId) =>
+export const deletedEndpointKey = (clientId: ClientId, endpointId: EndpointId) =>
   keyOf(endpointsPk(clientId), `GONE#${endpointId}`)
 
 export const paymentKey = (paymentId: PaymentId) => itemKey('PAYMENT', paymentId)
@@ -77,9 +77,9 @@ export const eventKey = (paymentId: PaymentId, type: string) =>
   keyOf(pkOf('PAYMENT', paymentId), `${EVENT_SK_PREFIX}${type}`)
 
 export const deliveryKey = (deliveryId: DeliveryId) => itemKey('DELIVERY', deliveryId)
-export const attemptSkPrefix = 'ATTEMPT#'
+export const ATTEMPT_SK_PREFIX = 'ATTEMPT#'
 export const attemptKey = (deliveryId: DeliveryId, attempt: number) =>
-  keyOf(pkOf('DELIVERY', deliveryId), `${attemptSkPrefix}${String(attempt).padStart(8, '0')}`)
+  keyOf(pkOf('DELIVERY', deliveryId), `${ATTEMPT_SK_PREFIX}${String(attempt).padStart(8, '0')}`)
 
 /** The index owner of a client's payments and events in one part: for the first part the client's own id. */
 export const ownerOf = (clientId: ClientId, part = 0): string => (part === 0 ? clientId : `${clientId}#${part}`)
@@ -88,10 +88,10 @@ export const ownersOf = (clientId: ClientId, parts: number): readonly string[] =
 export const clientOfOwner = (owner: string): string => owner.split('#', 1)[0] ?? owner
 
 export const ledgerPk = (clientId: ClientId, part = 0) => pkOf('LEDGER', ownerOf(clientId, part))
-const shardSkPrefix = 'SHARD#'
+const SHARD_SK_PREFIX = 'SHARD#'
 export const shardKey = (clientId: ClientId, shard: number, part = 0) =>
-  keyOf(ledgerPk(clientId, part), `${shardSkPrefix}${String(shard).padStart(2, '0')}`)
-export const shardNumberOf = (sk: string): number => Number(sk.slice(shardSkPrefix.length))
+  keyOf(ledgerPk(clientId, part), `${SHARD_SK_PREFIX}${String(shard).padStart(2, '0')}`)
+export const shardNumberOf = (sk: string): number => Number(sk.slice(SHARD_SK_PREFIX.length))
 export const WINDOW_SK = 'WINDOW'
 export const windowKey = (clientId: ClientId): Key => ({ pk: ledgerPk(clientId), sk: WINDOW_SK })
 
@@ -152,7 +152,7 @@ export const auditHeadKey = (subject: string): Key => ({ pk: pkOf('AUDIT', subje
 export const isSuspenseKey = ({ sk }: Key): boolean => sk === 'SUSPENSE'
 
 /** The primary key of an index row. Throws for a row of another partition kind. */
-export const foundKey = (partition: Partition, { pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): Key => {
+export const rowKeyOf = (partition: Partition, { pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): Key => {
   assertInvariant(
     typeof pk === 'string' && typeof sk === 'string' && pk.startsWith(pkPrefix(partition)),
     `the index returned a key outside ${partition}`,

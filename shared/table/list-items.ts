@@ -1,7 +1,7 @@
 import type { TableDeps } from '../deps.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { fieldName, type Item } from './attributes.ts'
-import { foundKey, type Key, type Partition } from './keys.ts'
+import { type Key, type Partition, rowKeyOf } from './keys.ts'
 import { type IndexName, keyAttributes, TABLE_SCHEMA } from './schema.ts'
 import type { QueryInput, Reads } from './table.ts'
 
@@ -34,7 +34,7 @@ export const listItems = async (
     const limit = countOnly ? Math.min(left, SKIP_CHUNK) : page.perPage - keys.length
     const found = await deps.table.query({ index, partition, newestFirst: true, cursor, limit, countOnly })
     if (countOnly) left -= found.count
-    else keys.push(...found.items.map((item) => foundKey(kind, item)))
+    else keys.push(...found.items.map((item) => rowKeyOf(kind, item)))
     cursor = found.cursor
   } while (cursor && keys.length < page.perPage)
   return (await deps.table.getMany(keys, reads)).filter(isStillIn(index, [partition]))
@@ -65,7 +65,7 @@ export const listMergedItems = async (
   const keys: Key[] = []
   let passed = 0
   for await (const { items } of mergedPages(deps, { index, partitions, newestFirst: true, limit })) {
-    keys.push(...items.slice(Math.max(0, first - passed)).map((item) => foundKey(kind, item)))
+    keys.push(...items.slice(Math.max(0, first - passed)).map((item) => rowKeyOf(kind, item)))
     passed += items.length
     if (keys.length >= page.perPage) break
   }

@@ -87,7 +87,7 @@ export const busyClient = async (waiting = 3): Promise<BusyClient> => {
   }
 }
 
-const ASK = { allowed: async () => false, unanswered: async () => undefined }
+const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
 const MAX_LOOKS = 3
 const LOOK_AGAIN_MS = 1_000
 
@@ -173,14 +173,14 @@ export const ownRow = (payment: Payment, at: Timestamp, keptMinor = KEPT): Provi
 
 /** The payment's own row, voided. */
 export const voidRow = (payment: Payment, at: Timestamp): ProviderTransaction => ({
-  ...rowOf(payment, at, { transactionId: `txn_${payment.paymentId}`, status: 'reversed', returns: 'voided' }),
+  ...rowOf(payment, at, { transactionId: `txn_${payment.paymentId}`, status: 'reversed', reversalKind: 'voided' }),
   providerMinor: minor(0),
 })
 
 export const refundRow = (payment: Payment, at: Timestamp, amount: number): ProviderTransaction =>
   rowOf(payment, at, {
     type: 'return',
-    returns: 'refund',
+    reversalKind: 'refund',
     transactionId: `refund_${payment.paymentId}_${amount}`,
     amountMinor: minor(amount),
     providerMinor: minor(-amount),
@@ -192,7 +192,7 @@ const DISPUTE_FEE = 5_000
 const chargebackRow = (payment: Payment, at: Timestamp): ProviderTransaction =>
   rowOf(payment, at, {
     type: 'return',
-    returns: 'chargeback',
+    reversalKind: 'chargeback',
     transactionId: `dispute_${payment.paymentId}`,
     amountMinor: minor(DISPUTED + DISPUTE_FEE),
     disputedMinor: minor(DISPUTED),

@@ -46,7 +46,7 @@ const TELLING = /(^|\.)(log|metrics)\.\w+$|^note(Used|Units)$/
 const BOUND = /^[A-Z][A-Z_0-9]*$/
 /** How much a step reads, tries, names or keeps at most: another number changes what it costs, and no answer. */
 const WORK =
-  /^(SLICES|PAGE|\w+_PAGE|PAGE_\w+|\w+_(OF_A|A|OF)_PAGE|CONCURRENCY|SIDE_BY_SIDE|\w*TRIES|\w*ROUNDS|\w*LOOKS|\w+_(READ|KEPT|COUNTED|AT_ONCE|AT_A_TIME|NAMED|TOGETHER)|NAMED|NAMES_KEPT|CACHE_\w+|\w+_LIMIT|REMEMBERED|WINDOW|BATCH|ROWS|RUN_\w+|WHOLE_RUN_MS|JOBS_A_QUERY|LOOKED_AT|MAX_PAGES|SKIP_CHUNK|MAX_KEYS|MIN_HELPERS|ITEMS_OF_A_PART|HEARD_SECONDS|POLL_\w+|\w+_POLL_MS)$/
+  /^(SLICES|PAGE|\w+_PAGE|PAGE_\w+|\w+_(OF_A|A|OF)_PAGE|CONCURRENCY|SIDE_BY_SIDE|\w*TRIES|\w*ROUNDS|\w*LOOKS|\w+_(READ|KEPT|COUNTED|AT_ONCE|AT_A_TIME|NAMED|TOGETHER)|NAMED|NAMES_KEPT|CACHE_\w+|\w+_LIMIT|REMEMBERED|WINDOW|BATCH|ROWS|RUN_\w+|WHOLE_RUN_MS|JOBS_A_QUERY|LOOKED_AT|MAX_PAGES|SKIP_CHUNK|MAX_KEYS|MIN_HELPERS|ITEMS_OF_A_PART|COUNTER_FRESH_SECONDS|POLL_\w+|\w+_POLL_MS)$/
 
 const nameOf = (node: ESTree.Node | null | undefined): string => {
   if (node?.type === 'MemberExpression') return nameOf(node.property)

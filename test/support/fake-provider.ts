@@ -9,7 +9,7 @@ import type {
   TransactionFilter,
   TransactionPage,
 } from '../../shared/provider/provider.ts'
-import { isOtherChannel } from '../../shared/provider/xendit/xendit-channels.ts'
+import { isNonWalletCode } from '../../shared/provider/xendit/xendit-channels.ts'
 import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 
@@ -106,8 +106,8 @@ export const fakeProvider = () => {
     getBalance: async () => ({ kind: 'found', value: { account: 'CASH', amountMinor: ZERO } }),
     pauseMs: () => 0,
     callsLeft: () => undefined,
-    isOtherChannel,
-    nameFor: () => UPSTREAM,
+    isNonWalletCode,
+    providerNameFor: () => UPSTREAM,
   }
   const answers = { ...healthy }
   const recorded = <Name extends ProviderOperation>(operation: Name) =>
@@ -130,9 +130,9 @@ export const fakeProvider = () => {
     cancelRequest: recorded('cancelRequest'),
     listTransactions: recorded('listTransactions'),
     getBalance: recorded('getBalance'),
-    isOtherChannel,
+    isNonWalletCode,
     pauseMs: (operation: ProviderOperation) => answers.pauseMs(operation),
-    nameFor: (channel: Parameters<Provider['nameFor']>[0]) => answers.nameFor(channel),
+    providerNameFor: (channel: Parameters<Provider['providerNameFor']>[0]) => answers.providerNameFor(channel),
     callsLeft: (operation: ProviderOperation) => answers.callsLeft(operation),
     script: <Name extends keyof Provider>(name: Name, implementation: Provider[Name]): void => {
       answers[name] = implementation

@@ -34,7 +34,7 @@ export const storedEndpoint = async (deps: TestDeps, overrides: Partial<Endpoint
   const sealedSecret = await deps.sealer.seal(SIGNING_SECRET, endpoint)
   await deps.table.write(insertEndpoint({ ...endpoint, sealedSecret }))
   // Every client has a window. An existing one is kept.
-  await deps.table.write(newWindow(endpoint.clientId, { bornAt: deps.now(), parts: 1 }))
+  await deps.table.write(newWindow(endpoint.clientId, { createdAt: deps.now(), parts: 1 }))
   return endpoint
 }
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { pageOf } from '../../shared/page.ts'
-import { foundKey, PARTITIONS, pkPrefix } from '../../shared/table/keys.ts'
+import { PARTITIONS, pkPrefix, rowKeyOf } from '../../shared/table/keys.ts'
 import { listItems, listMergedItems, mergedPages } from '../../shared/table/list-items.ts'
 import { isNew, put, update } from '../../shared/table/step.ts'
 import { interceptTable, queriesIn, recordTable } from '../support/intercept-table.ts'
@@ -143,6 +143,6 @@ it.each([
   { pk: 'PAYMENT#1' },
   { sk: 'PAYMENT' },
   {},
-])('foundKey refuses %j where a payment is looked for', (row) => {
-  expect(() => foundKey('PAYMENT', row)).toThrow('not of PAYMENT')
+])('rowKeyOf refuses %j where a payment is looked for', (row) => {
+  expect(() => rowKeyOf('PAYMENT', row)).toThrow('outside PAYMENT')
 })

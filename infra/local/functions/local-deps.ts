@@ -8,7 +8,7 @@ import type { QueueName } from '../../../shared/queues.ts'
 import { joinedReads, retryingTable } from '../../../shared/runtime/aws/retrying-table.ts'
 import { snsAlerts } from '../../../shared/runtime/aws/sent-messages.ts'
 import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
-import { aside } from '../../../shared/runtime/runtime-deps.ts'
+import { inBackground } from '../../../shared/runtime/runtime-deps.ts'
 import type { Sealer, Secrets } from '../../../shared/secrets.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { timestampOf } from '../../../shared/time.ts'
@@ -79,7 +79,7 @@ export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => D
       monotonicMs,
       newId: randomUUID,
       randomBytes,
-      aside,
+      inBackground,
     }
   }
 }

@@ -8,7 +8,7 @@ import type { Payment } from '../../payment/payment.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
 import type { Adjustment } from '../../posting/adjustment-store.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
-import { leftOutRecredit, recreditEntry } from '../../settlement/close-settlement.ts'
+import { recreditEntry, recreditOfEntry } from '../../settlement/close-settlement.ts'
 import type { Settlement } from '../../settlement/settlement.ts'
 import { attributeName } from '../../table/attributes.ts'
 import { paymentKey } from '../../table/keys.ts'
@@ -129,7 +129,7 @@ export const auditLeftOut = async (deps: StoreDeps, settlement: Settlement, entr
     leftOut.map(async ({ entryId, type, netMinor, recreditedAt }) => {
       const entry = entries.find((one) => one.entryId === entryId)
       if (entry === undefined) return []
-      const expected = leftOutRecredit(settlement, entry, recreditedAt)
+      const expected = recreditOfEntry(settlement, entry, recreditedAt)
       const recredit = await findEntry(deps, { clientId }, expected)
       return [
         ...differs('settlement.left_out.type', entryId, entry.type, type),

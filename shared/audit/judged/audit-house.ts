@@ -8,7 +8,7 @@ import { houseOf } from '../../journal/entry.ts'
 import { type HouseEntry, type HouseTotal, houseEntriesOf, houseTotals } from '../../journal/house-store.ts'
 import { ZERO } from '../../money.ts'
 import { heldOf, MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
-import { foundKey, idOf, suspenseKey } from '../../table/keys.ts'
+import { idOf, rowKeyOf, suspenseKey } from '../../table/keys.ts'
 import { queryPages } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../../time.ts'
@@ -121,7 +121,7 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
   }
   const clientOf = (id: string) => of.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
   for await (const rows of queryPages(deps, list)) {
-    const keys = rows.map((row) => foundKey('SUSPENSE', row))
+    const keys = rows.map((row) => rowKeyOf('SUSPENSE', row))
     await judge(ownedItems(keys, await deps.table.getMany(keys)))
   }
   // The index shows an item later than the journal does: an item that only entries name is read by its key.

@@ -20,7 +20,7 @@ import { PaymentSchema } from '../../payment/payment-store.ts'
 import { type Adjustment, listAdjustments } from '../../posting/adjustment-store.ts'
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
-import { foundKey, idOf, type Key, ownersOf, paymentKey, settlementKey } from '../../table/keys.ts'
+import { idOf, type Key, ownersOf, paymentKey, rowKeyOf, settlementKey } from '../../table/keys.ts'
 import { mergedPages, queryPages, shareOf } from '../../table/list-items.ts'
 import { addMs, DAY_MS } from '../../time.ts'
 import { type Difference, differs, shown, when } from '../../verdict/difference.ts'
@@ -81,7 +81,7 @@ export const storedSettlements = async function* (
   }
   const list = { index: 'by-owner', partition: [clientId, 'settlement'], limit: PAGE } as const
   for await (const rows of queryPages(deps, list)) {
-    const keys = rows.map((row) => foundKey('SETTLEMENT', row))
+    const keys = rows.map((row) => rowKeyOf('SETTLEMENT', row))
     yield read(ownedItems(keys, await deps.table.getMany(keys)))
   }
   for (let missing = named.difference(known); missing.size > 0; missing = named.difference(known)) {
@@ -172,7 +172,7 @@ export const ownedPayments = async function* (
           range: { between: asked },
         } as const)
   for await (const { items } of mergedPages(deps, { ...list, limit: shareOf(PAGE, owners) })) {
-    const keys = items.map((row) => foundKey('PAYMENT', row))
+    const keys = items.map((row) => rowKeyOf('PAYMENT', row))
     yield ownedItems(keys, await deps.table.getMany(keys))
   }
 }
@@ -211,7 +211,7 @@ export const auditTrails = async (
   const list = { index: 'by-owner', partition: [clientId, AUDIT_RECORD_ENTITY], limit: RECORDS_READ } as const
   const subjects = new Set<string>()
   for await (const rows of queryPages(deps, full ? list : { ...list, range })) {
-    for (const row of rows) subjects.add(idOf(foundKey('AUDIT', row).pk))
+    for (const row of rows) subjects.add(idOf(rowKeyOf('AUDIT', row).pk))
   }
   subjects.delete(clientId)
   const judge = async (subject: string) => (await readTrail(deps, subject)).differences

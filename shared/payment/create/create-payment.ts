@@ -33,7 +33,7 @@ const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: 
     part: partForClaim(client, paymentId, now),
     status: 'creating',
     request,
-    provider: deps.provider.nameFor(request),
+    provider: deps.provider.providerNameFor(request),
     attempt: 1,
     claimedAt: now,
     leaseUntil: addMs(now, ATTEMPT_LEASE_MS),

@@ -14,7 +14,7 @@ export type AttemptDeps = Pick<Deps, 'table' | 'sleep' | 'provider' | 'now' | 'm
 type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId'> & {
   readonly message: string
   /** The provider refused our account, not this payment. */
-  readonly ofAccount?: boolean | undefined
+  readonly isAccountWide?: boolean | undefined
 }
 
 export const RETRY = 'retry with the same Idempotency-Key'
@@ -41,8 +41,8 @@ export const ourFailure = (code: keyof typeof FAILURES, paymentRequestId?: strin
 
 export const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>): Failure => {
   if (answer.kind === 'refused') {
-    const { kind: outcome, code, ofAccount } = answer
-    return { outcome, code, ofAccount, message: `the provider refused the payment: ${code}` }
+    const { kind: outcome, code, isAccountWide } = answer
+    return { outcome, code, isAccountWide, message: `the provider refused the payment: ${code}` }
   }
   const { kind: outcome, reason: code } = answer
   if (answer.kind === 'not_executed') {
@@ -84,9 +84,9 @@ export const failAttempt = async (
   creating: CreatingPayment,
   failure: Failure,
 ): Promise<CreateResult> => {
-  const { message, outcome, code, ofAccount = false } = failure
+  const { message, outcome, code, isAccountWide = false } = failure
   // Alarms must distinguish a refusal of one payment from a failure of ours.
-  const isRefusal = outcome === 'refused' && !ofAccount
+  const isRefusal = outcome === 'refused' && !isAccountWide
   deps.log.warn(isRefusal ? 'payment.create_refused' : 'payment.create_failed', {
     ...loggedPayment({ ...creating, ...creating.request }),
     reason: code ?? outcome,

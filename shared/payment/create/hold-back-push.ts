@@ -12,7 +12,7 @@ import { createFailed } from './end-attempt.ts'
 
 /** A push has one row. More are read, because rows of other references could hide it. */
 const ROWS_OF_PAGE = 50
-const MAX_PAGES = 5
+const MAX_TRANSACTION_PAGES = 5
 
 /** Later reversals do not say whether a push was paid. */
 const MAY_BE_PAYMENT: ReadonlySet<ProviderTransaction['type']> = new Set(['payment', 'unknown'])
@@ -27,7 +27,7 @@ const endOfCall = ({ endedAt, startedAt }: ProviderAttempt): Timestamp => endedA
 const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> => {
   const own: ProviderTransaction[] = []
   let afterId: string | undefined
-  for (let page = 0; page < MAX_PAGES; page++) {
+  for (let page = 0; page < MAX_TRANSACTION_PAGES; page++) {
     const filter = { reference, limit: ROWS_OF_PAGE, ...(afterId !== undefined && { afterId }) }
     const answer = await deps.provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)
     if (answer.kind !== 'found' || answer.value.unreadableIds?.length) break

@@ -94,7 +94,7 @@ export type RuleError = { readonly field: string; readonly message: string }
 // The cut may split a surrogate pair.
 const quoted = (value: string | undefined) => (value ?? '').slice(0, MAX_QUOTED).toWellFormed()
 
-export type RuleFacts = { readonly now: Timestamp; readonly provider: Pick<Provider, 'isOtherChannel'> }
+export type RuleFacts = { readonly now: Timestamp; readonly provider: Pick<Provider, 'isNonWalletCode'> }
 
 const checkChannel = ({ method, channel_code: code }: PaymentBody, { now, provider }: RuleFacts) => {
   if (method === 'qris') return code ? 'channel_code must be omitted for method qris' : undefined
@@ -103,7 +103,7 @@ const checkChannel = ({ method, channel_code: code }: PaymentBody, { now, provid
   const isBank = isSupportedBank(code, now)
   const isForBank = method === 'virtual_account'
   if (!isForBank && !CHANNEL_CODE.test(code)) return 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
-  const isSupported = isForBank ? isBank : !isBank && !provider.isOtherChannel(code)
+  const isSupported = isForBank ? isBank : !isBank && !provider.isNonWalletCode(code)
   return isSupported ? undefined : `unsupported channel_code for method ${method}: ${quoted(code)}`
 }
 

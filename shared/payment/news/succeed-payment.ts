@@ -12,7 +12,7 @@ import type { NewsDeps, ProviderNews } from './ask-for-news.ts'
 type Paid = { readonly capture: ProviderPayment; readonly at: Timestamp; readonly source: NewsSource }
 
 /** The payment after its capture: open, and credited with the estimated fee. */
-export const paidBy = (
+export const asSucceeded = (
   { stage }: Pick<NewsDeps, 'stage'>,
   payment: Payment,
   { capture, at, source }: Paid,
@@ -30,7 +30,7 @@ export const paidBy = (
 })
 
 /** The same for a payment that is still being created: it becomes visible as succeeded. */
-export const paidWhileCreating = (
+export const asSucceededFromCreating = (
   deps: Pick<NewsDeps, 'stage'>,
   creating: CreatingPayment,
   destination: string | undefined,
@@ -38,7 +38,7 @@ export const paidWhileCreating = (
 ): Payment => {
   const upstream = { paymentRequestId: paid.capture.paymentRequestId, destination }
   const made = newPayment(creating, upstream, { createdAt: paid.at, expiresAt: undefined })
-  return { ...paidBy(deps, made, paid), rememberedProviderPaymentIds: undefined }
+  return { ...asSucceeded(deps, made, paid), rememberedProviderPaymentIds: undefined }
 }
 
 /**
@@ -54,7 +54,7 @@ export const succeedPayment = async (
   source: NewsSource,
 ): Promise<Payment | undefined> => {
   const at = deps.now()
-  const succeeded = paidBy(deps, payment, { capture, at, source })
+  const succeeded = asSucceeded(deps, payment, { capture, at, source })
   const ledger = credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, at)
   const by = { status: 'succeeded', at, source } as const
   const outcome = await commitTransition(deps, succeeded, by, { payment: leavePending(succeeded), ledger })
@@ -93,7 +93,7 @@ const succeedCreating = async (
   { destination, source }: { readonly destination: string | undefined; readonly source: NewsSource },
 ): Promise<Payment | undefined> => {
   const at = deps.now()
-  const succeeded = paidWhileCreating(deps, creating, destination, { capture, at, source })
+  const succeeded = asSucceededFromCreating(deps, creating, destination, { capture, at, source })
   await putPointers(deps, succeeded)
   const ledger = credit({ ...succeeded, from: undefined }, succeeded.netMinor, at)
   const by = { status: 'succeeded', at, source } as const

@@ -28,7 +28,7 @@ const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = n
   ['REVERSED', 'reversed'],
 ])
 /** The kind of reversal, by type and status: a payment's own row, or a row of its own type. */
-const RETURNS: ReadonlyMap<string, ProviderTransaction['returns']> = new Map([
+const REVERSAL_KINDS: ReadonlyMap<string, ProviderTransaction['reversalKind']> = new Map([
   ['PAYMENT VOIDED', 'voided'],
   ['PAYMENT REVERSED', 'reversed'],
   ['REFUND SUCCESS', 'refund'],
@@ -86,7 +86,7 @@ const TransactionSchema = v.pipe(
     const net = isPaid && settled && isFeeFinal ? row.net_amount : undefined
     const moved = Math.abs(row.net_amount ?? row.amount)
     const shownFee = (row.fee?.xendit_fee ?? 0) + (row.fee?.value_added_tax ?? 0)
-    const showsDisputed = isFeeFinal && RETURNS.get(`${row.type} SUCCESS`) === 'chargeback'
+    const showsDisputed = isFeeFinal && REVERSAL_KINDS.get(`${row.type} SUCCESS`) === 'chargeback'
     return {
       type,
       transactionId: row.id,
@@ -95,7 +95,7 @@ const TransactionSchema = v.pipe(
       paymentRequestId: row.product_data?.payment_request_id,
       reference: row.reference_id ?? '',
       status,
-      returns: RETURNS.get(`${row.type} ${row.status}`),
+      reversalKind: REVERSAL_KINDS.get(`${row.type} ${row.status}`),
       ...(row.type === 'WITHDRAWAL' && { isWithdrawal: true }),
       ...(row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS' && { isDisputeWon: true }),
       currency: row.currency,

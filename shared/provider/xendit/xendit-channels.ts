@@ -52,5 +52,5 @@ const isLink = (text: string) =>
 export const OTHER_CHANNELS: readonly string[] = ['QRIS', 'CARDS', 'ALFAMART', 'INDOMARET', '*_VIRTUAL_ACCOUNT']
 
 /** True for a provider code that is no wallet; any other counts as one (spec 2.1.1). */
-export const isOtherChannel = (code: string): boolean =>
+export const isNonWalletCode = (code: string): boolean =>
   OTHER_CHANNELS.some((other) => (other.startsWith('*') ? code.endsWith(other.slice(1)) : code === other))

@@ -49,8 +49,8 @@ export const createAnswer = (outcome: HttpOutcome, asked: CreateRequestInput): C
   if (status === 429) return { kind: 'not_executed', reason: code }
   if (!REFUSED_STATUSES.has(status) || EXISTS.has(code)) return unclear(`HTTP ${status} ${code}`)
   if (NOT_NOW.has(code)) return { kind: 'not_executed', reason: code }
-  const ofAccount = ACCOUNT_STATUSES.has(status) || ACCOUNT_CODES.has(code)
-  return { kind: 'refused', code, ...(ofAccount && { ofAccount }) }
+  const isAccountWide = ACCOUNT_STATUSES.has(status) || ACCOUNT_CODES.has(code)
+  return { kind: 'refused', code, ...(isAccountWide && { isAccountWide }) }
 }
 
 const readCreated = (json: unknown, asked: CreateRequestInput): CreateAnswer => {

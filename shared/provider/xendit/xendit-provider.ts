@@ -16,7 +16,7 @@ import type {
 } from '../provider.ts'
 import { readProviderKey } from '../provider-secrets.ts'
 import { BalanceSchema, CASH_ACCOUNT, TransactionPageSchema } from './transaction-schema.ts'
-import { isOtherChannel } from './xendit-channels.ts'
+import { isNonWalletCode } from './xendit-channels.ts'
 import { createAnswer, createBody } from './xendit-create.ts'
 import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema } from './xendit-schema.ts'
 
@@ -70,8 +70,8 @@ export const xenditProvider = (options: XenditOptions): Provider => {
   return {
     pauseMs: limits.pauseMs,
     callsLeft: limits.callsLeft,
-    isOtherChannel,
-    nameFor: () => UPSTREAM,
+    isNonWalletCode,
+    providerNameFor: () => UPSTREAM,
     createRequest: (input, timeoutMs) => createRequest(send, input, timeoutMs),
     getRequest: (id, timeoutMs) =>
       get(send, { operation: 'getRequest', path: `${REQUESTS}/${id}`, id, timeoutMs }, RequestSchema),

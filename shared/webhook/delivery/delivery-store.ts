@@ -3,7 +3,7 @@ import type { Deps, TableDeps } from '../../deps.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { type DeliveryId, deliveryIdFor, type PaymentId } from '../../ids.ts'
 import { toItem } from '../../table/attributes.ts'
-import { attemptSkPrefix, deliveryKey } from '../../table/keys.ts'
+import { ATTEMPT_SK_PREFIX, deliveryKey } from '../../table/keys.ts'
 import {
   all,
   any,
@@ -139,7 +139,7 @@ export const attemptsOf = async (
   if (attempts <= held.length) return held
   const { items } = await deps.table.query({
     partition: [deliveryKey(deliveryId).pk],
-    range: { beginsWith: attemptSkPrefix },
+    range: { beginsWith: ATTEMPT_SK_PREFIX },
     limit: Math.min(most, SHOWN_ATTEMPTS),
     newestFirst: true,
   })

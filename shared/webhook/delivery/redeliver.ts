@@ -51,7 +51,7 @@ export const redeliver = async (
 ): Promise<void> => {
   const delivery = await requireDelivery(deps, clientId, deliveryId)
   const endpoint = await requireEnabledEndpoint(deps, delivery)
-  await begin(deps, delivery, endpoint, recorded(deps, operator))
+  await begin(deps, delivery, endpoint, withAuditRecord(deps, operator))
 }
 
 /** The same for its merchant, with the same errors. Of concurrent calls, one begins a round. */
@@ -60,7 +60,7 @@ export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: stri
   const endpoint = await findEndpoint(deps, clientId, delivery.endpointId)
   // A deleted endpoint is not found.
   if (!endpoint?.enabled) throw ownDisabled()
-  const begun = await begin(deps, delivery, endpoint, unrecorded(deps))
+  const begun = await begin(deps, delivery, endpoint, withoutAuditRecord(deps))
   deps.log.info('delivery.redelivered', { delivery_id: delivery.deliveryId, client_id: clientId })
   return { delivery: begun, attempts }
 }
@@ -92,13 +92,13 @@ const requireEnabledEndpoint = async (deps: TableDeps, { clientId, endpointId }:
 
 const ownDisabled = () => invalid('the endpoint is disabled', undefined, 'GET /v1/events lists what it missed.')
 
-const unrecorded =
+const withoutAuditRecord =
   (deps: RoundDeps): WriteRound =>
   (_, steps) =>
     deps.table.transact(steps)
 
 /** With an operator's audit record. A missing delivery had no status before. */
-const recorded =
+const withAuditRecord =
   (deps: RedeliverDeps, operator: string): WriteRound =>
   ({ deliveryId: subject, clientId, status }, steps) => {
     const before = status === 'scheduled' ? undefined : { status }
@@ -112,7 +112,7 @@ export const redeliverToEndpoint = async (
   { clientId, endpointId, operator, ...asked }: SinceRequest & Owned & { readonly operator: string },
 ): Promise<Redelivered> => {
   const endpoint = await requireEnabledEndpoint(deps, { clientId, endpointId })
-  return redeliverSince(deps, endpoint, asked, recorded(deps, operator))
+  return redeliverSince(deps, endpoint, asked, withAuditRecord(deps, operator))
 }
 
 /** A merchant sends its own endpoint the events that it has missed since a time. Throws 404 and 422. */
@@ -123,7 +123,7 @@ export const redeliverOwnSince = async (
   const endpoint = await requireEndpoint(deps, { clientId, endpointId: parseEndpointId(id) })
   const asked = parseRedeliverBody(rawBody)
   if (!endpoint.enabled) throw ownDisabled()
-  const redelivered = await redeliverSince(deps, endpoint, asked, unrecorded(deps))
+  const redelivered = await redeliverSince(deps, endpoint, asked, withoutAuditRecord(deps))
   const { endpointId } = endpoint
   deps.log.info('delivery.redelivered', { endpoint_id: endpointId, client_id: clientId, deliveries: redelivered.count })
   return redelivered

@@ -14,7 +14,7 @@ import {
   insertEndpoint,
   liveEndpoints,
   MAX_ENDPOINTS,
-  moveToGone,
+  markDeleted,
   requireEndpoint,
 } from './endpoint-store.ts'
 import { assertSafeUrl } from './safe-url.ts'
@@ -76,7 +76,7 @@ export const deleteEndpoint = async (
   const after = { ...before, enabled: false, deletedAt: before.deletedAt ?? deps.now() }
   if (before.deletedAt === undefined) {
     const record = { subject: endpointId, clientId, operator, action: 'delete-endpoint', before: toEndpointDto(before) }
-    await write(deps, record, moveToGone(before, after.deletedAt))
+    await write(deps, record, markDeleted(before, after.deletedAt))
   }
   return after
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { TableDeps } from '../../deps.ts'
 import { notFound } from '../../errors.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
-import { ENDPOINT_SK_PREFIX, endpointKey, endpointsPk, goneEndpointKey } from '../../table/keys.ts'
+import { deletedEndpointKey, ENDPOINT_SK_PREFIX, endpointKey, endpointsPk } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import {
   absent,
@@ -54,7 +54,7 @@ export const findEndpointEver = async (
   endpointId: EndpointId,
 ): Promise<Endpoint | undefined> => {
   const live = await findEndpoint(deps, clientId, endpointId)
-  return live ?? v.parse(StoredEndpoint, await deps.table.get(goneEndpointKey(clientId, endpointId), FIELDS))
+  return live ?? v.parse(StoredEndpoint, await deps.table.get(deletedEndpointKey(clientId, endpointId), FIELDS))
 }
 
 const readEndpoints = async (deps: TableDeps, clientId: ClientId, range?: Range): Promise<readonly Endpoint[]> => {
@@ -86,9 +86,9 @@ export const changeEndpoint = (endpoint: Endpoint, changes: Partial<Pick<Endpoin
   update(endpointKey(endpoint.clientId, endpoint.endpointId), { set: changes }, asRead(endpoint))
 
 /** Moves a deleted endpoint, without its secret, to a key that events do not read. */
-export const moveToGone = (endpoint: Endpoint, deletedAt: Timestamp) => ({
+export const markDeleted = (endpoint: Endpoint, deletedAt: Timestamp) => ({
   endpoint: remove(endpointKey(endpoint.clientId, endpoint.endpointId), asRead(endpoint)),
-  gone: put(goneEndpointKey(endpoint.clientId, endpoint.endpointId), { ...endpoint, enabled: false, deletedAt }),
+  gone: put(deletedEndpointKey(endpoint.clientId, endpoint.endpointId), { ...endpoint, enabled: false, deletedAt }),
 })
 
 /** Marks that the endpoint holds workers, unless it is marked already. It cannot change what operators set. */
@@ -109,7 +109,7 @@ export const moveLastAlert = async (
   from: Timestamp | undefined,
   to: Timestamp | undefined,
 ): Promise<boolean> => {
-  const key = deletedAt === undefined ? endpointKey(clientId, endpointId) : goneEndpointKey(clientId, endpointId)
+  const key = deletedAt === undefined ? endpointKey(clientId, endpointId) : deletedEndpointKey(clientId, endpointId)
   const change = to === undefined ? { remove: ['lastAlertAt'] } : { set: { lastAlertAt: to } }
   return (await deps.table.write(updateFields(key, change, all(exists, unchanged('lastAlertAt', from))))).applied
 }

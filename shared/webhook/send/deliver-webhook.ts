@@ -32,7 +32,7 @@ type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' |
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage): Promise<void> => {
   const beganMs = deps.monotonicMs()
-  const { delivery, endpoint } = await findBoth(deps, message)
+  const { delivery, endpoint } = await readDeliveryAndEndpoint(deps, message)
   if (!delivery) return drop(deps, message, 'unknown_delivery')
   if (delivery.status !== 'scheduled') return drop(deps, message, 'finished')
   if (message.attempt <= delivery.attempts) return drop(deps, message, 'attempt_made')
@@ -47,7 +47,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
 }
 
 /** The delivery and its endpoint. Throws if the message names another endpoint: the wrong secret would sign. */
-const findBoth = async (deps: DeliverDeps, { deliveryId, clientId, endpointId }: DeliveryMessage) => {
+const readDeliveryAndEndpoint = async (deps: DeliverDeps, { deliveryId, clientId, endpointId }: DeliveryMessage) => {
   const [row, owner] = await deps.table.getMany([deliveryKey(deliveryId), endpointKey(clientId, endpointId)])
   const delivery = row && v.parse(DeliverySchema, row)
   const isOwn = delivery === undefined || (delivery.clientId === clientId && delivery.endpointId === endpointId)

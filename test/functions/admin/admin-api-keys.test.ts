@@ -5,7 +5,7 @@ import { handler as revokeApiKey } from '../../../functions/admin/revoke-api-key
 import { type ApiKey, keyIdOf } from '../../../shared/client/api-key-store.ts'
 import { authenticate } from '../../../shared/client/authenticate.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
-import { aside } from '../../../shared/runtime/runtime-deps.ts'
+import { inBackground } from '../../../shared/runtime/runtime-deps.ts'
 import { apiKeyKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { issueKey } from '../../support/client-builders.ts'
@@ -134,7 +134,7 @@ describe('list-api-keys (design section 7)', () => {
     const watched = recordTable(deps)
     const begun: Promise<unknown>[] = []
     const begin = (work: () => Promise<unknown>) => void begun.push(work())
-    const environment = () => ({ ...watched.deps, memory: {}, aside: begin })
+    const environment = () => ({ ...watched.deps, memory: {}, inBackground: begin })
     const [first, second] = [environment(), environment()]
     const used = async () => {
       for (const one of [first, second, first]) await authenticate(one, header)
@@ -160,7 +160,8 @@ describe('list-api-keys (design section 7)', () => {
     const never = { ...deps, table: { ...deps.table, write: () => new Promise<never>(() => {}) } }
     const broken = { ...deps, table: { ...deps.table, write: async () => Promise.reject(new Error('no table')) } }
 
-    for (const table of [never, broken]) expect(await authenticate({ ...table, aside }, header)).toStrictEqual(client)
+    for (const table of [never, broken])
+      expect(await authenticate({ ...table, inBackground }, header)).toStrictEqual(client)
   })
 
   it('shows a client its own keys without their texts, newest first, revoked ones too', async () => {

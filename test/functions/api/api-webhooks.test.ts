@@ -4,7 +4,7 @@ import { put } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
 import type { Delivery, DeliveryAttempt } from '../../../shared/webhook/delivery/delivery.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { markDeleted } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { anApi } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
@@ -46,7 +46,7 @@ it('GET /v1/webhook_endpoints (design section 8) shows all endpoints that are no
   deps.clock.advance(1)
   const { clientId } = caller
   const disabled = await storedEndpoint(deps, { clientId, enabled: false, eventTypes: ['payment.succeeded'] })
-  await deps.table.transact(moveToGone(await storedEndpoint(deps, { clientId }), deps.now()))
+  await deps.table.transact(markDeleted(await storedEndpoint(deps, { clientId }), deps.now()))
   await storedEndpoint(deps)
 
   const answer = await ask('listWebhookEndpoints')

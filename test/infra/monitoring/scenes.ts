@@ -49,7 +49,7 @@ export const refusedCreate: Scene = async (deps) => {
 
 const refusedCreates: Scene = async (deps) => {
   await createByApi(deps)
-  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'INVALID_API_KEY', ofAccount: true }))
+  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'INVALID_API_KEY', isAccountWide: true }))
   await createByApi(deps)
   await refusedCreate(deps)
 }

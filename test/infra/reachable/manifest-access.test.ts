@@ -102,7 +102,7 @@ const bundle = (code: string) => `
 var clientKey = (id) => ({ pk: "CLIENT#" + id, sk: "CLIENT" });
 var paymentKey = (id) => ({ pk: "PAYMENT#" + id, sk: "PAYMENT" });
 var pausesKey = { pk: "QUOTA#pauses", sk: "QUOTA" };
-var foundKey = (partition, key) => key;
+var rowKeyOf = (partition, key) => key;
 // shared/table/list-items.ts
 var listItems = async (deps, options) => deps.table.getMany(await deps.table.query(options));
 // shared/table/list-items.ts
@@ -123,7 +123,7 @@ describe('what the code of a bundle can reach', () => {
     ['is written out', '(deps, id) => deps.table.get({ pk: id, sk: "X" })'],
     ['is taken out of an item', '(deps, item) => put(item.key, {})'],
     ['is changed after it was built', '(id) => { let key = paymentKey(id); key = id; return update(key, {}) }'],
-    ['is of a found item of any kind', '(deps, kind, item) => deps.table.get(foundKey(kind, item))'],
+    ['is of a found item of any kind', '(deps, kind, item) => deps.table.get(rowKeyOf(kind, item))'],
     ['is of an index that is not a literal', '(deps, index) => deps.table.query({ index, partition: [] })'],
     ['is of a query whose options come from outside', '(deps, options) => deps.table.query({ ...options })'],
     ['is of a query that says neither index nor partition', '(deps) => deps.table.query({ limit: 1 })'],
@@ -164,7 +164,7 @@ describe('what the code of a bundle can reach', () => {
   })
 
   it('knows every key builder by what it builds', () => {
-    const builders = Object.keys(keys).filter((name) => /Key$|P[kK]s?$/.test(name) && !/^(is|found)/.test(name))
+    const builders = Object.keys(keys).filter((name) => /Key$|P[kK]s?$/.test(name) && !name.startsWith('is'))
 
     expect([...KEY_BUILDERS.keys()].toSorted()).toStrictEqual(builders.toSorted())
     expect(new Set(KEY_BUILDERS.values())).toStrictEqual(new Set(keys.PARTITIONS))

@@ -11,7 +11,7 @@ const isIndex = (text: unknown): text is IndexName => typeof text === 'string' &
 /** The kind of key of each builder in `table/keys.ts`. Each one builds a key here, so that a new builder needs no entry. */
 export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
   Object.entries(keys).flatMap(([name, member]) => {
-    if (name === 'foundKey' || name === 'pkPrefix' || name.startsWith('is')) return []
+    if (name === 'rowKeyOf' || name === 'pkPrefix' || name.startsWith('is')) return []
     const built: unknown = typeof member === 'function' ? Reflect.apply(member, undefined, ['a', '1', 'c']) : member
     const [first]: readonly unknown[] = Array.isArray(built) ? built : [built]
     const pk: unknown = Object(first)['pk'] ?? first
@@ -24,7 +24,7 @@ export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
 const builtBy = ({ moduleOf }: Bundle, node: Node): keys.Partition | undefined => {
   const named = node.type === 'CallExpression' ? node.callee : node
   if (moduleOf(nameOf(named)) !== 'shared/table/keys.ts') return undefined
-  const [kind] = node.type === 'CallExpression' && nameOf(named) === 'foundKey' ? node.arguments : []
+  const [kind] = node.type === 'CallExpression' && nameOf(named) === 'rowKeyOf' ? node.arguments : []
   const literal = kind && nameOf(kind)
   return kind?.type === 'Literal' && isPartition(literal) ? literal : KEY_BUILDERS.get(String(nameOf(named)))
 }

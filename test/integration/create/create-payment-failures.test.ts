@@ -167,7 +167,7 @@ it('a failed commit releases its lease: the next request takes over at once, and
 })
 
 it('a payment has the provider of its channel, from the claim on', async ({ deps, client }) => {
-  deps.provider.script('nameFor', ({ method }) => (method === 'qris' ? 'another' : 'xendit'))
+  deps.provider.script('providerNameFor', ({ method }) => (method === 'qris' ? 'another' : 'xendit'))
 
   const qris = await create(deps, client, aRequest({ method: 'qris', channelCode: undefined }))
   const bank = await create(deps, client)

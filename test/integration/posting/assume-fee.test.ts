@@ -27,7 +27,7 @@ import { putRaw, rawItem } from '../../support/tampering.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
-const ASK = { allowed: async () => false, unanswered: async () => undefined }
+const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
 
 /** What the sync does with a row. */
 const notify = async (deps: TestDeps, payment: Payment, row: ProviderTransaction) =>

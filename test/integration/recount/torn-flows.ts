@@ -18,7 +18,7 @@ import { aDayLater, sweptNow } from '../../support/settlement-builders.ts'
 import { creditedPayment, type PaidUpstream, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
-const ASK = { allowed: async () => true, unanswered: async () => {} }
+const ASK = { isAllowed: async () => true, noteUnanswered: async () => {} }
 
 /** The sync reads every row of the provider. */
 export const syncRows = async (deps: TestDeps): Promise<void> => {
@@ -68,7 +68,7 @@ const closing = (status: 'failed' | 'expired'): Flow =>
 type Row = (deps: MemoryDeps, paid: PaidUpstream) => ProviderTransaction
 
 const ownRow: Row = (deps, paid) => rowNow(deps, paid, { transactionId: `txn_${paid.payment.paymentId}` })
-const voidRow: Row = (deps, paid) => ({ ...ownRow(deps, paid), status: 'reversed', returns: 'voided' })
+const voidRow: Row = (deps, paid) => ({ ...ownRow(deps, paid), status: 'reversed', reversalKind: 'voided' })
 
 const refundRow =
   (amount: number): Row =>
@@ -77,7 +77,7 @@ const refundRow =
       ...NOT_SETTLED,
       transactionId: `txn-refund-${amount}`,
       type: 'return',
-      returns: 'refund',
+      reversalKind: 'refund',
       amountMinor: minor(amount),
       providerMinor: minor(-amount),
     })
@@ -89,7 +89,7 @@ const disputeRow =
       ...NOT_SETTLED,
       transactionId,
       type: 'return',
-      returns: 'chargeback',
+      reversalKind: 'chargeback',
       amountMinor: minor(45_000),
       disputedMinor: minor(40_000),
       providerMinor: minor(-45_000),

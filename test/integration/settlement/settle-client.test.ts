@@ -187,7 +187,7 @@ describe('settle-client, the worker of the sweep', () => {
       await expectBalanced(deps, client.clientId)
     }
     expect(await settlementsOf(deps, broken)).toStrictEqual([])
-    await expect(sweep(deps, broken)).rejects.toThrow('the last settlement of a client is not there')
+    await expect(sweep(deps, broken)).rejects.toThrow('the previous settlement of a client is missing')
     await deps.table.write(update(window, { remove: ['lastSettlementId'] }))
     await work(deps, first)
     await expectBalanced(deps, broken.clientId)

@@ -33,7 +33,7 @@ const entryAt = (number: number, at: Timestamp) =>
 /** A stored settlement with `count` entries, a millisecond apart. */
 const settledEntries = async (deps: TestDeps, count: number) => {
   const clientId = aClientId()
-  await deps.table.write(newWindow(clientId, { bornAt: deps.now(), parts: 1 }))
+  await deps.table.write(newWindow(clientId, { createdAt: deps.now(), parts: 1 }))
   const settlement = await storedSettlement(deps, { clientId, entryCount: count })
   const entries = Array.from({ length: count }, (_, at) => entryAt(at, addMs(settlement.sweptFrom, at)))
   await Promise.all(entries.map((entry) => deps.table.write(putEntry({ clientId }, entry))))

@@ -71,7 +71,7 @@ it('a refund that was only reported, because it failed, still moves the money', 
 const DISPUTED = { amountMinor: minor(125_000), disputedMinor: minor(100_000), providerMinor: minor(-125_000) }
 
 const dispute = (deps: TestDeps, paid: PaidUpstream) =>
-  rowNow(deps, paid, { type: 'return', returns: 'chargeback', keptMinor: undefined, ...DISPUTED })
+  rowNow(deps, paid, { type: 'return', reversalKind: 'chargeback', keptMinor: undefined, ...DISPUTED })
 
 const wonRow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) =>
   rowNow(deps, paid, { type: 'correction', isDisputeWon: true, keptMinor: undefined, ...fields })

@@ -48,7 +48,7 @@ describe('sync: rows that name money in suspense', () => {
     ['a void that gives back the fee', true, {}, { status: 'reversed', providerMinor: minor(100_000) }, 2],
     ['a void of a row that has not settled', true, NOT_SETTLED, { status: 'reversed' }, 1],
     ['a refund', true, {}, back, 2],
-    ['a dispute', true, {}, { ...back, returns: 'chargeback' }, 2],
+    ['a dispute', true, {}, { ...back, reversalKind: 'chargeback' }, 2],
   ])('%s leaves nothing of it anywhere', async ([, isSecond, fields, taken, booked], { deps, rows, hold, sync }) => {
     const cause = isSecond ? 'second_capture' : 'unknown_reference'
     const { own, item } = await hold(cause, fields)
@@ -135,7 +135,7 @@ describe('sync: rows that name money in suspense', () => {
     const { own, item } = await hold('unknown_reference')
     const amounts = { amountMinor: minor(30_000), disputedMinor: minor(25_000), providerMinor: minor(-30_000) }
 
-    await sync(settledRow(own, deps.now(), { ...back, ...amounts, returns: 'chargeback' }))
+    await sync(settledRow(own, deps.now(), { ...back, ...amounts, reversalKind: 'chargeback' }))
 
     expect(await item()).toMatchObject({ status: 'open', refundedMinor: 25_000 })
     expect(await sumsOf(deps)).toMatchObject({ suspenseMinor: 75_000 })

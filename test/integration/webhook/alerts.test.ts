@@ -8,7 +8,7 @@ import { endAlert } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { findEndpoint, moveLastAlert, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { findEndpoint, markDeleted, moveLastAlert } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
@@ -148,7 +148,7 @@ describe('alerts about one endpoint', () => {
 
   it('name the deliveries of an endpoint that was deleted meanwhile, once', async () => {
     const { deps, endpoint, deliveries, named } = await world(2)
-    await deps.table.transact(moveToGone(endpoint, deps.now()))
+    await deps.table.transact(markDeleted(endpoint, deps.now()))
 
     await dueAlerts(deps)
 

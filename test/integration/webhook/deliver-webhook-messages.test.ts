@@ -7,7 +7,7 @@ import { exists, update } from '../../../shared/table/step.ts'
 import { expiresAfter } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { changeEndpoint, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { changeEndpoint, markDeleted } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { interceptTable, recordTable, type TableCall } from '../../support/intercept-table.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -58,7 +58,7 @@ describe('deliver-webhook: repeated, late and unneeded messages', () => {
 describe('deliver-webhook: what is not there', () => {
   it.for([
     ['disabled', (endpoint: Endpoint) => ({ endpoint: changeEndpoint(endpoint, { enabled: false }) })],
-    ['deleted', (endpoint: Endpoint) => moveToGone(endpoint, endpoint.createdAt)],
+    ['deleted', (endpoint: Endpoint) => markDeleted(endpoint, endpoint.createdAt)],
   ] as const)('skips the rest when the endpoint is %s meanwhile', async ([, change], { deps, endpoint, delivery }) => {
     deps.answerWebhooks(async () => FAILED)
     await deliverWebhook(deps, messageFor(delivery))

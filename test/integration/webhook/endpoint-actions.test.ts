@@ -4,13 +4,13 @@ import { handler as registerEndpoint } from '../../../functions/admin/register-e
 import { handler as sendTestEvent } from '../../../functions/admin/send-test-event.ts'
 import { handler as updateEndpoint } from '../../../functions/admin/update-endpoint.ts'
 import type { EndpointId } from '../../../shared/ids.ts'
-import { endpointKey, goneEndpointKey } from '../../../shared/table/keys.ts'
+import { deletedEndpointKey, endpointKey } from '../../../shared/table/keys.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import {
   findEndpointEver,
   insertEndpoint,
   liveEndpoints,
-  moveToGone,
+  markDeleted,
 } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { beforeFirst, failingOn } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, withClient } from '../../support/operator-actions.ts'
@@ -91,7 +91,7 @@ describe('delete-endpoint', () => {
 
     expect(answer).toMatchObject({ status: 200, body: { endpoint_id: endpoint.endpointId, enabled: false } })
     expect(await stored(deps, endpoint)).toStrictEqual({ ...endpoint, enabled: false, deletedAt: deps.now() })
-    const kept = await deps.table.get(goneEndpointKey(endpoint.clientId, endpoint.endpointId))
+    const kept = await deps.table.get(deletedEndpointKey(endpoint.clientId, endpoint.endpointId))
     expect(kept).not.toHaveProperty('sealedSecret')
     expect(await deps.table.get(endpointKey(endpoint.clientId, endpoint.endpointId))).toBeUndefined()
     const records = await auditRecordsOf(deps, endpoint.endpointId)
@@ -205,7 +205,7 @@ describe('register-endpoint (spec 2.4)', () => {
   it('allows twenty endpoints: disabled ones count, deleted ones do not', async () => {
     const { deps, clientId } = await withClient()
     for (let made = 0; made < 19; made++) await storedEndpoint(deps, { clientId, enabled: made > 0 })
-    await deps.table.transact(moveToGone(await storedEndpoint(deps, { clientId }), deps.now()))
+    await deps.table.transact(markDeleted(await storedEndpoint(deps, { clientId }), deps.now()))
     expect(await register(deps, clientId)).toMatchObject({ status: 200 })
 
     expect(await register(deps, clientId)).toMatchObject({

@@ -6,7 +6,7 @@ import { eventKey } from '../../../shared/table/keys.ts'
 import { addMs, expiresAfter, timestampOf } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { changeEndpoint, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { changeEndpoint, markDeleted } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -148,7 +148,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
   const disable = (endpoint: Endpoint) => ({ endpoint: changeEndpoint(endpoint, { enabled: false }) })
   it.each([
     ['disabled', disable, 'the endpoint is disabled'],
-    ['deleted', (endpoint: Endpoint) => moveToGone(endpoint, endpoint.createdAt), deleted],
+    ['deleted', (endpoint: Endpoint) => markDeleted(endpoint, endpoint.createdAt), deleted],
   ])('is refused when the endpoint is %s, with a hint', async (_, change, message) => {
     const { deps, endpoint, again, row } = await arrange()
     await deps.table.transact<string>(change(endpoint))

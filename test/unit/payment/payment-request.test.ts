@@ -6,13 +6,13 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { GatewayError } from '../../../shared/errors.ts'
 import { parsePaymentRequest } from '../../../shared/payment/create/parse-payment-request.ts'
-import { isOtherChannel } from '../../../shared/provider/xendit/xendit-channels.ts'
+import { isNonWalletCode } from '../../../shared/provider/xendit/xendit-channels.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { faultsOf } from '../../support/described-answers.ts'
 import { nearly } from '../../support/hostile-values.ts'
 import { runs } from '../../support/runs.ts'
 
-const FACTS = { now: timestampOf(Date.UTC(2026, 0, 15)), provider: { isOtherChannel } }
+const FACTS = { now: timestampOf(Date.UTC(2026, 0, 15)), provider: { isNonWalletCode } }
 
 const isDescribed = (body: unknown) => faultsOf('/components/schemas/CreatePayment', body).length === 0
 const parse = (body: unknown) =>

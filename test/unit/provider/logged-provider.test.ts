@@ -8,7 +8,7 @@ import { aCreateInput } from '../../support/scripted-provider.ts'
 describe('the log line of a call of the provider', () => {
   it.each<[string, CreateAnswer, 0 | 1]>([
     ['a refusal of the one payment', { kind: 'refused', code: 'INVALID_VALUE_ERROR' }, 0],
-    ['a refusal of our account', { kind: 'refused', code: 'INVALID_API_KEY', ofAccount: true }, 1],
+    ['a refusal of our account', { kind: 'refused', code: 'INVALID_API_KEY', isAccountWide: true }, 1],
     ['a call that was not carried out', { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' }, 1],
     ['a call without an answer', { kind: 'unknown', reason: 'timeout' }, 1],
   ])('says whether the provider is in trouble: %s', async (_case, answer, trouble) => {

@@ -152,7 +152,7 @@ describe('xendit create: what an answer proves (design section 4)', () => {
   const PROOFS = {
     unknown: (reason: string) => ({ kind: 'unknown', reason, answered: true }),
     'refused, for what the payment is': (_: string, code: string) => ({ kind: 'refused', code }),
-    'refused, for what our account is': (_: string, code: string) => ({ kind: 'refused', code, ofAccount: true }),
+    'refused, for what our account is': (_: string, code: string) => ({ kind: 'refused', code, isAccountWide: true }),
     'not executed': (_: string, reason: string) => ({ kind: 'not_executed', reason }),
   }
 

@@ -57,7 +57,7 @@ describe('xendit listTransactions', () => {
     const amounts = { currency: 'IDR', amountMinor: 150_000, keptMinor: 4_440, providerMinor: 145_560 }
     const settled = { settledAt: '2026-11-20T04:05:00.000Z', settlesAt: '2026-11-20T04:05:00.000Z' }
     const times = { ...settled, createdAt: undefined, updatedAt: '2026-11-20T04:06:00.000Z' }
-    const kind = { type: 'payment', isCaptured: true, status: 'success', returns: undefined, category: undefined }
+    const kind = { type: 'payment', isCaptured: true, status: 'success', reversalKind: undefined, category: undefined }
     expect(await rows({})).toStrictEqual([{ ...kind, ...ids, ...amounts, ...times }])
   })
 
@@ -140,8 +140,8 @@ describe('xendit listTransactions', () => {
     ['CHARGEBACK', 'SUCCESS', 'success', 'chargeback'],
     ['chargeback_deduction', 'SUCCESS', 'success', 'chargeback'],
     ['CHARGEBACK_REVERSAL', 'SUCCESS', 'success', undefined],
-  ])('reads a row of %s at %s as %s, by which money goes back: %s', async (type, sent, status, returns) => {
-    expect(await rows({ type, status: sent })).toMatchObject([{ status, returns }])
+  ])('reads a row of %s at %s as %s, by which money goes back: %s', async (type, sent, status, reversalKind) => {
+    expect(await rows({ type, status: sent })).toMatchObject([{ status, reversalKind }])
   })
 
   it('reads only a won dispute as money that is returned', async () => {
