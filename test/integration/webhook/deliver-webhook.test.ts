@@ -10,7 +10,7 @@ import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { hopSeconds } from '../../../shared/webhook/send/record-attempt-result.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
-import { interceptTable, recordTable } from '../../support/intercept-table.ts'
+import { beforeFirst, interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
@@ -144,6 +144,18 @@ describe('deliver-webhook: workers that die or are slow', () => {
     deps.clock.advance(15)
     await deliverWebhook(deps, { ...messageFor(delivery), attempt: 2 })
     expect(await rowOf(deps, delivery)).toMatchObject({ attempts: 2, nextAttemptAt: addMs(again, 120_000) })
+  })
+
+  it('records a lost attempt once when two workers find its expired claim', async ({ deps, delivery }) => {
+    deps.answerWebhooks(() => Promise.reject(new Error('the process died')))
+    await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow('the process died')
+    deps.clock.advance(15)
+
+    const raced = beforeFirst(deps, 'transact', () => deliverWebhook(deps, messageFor(delivery)))
+    await deliverWebhook(raced, messageFor(delivery))
+
+    expect(await attemptRows(deps, delivery)).toMatchObject([{ number: 1, error: 'unknown' }])
+    expect(deps.lines.at(-1)).toMatchObject({ code: 'delivery.dropped', fields: { reason: 'claim_lost' } })
   })
 
   it('claims no attempt later than three seconds after its start', async ({ deps, delivery }) => {
