@@ -16,8 +16,10 @@ export const OPERATOR = v.pipe(v.string(), v.trim(), v.minLength(1, 'must name w
 /** An operator's notes on a change: the only text that may have several lines. */
 export const NOTES = textField(1_000)
 
+type ActionInput = v.GenericSchema & { readonly entries: v.ObjectEntries }
+
 /** What the operators' command line shows and parses with. */
-export type AdminAction<Schema extends v.GenericSchema = v.GenericSchema> = {
+export type AdminAction<Schema extends ActionInput = ActionInput> = {
   /** The list of actions shows its first sentence. */
   readonly summary: string
   readonly input: Schema
@@ -50,16 +52,18 @@ const withoutHiddenCharacters = (payload: object): void => {
   if (first) throw invalid(`${first[0]}: ${first[1][0]}`, fieldErrors, HINT)
 }
 
-/** A reading action ignores `operator`, because some tools always send it. */
-const withoutUnusedOperator = (input: v.GenericSchema, payload: object): object => {
-  const takesOperator = 'entries' in input && typeof input.entries === 'object' && 'operator' in (input.entries ?? {})
-  if (takesOperator || !('operator' in payload)) return payload
-  const { operator: _, ...rest } = payload
-  return rest
-}
+/** Null for an optional field counts as absent. A reading action ignores `operator`, because some tools always send it. */
+const presentFields = ({ entries }: ActionInput, payload: object): object =>
+  Object.fromEntries(
+    Object.entries(payload).filter(([name, value]) => {
+      const field = Object.hasOwn(entries, name) ? entries[name] : undefined
+      if (field === undefined) return name !== 'operator'
+      return value !== null || v.is(field, null)
+    }),
+  )
 
 /** Wraps an operator action. A refusal is an answer, and no stack trace. `audit`: the last audit record. */
-export const adminHandler = <const Schema extends v.GenericSchema>(
+export const adminHandler = <const Schema extends ActionInput>(
   { summary, input }: AdminAction<Schema>,
   run: (request: ActionRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<object>,
 ): AdminHandler =>
@@ -72,7 +76,7 @@ export const adminHandler = <const Schema extends v.GenericSchema>(
         audit = { ...record, request_id: requestId }
       }
       try {
-        const payload = withoutUnusedOperator(input, objectFrom(event))
+        const payload = presentFields(input, objectFrom(event))
         const parsed = parseInput(input, payload, HINT)
         withoutHiddenCharacters(payload)
         const body = await run(requestOf(parsed), { ...deps, invocation: { requestId, recorded } })
