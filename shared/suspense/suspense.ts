@@ -81,4 +81,6 @@ export const toSuspenseDto = (item: Suspense) => ({
   created_at: item.createdAt,
   resolution: item.resolution ?? null,
   notes: item.notes ?? null,
+  // An operator who refunds the rest by bank must not refund this part again.
+  ...(item.refundedMinor !== undefined && { refunded_minor: item.refundedMinor }),
 })
