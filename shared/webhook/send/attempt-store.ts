@@ -7,11 +7,14 @@ import { attemptKey, deliveryKey } from '../../table/keys.ts'
 import { absent, all, type Condition, dueWork, equals, put, update } from '../../table/step.ts'
 import { expiresAfter, type Timestamp } from '../../time.ts'
 import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery/delivery.ts'
-import { CLAIM_FIELDS, isStatus, SCHEDULE_FIELDS, schedule, UNLISTED_FIELD } from '../delivery/delivery-store.ts'
+import { CLAIM_FIELDS, SCHEDULE_FIELDS, schedule, UNLISTED_FIELD } from '../delivery/delivery-store.ts'
 
-/** No worker has made or claimed the attempt that was read. A skipped round leaves its number to the next round. */
+/**
+ * No worker has made or claimed the attempt that was read. Only a scheduled delivery has a time for it; a skipped round
+ * leaves its number to the next round.
+ */
 const unclaimed = ({ attempts, nextAttemptAt }: Delivery): Condition =>
-  all(isStatus('scheduled'), equals('attempts', attempts), equals('nextAttemptAt', nextAttemptAt), absent('claimToken'))
+  all(equals('attempts', attempts), equals('nextAttemptAt', nextAttemptAt), absent('claimToken'))
 
 export type Claim = { readonly token: string; readonly until: Timestamp }
 
