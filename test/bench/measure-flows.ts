@@ -3,7 +3,7 @@ import { DAY_MS, MINUTE_MS } from '../../shared/time.ts'
 import { NO_FAULTS } from '../simulation/world/faults.ts'
 import { type HttpRequest, operate, requestAs } from '../simulation/world/lambda.ts'
 import { addTenant } from '../simulation/world/tenants.ts'
-import { drive } from '../simulation/world/world.ts'
+import { runUntil } from '../simulation/world/world.ts'
 import { ASSUMPTIONS, PAYMENT_BODY } from './assumptions.ts'
 import { storedBytes } from './meter-table.ts'
 import { type Flow, type MeteredWorld, startMeteredWorld } from './metered-world.ts'
@@ -112,7 +112,7 @@ const abandonOne = async (walked: MeteredMerchant): Promise<Flow> => {
   const { world, measure, merchant } = walked
   world.faults = { ...NO_FAULTS, merchantFails: 1 }
   const target = { operator: 'bench', client_id: merchant.clientId, endpoint_id: merchant.endpoints[0]?.endpointId }
-  const sent = await drive(world, operate(world, 'send-test-event', target))
+  const sent = await runUntil(world, operate(world, 'send-test-event', target))
   if (sent?.status !== 200) throw new Error(`no test event was sent: ${JSON.stringify(sent)}`)
   let invocations = 0
   const flow = await measure('deliver-webhook', 'a delivery given up', async () => {
@@ -129,10 +129,10 @@ type Body = Readonly<Record<string, unknown>>
 export const startMerchant = async (metered?: MeteredWorld) => {
   const started = metered ?? (await startMeteredWorld())
   const { world } = started
-  const merchant = await drive(world, addTenant(world, 0, 1))
+  const merchant = await runUntil(world, addTenant(world, 0, 1))
   /** The body of an answer with this status and these fields. Any other is refused: a failed flow costs too little. */
   const ask = async (name: string, asked: HttpRequest, status = 200, says: Body = {}): Promise<Body> => {
-    const reply = await drive(world, requestAs(world, merchant, name, asked))
+    const reply = await runUntil(world, requestAs(world, merchant, name, asked))
     const isOther = Object.entries(says).some(([field, value]) => reply?.body[field] !== value)
     if (reply?.status !== status || isOther) throw new Error(`${name} answered ${reply?.text ?? 'nothing'}`)
     return reply.body

@@ -8,7 +8,7 @@ import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { loadFunctions } from '../simulation/world/environments.ts'
 import { invoke } from '../simulation/world/lambda.ts'
 import { sqsEvent } from '../simulation/world/sim-queue.ts'
-import { createWorld, drive, MAX_ROWS_A_PAGE, type World } from '../simulation/world/world.ts'
+import { createWorld, MAX_ROWS_A_PAGE, runUntil, type World } from '../simulation/world/world.ts'
 import { emittedBy } from '../support/emitted-by.ts'
 import type { ASSUMPTIONS } from './assumptions.ts'
 import { type Detail, meterTable } from './meter-table.ts'
@@ -34,7 +34,7 @@ export const faultlessWorld = async () =>
 
 /** Runs a handler to its end. Throws when it fails, because a failed flow costs too little. */
 export const runHandler = async (world: World, functionName: string, event: object): Promise<unknown> => {
-  const invocation = await drive(world, invoke(world, functionName, event))
+  const invocation = await runUntil(world, invoke(world, functionName, event))
   if (invocation.kind !== 'done') throw new Error(`${functionName} ${invocation.kind}`)
   return invocation.result
 }

@@ -13,7 +13,7 @@ import cdkJson from '../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../infra/stack/add-stacks.ts'
 import { stackNameOf } from '../../infra/stack/stack-name-of.ts'
 import type { DeployedStage } from '../../infra/stack/stage.ts'
-import { takesEvery } from '../support/runs.ts'
+import { isNightly } from '../support/runs.ts'
 import { synthesised } from '../support/stack-template.ts'
 import { EVERYTHING, OPTIONAL_STAGES } from '../support/stage-options.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
@@ -193,7 +193,7 @@ const partOf = ({ stackName }: Stack, stage: DeployedStage) =>
 
 /** The stages without options and with all options; in the nightly run also each option alone. */
 const checkedStages = Object.entries(OPTIONAL_STAGES).filter(
-  ([what]) => takesEvery || what === 'dev' || what === 'prod with everything',
+  ([what]) => isNightly || what === 'dev' || what === 'prod with everything',
 )
 
 const checkedStacks = checkedStages.flatMap(([what, stage]) => {
@@ -223,7 +223,7 @@ describe('the rule packs AwsSolutions, Serverless and PCI', () => {
   })
 })
 
-it.runIf(takesEvery)(
+it.runIf(isNightly)(
   'a stage with every option passes the check of CloudFormation’s schemas',
   () => {
     const outdir = tempDirectory()

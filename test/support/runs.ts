@@ -4,8 +4,8 @@ const TIMES = Number(process.env['TEST_RUNS'] ?? 1)
 export const runs = (usual: number): number => usual * TIMES
 
 /** Whether tests take every case instead of a sample: in the nightly run. */
-export const takesEvery = TIMES > 1
+export const isNightly = TIMES > 1
 
 /** Every `oneIn`th case; all cases in the nightly run. */
 export const sampleOf = <Case>(cases: readonly Case[], oneIn: number): readonly Case[] =>
-  takesEvery ? cases : cases.filter((_, at) => at % oneIn === 0)
+  isNightly ? cases : cases.filter((_, at) => at % oneIn === 0)

@@ -4,7 +4,7 @@ import { KEY_UNITS, PAYMENT_UNITS } from '../../../infra/stack/capacity/payment-
 import { DAY_MS } from '../../../shared/time.ts'
 import { operate } from '../../simulation/world/lambda.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'
-import { drive } from '../../simulation/world/world.ts'
+import { runUntil } from '../../simulation/world/world.ts'
 import { projectText } from '../../support/source-file.ts'
 import { startMerchant, walkPayment } from '../measure-flows.ts'
 import { unitsIn } from '../meter-table.ts'
@@ -111,7 +111,7 @@ const maxUnits = async (parts: number, payments: number): Promise<number> => {
   const walked = await startMerchant()
   const { world, run, passTime, writtenIn, merchant } = walked
   const client = { operator: 'bench', client_id: merchant.clientId, ledger_parts: parts }
-  const grown = await drive(world, operate(world, 'update-client', client))
+  const grown = await runUntil(world, operate(world, 'update-client', client))
   expect(grown).toMatchObject({ status: 200, body: { ledger_parts: parts } })
   await passTime(61_000)
   const before = new Map(writtenIn)

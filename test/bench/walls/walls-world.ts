@@ -4,7 +4,7 @@ import { connectCallbacks, requestAs } from '../../simulation/world/lambda.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { addTenant } from '../../simulation/world/tenants.ts'
 import { connectSources } from '../../simulation/world/triggers.ts'
-import { drive } from '../../simulation/world/world.ts'
+import { runUntil } from '../../simulation/world/world.ts'
 import { faultlessWorld, runHandler } from '../metered-world.ts'
 
 /** When an unpaid virtual account expires. A whole day would need too many payments, made one by one. */
@@ -19,7 +19,7 @@ const startWallsWorld = async (callsPerMinute: number) => {
   Object.assign(world, { callsPerMinute, providerMs: PROVIDER_MS })
   connectSources(world)
   connectCallbacks(world)
-  const merchant = await drive(world, addTenant(world, 0, 1))
+  const merchant = await runUntil(world, addTenant(world, 0, 1))
   let keys = 0
   const create = async (): Promise<string | undefined> => {
     const body = JSON.stringify({ ...BODY, expires_in_seconds: EXPIRES_IN_SECONDS })

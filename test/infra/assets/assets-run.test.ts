@@ -22,7 +22,7 @@ import { resolveStack } from '../../../infra/operate/trace/resolve-stack.ts'
 import { SOURCE_MAPS } from '../../../infra/stack/project-root.ts'
 import { proveVersions } from '../../../shared/runtime/release/prove-versions.ts'
 import { lambdaAnswer, lambdaEvent } from '../../support/lambda-answer.ts'
-import { takesEvery } from '../../support/runs.ts'
+import { isNightly } from '../../support/runs.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 import { assemblyFiles, type BundledFunction, bundledStage, lambdaEnvironment } from './bundled-stage.ts'
 
@@ -60,7 +60,7 @@ const assetOf = (name = '') => {
 }
 
 describe('the assets of the stack', () => {
-  it.runIf(takesEvery)('are the same after a second synthesis of the same code', async () => {
+  it.runIf(isNightly)('are the same after a second synthesis of the same code', async () => {
     const again = tempDirectory()
     await bundledStage(STAGE, again)
 
@@ -129,7 +129,7 @@ const RUN = `
 
 /** Bundles differ by trigger kind and clients, so one function of each pair is tested; the nightly run tests all. */
 const firstOfEach = Map.groupBy(MANIFEST, (spec) => [spec.trigger.kind, ...clientsOf(spec)].join(' ')).values()
-const ASKED = takesEvery ? MANIFEST : [...firstOfEach].flatMap(([spec]) => spec ?? [])
+const ASKED = isNightly ? MANIFEST : [...firstOfEach].flatMap(([spec]) => spec ?? [])
 
 it('the assets of the stack load without other files, and each answers the proof of a release', async () => {
   const table = await startLocalHttpServer({ port: 0, answer: () => jsonReply(200, {}) })

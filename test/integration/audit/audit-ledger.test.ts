@@ -33,7 +33,7 @@ import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
 import { putRaw, rawItem, tamperingsOf } from '../../support/tampering.ts'
 import { messageFor, storedEndpoint } from '../../support/webhook-builders.ts'
 import { auditedHistory } from './audited-history.ts'
-import { unseenBy } from './unseen-by.ts'
+import { undetectedBy } from './undetected-by.ts'
 
 describe('the answer of audit-ledger', () => {
   it('is `balanced` without a wait when all figures agree', async () => {
@@ -189,7 +189,7 @@ describe('the audit of deliveries', () => {
     const tamperings = tamperingsOf(await rawItem(deps, deliveryKey(deliveryId)), { loose: MOVES, imprecise: [] })
     expect(tamperings.map(({ name }) => name).join()).toContain('url')
 
-    expect(await unseenBy(deps, clientId, { tamperings, ids: [deliveryId] })).toStrictEqual([])
+    expect(await undetectedBy(deps, clientId, { tamperings, ids: [deliveryId] })).toStrictEqual([])
   })
 
   it.each<[string, string, (delivered: Delivered) => Step]>([

@@ -22,7 +22,7 @@ import {
   shardRow,
   windowRow,
 } from './corruption-world.ts'
-import { unseenBy } from './unseen-by.ts'
+import { undetectedBy } from './undetected-by.ts'
 
 beforeAll(() => makeHistory(memoryDeps()))
 
@@ -43,7 +43,7 @@ const PAYMENTS = ['settledActual', 'refunded', 'estimated', 'pending', 'failedPa
 /** The tamperings of a row that the audit does not see, or sees without naming one of `ids`. */
 const unseenIn = async (place: Place, { loose = [], imprecise = [] }: Partial<Unwitnessed>, ids: readonly string[]) => {
   const tamperings = tamperingsOf(await rawItem(history.deps, await place()), { loose, imprecise })
-  return unseenBy(history.deps, clientId(), { tamperings, ids })
+  return undetectedBy(history.deps, clientId(), { tamperings, ids })
 }
 
 const settlementIds = (name: keyof typeof history.settlements) => {
@@ -80,7 +80,7 @@ describe('audit-ledger (design section 4, Audit) sees a tampered', { timeout: 12
     const tamperings = [...tamperingsOf(row, everything), ...ofBody]
 
     const ids = [paymentCalled(payment).paymentId]
-    expect(await unseenBy(history.deps, clientId(), { tamperings, ids })).toStrictEqual([])
+    expect(await undetectedBy(history.deps, clientId(), { tamperings, ids })).toStrictEqual([])
   })
 
   it.each<[string, Place, Partial<Unwitnessed>, () => readonly string[]]>([

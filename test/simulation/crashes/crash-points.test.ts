@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { takesEvery } from '../../support/runs.ts'
+import { isNightly } from '../../support/runs.ts'
 import { rest, startPlay } from '../histories/history.ts'
 import { loadFunctions } from '../world/environments.ts'
 import { NO_FAULTS } from '../world/faults.ts'
 import type { CrashPoint, Process } from '../world/process.ts'
-import { drive } from '../world/world.ts'
+import { runUntil } from '../world/world.ts'
 import { FLOWS } from './flows.ts'
 import { type Flow } from './payment-flows.ts'
 
@@ -20,7 +20,7 @@ import { type Flow } from './payment-flows.ts'
 const READS = /^(table (get|batchGet|query)|provider GET .*|get secret|seal|unseal|resolve host)$/
 
 const sidesOf = (at: number, label: string): readonly ('before' | 'after')[] => {
-  if (takesEvery) return ['before', 'after']
+  if (isNightly) return ['before', 'after']
   const sides = READS.test(label) ? [] : (['after'] as const)
   return at === 0 ? ['before', ...sides] : sides
 }
@@ -51,7 +51,7 @@ const awaitsOf = async (flow: Flow): Promise<readonly string[]> => {
   const play = await startPlay({ seed: SEED, functions })
   const prepared = await flow.prepare(play)
   const started: Process[] = []
-  await drive(play.world, flow.run(play, prepared, { onProcess: (process) => started.push(process) }))
+  await runUntil(play.world, flow.run(play, prepared, { onProcess: (process) => started.push(process) }))
   return started.flatMap(({ awaits }) => awaits)
 }
 
@@ -59,7 +59,7 @@ const awaitsOf = async (flow: Flow): Promise<readonly string[]> => {
 const crashAt = async (flow: Flow, point: CrashPoint): Promise<readonly string[]> => {
   const play = await startPlay({ seed: SEED, functions })
   const prepared = await flow.prepare(play)
-  await drive(play.world, flow.run(play, prepared, { crashAt: point }))
+  await runUntil(play.world, flow.run(play, prepared, { crashAt: point }))
   play.world.faults = NO_FAULTS
   await flow.retry?.(play, prepared)
   return rest(play)

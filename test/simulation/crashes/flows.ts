@@ -3,7 +3,7 @@ import type { Play } from '../histories/operations.ts'
 import type { Faults } from '../world/faults.ts'
 import { type InvokeOptions, invoke, operate, requestAs } from '../world/lambda.ts'
 import { type ReceivedMessage, sqsEvent } from '../world/sim-queue.ts'
-import { drive } from '../world/world.ts'
+import { runUntil } from '../world/world.ts'
 import {
   alone,
   callback,
@@ -30,7 +30,7 @@ import {
 const unsent = async (play: Play): Promise<void> => {
   const id = await paid(play)
   alone(play, { queueSendFails: 1 })
-  await drive(play.world, callback(play, id))
+  await runUntil(play.world, callback(play, id))
   alone(play)
 }
 
@@ -43,7 +43,7 @@ const atTheirLast = async (play: Play, ...keys: readonly string[]): Promise<read
   const first: object[] = []
   for (const key of keys) first.push(sqsEvent([await scheduledMessage(play, key)]))
   alone(play, { merchantFails: 1 })
-  for (const event of first) await drive(world, invoke(world, 'deliver-webhook', event))
+  for (const event of first) await runUntil(world, invoke(world, 'deliver-webhook', event))
   // The waits of the second to the seventh attempt.
   await pass(play, (60 + 120 + 240 + 480 + 960 + 1_920 + 60) * 1_000)
   world.paused.add('webhooks')
@@ -58,7 +58,7 @@ const atTheirLast = async (play: Play, ...keys: readonly string[]): Promise<read
 /** Several abandoned deliveries. The first of each endpoint is reported to the operators. */
 const alertsDue = async (play: Play): Promise<void> => {
   for (const event of await atTheirLast(play, 'first', 'second', 'third')) {
-    await drive(play.world, invoke(play.world, 'deliver-webhook', event))
+    await runUntil(play.world, invoke(play.world, 'deliver-webhook', event))
   }
   alone(play)
   await pass(play, 901_000)
@@ -95,7 +95,7 @@ const abandoned = async (play: Play): Promise<string> => {
 const redeliverOwn = (play: Play, id: unknown, options: InvokeOptions = {}) =>
   requestAs(play.world, tenantOf(play), 'api-redeliver-webhook', { id: String(id) }, options)
 
-const retryRedeliver: Flow['retry'] = (play, id) => drive(play.world, redeliverOwn(play, id))
+const retryRedeliver: Flow['retry'] = (play, id) => runUntil(play.world, redeliverOwn(play, id))
 
 /** A delivery that waits while its merchant's server has this fault. */
 const scheduledWhile =
@@ -125,18 +125,18 @@ const WEBHOOK_FLOWS: readonly Flow[] = [
 /** A credited payment that the provider voids. */
 const voided = async (play: Play): Promise<void> => {
   const id = await paid(play)
-  await drive(play.world, callback(play, id))
+  await runUntil(play.world, callback(play, id))
   play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind: 'voided' })
 }
 
 /** A credited payment whose money a dispute took and gives back. The sync has read the dispute. */
 const disputeWon = async (play: Play): Promise<void> => {
   const id = await paid(play)
-  await drive(play.world, callback(play, id))
+  await runUntil(play.world, callback(play, id))
   const take = (kind: string) => play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind })
   take('chargeback')
   await pass(play, HOUR_MS)
-  await drive(play.world, invoke(play.world, 'sync-provider-transactions', {}))
+  await runUntil(play.world, invoke(play.world, 'sync-provider-transactions', {}))
   take('chargeback_reversal')
 }
 
@@ -149,7 +149,7 @@ const unposted = async (play: Play): Promise<void> => {
 /** Funds that are posted and may be settled. */
 const aged = async (play: Play): Promise<void> => {
   await unposted(play)
-  await drive(play.world, invoke(play.world, 'sync-provider-transactions', {}))
+  await runUntil(play.world, invoke(play.world, 'sync-provider-transactions', {}))
 }
 
 /** More of them than one run sums. */
@@ -160,7 +160,7 @@ const agedInNumbers = async (play: Play): Promise<void> => {
 
 const settled = async (play: Play): Promise<string> => {
   await aged(play)
-  const reply = await drive(play.world, operate(play.world, 'trigger-settlement', forClient(play)))
+  const reply = await runUntil(play.world, operate(play.world, 'trigger-settlement', forClient(play)))
   const [settlement] = (reply?.body['settlements'] ?? []) as { readonly id: string }[]
   if (!settlement) throw new Error(`nothing was settled: ${JSON.stringify(reply)}`)
   return settlement.id
@@ -170,7 +170,7 @@ const settled = async (play: Play): Promise<string> => {
 const audited = async (play: Play): Promise<string> => {
   const id = await settled(play)
   await pass(play, 61_000)
-  await drive(play.world, invoke(play.world, 'audit-client', messageOf({ settlement_id: id })))
+  await runUntil(play.world, invoke(play.world, 'audit-client', messageOf({ settlement_id: id })))
   return id
 }
 
@@ -178,13 +178,13 @@ const messageOf = (body: object): object => sqsEvent([{ messageId: 'm', body: JS
 
 const failed = async (play: Play): Promise<string> => {
   const id = await settled(play)
-  await drive(play.world, operate(play.world, 'mark-settlement-failed', onSettlement(id)))
+  await runUntil(play.world, operate(play.world, 'mark-settlement-failed', onSettlement(id)))
   return id
 }
 
 const recredited = async (play: Play): Promise<void> => {
   const id = await failed(play)
-  await drive(play.world, operate(play.world, 'recredit-settlement', onSettlement(id)))
+  await runUntil(play.world, operate(play.world, 'recredit-settlement', onSettlement(id)))
 }
 
 /** After a sync that has read everything so far. */
@@ -192,7 +192,7 @@ const synced =
   (prepare: Flow['prepare']): Flow['prepare'] =>
   async (play) => {
     alone(play)
-    await drive(play.world, invoke(play.world, 'sync-provider-transactions', {}))
+    await runUntil(play.world, invoke(play.world, 'sync-provider-transactions', {}))
     return prepare(play)
   }
 
@@ -211,9 +211,9 @@ const grow = run('update-client', (play) => ({ ...forClient(play), ledger_parts:
 
 /** Creates payments a minute after the client grew, or did not: every reader must find them. */
 const createGrown: Flow['retry'] = async (play, prepared) => {
-  await drive(play.world, grow(play, prepared, {}))
+  await runUntil(play.world, grow(play, prepared, {}))
   await pass(play, 61_000)
-  for (const key of ['grown-1', 'grown-2', 'grown-3']) await drive(play.world, create(play, undefined, {}, key))
+  for (const key of ['grown-1', 'grown-2', 'grown-3']) await runUntil(play.world, create(play, undefined, {}, key))
 }
 
 /** From a settled row to a payout, and what may come between. */
@@ -226,7 +226,7 @@ const MONEY_FLOWS: readonly Flow[] = [
   flow('mark failed', 3, settled, onPrepared('mark-settlement-failed')),
   flow('recredit', 4, failed, onPrepared('recredit-settlement')),
   flow('settle a re-credit', 29, recredited, trigger),
-  flow('adjust', 5, created, adjust, (play, id) => drive(play.world, adjust(play, id, {}))),
+  flow('adjust', 5, created, adjust, (play, id) => runUntil(play.world, adjust(play, id, {}))),
   flow('audit', 18, aged, audit),
   flow('audit, of a settlement', 17, later(settled, 61_000), auditRecorded),
   flow('sync', 9, synced(later(credited, 3_600_000)), sync),

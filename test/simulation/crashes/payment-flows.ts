@@ -5,7 +5,7 @@ import { type Faults, NO_FAULTS } from '../world/faults.ts'
 import { type HttpReply, type InvokeOptions, invoke, request, requestAs } from '../world/lambda.ts'
 import { sqsEvent } from '../world/sim-queue.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { CALLBACK_TOKEN, drive } from '../world/world.ts'
+import { CALLBACK_TOKEN, runUntil } from '../world/world.ts'
 
 /**
  * A flow whose every await is a crash point. `prepare` brings the world to just before the flow, without faults, and
@@ -81,7 +81,7 @@ export const cancel = (play: Play, id: unknown, options: InvokeOptions = {}) =>
 
 export const created = async (play: Play, body = VA, key?: string): Promise<string> => {
   alone(play)
-  const reply = await drive(play.world, create(play, body, {}, key))
+  const reply = await runUntil(play.world, create(play, body, {}, key))
   if (reply?.status !== 201) throw new Error(`the create failed: ${reply?.text ?? 'no answer'}`)
   return String(reply.body['id'])
 }
@@ -111,7 +111,7 @@ export const callback = (play: Play, paymentId: unknown, options: InvokeOptions 
 
 export const credited = async (play: Play, key?: string): Promise<void> => {
   const id = await paid(play, undefined, key)
-  await drive(play.world, callback(play, id))
+  await runUntil(play.world, callback(play, id))
 }
 
 /** The first message of due work, which is in `slots` slots. Its workers are stopped meanwhile. */
@@ -121,7 +121,7 @@ export const handedOut =
     await prepare(play)
     const { world } = play
     world.paused.add(queue)
-    await drive(world, invoke(world, 'check-due-work', {}))
+    await runUntil(world, invoke(world, 'check-due-work', {}))
     const messages = world.queues[queue].receive({ max: 10, nowMs: world.scheduler.nowMs() })
     if (messages.length !== slots) throw new Error(`${messages.length} slots were handed out`)
     world.paused.delete(queue)
@@ -142,22 +142,22 @@ const sendCreate: Flow['run'] = (play, _, options) => create(play, undefined, op
 
 const retryCreate: Flow['retry'] = async (play) => {
   await pass(play, 31_000)
-  await drive(play.world, create(play))
+  await runUntil(play.world, create(play))
 }
 
-const retryCancel: Flow['retry'] = (play, id) => drive(play.world, cancel(play, id))
+const retryCancel: Flow['retry'] = (play, id) => runUntil(play.world, cancel(play, id))
 
 /** A create that the provider took and whose answer was lost. */
 const unanswered: Flow['prepare'] = async (play) => {
   alone(play, { providerAnswerLost: 1 })
-  await drive(play.world, create(play))
+  await runUntil(play.world, create(play))
   alone(play)
 }
 
 const cancelFailed: Flow['prepare'] = (play) =>
   expired(play, async (id) => {
     alone(play, { providerUnreachable: 1 })
-    await drive(play.world, cancel(play, id))
+    await runUntil(play.world, cancel(play, id))
     alone(play)
   })
 

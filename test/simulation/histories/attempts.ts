@@ -1,5 +1,5 @@
-import { meet } from '../sometimes/meet.ts'
-import { passed, passedUntil } from '../world/world.ts'
+import { reportSituation } from '../sometimes/report-situation.ts'
+import { waitFor, waitUntil } from '../world/world.ts'
 import { CREATE_FAULTS, newCreate } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'
 import type { Operation } from './operations.ts'
@@ -18,7 +18,7 @@ export const overtakeCreate: Operation = async (play) => {
   wanted.slow(prng.int(1_000, 3_000))
   const isCommitting = !isFailing && prng.chance(0.3)
   if (isCommitting) world.impaired.set(pk, { lost: prng.int(1, 4), delayMs: prng.int(500, 2_500) })
-  meet(world, 'an attempt is frozen during its work')
+  reportSituation(world, 'an attempt is frozen during its work')
   const freeze = {
     afterMs: prng.int(60, isCommitting ? 5_000 : 900),
     forMs: 30 * SECOND_MS + prng.int(0, 3_000),
@@ -27,14 +27,14 @@ export const overtakeCreate: Operation = async (play) => {
   await send({ freeze })
   const thawsMs = world.scheduler.nowMs() + freeze.forMs
   if (prng.chance(0.2)) customerActs(play, wanted.requests())
-  await passedUntil(world, Math.max(wanted.leaseEndMs(), isAlone ? thawsMs : 0) + prng.int(0, 400))
+  await waitUntil(world, Math.max(wanted.leaseEndMs(), isAlone ? thawsMs : 0) + prng.int(0, 400))
   const isImpaired = prng.chance(0.5)
   const begun: Promise<void>[] = []
   if (!isAlone) {
     if (prng.chance(0.4)) provider.orderFault({ target: 'create', ...prng.pick(CREATE_FAULTS) })
     wanted.slow(isImpaired || prng.chance(0.5) ? prng.int(isImpaired ? 6_000 : 1_500, 9_000) : undefined)
     begun.push(send())
-    await passedUntil(world, thawsMs + prng.int(20, 1_500))
+    await waitUntil(world, thawsMs + prng.int(20, 1_500))
   }
   if (isImpaired) world.impaired.set(pk, { lost: 4, delayMs: 0 })
   if (prng.chance(0.3)) world.contested.set(pk, { untilMs: world.scheduler.nowMs() + 3 * SECOND_MS })
@@ -43,11 +43,11 @@ export const overtakeCreate: Operation = async (play) => {
     const [request] = wanted.requests()
     world.slowCallsMs.set(`/v3/payment_requests/${request?.payment_request_id}`, 2 * prng.int(700, 1_900))
     payOne(play, request, { unheard: 0, unseen: 0 })
-    await passed(world, prng.int(300, 700))
+    await waitFor(world, prng.int(300, 700))
   }
   // The next caller thaws it.
   begun.push(wanted.sendAnother())
-  await passed(world, prng.int(20, 1_000))
+  await waitFor(world, prng.int(20, 1_000))
   if (prng.chance(0.4)) payOne(play, wanted.requests()[0])
   await Promise.all(begun)
   world.slowCallsMs.delete(paymentId)

@@ -2,7 +2,7 @@ import { type Books, booksOf, clientOf, type RawItem, type Seen, sum, text } fro
 import { problemsOf } from '../../support/recount/invariants.ts'
 import { lookUp, operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
-import { CALLBACK_TOKEN, drive, PROVIDER_KEY, type World } from '../world/world.ts'
+import { CALLBACK_TOKEN, PROVIDER_KEY, runUntil, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
 const DAY_MS = 86_400_000
@@ -22,9 +22,9 @@ export const agedProblems = async (play: Play): Promise<readonly string[]> => {
   await world.scheduler.runFor(SENT_AGAIN_MS)
   for (const { clientId } of tenants) {
     const own = rowsOf(world, 'DELIVERY', { client_id: clientId })
-    const again = own.length === 0 ? undefined : world.oddities.pick(own)['delivery_id']
+    const again = own.length === 0 ? undefined : world.scenePrng.pick(own)['delivery_id']
     if (again !== undefined)
-      await drive(world, operate(world, 'redeliver', { client_id: clientId, delivery_id: again }))
+      await runUntil(world, operate(world, 'redeliver', { client_id: clientId, delivery_id: again }))
   }
   await world.scheduler.runFor(AGED_MS)
   const items = world.table.items()
@@ -32,7 +32,7 @@ export const agedProblems = async (play: Play): Promise<readonly string[]> => {
   const kept = items.filter(({ sk }) => /^(DELIVERY$|ATTEMPT#|EVENT#)/.test(String(sk)))
   for (const { pk, sk } of kept) problems.push(`${String(pk)} ${String(sk)} is kept for ever`)
   for (const { clientId } of tenants) {
-    const audit = await drive(world, lookUp(world, 'audit-ledger', { client_id: clientId }))
+    const audit = await runUntil(world, lookUp(world, 'audit-ledger', { client_id: clientId }))
     if (audit?.body['balanced'] !== true) problems.push(`months later the audit says ${JSON.stringify(audit?.body)}`)
   }
   return [...problems, ...(await booksProblems(play))]
@@ -56,7 +56,7 @@ export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
   secretOfUrl: new Map(tenants.flatMap(({ endpoints }) => endpoints.map(({ url, secret }) => [url, secret] as const))),
   captured: captured(world),
   turned: world.provider.reversedPayments(),
-  bookedBack: world.bookedBack,
+  reversalRowIds: world.reversalRowIds,
   endpointsOfClient: new Map(
     tenants.map(({ clientId, endpoints }) => [clientId, endpoints.map(({ endpointId }) => endpointId)]),
   ),
@@ -86,7 +86,7 @@ export const booksProblems = async ({ world, tenants }: Play): Promise<readonly 
   const problems: string[] = [...houseProblems(items, books)]
   for (const clientId of [undefined, ...tenants.map((tenant) => tenant.clientId)]) {
     const of = clientId === undefined ? {} : { client_id: clientId }
-    const { body = {} } = (await drive(world, lookUp(world, 'get-books', { ...FROM, ...of }))) ?? {}
+    const { body = {} } = (await runUntil(world, lookUp(world, 'get-books', { ...FROM, ...of }))) ?? {}
     const figures = (body['figures'] ?? []) as readonly { readonly name: string; readonly amount_minor: number }[]
     const shown = new Map(figures.map((one) => [one.name, one.amount_minor]))
     problems.push(...figureProblems(books, clientId, shown))

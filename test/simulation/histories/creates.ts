@@ -1,11 +1,11 @@
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { text } from '../../support/recount/books.ts'
 import { createAs, http } from '../scenes/http.ts'
-import { meet } from '../sometimes/meet.ts'
+import { reportSituation } from '../sometimes/report-situation.ts'
 import { observeCreate } from '../watching/observations.ts'
 import { type InvokeOptions, operate } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { count, passed } from '../world/world.ts'
+import { count, waitFor } from '../world/world.ts'
 import { customerPays, payOne, wrongAmount } from './customers.ts'
 import type { Operation, Play } from './operations.ts'
 
@@ -40,7 +40,7 @@ export const sendCreate = async (
   const wasShown = key !== undefined && play.seen.paymentsOfKey.has(`${tenant.clientId} ${key}`)
   const reply = await createAs(play, tenant, key, body, options)
   count(play.world.tally, `create answered ${reply?.status ?? 'nothing'}`)
-  if (reply?.text.includes('may still be answered')) meet(play.world, 'a push is held back')
+  if (reply?.text.includes('may still be answered')) reportSituation(play.world, 'a push is held back')
   if (wasShown && [400, 422].includes(reply?.status ?? 0))
     play.world.problems.push(`${key} is refused although its payment was shown: ${reply?.text}`)
   if (key !== undefined && (reply === undefined || reply.status >= 500)) play.unanswered.push({ tenant, key, body })
@@ -179,14 +179,14 @@ export const createStubbornly = async (play: Play): Promise<void> => {
       ? { afterMs: prng.int(5, 600), forMs: prng.pick([0, 40_000]) }
       : undefined
     if (prng.chance(0.15)) world.impaired.set(pk, { lost: prng.int(1, 4), delayMs: 0 })
-    if (freeze) meet(world, 'an attempt is frozen during its work')
+    if (freeze) reportSituation(world, 'an attempt is frozen during its work')
     sent.push(wanted.send({ freeze }, left > 5 ? body : words))
     if (isSlow) {
-      await passed(world, prng.int(50, 2_000))
+      await waitFor(world, prng.int(50, 2_000))
       meanwhile(play, wanted)
     }
     if (prng.chance(0.6)) await sent.at(-1)
-    await passed(world, untilNextMs(play, wanted))
+    await waitFor(world, untilNextMs(play, wanted))
     meanwhile(play, wanted)
   }
   slow(undefined)

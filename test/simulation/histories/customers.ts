@@ -24,7 +24,7 @@ export const pay = async (play: Play): Promise<void> => {
   if (late) world.provider.orderFault({ target: 'payment', fault: 'after_expiry', times: 1 })
   const requests = late ? world.provider.findPaymentRequests('') : openRequests(play)
   if (requests.length === 0) return
-  const lost = world.oddities.chance(0.6) ? overtaken(play, requests) : []
+  const lost = world.scenePrng.chance(0.6) ? overtaken(play, requests) : []
   const paid = world.prng.pick(lost.length > 0 ? lost : requests)
   const amount = hasFault(world, 'wrongAmount') ? wrongAmount(world, paid.request_amount) : paid.request_amount
   trace(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)

@@ -9,7 +9,7 @@ import { loadFunctions } from '../world/environments.ts'
 import { type HttpRequest, requestAs } from '../world/lambda.ts'
 import { rowsOf } from '../world/rows.ts'
 import { addTenant, type Tenant } from '../world/tenants.ts'
-import { drive, passed, passedUntil, type World } from '../world/world.ts'
+import { runUntil, type World, waitFor, waitUntil } from '../world/world.ts'
 import { startPlay } from './history.ts'
 
 const SECOND_MS = 1_000
@@ -68,7 +68,7 @@ const flood = async (world: World, tenant: Tenant, deliveries: readonly string[]
       void requestAs(world, tenant, name, asked).then((reply) => {
         if (reply !== undefined && reply.status < 300) answered[kind] = (answered[kind] ?? 0) + 1
       })
-      await passed(world, SECOND_MS / (4 * LIMIT))
+      await waitFor(world, SECOND_MS / (4 * LIMIT))
     }
   }
   return answered
@@ -91,7 +91,7 @@ const askSteadily = async (world: World, tenant: Tenant, times: Times): Promise<
       times.get.push(world.scheduler.nowMs() - askedMs)
     }
     ends.set(id, Date.parse(String(created.body['expires_at'])))
-    await passedUntil(world, startedMs + SECOND_MS)
+    await waitUntil(world, startedMs + SECOND_MS)
   }
   return ends
 }
@@ -132,8 +132,8 @@ describe('beside a client at four times its limit with its dearest requests', ()
   it('creates, reads and due work of others are as fast as without it', async () => {
     const { world, tenants } = await startPlay({ seed: 4, functions })
     world.callsPerMinute = CALLS_PER_MINUTE
-    const flooder = await drive(world, addTenant(world, 2, 1))
-    const neighbours = [...tenants.slice(0, 1), await drive(world, addTenant(world, 3, 1))]
+    const flooder = await runUntil(world, addTenant(world, 2, 1))
+    const neighbours = [...tenants.slice(0, 1), await runUntil(world, addTenant(world, 3, 1))]
     const deliveries = await prepare(world, flooder)
 
     const without = await timesOf(world, neighbours)

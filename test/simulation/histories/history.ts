@@ -18,7 +18,7 @@ import { drawFaults, NO_FAULTS } from '../world/faults.ts'
 import { connectCallbacks, type HttpReply, type HttpRequest, lookUp, requestAs } from '../world/lambda.ts'
 import { addTenant, type Tenant } from '../world/tenants.ts'
 import { connectSources } from '../world/triggers.ts'
-import { createWorld, drive, type World, type WorldOptions } from '../world/world.ts'
+import { createWorld, runUntil, type World, type WorldOptions } from '../world/world.ts'
 import { agedProblems, booksProblems, isAged, seenBy } from './books-at-rest.ts'
 import { drawOperation, type Play, settle } from './operations.ts'
 import { arrangeRaces, changeDuringWrites, repeatDuringWrites } from './races.ts'
@@ -50,7 +50,7 @@ export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play>
   const restProblems = [watchPromises(world), watchAlerts(world)]
   const tenants: Tenant[] = []
   for (const [number, ownParts] of [1, parts].entries())
-    tenants.push(await drive(world, addTenant(world, number, number + 1, ownParts)))
+    tenants.push(await runUntil(world, addTenant(world, number, number + 1, ownParts)))
   return { ...world, world, tenants, seen, unanswered: [], created: new Map(), keys: 0, restProblems }
 }
 
@@ -68,7 +68,7 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   // Faults must leave no difference in the books, so no daily audit may find one.
   if (world.logLines.some((line) => line.includes('audit.imbalance'))) problems.push('an audit found an imbalance')
   for (const { clientId } of tenants) {
-    const audit = await drive(world, lookUp(world, 'audit-ledger', { client_id: clientId }))
+    const audit = await runUntil(world, lookUp(world, 'audit-ledger', { client_id: clientId }))
     if (audit?.body['balanced'] !== true) problems.push(`the audit says ${JSON.stringify(audit?.body)}`)
   }
   problems.push(...(await booksProblems(play)))
@@ -90,7 +90,7 @@ const pacedRequests = (world: World, tenant: Tenant) => {
     tries = MAX_TRIES,
   ): Promise<HttpReply | undefined> => {
     await world.scheduler.runFor(1_000)
-    const reply = await drive(world, requestAs(world, tenant, functionName, asked))
+    const reply = await runUntil(world, requestAs(world, tenant, functionName, asked))
     return reply?.status === 429 && tries > 1 ? ask(functionName, asked, tries - 1) : reply
   }
   return ask
@@ -116,14 +116,14 @@ const gapMs = ({ prng }: World): number =>
   prng.pick([10, 300, 2_000, 20_000, 120_000, 1_800_000, 6 * HOUR_MS]) * (0.5 + prng.next())
 
 /** Days without new payments: operators settle, pay out and record refused transfers, and the provider reverses. */
-const AFTERMATH_STEPS = 6
+const STEPS_WITHOUT_PAYMENTS = 6
 
-const aftermath = async (play: Play): Promise<readonly string[]> => {
+const daysWithoutPayments = async (play: Play): Promise<readonly string[]> => {
   const { world } = play
   const problems: string[] = []
-  for (let step = 0; step < AFTERMATH_STEPS && problems.length === 0; step++) {
+  for (let step = 0; step < STEPS_WITHOUT_PAYMENTS && problems.length === 0; step++) {
     reverseRandomPayment(world, 0.4)
-    const operation = world.oddities.pick([
+    const operation = world.scenePrng.pick([
       settle,
       payOut,
       payOut,
@@ -132,7 +132,7 @@ const aftermath = async (play: Play): Promise<readonly string[]> => {
       requestOtherTenantsData,
     ])
     operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
-    await world.scheduler.runFor(world.oddities.int(1, 20) * HOUR_MS)
+    await world.scheduler.runFor(world.scenePrng.int(1, 20) * HOUR_MS)
     problems.push(...world.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
   return problems
@@ -140,11 +140,11 @@ const aftermath = async (play: Play): Promise<readonly string[]> => {
 
 /** The first customers of the second merchant pay at once. Sometimes an operator first gives a merchant more parts. */
 const firstDay = async (play: Play): Promise<void> => {
-  const { oddities, scheduler } = play
-  if (oddities.chance(0.3)) await drive(play.world, growClient(play))
+  const { scenePrng, scheduler } = play
+  if (scenePrng.chance(0.3)) await runUntil(play.world, growClient(play))
   const newest = play.tenants.at(-1)
   if (newest) void sellMany(play, newest, true)
-  await scheduler.runFor(oddities.int(0, 60_000))
+  await scheduler.runFor(scenePrng.int(0, 60_000))
 }
 
 /** Scenes that make rare situations frequent. Their order matters, because all use one random generator. */
@@ -158,7 +158,7 @@ export const runHistory = async (options: HistoryOptions) => {
   options.began?.(play)
   const { world } = play
   const faults = drawFaults(world.prng.fork())
-  const happens = (probability: number) => world.faults === faults && world.oddities.chance(probability)
+  const happens = (probability: number) => world.faults === faults && world.scenePrng.chance(probability)
   for (const arrange of ARRANGEMENTS) arrange(play, happens)
   repeatDuringWrites(play)
   changeDuringWrites(play)
@@ -172,7 +172,7 @@ export const runHistory = async (options: HistoryOptions) => {
     await world.scheduler.runFor(gapMs(world))
     problems.push(...play.world.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
-  if (problems.length === 0) problems.push(...(await aftermath(play)))
+  if (problems.length === 0) problems.push(...(await daysWithoutPayments(play)))
   if (problems.length === 0) problems.push(...(await rest(play)))
   if (problems.length === 0 && isAged(options.seed)) problems.push(...(await agedProblems(play)))
   return {

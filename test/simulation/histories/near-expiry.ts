@@ -1,7 +1,7 @@
 import { text } from '../../support/recount/books.ts'
 import { http } from '../scenes/http.ts'
 import { operate } from '../world/lambda.ts'
-import { passed, passedUntil } from '../world/world.ts'
+import { waitFor, waitUntil } from '../world/world.ts'
 import { type NewCreate, newCreate, pushEndsMs } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'
 import type { Operation, Play } from './operations.ts'
@@ -31,7 +31,7 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
   }
   const cancelAcross = async () => {
     const first = cancel()
-    await passed(play.world, prng.int(100, 900))
+    await waitFor(play.world, prng.int(100, 900))
     await Promise.all([first, cancel()])
   }
   const cancelUnheard = () => {
@@ -65,7 +65,7 @@ const rivalOf = ({ world }: Play, acts: readonly Act[]) => {
 const untilLookIsNear = (play: Play, livesSeconds: number): Promise<void> => {
   const { prng, scheduler } = play
   const lookMs = Math.ceil((scheduler.nowMs() + (livesSeconds + 1) * SECOND_MS) / MINUTE_MS) * MINUTE_MS
-  return passedUntil(play.world, lookMs - livesSeconds * SECOND_MS - prng.int(50, 800))
+  return waitUntil(play.world, lookMs - livesSeconds * SECOND_MS - prng.int(50, 800))
 }
 
 /** A payment in its last seconds is cancelled, paid, expired and looked at, while the provider may not answer. */
@@ -86,13 +86,13 @@ export const actNearExpiry: Operation = async (play) => {
   const begun: unknown[] = []
   const at = Array.from({ length: prng.int(2, 6) }, () => prng.pick(AROUND_MS))
   for (const aboutMs of at.toSorted((one, other) => one - other)) {
-    await passedUntil(world, expiresMs + aboutMs + prng.int(-100, 100))
+    await waitUntil(world, expiresMs + aboutMs + prng.int(-100, 100))
     // Often the provider's answer to the action is lost.
     if (prng.chance(0.3)) fails(play, 'cancel')
     begun.push(prng.pick(acts)())
   }
   await Promise.all(begun)
-  await passed(world, 150 * SECOND_MS)
+  await waitFor(world, 150 * SECOND_MS)
   world.slowCallsMs.delete(requestId)
   if (prng.chance(0.5)) await refresh()
   if (prng.chance(0.3)) pay({ late: 1, unheard: 0.2 })
@@ -122,7 +122,7 @@ const bookAsPending = ({ world }: Play, { requests }: NewCreate): void => {
   const row = {
     reference_id: last.reference_id,
     amount: last.request_amount,
-    product_id: `py-${world.oddities.uuid()}`,
+    product_id: `py-${world.scenePrng.uuid()}`,
   }
   world.provider.bookTransaction({ type: 'PAYMENT', status: 'PENDING', ...row })
 }
@@ -143,14 +143,14 @@ export const pushAgain: Operation = async (play) => {
     await send(isStill ? { freeze: { afterMs: prng.int(5, 600), forMs, withClock: true } } : {})
     slow(undefined)
     if (how === 'thawed') {
-      await passedUntil(world, wanted.leaseEndMs() + prng.int(600, 2_000))
+      await waitUntil(world, wanted.leaseEndMs() + prng.int(600, 2_000))
       await wanted.sendAnother()
     }
     if (prng.chance(0.6)) {
-      await passed(world, prng.int(100, 20_000))
+      await waitFor(world, prng.int(100, 20_000))
       customerActs(play, wanted.requests(), { unheard: 0.9, unseen: 0.3, wrong: 0.25 })
     }
-    await passedUntil(world, nextMs(play, wanted))
+    await waitUntil(world, nextMs(play, wanted))
     if (prng.chance(0.4)) payOne(play, wanted.requests().at(-1), { unheard: 0.9, late: 0.9, unseen: 0.7 })
     if (prng.chance(0.15)) bookAsPending(play, wanted)
     if (prng.chance(0.35)) provider.orderFault(prng.pick(SILENCES))

@@ -8,7 +8,7 @@ import { loadFunctions } from '../world/environments.ts'
 import { NO_FAULTS } from '../world/faults.ts'
 import { operate, requestAs } from '../world/lambda.ts'
 import { rowsOf } from '../world/rows.ts'
-import { drive, QUEUES_DOWN } from '../world/world.ts'
+import { QUEUES_DOWN, runUntil } from '../world/world.ts'
 import { startPlay } from './history.ts'
 import type { Play } from './operations.ts'
 
@@ -29,7 +29,7 @@ const startShop = async () => {
   const pass = (ms: number) => world.scheduler.runFor(ms)
   for (let made = 0; made < PAYMENTS; made++) {
     const asked = { headers: { 'idempotency-key': `key-${made}` }, body: BODY }
-    const reply = await drive(world, requestAs(world, tenant, 'api-create-payment', asked))
+    const reply = await runUntil(world, requestAs(world, tenant, 'api-create-payment', asked))
     waiting.push(String(reply?.body['id']))
     await pass(1_000)
   }
@@ -55,7 +55,7 @@ describe('an outage of the queues', () => {
   ] as const)('%s delays events by at most %s minutes after its end', async (_, minutes, faults, lastsMs) => {
     const { play, world, pass, pay, deliveries, states } = await startShop()
     const endMs = world.scheduler.nowMs() + lastsMs
-    if ('queuesDown' in faults) world.stretches.set(QUEUES_DOWN, { isOn: true, untilMs: endMs })
+    if ('queuesDown' in faults) world.lastingFaults.set(QUEUES_DOWN, { isOn: true, untilMs: endMs })
     world.faults = { ...NO_FAULTS, ...faults }
 
     for (const share of [1, 2, 3]) {

@@ -4,7 +4,7 @@ import { changeAccount, changeEndpoints, changeKeys } from '../scenes/change-set
 import { type Happens, http, tenantOf } from '../scenes/http.ts'
 import { payOut, settlementActions } from '../scenes/money-operations.ts'
 import { reverseRandomPayment } from '../scenes/odd-rows.ts'
-import { meet } from '../sometimes/meet.ts'
+import { reportSituation } from '../sometimes/report-situation.ts'
 import { askedFor } from '../watching/observations.ts'
 import { invoke, lookUp, operate } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
@@ -39,8 +39,8 @@ const isToSettle = (world: World, clientId: string): boolean => {
 
 /** Makes rare races frequent: cancels at the expiry; triggers, reversals and changes while a window is summed. */
 export const arrangeRaces = (play: Play, happens: Happens): void => {
-  const { world, oddities, scheduler } = play
-  const soon = (call: () => unknown) => void scheduler.after(oddities.int(0, AT_ONCE_MS), () => void call())
+  const { world, scenePrng, scheduler } = play
+  const soon = (call: () => unknown) => void scheduler.after(scenePrng.int(0, AT_ONCE_MS), () => void call())
   const trigger = (clientId: string) => operate(world, 'trigger-settlement', { client_id: clientId })
 
   world.onChange.push(({ key, before, after }) => {
@@ -49,7 +49,7 @@ export const arrangeRaces = (play: Play, happens: Happens): void => {
     if (!tenant || !happens(0.15)) return
     const cancel = () => void http(play, tenant, 'api-cancel-payment', { id: key.pk.slice('PAYMENT#'.length) })
     for (const _ of ['one', 'another'])
-      scheduler.at(Date.parse(text(after, 'expires_at')) + oddities.int(-CALL_MS, CALL_MS), cancel)
+      scheduler.at(Date.parse(text(after, 'expires_at')) + scenePrng.int(-CALL_MS, CALL_MS), cancel)
   })
 
   world.onStarted.push(({ name }, event) => {
@@ -154,10 +154,10 @@ export const changeDuringWrites = (play: Play): void => {
     const isTelling = process.name === 'check-due-alerts' && keys.every(({ pk }) => pk.startsWith('SUSPENSE#'))
     const actions = isTelling ? [] : keys.flatMap((key) => actionsOn(play, key))
     // Each action writes too, and may lead to the next: without a limit they would never end.
-    if (running >= MAX_AT_ONCE || actions.length === 0 || world.oddities.chance(0.5)) return
+    if (running >= MAX_AT_ONCE || actions.length === 0 || world.scenePrng.chance(0.5)) return
     running++
     count(world.tally, `interfered with ${process.name}`)
-    meet(world, 'another caller changes the item that is being written')
+    reportSituation(world, 'another caller changes the item that is being written')
     void Promise.resolve(world.prng.pick(actions)()).finally(() => running--)
   })
 }
@@ -177,7 +177,7 @@ export const repeatDuringWrites = (play: Play): void => {
 
   world.onOvertaken.push((process) => {
     const { name } = process
-    const event = world.oddities.chance(0.5) ? events.get(process) : undefined
+    const event = world.scenePrng.chance(0.5) ? events.get(process) : undefined
     // One repetition is enough.
     events.delete(process)
     if (event === undefined) return

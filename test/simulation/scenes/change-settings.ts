@@ -1,8 +1,8 @@
-import { meet } from '../sometimes/meet.ts'
+import { reportSituation } from '../sometimes/report-situation.ts'
 import { type HttpReply, operate, requestAs } from '../world/lambda.ts'
 import type { Impairment } from '../world/merchants.ts'
 import { addEndpoint, liveEndpoints, type SimEndpoint, type Tenant } from '../world/tenants.ts'
-import { count, hasFault, passed, type World } from '../world/world.ts'
+import { count, hasFault, type World, waitFor } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 /** A revocation acts within fifteen seconds, by clocks that differ by twenty at most. */
@@ -26,7 +26,7 @@ const rotate = async ({ world }: Scene, tenant: Tenant): Promise<void> => {
   const revoked = await operate(world, 'revoke-api-key', { client_id: tenant.clientId, key_id: keyId })
   if (revoked?.status !== 200) return
   count(world.tally, 'key revoked')
-  await passed(world, ACTS_MS)
+  await waitFor(world, ACTS_MS)
   if (isTaken(await requestAs(world, { apiKey: old }, 'api-get-balance')))
     world.problems.push(`a key of ${tenant.clientId} is taken after it was revoked`)
 }
@@ -41,7 +41,7 @@ const restrict = async ({ world }: Scene, tenant: Tenant): Promise<void> => {
   const created = await requestAs(world, made, 'api-create-payment', { body })
   if (created && ![401, 403, 500].includes(created.status))
     world.problems.push(`a key of ${tenant.clientId} that may only read was answered ${created.status}`)
-  if (created?.status === 403) meet(world, 'a read-only key is refused')
+  if (created?.status === 403) reportSituation(world, 'a read-only key is refused')
   const read = await requestAs(world, made, 'api-get-balance')
   if (isTaken(read)) count(world.tally, 'key restricted: read all the same')
 }
@@ -56,13 +56,13 @@ const changeClient = async ({ world }: Scene, tenant: Tenant): Promise<void> => 
   const disabled = await change({ enabled: false })
   if (disabled?.status === 200) {
     count(world.tally, 'client disabled')
-    await passed(world, ACTS_MS)
+    await waitFor(world, ACTS_MS)
     if (isTaken(await requestAs(world, tenant, 'api-get-balance')))
       world.problems.push(`${tenant.clientId} is answered after it was disabled`)
   }
   // The operator enables the client again, despite any fault.
   for (let reply = await change({ enabled: true }); reply?.status !== 200; reply = await change({ enabled: true }))
-    await passed(world, ACTS_MS)
+    await waitFor(world, ACTS_MS)
   tenant.isBeingChanged = false
 }
 
@@ -75,7 +75,7 @@ export const changeKeys = async (play: Scene): Promise<void> => {
 
 /** An operator enters another account. */
 export const changeAccount = (world: World, clientId: string) => {
-  const bank = { bank_name: 'BNI', bank_account_no: `88${world.oddities.int(1, 4)}`, bank_account_name: 'PT Berdua' }
+  const bank = { bank_name: 'BNI', bank_account_no: `88${world.scenePrng.int(1, 4)}`, bank_account_name: 'PT Berdua' }
   return operate(world, 'update-client', { client_id: clientId, bank })
 }
 
@@ -126,7 +126,7 @@ export const changeEndpoints = async (play: Scene): Promise<void> => {
   if (live.length === 0) return
   const endpoint = prng.pick(live)
   const operators = Array.from({ length: prng.pick([1, 1, 1, 2, 3, 4]) }, async () => {
-    await passed(world, prng.int(0, 30))
+    await waitFor(world, prng.int(0, 30))
     await prng.pick(CHANGES)(play, tenant, endpoint)
   })
   await Promise.all(operators)
@@ -153,9 +153,9 @@ export const impairEndpoint = async (play: Scene): Promise<void> => {
     const untilMs = scheduler.nowMs() + prng.pick(LONG_MS) * (0.5 + prng.next())
     for (let left = prng.int(1, 4); left > 0 && scheduler.nowMs() < untilMs; left--) {
       await operate(world, 'send-test-event', { client_id: clientId, endpoint_id: endpointId })
-      await passed(world, prng.int(0, prng.pick(MAX_APART_MS)))
+      await waitFor(world, prng.int(0, prng.pick(MAX_APART_MS)))
     }
-    await passed(world, Math.ceil(Math.max(0, untilMs - scheduler.nowMs())))
+    await waitFor(world, Math.ceil(Math.max(0, untilMs - scheduler.nowMs())))
   }
   merchants.impaired.delete(url)
 }

@@ -1,27 +1,27 @@
 import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
-import { meet } from '../sometimes/meet.ts'
+import { reportSituation } from '../sometimes/report-situation.ts'
 import { invoke, operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
-import { count, passed, trace, type World } from '../world/world.ts'
+import { count, trace, type World, waitFor } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 /** A reference of another product, or one like ours: of a pending payment, but of none of its attempts. */
 const drawReference = (world: World): { readonly reference_id: string; readonly amount: number } => {
-  const { oddities } = world
-  const amount = oddities.int(1, 100_000)
+  const { scenePrng } = world
+  const amount = scenePrng.int(1, 100_000)
   const pending = rowsOf(world, 'PAYMENT', { status: 'pending' })
-  if (pending.length === 0 || oddities.chance(0.4))
-    return { amount, reference_id: oddities.chance(0.5) ? 'order 17' : `${oddities.uuid()}-1` }
-  const { pk, notional_minor: asked } = oddities.pick(pending)
-  return { amount: Number(asked), reference_id: `${String(pk).slice('PAYMENT#'.length)}-${oddities.int(20, 29)}` }
+  if (pending.length === 0 || scenePrng.chance(0.4))
+    return { amount, reference_id: scenePrng.chance(0.5) ? 'order 17' : `${scenePrng.uuid()}-1` }
+  const { pk, notional_minor: asked } = scenePrng.pick(pending)
+  return { amount: Number(asked), reference_id: `${String(pk).slice('PAYMENT#'.length)}-${scenePrng.int(20, 29)}` }
 }
 
 /** The provider books money that belongs to no payment. */
-const bookUnknown = ({ world, oddities, provider }: Scene): void => {
-  const type = oddities.pick(['PAYMENT', 'PAYMENT', 'UNKNOWN_TYPE'])
-  const product = `py-${oddities.uuid()}`
+const bookUnknown = ({ world, scenePrng, provider }: Scene): void => {
+  const type = scenePrng.pick(['PAYMENT', 'PAYMENT', 'UNKNOWN_TYPE'])
+  const product = `py-${scenePrng.uuid()}`
   const row = provider.bookTransaction({ type, product_id: product, ...drawReference(world) })
-  world.bookedBack.push(type === 'PAYMENT' ? product : row.id)
+  world.reversalRowIds.push(type === 'PAYMENT' ? product : row.id)
   trace(world, () => `the provider books money of no payment: ${product}`)
   count(world.tally, 'conflicting row: money of no payment')
 }
@@ -30,9 +30,9 @@ type ConflictingRow = readonly [what: string, row: object, cause?: 'amount_diffe
 
 /** A row that contradicts the payment. Another fee contradicts only a final one: before that it is believed. */
 const drawConflictingRow = (world: World, reference: string, asked: number): ConflictingRow => {
-  const { oddities } = world
+  const { scenePrng } = world
   const payment = paymentOfReference(world, reference)
-  const [wrong, kept] = [oddities.int(1, 5_000), oddities.int(1, 300)]
+  const [wrong, kept] = [scenePrng.int(1, 5_000), scenePrng.int(1, 300)]
   const amount = asked
   const always: readonly ConflictingRow[] = [
     ['another amount', { amount: asked + wrong, net_amount: asked + wrong - kept }, 'amount_differs'],
@@ -42,7 +42,7 @@ const drawConflictingRow = (world: World, reference: string, asked: number): Con
   ]
   const known = payment?.['fee_status'] === 'actual' ? Number(payment['provider_fee_minor']) : undefined
   const changed: ConflictingRow = ['another fee', { amount, net_amount: asked - Number(known) - kept }, 'fee_changed']
-  return oddities.pick(known === undefined ? always : [...always, changed, changed, changed])
+  return scenePrng.pick(known === undefined ? always : [...always, changed, changed, changed])
 }
 
 /** Whether the payment waits for its money or for its final fee, so that the gateway believes the next row. */
@@ -52,7 +52,7 @@ const isOpen = (world: World, reference: string): boolean => {
 }
 
 const bookBeside = (world: World, paid: PaymentRequest): void => {
-  const { oddities, provider, scheduler, conflictingRows, tally } = world
+  const { scenePrng, provider, scheduler, conflictingRows, tally } = world
   const { latest_payment_id: id = '', reference_id } = paid
   const [what, row, cause] = drawConflictingRow(world, reference_id, paid.request_amount)
   const own = provider.transactionRecords().find((record) => record.row.product_id === id)
@@ -65,13 +65,13 @@ const bookBeside = (world: World, paid: PaymentRequest): void => {
     trace(world, () => `the provider books a row of ${what} for ${reference_id}`)
     count(tally, `conflicting row: ${what}`)
   }
-  if (settlesInMs > 0 && oddities.chance(0.8)) scheduler.after(settlesInMs + oddities.int(0, 60_000), book)
+  if (settlesInMs > 0 && scenePrng.chance(0.8)) scheduler.after(settlesInMs + scenePrng.int(0, 60_000), book)
   else book()
 }
 
 /** The provider books a row that contradicts the payment's own, or money of no payment: operators are alerted. */
 export const bookConflictingRow = async (play: Scene): Promise<void> => {
-  const { oddities, provider, unshownRows } = play.world
+  const { scenePrng, provider, unshownRows } = play.world
   const captured = new Map(provider.capturedPayments().map(({ id, amount }) => [id, amount]))
   // It must not replace an own row that is never shown.
   const paid = provider
@@ -79,9 +79,9 @@ export const bookConflictingRow = async (play: Scene): Promise<void> => {
     .filter(
       ({ latest_payment_id: id = '', request_amount: amount }) => captured.get(id) === amount && !unshownRows.has(id),
     )
-  if (paid.length === 0 || oddities.chance(0.2)) return bookUnknown(play)
+  if (paid.length === 0 || scenePrng.chance(0.2)) return bookUnknown(play)
   const open = paid.filter(({ reference_id: reference }) => isOpen(play.world, reference))
-  bookBeside(play.world, oddities.pick(open.length > 0 && oddities.chance(0.4) ? open : paid))
+  bookBeside(play.world, scenePrng.pick(open.length > 0 && scenePrng.chance(0.4) ? open : paid))
 }
 
 /** Shorter and longer than the five minutes of a slice's lease. */
@@ -98,8 +98,8 @@ const freezeSync = async (scene: Scene, afterMs: number): Promise<void> => {
     invoke(world, 'sync-provider-transactions', {}, { freeze })
   await begin({ afterMs, forMs })
   if (prng.chance(0.5)) await begin()
-  await passed(world, forMs + prng.int(0, 1_000))
-  meet(world, 'a sync is frozen during its work')
+  await waitFor(world, forMs + prng.int(0, 1_000))
+  reportSituation(world, 'a sync is frozen during its work')
   await begin()
 }
 
@@ -111,8 +111,8 @@ export const resumeLate = async (scene: Scene): Promise<void> => {
   const about = { client_id: prng.pick(tenants).clientId }
   await operate(world, 'trigger-settlement', about, { freeze: { afterMs: prng.int(5, SETTLING_MS), forMs } })
   if (prng.chance(0.5)) await operate(world, 'trigger-settlement', about)
-  await passed(world, forMs + prng.int(0, 1_000))
-  meet(world, 'a settlement run is frozen during its work')
+  await waitFor(world, forMs + prng.int(0, 1_000))
+  reportSituation(world, 'a settlement run is frozen during its work')
   await operate(world, 'trigger-settlement', about)
 }
 
@@ -131,9 +131,9 @@ const open = ({ provider }: World) =>
 
 /** A customer pays. No callback is sent, and the provider does not answer about it for hours. False if it is refused. */
 const pay = (world: World, request: ReturnType<typeof open>[number], isLate: boolean, settlesInSeconds: number) => {
-  const { oddities, provider, scheduler } = world
+  const { scenePrng, provider, scheduler } = world
   const { payment_request_id: id, request_amount: asked } = request
-  const amount = isLate ? asked : asked + oddities.int(1, 9)
+  const amount = isLate ? asked : asked + scenePrng.int(1, 9)
   if (isLate) provider.orderFault({ target: 'payment', fault: 'after_expiry', times: 1 })
   provider.orderFault({ target: 'callback', fault: 'lost' })
   provider.orderFault({ target: 'transactions', fault: 'fee_late', value: settlesInSeconds })
@@ -144,27 +144,27 @@ const pay = (world: World, request: ReturnType<typeof open>[number], isLate: boo
     provider.clearFaults({ target: 'transactions', fault: 'fee_late' })
     return false
   }
-  const untilMs = scheduler.nowMs() + oddities.int(HOUR_MS, 4 * HOUR_MS)
-  const says = oddities.pick(['nothing', 'nothing', 'not found', 'too often'] as const)
+  const untilMs = scheduler.nowMs() + scenePrng.int(HOUR_MS, 4 * HOUR_MS)
+  const says = scenePrng.pick(['nothing', 'nothing', 'not found', 'too often'] as const)
   world.withheld.set(String(provider.storedRequest(id)?.request.latest_payment_id), { untilMs, says })
   if (says !== 'not found') world.withheld.set(id, { untilMs, says })
-  if (oddities.chance(0.2)) {
-    const turn = () => void provider.reversePayment(id, { kind: oddities.pick(['voided', 'reversed']) })
-    scheduler.after(oddities.int(60_000, 2 * HOUR_MS), turn)
+  if (scenePrng.chance(0.2)) {
+    const turn = () => void provider.reversePayment(id, { kind: scenePrng.pick(['voided', 'reversed']) })
+    scheduler.after(scenePrng.int(60_000, 2 * HOUR_MS), turn)
   }
   trace(world, () => `${amount} is paid on ${id}, and the provider answers nothing about it`)
-  meet(world, 'a payment is made while the provider does not answer about it')
+  reportSituation(world, 'a payment is made while the provider does not answer about it')
   return true
 }
 
 /** Customers pay for ended payments, or wrong amounts, while callbacks and the provider's answers are missing. */
 export const payUnasked = async (scene: Scene): Promise<void> => {
-  const { world, oddities, prng } = scene
+  const { world, scenePrng, prng } = scene
   const late = ended(world)
   const isLate = late.length > 0 && prng.chance(0.8)
   const requests = isLate ? late : open(world)
   const freeze = prng.chance(0.4)
-  const settlesInSeconds = freeze ? oddities.int(20, 140) : oddities.int(60, 5_000)
+  const settlesInSeconds = freeze ? scenePrng.int(20, 140) : scenePrng.int(60, 5_000)
   const paid = requests.slice(-prng.int(1, 3)).filter((request) => pay(world, request, isLate, settlesInSeconds))
   if (freeze && paid.length > 0) await freezeSync(scene, prng.int(100, 900))
 }

@@ -1,4 +1,4 @@
-import { meet } from '../sometimes/meet.ts'
+import { reportSituation } from '../sometimes/report-situation.ts'
 import { invoke } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
 import { count } from '../world/world.ts'
@@ -22,7 +22,7 @@ const LONG_PAUSES_MS = [5, 40, 62, 80].map((seconds) => seconds * SECOND_MS)
 const MOMENTS_MS = [80, 120]
 
 /** A worker is frozen and continues with its old read, or it dies between a write and its message. */
-export const freezeWorkers = ({ world, oddities, scheduler }: Scene, happens: Happens): void => {
+export const freezeWorkers = ({ world, scenePrng, scheduler }: Scene, happens: Happens): void => {
   const events = new WeakMap<Process, unknown>()
   /** Between two steps that belong together: another worker must find what is left. */
   const die = (process: Process) => {
@@ -33,11 +33,11 @@ export const freezeWorkers = ({ world, oddities, scheduler }: Scene, happens: Ha
     if (!process.alive()) return
     count(world.tally, `frozen: ${process.name}`)
     process.freeze()
-    scheduler.after(oddities.pick(longMs), () => process.thaw())
+    scheduler.after(scenePrng.pick(longMs), () => process.thaw())
     const event = events.get(process)
     // Meanwhile its message reaches another worker.
-    if (event !== undefined && oddities.chance(0.5))
-      scheduler.after(oddities.int(0, 3_000), () => void invoke(world, process.name, event))
+    if (event !== undefined && scenePrng.chance(0.5))
+      scheduler.after(scenePrng.int(0, 3_000), () => void invoke(world, process.name, event))
   }
   /** If clocks differ enough, a claim expires for other workers before it expires for its own. */
   const isSkewed = () => world.faults.clockSkewMs > 3_000
@@ -47,7 +47,7 @@ export const freezeWorkers = ({ world, oddities, scheduler }: Scene, happens: Ha
   world.onStarted.push((process, event) => {
     if (process.name === 'deliver-webhook') events.set(process, event)
     if (!WORKERS.test(process.name) || !happens(0.02)) return
-    scheduler.after(oddities.int(5, EARLY_MS), () => pause(process, PAUSES_MS))
+    scheduler.after(scenePrng.int(5, EARLY_MS), () => pause(process, PAUSES_MS))
   })
 
   world.onChange.push(({ key, before, after }) => {
@@ -66,7 +66,7 @@ export const freezeWorkers = ({ world, oddities, scheduler }: Scene, happens: Ha
       // Due work then checks it during its attempt.
       const isNearlyDue = Date.parse(String(after['due_at'])) < scheduler.nowMs() + 30 * SECOND_MS
       if (!happens(isNearlyDue ? 0.5 : 0.02 * often())) return
-      meet(world, 'a worker is frozen while it holds a claim')
+      reportSituation(world, 'a worker is frozen while it holds a claim')
       pauseClaimed(acting)
     }
   })

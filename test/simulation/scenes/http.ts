@@ -1,6 +1,6 @@
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { text } from '../../support/recount/books.ts'
-import { meet } from '../sometimes/meet.ts'
+import { reportSituation } from '../sometimes/report-situation.ts'
 import { askedFor, type Observations, observeAnswer, observeCreate, refusalProblems } from '../watching/observations.ts'
 import { type HttpReply, type HttpRequest, type InvokeOptions, requestAs } from '../world/lambda.ts'
 import { paymentRow } from '../world/rows.ts'
@@ -8,7 +8,7 @@ import type { Tenant } from '../world/tenants.ts'
 import type { World } from '../world/world.ts'
 
 /** A world with its tenants, and the parts of the world that scenes use. */
-export type Scene = Pick<World, 'prng' | 'oddities' | 'scheduler' | 'provider' | 'table' | 'merchants'> & {
+export type Scene = Pick<World, 'prng' | 'scenePrng' | 'scheduler' | 'provider' | 'table' | 'merchants'> & {
   readonly world: World
   readonly tenants: Tenant[]
   readonly seen: Observations
@@ -29,7 +29,8 @@ const statusProblems = ({ world }: Scene, functionName: string, was: string, { s
   const row = paymentRow(world, id)
   if (status !== 200 || row === undefined) return []
   const [kept, isCancel] = [text(row, 'status'), functionName === 'api-cancel-payment']
-  if (functionName === CREATE && TERMINAL.includes(was)) meet(world, 'a create is replayed after its payment has ended')
+  if (functionName === CREATE && TERMINAL.includes(was))
+    reportSituation(world, 'a create is replayed after its payment has ended')
   const mustBeKept = TERMINAL.includes(String(shown)) || TERMINAL.includes(was) || isCancel
   return mustBeKept && (kept !== shown || (isCancel && shown !== 'cancelled'))
     ? [`${functionName} showed ${String(id)} as ${String(shown)}, which is ${kept}`]

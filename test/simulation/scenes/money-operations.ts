@@ -1,9 +1,9 @@
 import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
-import { meet, type Reported } from '../sometimes/meet.ts'
+import { type Reported, reportSituation } from '../sometimes/report-situation.ts'
 import { settlementOf, stageOf } from '../sometimes/stage-of.ts'
 import { invoke, lookUp, operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf, windowRow } from '../world/rows.ts'
-import { count, passed, type World } from '../world/world.ts'
+import { count, type World, waitFor } from '../world/world.ts'
 import type { Happens, Scene } from './http.ts'
 import { reverseRandomPayment } from './odd-rows.ts'
 
@@ -19,10 +19,11 @@ type Refused = Readonly<Record<string, unknown>>
 const noteRefusal = (world: World, { message, confirm, retry_at: retryAt }: Refused): void => {
   for (const name of Object.keys(Object(confirm))) {
     const stop = STOPS[name]
-    if (stop) meet(world, stop)
+    if (stop) reportSituation(world, stop)
   }
-  if (retryAt !== undefined) meet(world, 'a payout waits for its audit')
-  if (String(message).startsWith('payouts of this client are on hold')) meet(world, 'a payout is stopped by a hold')
+  if (retryAt !== undefined) reportSituation(world, 'a payout waits for its audit')
+  if (String(message).startsWith('payouts of this client are on hold'))
+    reportSituation(world, 'a payout is stopped by a hold')
 }
 
 /** An operator pays out a settlement. A refusal may say when to try again, or which figures to confirm. */
@@ -41,7 +42,7 @@ export const payOutNow = async ({ world }: Scene, settlement: RawItem): Promise<
       world.problems.push(`settlement ${id} was refused with the figures that it wants: ${JSON.stringify(wanted)}`)
     confirm = wanted === undefined ? confirm : Object(wanted)
     if (retryAt !== undefined)
-      await passed(world, Math.max(0, Date.parse(text(body, 'retry_at')) - world.scheduler.nowMs()) + 2_000)
+      await waitFor(world, Math.max(0, Date.parse(text(body, 'retry_at')) - world.scheduler.nowMs()) + 2_000)
   }
 }
 
@@ -68,7 +69,7 @@ export const payOutTwice = async (scene: Scene): Promise<void> => {
   const reference = { bank_reference: `one transfer of ${text(one, 'settlement_id')}` }
   const pay = ({ settlement_id }: RawItem) => operate(world, 'mark-settlement-paid', { settlement_id, ...reference })
   const replies = await Promise.all([one, other].map(pay))
-  if (replies.some((reply) => reply?.status === 409)) meet(world, 'a bank reference is used a second time')
+  if (replies.some((reply) => reply?.status === 409)) reportSituation(world, 'a bank reference is used a second time')
   if (replies.every((reply) => reply?.status === 200)) world.problems.push('one transfer has paid out two settlements')
 }
 
@@ -80,30 +81,30 @@ const balanceOf = (world: World, clientId: string): number => {
 }
 
 /** The transaction of a house entry, which a correction may name. */
-const strayRow = ({ table, oddities }: World): string | undefined => {
+const strayRow = ({ table, scenePrng }: World): string | undefined => {
   const rows = table.items('JOURNAL#house#').filter(({ type }) => type === 'unmatched' || type === 'withdrawal')
-  return rows.length === 0 ? undefined : String(oddities.pick([...rows])['transaction_id'])
+  return rows.length === 0 ? undefined : String(scenePrng.pick([...rows])['transaction_id'])
 }
 
 /** An operator adjusts a ledger: a repayment, a write-off or a correction, sometimes twice at once by one reference. */
-export const adjust = async ({ world, tenants, oddities, table }: Scene): Promise<void> => {
+export const adjust = async ({ world, tenants, scenePrng, table }: Scene): Promise<void> => {
   const owing = tenants.filter(({ clientId }) => balanceOf(world, clientId) < 0)
-  const { clientId } = oddities.pick(owing.length > 0 && oddities.chance(0.8) ? owing : tenants)
+  const { clientId } = scenePrng.pick(owing.length > 0 && scenePrng.chance(0.8) ? owing : tenants)
   const owed = -balanceOf(world, clientId)
-  const kind = oddities.pick(['recovered', 'written_off', 'correction'])
-  const row = kind === 'correction' && oddities.chance(0.6) ? strayRow(world) : undefined
-  const minor = owed > 0 ? oddities.int(1, owed) : oddities.int(1, 5_000)
+  const kind = scenePrng.pick(['recovered', 'written_off', 'correction'])
+  const row = kind === 'correction' && scenePrng.chance(0.6) ? strayRow(world) : undefined
+  const minor = owed > 0 ? scenePrng.int(1, owed) : scenePrng.int(1, 5_000)
   const asked = {
     client_id: clientId,
     kind,
-    amount_minor: kind === 'correction' && oddities.chance(0.5) ? -minor : minor,
-    reference: `adjustment-${oddities.int(1, 40)}`,
+    amount_minor: kind === 'correction' && scenePrng.chance(0.5) ? -minor : minor,
+    reference: `adjustment-${scenePrng.int(1, 40)}`,
     ...(row !== undefined && { provider_transaction_id: row }),
   }
-  const calls = oddities.chance(0.3) ? [asked, asked] : [asked]
+  const calls = scenePrng.chance(0.3) ? [asked, asked] : [asked]
   const replies = await Promise.all(calls.map((call) => operate(world, 'adjust-ledger', call)))
   for (const reply of replies) count(world.tally, `adjusted: ${kind} ${reply?.status ?? 'nothing'}`)
-  if (replies.some((reply) => reply?.status === 200)) meet(world, `an operator adjusts a ledger`)
+  if (replies.some((reply) => reply?.status === 200)) reportSituation(world, `an operator adjusts a ledger`)
   const written = table
     .items(`JOURNAL#${clientId}`)
     .filter((entry) => clientOf(entry) === clientId && replies.some((reply) => reply?.body['id'] === idOf(entry)))
@@ -115,9 +116,9 @@ const idOf = ({ sk }: RawItem): string | undefined => String(sk).split('#')[1]
 
 /** An operator puts the payouts of a client on hold, and later releases them. */
 export const holdPayouts = async ({ world, tenants }: Scene): Promise<void> => {
-  const about = { client_id: world.oddities.pick(tenants).clientId }
+  const about = { client_id: world.scenePrng.pick(tenants).clientId }
   await operate(world, 'update-client', { ...about, payout_hold: 'asked by its bank' })
-  const waitMs = world.oddities.pick([60_000, 3_600_000, 90_000_000])
+  const waitMs = world.scenePrng.pick([60_000, 3_600_000, 90_000_000])
   world.scheduler.after(waitMs, () => void operate(world, 'update-client', { ...about, payout_hold: null }))
 }
 
@@ -173,7 +174,7 @@ const raiseFloor = async (world: World, clientId: string): Promise<void> => {
   const floor = sum(due, 'net_minor')
   if (floor <= 0) return
   await operate(world, 'update-client', { client_id: clientId, settlement_floor_minor: floor })
-  await passed(world, FLOOR_MS)
+  await waitFor(world, FLOOR_MS)
   await operate(world, 'trigger-settlement', { client_id: clientId })
   await operate(world, 'update-client', { client_id: clientId, settlement_floor_minor: 0 })
 }
@@ -184,7 +185,7 @@ const isOld = ({ scheduler }: World, payment: RawItem): boolean =>
 
 /** Operators pay out, refuse, re-credit and settle one client's money at once, while the sync reads reversals. */
 export const concurrentOperators = async (scene: Scene): Promise<void> => {
-  const { world, tenants, oddities, prng } = scene
+  const { world, tenants, scenePrng, prng } = scene
   const having = tenants.filter((tenant) => settlementsOf(world, tenant.clientId).length > 0)
   const { clientId } = prng.pick(having.length > 0 && prng.chance(0.8) ? having : tenants)
   for (let left = prng.int(2, 3); left > 0; left--) {
@@ -192,17 +193,17 @@ export const concurrentOperators = async (scene: Scene): Promise<void> => {
     const settlement = open.length > 0 ? prng.pick(open) : undefined
     // Reversals of unsettled payments are rare here, or nothing would be left to settle.
     const isMeant = (payment: RawItem) =>
-      !['open', 'posted'].includes(stageOf(world, payment)) || isOld(world, payment) || oddities.chance(0.1)
-    for (let moves = oddities.int(0, 2); moves > 0; moves--)
+      !['open', 'posted'].includes(stageOf(world, payment)) || isOld(world, payment) || scenePrng.chance(0.1)
+    for (let moves = scenePrng.int(0, 2); moves > 0; moves--)
       reverseRandomPayment(world, 1, (payment) => payment['client_id'] === clientId && isMeant(payment))
     const sync = () => invoke(world, 'sync-provider-transactions', {})
     const syncs = prng.chance(0.3) ? [sync, sync] : [sync]
     const acts = [...settlementActions(scene, clientId, settlement), ...syncs].filter(() => prng.chance(0.7))
-    meet(world, 'several operators move the money of one client at once')
+    reportSituation(world, 'several operators move the money of one client at once')
     const apartMs = prng.pick([8, 60])
-    await Promise.all(acts.map((act) => passed(world, prng.int(0, apartMs)).then(act)))
+    await Promise.all(acts.map((act) => waitFor(world, prng.int(0, apartMs)).then(act)))
     if (prng.chance(0.5)) await raiseFloor(world, clientId)
-    await passed(world, prng.pick([100, 2_000, 600_000]))
+    await waitFor(world, prng.pick([100, 2_000, 600_000]))
   }
 }
 
@@ -216,7 +217,7 @@ const PAGE_MS = 90
 
 /** When the sync has just read a reversal, operators change its settlement, or settle what is in none. */
 export const arrangeConcurrentOperators = (scene: Scene, happens: Happens): void => {
-  const { world, oddities, scheduler } = scene
+  const { world, scenePrng, scheduler } = scene
   const met = new Set<string>()
 
   world.onAnswered.push((_, { path, query, outcome }) => {
@@ -231,7 +232,7 @@ export const arrangeConcurrentOperators = (scene: Scene, happens: Happens): void
       const payment = paymentOfReference(world, reference)
       if (payment?.['status'] !== 'succeeded' || !happens(0.3)) continue
       for (const act of settlementActions(scene, text(payment, 'client_id'), settlementOf(world, payment)))
-        if (oddities.chance(0.6)) scheduler.after(oddities.int(0, PAGE_MS), () => void act())
+        if (scenePrng.chance(0.6)) scheduler.after(scenePrng.int(0, PAGE_MS), () => void act())
     }
   })
 }

@@ -3,7 +3,7 @@ import { isOpen, type PaymentRequest } from '../../../infra/local/provider-simul
 import { stageOf } from '../sometimes/stage-of.ts'
 import { invoke } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
-import { count, noteFault, passed, trace, type World } from '../world/world.ts'
+import { count, noteFault, trace, type World, waitFor } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 const MOVEMENT_TYPES = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
@@ -19,8 +19,8 @@ const DAY_SECONDS = 86_400
 const LATEST_FEE_SECONDS = [7.02 * DAY_SECONDS, 7.5 * DAY_SECONDS] as const
 
 /** The delay of a fee. It is often after the day of the assumed fee. */
-const lateSeconds = ({ oddities }: World): number =>
-  oddities.chance(0.6) ? oddities.int(...LATEST_FEE_SECONDS) : oddities.int(60, LATEST_FEE_SECONDS[1])
+const lateSeconds = ({ scenePrng }: World): number =>
+  scenePrng.chance(0.6) ? scenePrng.int(...LATEST_FEE_SECONDS) : scenePrng.int(60, LATEST_FEE_SECONDS[1])
 
 /** Faults of the next payment's row: the fault's name in the world, its name in the simulator, and its value. */
 const ROW_FAULTS = [
@@ -51,10 +51,10 @@ type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>
 
 /** A customer pays, and the row may have faults. Only a request that the gateway asks about may have no row. */
 export const payWithRowFaults = (world: World, paid: Paid, pay: () => boolean): boolean => {
-  const { oddities, provider, faults } = world
+  const { scenePrng, provider, faults } = world
   // A history has few payments, so the faults must be frequent.
   const chanceOf = (name: keyof typeof faults) => (faults[name] > 0 ? Math.max(faults[name], 0.15) : 0)
-  const own = ROW_FAULTS.filter(([name]) => oddities.chance(chanceOf(name))).filter(
+  const own = ROW_FAULTS.filter(([name]) => scenePrng.chance(chanceOf(name))).filter(
     ([name]) => name !== 'rowMissing' || isAskedAbout(world, paid),
   )
   for (const [, fault, value] of own) provider.orderFault({ target: 'transactions', fault, value: value(world) })
@@ -67,23 +67,23 @@ export const payWithRowFaults = (world: World, paid: Paid, pay: () => boolean): 
   const isOrdered = (fault: string) => own.some(([name]) => name === fault)
   if (!hasPaid || id === undefined) return hasPaid
   if (isOrdered('rowMissing')) world.unshownRows.add(id)
-  if (isOrdered('feeLate') && oddities.chance(0.7))
+  if (isOrdered('feeLate') && scenePrng.chance(0.7))
     world.withheld.set(`fee of ${id}`, { untilMs: world.scheduler.nowMs() + SILENT_MS, says: 'nothing' })
   return hasPaid
 }
 
 /** Books a further row of any type and status, which may name the payment. It must not move money or hide other rows. */
 export const bookExtraRow = (world: World, paid: Pick<PaymentRequest, 'reference_id'>): void => {
-  const { oddities, provider } = world
-  if (!oddities.chance(0.3)) return
-  const type = oddities.pick(TYPES)
-  const status = oddities.pick(type === 'PAYMENT' ? NO_MONEY : STATUSES)
-  const isOfPayment = oddities.chance(type === 'WITHDRAWAL' ? 0.2 : 0.7)
+  const { scenePrng, provider } = world
+  if (!scenePrng.chance(0.3)) return
+  const type = scenePrng.pick(TYPES)
+  const status = scenePrng.pick(type === 'PAYMENT' ? NO_MONEY : STATUSES)
+  const isOfPayment = scenePrng.chance(type === 'WITHDRAWAL' ? 0.2 : 0.7)
   const reference = isOfPayment ? paid.reference_id : 'order 17'
-  const product = type === 'PAYMENT' && { product_id: `py-${oddities.uuid()}` }
+  const product = type === 'PAYMENT' && { product_id: `py-${scenePrng.uuid()}` }
   // Amounts of outgoing rows may be negative. A payment row with a negative amount cannot be read.
-  const sign = type === 'PAYMENT' && oddities.chance(0.8) ? 1 : -1
-  const amount = sign * oddities.int(1, 100_000)
+  const sign = type === 'PAYMENT' && scenePrng.chance(0.8) ? 1 : -1
+  const amount = sign * scenePrng.int(1, 100_000)
   provider.bookTransaction({ type, status, reference_id: reference, amount, ...product })
   trace(world, () => `the provider books a ${type} (${status}) for ${reference}`)
   count(world.tally, `odd row booked: ${type}`)
@@ -96,7 +96,7 @@ const KINDS_WITH_OWN_ROW = ['refund', 'chargeback'] as const
 /** Draws the stage first, so that payments at rare stages are as frequent as others. */
 const drawAtStage = (world: World, payments: readonly StoredItem[]): StoredItem | undefined => {
   const byStage = Map.groupBy(payments, (payment) => stageOf(world, payment))
-  return payments.length === 0 ? undefined : world.oddities.pick(world.oddities.pick([...byStage.values()]))
+  return payments.length === 0 ? undefined : world.scenePrng.pick(world.scenePrng.pick([...byStage.values()]))
 }
 
 /** A dispute of the payment is not won yet. */
@@ -114,8 +114,8 @@ const voidMovement = (world: World, requestId: string, paidId: string | undefine
     .transactionRecords()
     .filter(({ row }) => row.product_id === paidId && MOVEMENT_TYPES.includes(row.type) && row.status === 'SUCCESS')
   if (rows.length === 0) return false
-  const { id, row } = world.oddities.pick(rows)
-  world.provider.reversePayment(requestId, { kind: world.oddities.pick(['voided', 'reversed']), transaction_id: id })
+  const { id, row } = world.scenePrng.pick(rows)
+  world.provider.reversePayment(requestId, { kind: world.scenePrng.pick(['voided', 'reversed']), transaction_id: id })
   trace(world, () => `the ${row.type} ${id} of ${requestId} is voided`)
   count(world.tally, `movement voided: ${row.type}`)
   return true
@@ -133,30 +133,30 @@ export const reverseRandomPayment = (
   probability: number,
   isCandidate: (payment: StoredItem) => boolean = () => true,
 ): void => {
-  const { oddities, provider, bookedBack } = world
-  if (!oddities.chance(probability)) return
+  const { scenePrng, provider, reversalRowIds } = world
+  if (!scenePrng.chance(probability)) return
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' }).filter(
     (payment) => payment['paid_at'] && !isExhausted(payment) && isCandidate(payment),
   )
   const disputed = credited.filter(isDisputed(world))
-  const isWon = oddities.chance(disputed.length > 0 ? 0.5 : 0.02)
+  const isWon = scenePrng.chance(disputed.length > 0 ? 0.5 : 0.02)
   const payment = drawAtStage(world, isWon && disputed.length > 0 ? disputed : credited)
   const paid = provider
     .findPaymentRequests('')
     .find(({ latest_payment_id: id }) => id !== undefined && id === payment?.['credited_provider_payment_id'])
   if (paid === undefined) return
   const { payment_request_id: id, request_amount: most, latest_payment_id: paidId } = paid
-  if (oddities.chance(0.15) && voidMovement(world, id, paidId)) return
+  if (scenePrng.chance(0.15) && voidMovement(world, id, paidId)) return
   // The sync reads a reversal only from a row. Without the payment's row it must have its own.
   const kind = isWon
     ? 'chargeback_reversal'
-    : oddities.pick(world.unshownRows.has(String(paidId)) ? KINDS_WITH_OWN_ROW : REVERSAL_KINDS)
-  const isPart = kind !== 'voided' && kind !== 'reversed' && oddities.chance(isWon ? 0.15 : 0.4)
+    : scenePrng.pick(world.unshownRows.has(String(paidId)) ? KINDS_WITH_OWN_ROW : REVERSAL_KINDS)
+  const isPart = kind !== 'voided' && kind !== 'reversed' && scenePrng.chance(isWon ? 0.15 : 0.4)
   try {
-    const amount = isPart ? oddities.int(1, most) : most
-    const fee = kind === 'chargeback' && oddities.chance(0.5) ? { fee: oddities.int(0, 20_000) } : {}
+    const amount = isPart ? scenePrng.int(1, most) : most
+    const fee = kind === 'chargeback' && scenePrng.chance(0.5) ? { fee: scenePrng.int(0, 20_000) } : {}
     const row = provider.reversePayment(id, { kind, ...fee, ...((isPart || isWon) && { amount }) })
-    if (row.type !== 'PAYMENT') bookedBack.push(row.id)
+    if (row.type !== 'PAYMENT') reversalRowIds.push(row.id)
     trace(world, () => `${row.amount} of ${id} move: ${kind}`)
     count(world.tally, `reversed: ${kind}`)
   } catch {
@@ -166,13 +166,13 @@ export const reverseRandomPayment = (
 
 /** Several reversals of one payment within hours. The sync reads them one by one, or several at once. */
 export const overlappingReversals = async ({ world }: Scene): Promise<void> => {
-  const { oddities, prng } = world
+  const { scenePrng, prng } = world
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' })
   if (credited.length === 0) return
   const { pk } = prng.pick(credited)
   for (let left = prng.int(2, 5); left > 0; left--) {
     reverseRandomPayment(world, 1, (payment) => payment['pk'] === pk)
-    if (oddities.chance(0.6)) await invoke(world, 'sync-provider-transactions', {})
-    await passed(world, prng.pick([10, 150_000, 7_200_000]))
+    if (scenePrng.chance(0.6)) await invoke(world, 'sync-provider-transactions', {})
+    await waitFor(world, prng.pick([10, 150_000, 7_200_000]))
   }
 }

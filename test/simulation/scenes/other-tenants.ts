@@ -1,5 +1,5 @@
 import { text } from '../../support/recount/books.ts'
-import { meet } from '../sometimes/meet.ts'
+import { reportSituation } from '../sometimes/report-situation.ts'
 import { type HttpReply, type HttpRequest, operate } from '../world/lambda.ts'
 import { rowsOf } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
@@ -33,7 +33,7 @@ const askForEndpoint = async (play: Scene, otherTenant: Tenant, target: Tenant):
   const [reply, unknown] = [await list(endpointId), await list(prng.uuid())]
   if (!isDecided(reply) || !isDecided(unknown)) return
   if (rowsOf(play.world, 'DELIVERY', { endpoint_id: endpointId }).length > 0)
-    meet(play.world, 'a merchant asks for the deliveries of another one')
+    reportSituation(play.world, 'a merchant asks for the deliveries of another one')
   if (reply.status !== 404 || reply.text !== unknown.text)
     play.world.problems.push(`${otherTenant.clientId} asked for endpoint ${endpointId} and was answered ${reply.text}`)
 }

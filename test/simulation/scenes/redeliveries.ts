@@ -1,9 +1,9 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { text } from '../../support/recount/books.ts'
-import { meet } from '../sometimes/meet.ts'
+import { reportSituation } from '../sometimes/report-situation.ts'
 import { operate } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { count, passed } from '../world/world.ts'
+import { count, waitFor } from '../world/world.ts'
 import { type Happens, http, type Scene, tenantOf } from './http.ts'
 
 const DAY_MS = 86_400_000
@@ -36,7 +36,7 @@ export const rounds = (
   return [merchant, merchant, operator, operator, inBulk]
 }
 
-const soon = ({ world }: Scene, maxMs: number) => passed(world, world.prng.int(0, maxMs))
+const soon = ({ world }: Scene, maxMs: number) => waitFor(world, world.prng.int(0, maxMs))
 
 /** One delivery is redelivered repeatedly by its merchant and by operators; one operator names the wrong client. */
 export const redeliverRepeatedly = async (play: Scene): Promise<void> => {
@@ -64,13 +64,13 @@ const NEAR_MS = 3_000
 
 /** A delivery is redelivered at the moment when it is abandoned, or when the operators are alerted. */
 export const arrangeRounds = (play: Scene, happens: Happens): void => {
-  const { world, oddities, scheduler } = play
+  const { world, scenePrng, scheduler } = play
   world.onChange.push(({ key, before, after }) => {
     if (key.sk !== 'DELIVERY' || after?.['status'] !== 'abandoned' || before?.['status'] === 'abandoned') return
     if (!happens(0.4)) return
     const toldMs = Date.parse(text(after, 'due_at')) - scheduler.nowMs()
-    const afterMs = oddities.pick([0, oddities.int(0, NEAR_MS), Math.max(0, toldMs), Math.max(0, toldMs) + 60_000])
-    beginRound(play, after, afterMs + oddities.int(0, NEAR_MS))
+    const afterMs = scenePrng.pick([0, scenePrng.int(0, NEAR_MS), Math.max(0, toldMs), Math.max(0, toldMs) + 60_000])
+    beginRound(play, after, afterMs + scenePrng.int(0, NEAR_MS))
   })
 }
 
@@ -84,23 +84,23 @@ const beginRound = (play: Scene, row: StoredItem, afterMs: number): void => {
   const tenant = tenantOf(play, row['client_id'])
   if (tenant === undefined) return
   const ways = rounds(play, tenant, { id: text(row, 'delivery_id'), endpointId: text(row, 'endpoint_id') })
-  play.world.scheduler.after(Math.max(0, afterMs), () => void play.world.oddities.pick(ways)())
+  play.world.scheduler.after(Math.max(0, afterMs), () => void play.world.scenePrng.pick(ways)())
 }
 
 /** The alert topic is down when an alert is due. Meanwhile or soon after, the delivery is redelivered. */
 export const breakAlertTopic = (play: Scene, happens: Happens): void => {
-  const { world, oddities, scheduler } = play
+  const { world, scenePrng, scheduler } = play
   world.onChange.push(({ key, before, after }) => {
     const isGivenUp =
       key.sk === 'DELIVERY' && after?.['status'] === 'abandoned' && before?.['attempts'] !== after['attempts']
     const isHeld = key.sk === 'SUSPENSE' && before === undefined
     if (after === undefined || !(isGivenUp || isHeld)) return
     if (scheduler.nowMs() < world.topicDownUntilMs || !happens(isGivenUp ? 0.2 : 0.03)) return
-    const downMs = oddities.pick(isGivenUp ? DOWN_MS : SHORT_MS)
+    const downMs = scenePrng.pick(isGivenUp ? DOWN_MS : SHORT_MS)
     world.topicDownUntilMs = scheduler.nowMs() + downMs
-    if (isGivenUp) meet(world, 'the alert topic is down when a delivery is abandoned')
-    const soonMs = oddities.int(1_000, Math.min(downMs, MINUTE_MS))
-    if (isGivenUp && oddities.chance(0.7))
-      beginRound(play, after, oddities.pick([soonMs, downMs + oddities.int(-2_000, 90_000)]))
+    if (isGivenUp) reportSituation(world, 'the alert topic is down when a delivery is abandoned')
+    const soonMs = scenePrng.int(1_000, Math.min(downMs, MINUTE_MS))
+    if (isGivenUp && scenePrng.chance(0.7))
+      beginRound(play, after, scenePrng.pick([soonMs, downMs + scenePrng.int(-2_000, 90_000)]))
   })
 }

@@ -6,7 +6,7 @@ import { operate } from '../world/lambda.ts'
 import type { Prng } from '../world/prng.ts'
 import { rowsOf } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { count, passed } from '../world/world.ts'
+import { count, waitFor } from '../world/world.ts'
 import { createAs, type Scene } from './http.ts'
 import { payWithRowFaults, reverseRandomPayment } from './odd-rows.ts'
 
@@ -31,12 +31,12 @@ const keyOfShard = (prng: Prng, { clientId }: Tenant, shard: number): string => 
 
 /** One client sells to several customers at once, often in one shard; the sync credits lost callbacks. */
 export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): Promise<void> => {
-  const { world, oddities, prng, provider, scheduler } = scene
-  const shard = oddities.chance(0.6) ? oddities.int(0, LEDGER_SHARDS - 1) : undefined
-  const isUnheard = !isAtOnce && oddities.chance(0.4)
-  const withinMs = isAtOnce ? 30 : oddities.pick(PAID_WITHIN_MS)
+  const { world, scenePrng, prng, provider, scheduler } = scene
+  const shard = scenePrng.chance(0.6) ? scenePrng.int(0, LEDGER_SHARDS - 1) : undefined
+  const isUnheard = !isAtOnce && scenePrng.chance(0.4)
+  const withinMs = isAtOnce ? 30 : scenePrng.pick(PAID_WITHIN_MS)
   const sell = async () => {
-    const key = shard === undefined ? undefined : keyOfShard(oddities, tenant, shard)
+    const key = shard === undefined ? undefined : keyOfShard(scenePrng, tenant, shard)
     const asked = { ...prng.pick(CHANNELS), amount: prng.pick([9_999, 100_000, 250_000]), currency: 'IDR' }
     const reply = await createAs(scene, tenant, key, JSON.stringify(asked))
     return reply?.status === 201 ? String(reply.body['id']) : undefined
@@ -62,12 +62,12 @@ const WAITS_MS = [10 * 60_000, 3 * 3_600_000]
 
 /** A client sells to several customers. Later the money of several payments goes back at once, unsettled ones first. */
 export const reverseTogether = async (scene: Scene): Promise<void> => {
-  const { world, oddities } = scene
+  const { world, scenePrng } = scene
   await sellMany(scene, world.prng.pick(scene.tenants))
-  await passed(world, world.prng.pick(WAITS_MS))
+  await waitFor(world, world.prng.pick(WAITS_MS))
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' })
   if (credited.length === 0) return
-  const clientId = oddities.pick(credited)['client_id']
+  const clientId = scenePrng.pick(credited)['client_id']
   const own = credited.filter((payment) => payment['client_id'] === clientId)
   const unsettled = own.filter(
     (payment) => ['open', 'posted'].includes(stageOf(world, payment)) && payment['reversal'] === undefined,
@@ -97,6 +97,6 @@ export const growClient = async (scene: Scene): Promise<void> => {
   if (reply && reply.status !== 500 && !isRight)
     world.problems.push(`a client that grows was answered ${JSON.stringify(reply)}`)
   // Before or just after the parts are in force.
-  await passed(world, world.prng.pick([0, 20_000, 80_000]))
+  await waitFor(world, world.prng.pick([0, 20_000, 80_000]))
   await sellMany(scene, tenant)
 }

@@ -1,6 +1,6 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { Step } from '../../../shared/table/step.ts'
-import type { Situations } from './meet.ts'
+import type { Situations } from './report-situation.ts'
 
 type Refused = { readonly step: Step; readonly was: StoredItem | undefined }
 

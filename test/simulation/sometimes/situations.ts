@@ -6,8 +6,8 @@ import { cancelledRequest } from '../world/provider-network.ts'
 import { deliveryStatus, entriesOf, paymentOfReference, paymentRow, rowsOf } from '../world/rows.ts'
 import { DAY_MS, isChanged, isGiven, ms, onWrite, type Write } from '../world/rules.ts'
 import { count, type Tally, type World } from '../world/world.ts'
-import { REPORTED, type Situations, type Within } from './meet.ts'
 import { REFUSALS } from './refusals.ts'
+import { REPORTED, type Situations, type Within } from './report-situation.ts'
 import { STAGES, stageOf } from './stage-of.ts'
 
 /** Faults that few histories have. All other faults must happen within the first 25 seeds. */
@@ -21,12 +21,12 @@ const RARE_FAULTS: Partial<Readonly<Record<keyof Faults, Within>>> = {
   wrongAmount: 250,
 }
 
-const goes =
+const changesStatus =
   (from: string, to: string) =>
   ({ before, after }: Write): boolean =>
     before['status'] === from && after['status'] === to
 
-const [isStillCreating, succeeds] = [goes('creating', 'creating'), goes('pending', 'succeeded')]
+const [isStillCreating, succeeds] = [changesStatus('creating', 'creating'), changesStatus('pending', 'succeeded')]
 const isTakenOver = (write: Write) => isStillCreating(write) && isChanged(write, 'attempt')
 const succeedsAfter = (name: string) => (write: Write) => succeeds(write) && write.before[name] !== undefined
 const isFoundBy = (name: string) => (write: Write) => succeeds(write) && write.worker?.name === name
@@ -36,8 +36,8 @@ const isVoid = ({ after }: Write) => after['voided_open'] === true
 const isAssumed = ({ after }: Write) => after['fee_status'] === 'assumed'
 
 const OF_PAYMENTS: Situations<Write> = {
-  'a payment is created': [25, goes('creating', 'pending')],
-  'a payment is paid before it was shown': [250, goes('creating', 'succeeded')],
+  'a payment is created': [25, changesStatus('creating', 'pending')],
+  'a payment is paid before it was shown': [250, changesStatus('creating', 'succeeded')],
   'an expired lease is taken over': [250, (write) => isTakenOver(write) && write.before['lease_until'] !== undefined],
   'a released attempt is taken over': [25, (write) => isTakenOver(write) && write.before['lease_until'] === undefined],
   'a capture is remembered while its payment is created': [
@@ -45,9 +45,9 @@ const OF_PAYMENTS: Situations<Write> = {
     (write) => isStillCreating(write) && isGiven(write, 'remembered_provider_payment_ids'),
   ],
   'a payment succeeds': [25, succeeds],
-  'a payment fails': [25, goes('pending', 'failed')],
-  'a payment expires': [25, goes('pending', 'expired')],
-  'a payment is cancelled': [25, goes('pending', 'cancelled')],
+  'a payment fails': [25, changesStatus('pending', 'failed')],
+  'a payment expires': [25, changesStatus('pending', 'expired')],
+  'a payment is cancelled': [25, changesStatus('pending', 'cancelled')],
   'a success is found by receive-provider-callback': [25, isFoundBy('receive-provider-callback')],
   'a success is found by check-due-payments': [25, isFoundBy('check-due-payments')],
   'a success is found by sync-provider-transactions': [25, isFoundBy('sync-provider-transactions')],
@@ -69,7 +69,7 @@ const OF_PAYMENTS: Situations<Write> = {
   'a payment is in a later part of its client': [250, ({ isNew, after }) => isNew && after['part'] !== undefined],
 }
 
-const moneyComesFor =
+const isMoneyFor =
   (status: string) =>
   ({ world, isNew, after }: Write): boolean =>
     isNew &&
@@ -78,13 +78,13 @@ const moneyComesFor =
     paymentRow(world, after['payment_id'])?.['status'] === status
 
 const OF_SUSPENSE: Situations<Write> = {
-  'money arrives for an expired payment': [250, moneyComesFor('expired')],
-  'money arrives for a cancelled payment': [1_000, moneyComesFor('cancelled')],
-  'money arrives for a failed payment': [1_000, moneyComesFor('failed')],
-  'a payment is captured a second time': [250, moneyComesFor('succeeded')],
+  'money arrives for an expired payment': [250, isMoneyFor('expired')],
+  'money arrives for a cancelled payment': [1_000, isMoneyFor('cancelled')],
+  'money arrives for a failed payment': [1_000, isMoneyFor('failed')],
+  'a payment is captured a second time': [250, isMoneyFor('succeeded')],
 }
 
-const rests =
+const changesDelivery =
   (was: string, is: string) =>
   ({ before, after, isNew }: Write): boolean =>
     !isNew && deliveryStatus(before) === was && deliveryStatus(after) === is
@@ -92,8 +92,8 @@ const isRound = ({ before, after, isNew }: Write) =>
   !isNew && deliveryStatus(before) !== 'scheduled' && deliveryStatus(after) === 'scheduled'
 
 const OF_DELIVERIES: Situations<Write> = {
-  'a delivery succeeds': [25, rests('scheduled', 'succeeded')],
-  'the eighth attempt fails': [25, rests('scheduled', 'abandoned')],
+  'a delivery succeeds': [25, changesDelivery('scheduled', 'succeeded')],
+  'the eighth attempt fails': [25, changesDelivery('scheduled', 'abandoned')],
   'a delivery begins another round': [25, isRound],
   'an operator redelivers': [25, (write) => isRound(write) && write.worker?.name === 'redeliver'],
   'an overdue message is sent again': [
@@ -115,8 +115,8 @@ const OF_SETTLEMENTS: Situations<Write> = {
     (write) => write.isNew && typesIn(write).some((type) => ['refund', 'chargeback', 'reversal'].includes(type)),
   ],
   'a re-credit is settled again': [25, (write) => write.isNew && typesIn(write).includes('recredit')],
-  'a settlement is paid out': [25, goes('recorded', 'manual_paid')],
-  'a settlement fails': [25, goes('recorded', 'failed')],
+  'a settlement is paid out': [25, changesStatus('recorded', 'manual_paid')],
+  'a settlement fails': [25, changesStatus('recorded', 'failed')],
   'a settlement is re-credited': [25, (write) => isGiven(write, 'recredited_at')],
 }
 

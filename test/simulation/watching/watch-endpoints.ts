@@ -1,6 +1,6 @@
 import type { Key } from '../../../shared/table/keys.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
-import { meet } from '../sometimes/meet.ts'
+import { reportSituation } from '../sometimes/report-situation.ts'
 import { namesOf, type Process } from '../world/process.ts'
 import { broken, ms, onWorkersWrite, type Rules, rewrites, type WorkersWrite, watchStarts } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
@@ -119,7 +119,7 @@ export const watchAlerts = (world: World): (() => readonly string[]) => {
       const isOfIt = (one: AtTime | AlertSent) => one.atMs >= fromMs && one.atMs < untilMs
       const naming = told.filter((one) => one.message.includes(id) && isOfIt(one))
       if (naming.length === 0) return [`delivery ${id} was abandoned, and no alert names it`]
-      if (naming.length > 1) meet(world, 'an alert is repeated after a crash')
+      if (naming.length > 1) reportSituation(world, 'an alert is repeated after a crash')
       const note = noted.find((one) => one.id === id && isOfIt(one))
       return naming.some(({ startedMs: begunMs }) => note !== undefined && note.atMs < begunMs)
         ? [`delivery ${id} was abandoned once, and an alert names it although it was noted before`]

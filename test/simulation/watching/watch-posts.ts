@@ -1,5 +1,5 @@
 import { text } from '../../support/recount/books.ts'
-import { meet } from '../sometimes/meet.ts'
+import { reportSituation } from '../sometimes/report-situation.ts'
 import { deliveryRow } from '../world/rows.ts'
 import { type States, watchClocks } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
@@ -63,7 +63,7 @@ const watchLanes = (world: World): void => {
     const attempt = attemptOf(deliveryId, Number(row?.['attempts']) + 1)
     const handed = handedOut.get(attempt)
     const marked = markedAtMs.get(String(row?.['endpoint_id']))
-    if (handed?.slow === true) meet(world, 'an attempt goes through the slow lane')
+    if (handed?.slow === true) reportSituation(world, 'an attempt goes through the slow lane')
     if (handed && !handed.slow && marked !== undefined && handed.firstMs > marked) {
       world.problems.push(`attempt ${attempt} of a slow endpoint held a worker of the common lane`)
     }

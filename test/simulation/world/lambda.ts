@@ -1,7 +1,7 @@
 import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { type Environment, functionOf, type LoadedFunction, putBack, takeEnvironment } from './environments.ts'
 import { type CrashPoint, type Process, startProcess } from './process.ts'
-import { count, hasFault, inStretch, noteFault, passed, trace, type World } from './world.ts'
+import { count, hasFault, isFaultOn, noteFault, trace, type World, waitFor } from './world.ts'
 
 export type Invocation =
   | { readonly kind: 'done'; readonly result: unknown }
@@ -17,7 +17,7 @@ const TAKEN_TIMES = { minMs: 1_000, maxMs: 3 * 60_000 }
 /** Other functions use the account's concurrency: most invocations of functions without a reserved one are refused. */
 const isThrottled = (world: World, { spec }: LoadedFunction): boolean => {
   if (spec.reservedConcurrency !== undefined) return false
-  if (!inStretch(world, 'concurrency taken', world.faults.concurrencyTaken, TAKEN_TIMES)) return false
+  if (!isFaultOn(world, 'concurrency taken', world.faults.concurrencyTaken, TAKEN_TIMES)) return false
   if (world.prng.chance(0.3)) return false
   noteFault(world, 'concurrencyTaken')
   return true
@@ -162,7 +162,7 @@ export const connectCallbacks = (world: World): void => {
     if (hasFault(world, 'callbackLost')) throw new Error('the callback was lost')
     const delayMs = world.faults.callbackLateMs > 0 ? world.prng.int(0, Math.floor(world.faults.callbackLateMs)) : 5
     if (delayMs > 60_000) count(world.tally, 'fault callbackLateMs')
-    await passed(world, delayMs)
+    await waitFor(world, delayMs)
     const deliver = async () => {
       const reply = await request(world, 'receive-provider-callback', { headers, body })
       if (reply) for (const listen of world.onCallback) listen(body, headers['x-callback-token'], reply.status)

@@ -33,7 +33,7 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
   const received: ReceivedWebhook[] = []
   /** URLs that answer late but within an attempt's timeout, that accept no connection, or that hang. */
   const impaired = new Map<string, Impairment>()
-  const stretches = new Map<string, { readonly hangs: boolean; readonly untilMs: number }>()
+  const lastingFaults = new Map<string, { readonly hangs: boolean; readonly untilMs: number }>()
 
   const note = (request: WebhookRequest, atMs: number, answered: number | 'nothing') => {
     const body = request.body.toString('utf8')
@@ -50,10 +50,10 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
   /** Whether a server hangs now; drawn again after minutes or hours. */
   const isStuck = (url: string, { endpointHangs }: Faults, nowMs: number): boolean => {
     if (endpointHangs === 0) return false
-    const known = stretches.get(url)
+    const known = lastingFaults.get(url)
     if (known && nowMs < known.untilMs) return known.hangs
     const hangs = prng.chance(endpointHangs)
-    stretches.set(url, { hangs, untilMs: nowMs + prng.int(60_000, 2 * 3_600_000) })
+    lastingFaults.set(url, { hangs, untilMs: nowMs + prng.int(60_000, 2 * 3_600_000) })
     return hangs
   }
 

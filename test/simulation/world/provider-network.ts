@@ -1,7 +1,7 @@
 import { answerProviderCall } from '../../../infra/local/provider-simulator/answer-provider-call.ts'
 import { type HttpCall, type HttpOutcome, type RateLimit, rateLimitOf } from '../../../shared/provider/call-json.ts'
 import { actingAs, type Process } from './process.ts'
-import { count, hasFault, inStretch, lag, noteFault, PROVIDER_KEY, type World } from './world.ts'
+import { count, hasFault, isFaultOn, lag, noteFault, PROVIDER_KEY, type World } from './world.ts'
 
 const MINUTE_MS = 60_000
 const REQUESTS = '/v3/payment_requests'
@@ -87,7 +87,7 @@ const BUSY_TIMES = { minMs: 5_000, maxMs: 3 * MINUTE_MS }
 
 /** For a while the provider refuses every second call, each with another time to wait. */
 const isBusy = (world: World): boolean =>
-  inStretch(world, 'provider busy', 4 * world.faults.providerRateLimit, BUSY_TIMES) && world.prng.chance(0.5)
+  isFaultOn(world, 'provider busy', 4 * world.faults.providerRateLimit, BUSY_TIMES) && world.prng.chance(0.5)
 
 /** The key in `withheld`: the payment or request in the path, or the fee of a payment. */
 const subjectOf = ({ pathname, searchParams }: URL): string =>

@@ -7,7 +7,7 @@ import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { actingAs, type Process } from './process.ts'
-import { count, hasFault, inStretch, noteFault, type World } from './world.ts'
+import { count, hasFault, isFaultOn, noteFault, type World } from './world.ts'
 
 /** DynamoDB recognises a repeated transaction by its token for this time. */
 const TOKEN_MS = 10 * 60_000
@@ -27,7 +27,7 @@ const metadata = { $metadata: {} }
 
 /** An index has its own throughput. When that is used up, reads of the index and writes that change it are refused. */
 const isThrottled = (world: World, index: string): boolean => {
-  if (!inStretch(world, `index ${index} throttled`, world.faults.indexThrottled, THROTTLED_TIMES)) return false
+  if (!isFaultOn(world, `index ${index} throttled`, world.faults.indexThrottled, THROTTLED_TIMES)) return false
   if (world.prng.chance(0.5)) return false
   noteFault(world, 'indexThrottled')
   return true

@@ -7,7 +7,7 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { text } from '../../support/recount/books.ts'
 import { invoke } from './lambda.ts'
 import { type Disorder, type ReceivedMessage, sqsEvent } from './sim-queue.ts'
-import { count, hasFault, lag, passed, queuesDownUntilMs, trace, type World } from './world.ts'
+import { count, hasFault, lag, queuesDownUntilMs, trace, type World, waitFor } from './world.ts'
 
 const QUEUE_CONSUMERS = 5
 
@@ -137,7 +137,7 @@ const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: Sched
   for (let pauseMs = FIRST_PAUSE_MS; nowMs() <= endsMs; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const { kind } = await invoke(world, name, {})
     if (kind !== 'throttled') return
-    await passed(world, pauseMs)
+    await waitFor(world, pauseMs)
   }
   count(world.tally, 'schedule dropped: no concurrency left')
 }

@@ -92,9 +92,9 @@ export const createWorld = ({
   return Object.assign(border, {
     prng,
     /** A second random generator, for unusual rows and arranged scenes. It leaves the draws of `prng` unchanged. */
-    oddities: createPrng(~seed),
+    scenePrng: createPrng(~seed),
     /** Ids of the rows of reversals and won disputes, and of money without a payment. */
-    bookedBack: [] as string[],
+    reversalRowIds: [] as string[],
     providerFees,
     /** The quota of background work: the provider's published one, or one that is too small. */
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
@@ -147,7 +147,7 @@ export const createWorld = ({
     seals: new Map<string, { readonly secret: string } & SealedFor>(),
     tally,
     /** Lasting faults by name. */
-    stretches: new Map<string, Stretch>(),
+    lastingFaults: new Map<string, LastingFault>(),
     /** Violations found by rules, promises and scenes. */
     problems: [] as string[],
     /** The trace, as text. */
@@ -183,20 +183,20 @@ export const hasFault = (world: World, fault: keyof Faults): boolean => {
 /** A random delay up to the worst one; a millisecond if there is none. */
 export const lag = ({ prng }: World, worstMs: number): number => (worstMs > 0 ? prng.int(0, Math.floor(worstMs)) : 1)
 
-type Stretch = { readonly isOn: boolean; readonly untilMs: number }
+type LastingFault = { readonly isOn: boolean; readonly untilMs: number }
 
-type StretchTimes = { readonly minMs: number; readonly maxMs: number }
+type FaultTimes = { readonly minMs: number; readonly maxMs: number }
 
 /** Whether a lasting fault is on. It is drawn again when its time is over. */
-export const inStretch = (world: World, what: string, probability: number, { minMs, maxMs }: StretchTimes) => {
+export const isFaultOn = (world: World, what: string, probability: number, { minMs, maxMs }: FaultTimes) => {
   if (probability === 0) return false
   const nowMs = world.scheduler.nowMs()
-  const known = world.stretches.get(what)
+  const known = world.lastingFaults.get(what)
   if (known && nowMs < known.untilMs) return known.isOn
   const isOn = world.prng.chance(probability)
-  world.stretches.set(what, { isOn, untilMs: nowMs + world.prng.int(minMs, maxMs) })
+  world.lastingFaults.set(what, { isOn, untilMs: nowMs + world.prng.int(minMs, maxMs) })
   if (isOn) trace(world, () => `  ! ${what}`)
-  if (isOn) count(world.tally, `stretch: ${what}`)
+  if (isOn) count(world.tally, `lasting fault: ${what}`)
   return isOn
 }
 
@@ -205,8 +205,8 @@ const DOWN_TIMES = { minMs: 60_000, maxMs: 3_600_000 }
 
 /** Until when no queue can be reached; 0 while they can. */
 export const queuesDownUntilMs = (world: World): number =>
-  inStretch(world, QUEUES_DOWN, world.faults.queuesDown, DOWN_TIMES)
-    ? (world.stretches.get(QUEUES_DOWN)?.untilMs ?? 0)
+  isFaultOn(world, QUEUES_DOWN, world.faults.queuesDown, DOWN_TIMES)
+    ? (world.lastingFaults.get(QUEUES_DOWN)?.untilMs ?? 0)
     : 0
 
 /** How often each thing happened in a history. */
@@ -226,7 +226,7 @@ export const addTo = <Key, Value>(
 ): void => void sets.set(key, (sets.get(key) ?? new Set()).add(value))
 
 /** Advances the simulated time until the promise settles. */
-export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> => {
+export const runUntil = async <T>(world: World, promise: Promise<T>): Promise<T> => {
   const progress = { settled: false }
   const end = () => {
     progress.settled = true
@@ -237,8 +237,8 @@ export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> =>
 }
 
 /** Waits for some simulated time. */
-export const passed = ({ scheduler }: World, ms: number): Promise<void> =>
+export const waitFor = ({ scheduler }: World, ms: number): Promise<void> =>
   new Promise((resolve) => void scheduler.after(ms, resolve))
 
 /** Waits until a time; returns at once if it has passed. */
-export const passedUntil = (world: World, ms: number): Promise<void> => passed(world, ms - world.scheduler.nowMs())
+export const waitUntil = (world: World, ms: number): Promise<void> => waitFor(world, ms - world.scheduler.nowMs())

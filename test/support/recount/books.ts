@@ -12,7 +12,7 @@ export type Seen = {
   /** What it has voided or reversed since: provider payment ids. */
   readonly turned: readonly string[]
   /** Its rows of their own by which money went back, or came again. */
-  readonly bookedBack: readonly string[]
+  readonly reversalRowIds: readonly string[]
   /** Every endpoint that has ever been there. */
   readonly endpointsOfClient: ReadonlyMap<string, readonly string[]>
   readonly destinationsOfKey: ReadonlyMap<string, ReadonlySet<string>>

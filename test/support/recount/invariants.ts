@@ -35,14 +35,17 @@ const turnedProblems = ({ payments }: Books, turned: Seen['turned']): string[] =
     .map((item) => `payment ${text(item, 'payment_id')} does not show that its money went back`)
 
 /** Each reversal or return of the provider counts on a payment, reduces money in suspense, or raises an alert. */
-const bookedBackProblems = ({ payments, suspense, houseEntries }: Books, bookedBack: Seen['bookedBack']): string[] => {
+const bookedBackProblems = (
+  { payments, suspense, houseEntries }: Books,
+  reversalRowIds: Seen['reversalRowIds'],
+): string[] => {
   const moved = payments.flatMap((item) =>
     ((item['movements'] ?? []) as readonly RawItem[]).map((movement) => text(movement, 'transactionId')),
   )
   const held = houseEntries.filter(({ sk }) => String(sk).endsWith('#suspense_refunded'))
   const counted = new Set([...moved, ...held.map((entry) => text(entry, 'sk').split('#')[0])])
   const told = suspense.map((item) => text(item, 'suspense_id'))
-  return bookedBack
+  return reversalRowIds
     .filter((id) => !counted.has(id) && !told.some((suspenseId) => suspenseId.startsWith(id)))
     .map((id) => `money by ${id} is unknown`)
 }
@@ -146,7 +149,7 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
     ...problemsOf(items, seen),
     ...moneyProblems(books, seen),
     ...turnedProblems(books, seen.turned),
-    ...bookedBackProblems(books, seen.bookedBack),
+    ...bookedBackProblems(books, seen.reversalRowIds),
     ...eventProblems(books, seen),
     ...notTerminal('payment', books.payments, 'payment_id', ['succeeded', 'failed', 'expired', 'cancelled']),
     ...notTerminal('delivery', books.deliveries, 'delivery_id', ['succeeded', 'abandoned', 'skipped']),

@@ -11,7 +11,7 @@ const HIDES = /^(owner|entity|listed_at|id|client_id|payment_id|open_at)\b/
 type Search = { readonly tamperings: readonly Tampering[]; readonly ids: readonly string[] }
 
 /** Of these tamperings the ones that an audit of the whole client does not see, or sees without naming one of `ids`. */
-export const unseenBy = async (
+export const undetectedBy = async (
   deps: TestDeps,
   clientId: ClientId,
   { tamperings, ids }: Search,

@@ -35,4 +35,5 @@ export const REPORTED = {
 
 export type Reported = keyof typeof REPORTED
 
-export const meet = ({ tally }: Pick<World, 'tally'>, name: Reported): void => count(tally, `sometimes: ${name}`)
+export const reportSituation = ({ tally }: Pick<World, 'tally'>, name: Reported): void =>
+  count(tally, `sometimes: ${name}`)
