@@ -29,8 +29,8 @@ export class DutyPolicies extends Construct {
     const name = stackNameOf(stage, role)
     const forWhom = `For people who do this: ${does}. It may invoke ${functions.join(', ')}`
     const policy = new ManagedPolicy(this, role, {
+      // No description: CloudFormation replaces a policy to change it, and cannot make two of one name.
       managedPolicyName: name,
-      description: `Payment gateway ${stage.settings.name}: ${does}`.replaceAll('’', "'"),
       statements: [
         {
           sid: 'Invoke',
