@@ -25,7 +25,7 @@ export class DutyPolicies extends Construct {
     const started = MANIFEST.filter((spec) => mayInvoke(role, spec)).map((spec) => spec.name)
     // The doctor uses it to ask whether operators' functions work. It starts no action.
     const functions = role === 'deploy' ? [...started, PROVER] : started
-    const does = role === 'deploy' ? 'deploy, hold the stage’s secrets, start what schedules start' : DUTIES[role]
+    const does = role === 'deploy' ? 'deploy, hold the secrets of the stage, start what schedules start' : DUTIES[role]
     const name = stackNameOf(stage, role)
     const forWhom = `For people who do this: ${does}. It may invoke ${functions.join(', ')}`
     const policy = new ManagedPolicy(this, role, {

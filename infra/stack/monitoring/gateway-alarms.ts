@@ -69,7 +69,7 @@ export class GatewayAlarms extends Construct {
     return new Alarm(this, 'quiet', {
       alarmName: `gateway-${stage}-quiet`,
       alarmDescription:
-        'On while an operator asks for quiet. The gateway’s pages are suppressed. docs/runbook.md#quiet',
+        'On while an operator asks for quiet. The pages of the gateway are suppressed. docs/runbook.md#quiet',
       metric: cloudWatchMetric(asked, QUIET_MINUTES),
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       threshold: 1,

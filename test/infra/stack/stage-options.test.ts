@@ -24,6 +24,10 @@ describe.each([...templates, ...fronts])('$what', ({ template }) => {
     expect(template.messages.filter((message) => !remarks.test(message))).toStrictEqual([])
   })
 
+  it('is ASCII, because CloudFormation answers with `?` for any other character', () => {
+    expect(JSON.stringify([template.resources, template.outputs]).match(/[^ -~]+/g)).toBeNull()
+  })
+
   it('fits into its stacks', () => {
     const numbers = Object.values(template.sizes)
 

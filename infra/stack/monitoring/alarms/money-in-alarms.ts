@@ -40,7 +40,7 @@ const api = (watched: Watched): readonly AlarmSpec[] => {
       id: 'api-errors',
       page: 'page-money-in',
       summary: 'More than one in twenty requests is answered with a server error.',
-      impact: 'merchants, and the provider’s callbacks.',
+      impact: 'merchants, and the callbacks of the provider.',
       measure: serverErrors(watched, 5),
       when: { above: 5, minutes: 15, periods: 1 },
       because: 'Five errors are enough, so that it works in a quiet night too. Throttled functions and timeouts count.',

@@ -45,7 +45,7 @@ const throttled = (watched: Watched): AlarmSpec => ({
 
 const nearMaximum = ({ table: { name: TableName, maxReadUnits, maxWriteUnits } }: Watched): AlarmSpec => ({
   id: 'table-near-maximum',
-  summary: 'The table’s reads or writes are close to the maximum that the stage sets.',
+  summary: 'Reads or writes of the table are close to the maximum that the stage sets.',
   impact: 'all callers, if DynamoDB begins to refuse requests.',
   measure: {
     formula: countOf([
@@ -70,7 +70,7 @@ export const platformAlarms = (watched: Watched): readonly AlarmSpec[] => [
     id: 'concurrency-near-limit',
     page: 'page-platform',
     summary: 'Functions without reserved concurrency use almost all runs that the account has left for them.',
-    impact: 'merchants’ reads and the schedules, if the limit is reached.',
+    impact: 'the reads of merchants and the schedules, if the limit is reached.',
     measure: awsMetric('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, 'Maximum'),
     unit: 'runs in the account',
     when: {

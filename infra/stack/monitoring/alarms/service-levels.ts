@@ -63,7 +63,7 @@ const creates = (watched: Watched): ServiceLevel => {
   }
   return {
     heading: 'creates-answered',
-    broken: 'Creates get neither a payment nor the provider’s refusal of it.',
+    broken: 'Creates get neither a payment nor a refusal by the provider.',
     objective: 99.5,
     page: 'page-money-in',
     impact: 'merchants and their customers, who cannot begin to pay.',

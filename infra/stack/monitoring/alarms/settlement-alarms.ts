@@ -40,7 +40,7 @@ const LAG_MINUTES = 15
 
 const sync = ({ our }: Watched): AlarmSpec => ({
   id: 'sync-behind',
-  summary: 'The sync does not read the provider’s transactions, reads only a part, or reads them late.',
+  summary: 'The sync does not read the transactions of the provider, reads only a part, or reads them late.',
   impact: 'merchants whose settlement waits for actual fees, and customers whose callback was lost.',
   measure: {
     formula: countOf([
