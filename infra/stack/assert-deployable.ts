@@ -1,6 +1,6 @@
 import { assertCarried, assertClientLimits } from './capacity/assert-carried.ts'
 import { assertReservable } from './functions/reserved-concurrency.ts'
-import { assertStageName, type DeployedStage } from './stage.ts'
+import type { DeployedStage } from './stage.ts'
 
 /** The most recipients of one AWS Budgets notification. */
 const MAX_BUDGET_RECIPIENTS = 10
@@ -11,7 +11,6 @@ const MAX_BUDGET_RECIPIENTS = 10
  */
 export const assertDeployable = (stage: DeployedStage): void => {
   const { settings, front, domain } = stage
-  assertStageName(settings.name)
   const wrong: Readonly<Record<string, boolean>> = {
     'requests of a closed stage fail, and canaries would take it back: deploy it with deployment: alias-only':
       stage.role === 'closed' && stage.deployment === 'canary',

@@ -120,10 +120,6 @@ describe('CloudFront before the API', () => {
   it('refers to nothing in the gateway’s stack, which is in another region', () => {
     expect(JSON.stringify([front.resources, front.outputs])).not.toMatch(/ImportValue|GetStackOutput|ExportsOutput/)
   })
-
-  it('is refused without a domain', () => {
-    expect(() => synthesisedFront(stageWith({ front: 'cloudfront' }))).toThrow('CloudFront needs a domain')
-  })
 })
 
 describe('API domain', () => {

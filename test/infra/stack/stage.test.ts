@@ -107,7 +107,12 @@ describe('a stage', () => {
       { ...deployedStage('prod'), alarmRecipients: Array.from({ length: 11 }, () => 'a@b.example') },
       'ten addresses',
     ],
-    ['the name of the local gateway, however the settings were built', withSettings({ name: 'local' }), 'reserved'],
+    ['CloudFront without a domain', { ...dev, front: 'cloudfront' }, 'CloudFront needs a domain'],
+    [
+      'a table that is taken over before it is there',
+      { ...dev, table: { ...dev.table, adopted: 2 } },
+      'at most generation',
+    ],
   ] as const)('refuses %s', (_, stage, message) => {
     expect(() => synthesised(stage)).toThrow(message)
   })

@@ -38,12 +38,6 @@ describe('generations of the table', () => {
     expect(adopted?.properties['TableName']).toBe('gateway-dev-2')
     expect(adopted?.logicalId).not.toBe(own?.logicalId)
   })
-
-  it('none is taken over before it is there', () => {
-    expect(() => synthesised(stageWith({ table: { ...restored, generation: 1, adopted: 2 } }))).toThrow(
-      'adopted is at most generation',
-    )
-  })
 })
 
 const prod = synthesised('prod')
