@@ -67,7 +67,7 @@ describe('issue-api-key (design section 7)', () => {
     expect(answer).toMatchObject({ status: 422, body: { field_errors: { [String(name)]: [expect.any(String)] } } })
   })
 
-  it('issues a key with the given permissions and expiry; by default the stage’s lifetime, for null no expiry', async () => {
+  it('issues a key with the given permissions and expiry; the default is the stage’s lifetime, and null means no expiry', async () => {
     const { deps, act } = await aMerchant()
     const shortLived = { ...deps, stage: { ...deps.stage, keyLifetimeDays: 2 } }
 
@@ -82,7 +82,7 @@ describe('issue-api-key (design section 7)', () => {
     expect((await act(issueApiKey)).body).toMatchObject({ expires_at: null })
   })
 
-  it('refuses to write over a key that exists', async () => {
+  it('never overwrites an existing key', async () => {
     const { deps, clientId, act } = await aMerchant()
     const repeating = { ...deps, randomBytes: (length: number) => Buffer.alloc(length, clientId) }
     const { key } = await issueKey(repeating, clientId)
@@ -97,7 +97,7 @@ describe('issue-api-key (design section 7)', () => {
 })
 
 describe('revoke-api-key (design section 7)', () => {
-  it('answers a second and a simultaneous revocation with the time of the first, and records one', async () => {
+  it('answers a repeated and a concurrent revocation with the first time, and records one', async () => {
     const { deps, clientId, act } = await aMerchant()
     const { key } = await issueKey(deps, clientId)
     const payload = { key_id: key.keyId }
@@ -126,7 +126,7 @@ describe('revoke-api-key (design section 7)', () => {
 })
 
 describe('list-api-keys (design section 7)', () => {
-  it('shows the day on which a key was used last, written once by all environments together', async () => {
+  it('shows the last day on which a key was used, which is written once a day by all environments together', async () => {
     const { deps, clientId, act } = await aMerchant()
     await issueKey(deps, clientId)
     deps.clock.advance(1)
@@ -154,7 +154,7 @@ describe('list-api-keys (design section 7)', () => {
     expect((await act(listApiKeys)).body).toMatchObject({ data: [{ last_used_on: dayOf() }, { last_used_on: null }] })
   })
 
-  it('does not wait for that day to be noted, nor fail with it', async () => {
+  it('a request neither waits for that write nor fails with it', async () => {
     const { deps, client } = await aMerchant()
     const { header } = await issueKey(deps, client.clientId)
     const never = { ...deps, table: { ...deps.table, write: () => new Promise<never>(() => {}) } }
@@ -164,7 +164,7 @@ describe('list-api-keys (design section 7)', () => {
       expect(await authenticate({ ...table, inBackground }, header)).toStrictEqual(client)
   })
 
-  it('shows a client its own keys without their texts, newest first, revoked ones too', async () => {
+  it('lists a client’s keys without their texts, newest first, including revoked ones', async () => {
     const { deps, clientId, act } = await aMerchant()
     await issueKey(deps, (await aStoredClient(deps)).clientId)
     const first = await issueKey(deps, clientId)

@@ -68,7 +68,7 @@ describe('erase-customer', () => {
     expect((await auditLedger(deps, client.clientId)).differences).toStrictEqual([])
   })
 
-  it('removes the customer from payments with a reference, newest first, a hundred a call', async () => {
+  it('removes the customer from all payments of a reference, newest first, a hundred for each call', async () => {
     const { deps, client, erase, stored } = await aPaidCustomer()
     const other = await creditedPayment(deps, client, { ...FIELDS, externalReference: 'order-18' })
     const make = async (count: number) => {
@@ -106,7 +106,7 @@ describe('erase-customer', () => {
     },
   )
 
-  it('waits for a payment that is pending, and for a delivery under way', async () => {
+  it('is refused while the payment is pending or a delivery is in progress', async () => {
     const { deps, client, payment, erase, stored } = await aPaidCustomer(1)
     const pending = await aPendingPayment(deps, client, FIELDS)
 
@@ -120,7 +120,7 @@ describe('erase-customer', () => {
     expect(await erasePending()).toMatchObject(erasedOf(pending, 0))
   })
 
-  it.each(['before', 'after'])('a repeat finishes an erasure that died %s any request', async (side) => {
+  it.each(['before', 'after'])('a repeat completes an erasure that crashed %s any table request', async (side) => {
     for (let dies = 1; ; dies++) {
       const { deps, client, payment, erase, bodies, stored, records } = await aPaidCustomer()
       const payload = { client_id: client.clientId, external_reference: payment.externalReference }
@@ -144,7 +144,7 @@ describe('erase-customer', () => {
     }
   })
 
-  it('answers a conflict when money moves meanwhile; a repeat removes the customer from that event too', async () => {
+  it('answers a conflict when money moves at the same time; a repeat also erases the new event', async () => {
     const { deps, payment, erase, bodies, stored } = await aPaidCustomer()
     const overtaken = beforeFirst(deps, 'transact', () => movePayment(deps, payment, aRefund(deps, 10_000)))
 
@@ -157,7 +157,7 @@ describe('erase-customer', () => {
     expect((await bodies()).join('')).not.toContain('sari@shop')
   })
 
-  it('makes a movement that was read before it read again', async () => {
+  it('makes a concurrent movement read the payment again', async () => {
     const { deps, payment, erase, bodies } = await aPaidCustomer()
     const overtaken = beforeFirst(deps, 'transact', () => erase())
 
@@ -167,7 +167,7 @@ describe('erase-customer', () => {
     expect((await bodies()).join('')).not.toContain('sari@shop')
   })
 
-  it('leaves an event deleted that the table deletes meanwhile', async () => {
+  it('does not restore an event that expires at the same time', async () => {
     const { deps, payment, erase, bodies } = await aPaidCustomer()
     const key = eventKey(payment.paymentId, 'payment.succeeded')
     const overtaken = beforeFirst(deps, 'update', () => deps.table.write(remove(key, exists)))

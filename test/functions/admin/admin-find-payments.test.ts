@@ -33,7 +33,7 @@ const found = async (deps: TestDeps, payload: object) => {
   return { status, ids: data.map(({ id }) => id), complete, cursor }
 }
 
-it('find-payments by the provider’s ids shows a failed payment with its suspense, and other payments without', async () => {
+it('find-payments by a provider id shows a payment, and its suspense items if it has some', async () => {
   const { deps, destination } = depsAt()
   const client = await aStoredClient(deps)
   const other = await aPendingPayment(deps, client)
@@ -59,7 +59,7 @@ it('find-payments by the provider’s ids shows a failed payment with its suspen
 })
 
 describe('find-payments by destination', () => {
-  it('finds the payments of all merchants with it, newest first, in pages', async () => {
+  it('finds the payments of all merchants, newest first, in pages', async () => {
     const { deps, destination } = depsAt()
     const [one, other] = [await aStoredClient(deps), await aStoredClient(deps)]
     const first = await aPendingPayment(deps, one)
@@ -90,7 +90,7 @@ describe('find-payments by destination', () => {
     expect((await found(deps, { payment_destination: destination })).ids).toHaveLength(1)
   })
 
-  it('ignores pointers with another destination or time than their payment', async () => {
+  it('ignores pointers whose destination or time differs from the payment', async () => {
     const { deps, destination } = depsAt()
     const payment = await aPendingPayment(deps, await aStoredClient(deps))
     const other = `${destination}1`

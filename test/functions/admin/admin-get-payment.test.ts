@@ -21,7 +21,7 @@ const timelineOf = async (deps: TestDeps, { paymentId }: { readonly paymentId: P
   (await invokeAdmin(getPayment, deps, { payment_id: paymentId })).body as unknown as Timeline
 
 describe('get-payment', () => {
-  it('shows why a create that has no payment yet is stuck', async () => {
+  it('shows why a create is stuck before its payment exists', async () => {
     const ended = { number: 2, startedAt: testDeps().now(), outcome: 'unknown', paymentRequestId: 'pr-1' } as const
     const stuck = { leaseUntil: undefined, failure: 'the provider did not answer', providerAttempts: [ended] }
     const { deps, client, creating } = await aCreating(stuck)
@@ -38,7 +38,7 @@ describe('get-payment', () => {
     })
   })
 
-  it('shows the attempt, the transitions, the event with its deliveries, and everywhere why it failed', async () => {
+  it('shows the attempt, the transitions and the event with its deliveries, each with the failure reason', async () => {
     const deps = testDeps()
     const payment = await aPendingPayment(deps, await aStoredClient(deps))
     const { endpointId } = await storedEndpoint(deps, payment)
@@ -74,7 +74,7 @@ describe('get-payment', () => {
     expect(events.map(({ event }) => event)).toStrictEqual(['payment.succeeded', 'payment.reversed'])
   })
 
-  it('shows its money in suspense; list-suspense shows it by payment and by client', async () => {
+  it('shows its suspense items; list-suspense finds them by payment and by client', async () => {
     const deps = memoryDeps()
     const client = await aStoredClient(deps)
     const [payment, other] = [await aPendingPayment(deps, client), await aPendingPayment(deps, client)]

@@ -56,7 +56,7 @@ const standing: Change = async (deps, clientId) => {
 }
 
 describe('list-settlements --status recorded --format csv', () => {
-  it('is the bank’s file: a line of each recorded settlement, oldest first; the log has no bank details', async () => {
+  it('is the bank’s file: one line for each recorded settlement, oldest first; the log has no bank details', async () => {
     const deps = memoryDeps()
     await deps.table.write(closeStep({ ...(await aWaiting(deps, BCA)), status: 'failed' }))
     const first = await aWaiting(deps, BCA)
@@ -87,7 +87,7 @@ describe('list-settlements --status recorded --format csv', () => {
     ['payouts of this client are on hold: police report', BCA, hold],
     ['not audited yet', { ...BCA, isYoung: true }],
     ['the books of this client do not balance: audit-ledger lists why', BCA, standing],
-  ])('leaves a settlement out, and says why: %s', async (reason, waiting, change) => {
+  ])('leaves a settlement out, with the reason: %s', async (reason, waiting, change) => {
     const deps = memoryDeps()
     const { settlementId: settlement_id, clientId } = await aWaiting(deps, waiting)
     await change?.(deps, clientId)
@@ -142,7 +142,7 @@ const aMonth = async () => {
 }
 
 describe('list-settlements by status and days', () => {
-  it('shows those whose periods end on these days of Jakarta, of any status, of one client or of all', async () => {
+  it('lists settlements whose period ends on the given days in Jakarta, of any status, of one client or all', async () => {
     const { deps, first, second, old, young, other, day } = await aMonth()
     const from = day(30)
 
@@ -159,7 +159,7 @@ describe('list-settlements by status and days', () => {
     [{ status: 'failed', page: 2 }, 'page'],
     [{ status: 'recorded', format: 'csv', page: 2 }, 'page'],
     [{ status: 'recorded', cursor: 'e30' }, 'cursor'],
-  ])('refuses the page of a whole list and the cursor of a paged one: %j', async (input, field) => {
+  ])('refuses a page for a complete list and a cursor for a paged list: %j', async (input, field) => {
     const reason = expect.stringMatching(/^this list has/) as unknown
 
     const reply = await asked(memoryDeps(), input)
@@ -167,7 +167,7 @@ describe('list-settlements by status and days', () => {
     expect(reply).toMatchObject({ status: 422, body: { field_errors: { [field]: [reason] } } })
   })
 
-  it('writes a CSV with a line for each', async () => {
+  it('writes a CSV with one line for each settlement', async () => {
     const { deps, first, old, day } = await aMonth()
 
     const { body } = await asked(deps, { status: 'failed', from: day(30), format: 'csv' })

@@ -106,7 +106,7 @@ describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (
     })
   })
 
-  it('takes a body of exactly 64 KB, and one that API Gateway handed over as base64', async () => {
+  it('accepts a body of exactly 64 KB, and a body that API Gateway passes as base64', async () => {
     const large = await taken(VALID + ' '.repeat(65_536 - VALID.length))
     const encoded = await taken(VALID, true)
 
@@ -161,7 +161,7 @@ const SINGLE_FAULTS: readonly (readonly [Record<string, unknown>, field: string,
   [{ expires_in_seconds: 31_536_001 }, 'expires_in_seconds', 'expires_in_seconds must be <= 31536000'],
 ]
 
-describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design section 5)', () => {
+describe('POST /v1/payments refuses invalid values (spec 4.1, 7; design section 5)', () => {
   it.each(SINGLE_FAULTS)('%j: %s', async (fields, field, message) => {
     const body = await refused(aPaymentBody(fields))
 
@@ -178,7 +178,7 @@ describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design se
     },
   )
 
-  it('takes every length and amount that is just allowed', async () => {
+  it('accepts the maximum of every length and amount', async () => {
     const customer = { name: characters(255), email: characters(255), phone: characters(255) }
     const texts = { customer, external_reference: characters(255), description: characters(1_000) }
     const rest = { metadata: { a: 'é'.repeat(8_188) }, expires_in_seconds: 31_536_000, amount: 10 ** 12 }
@@ -186,13 +186,13 @@ describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design se
     expect((await taken(aPaymentBody({ ...texts, ...rest }))).status).toBe(201)
   })
 
-  it.each(['+628123456', '+628123456789012'])('takes %s as a phone, and the least amount and expiry', async (phone) => {
+  it.each(['+628123456', '+628123456789012'])('accepts the phone %s, least amount and expiry', async (phone) => {
     const least = { amount: 1, expires_in_seconds: 0 }
 
     expect((await taken(aPaymentBody({ ...OVO, customer: { phone }, ...least }))).status).toBe(201)
   })
 
-  it('names every field in field_errors, and says the first in the order method, channel, amount, currency, the rest', async () => {
+  it('has every field in field_errors; the message is the first of method, channel, amount, currency and the rest', async () => {
     const merchant = anApi()
     const values = { method: 'card', channel_code: 'bca', amount: 0, currency: 'USD' }
     const others = { description: 'x'.repeat(1_001), metadata: 1, expires_in_seconds: -1 }

@@ -74,7 +74,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     [{}, undefined],
     [{ name: null, email: null, phone: null }, undefined],
     [{ name: 'Siti', email: null }, { name: 'Siti' }],
-  ])('takes null for an optional field, and the customer %j, as if absent', async (customer, shown) => {
+  ])('ignores null for an optional field, and the customer %j', async (customer, shown) => {
     const nothing = { external_reference: null, description: null, metadata: null, expires_in_seconds: null }
 
     const { status, body } = await create({ ...QRIS, channel_code: '', ...nothing, customer })
@@ -86,7 +86,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     expect(new Set(Object.keys(others))).toStrictEqual(new Set([...amounts, ...texts, 'created_at', 'expires_at']))
   })
 
-  it('shows an empty destination for a push, also if the provider sends one', async () => {
+  it('shows an empty destination for a push, even if the provider sends one', async () => {
     const deps = testDeps()
     deps.provider.script('createRequest', (input, timeoutMs) =>
       deps.provider.healthy.createRequest({ ...input, channelCode: 'DANA' }, timeoutMs),
@@ -106,7 +106,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     [wallet('DANA'), 2_750, 'https://checkout.example/DANA', { returnUrls }],
     [wallet('ASTRAPAY'), 3_500, 'https://checkout.example/ASTRAPAY', { returnUrls }],
     [QRIS, 1_050, '00020101021226-a-qr-string', {}],
-  ])('prices %j, tells the provider what it needs, and shows where to pay', async (channel, fee, shown, needed) => {
+  ])('computes the fees of %j, calls the provider, and shows where to pay', async (channel, fee, shown, needed) => {
     const deps = testDeps()
     const rest = { external_reference: 'order-1', metadata: { a: 1 }, expires_in_seconds: 600, amount: 150_003 }
 
@@ -154,7 +154,7 @@ const createWith = (deps: TestDeps, caller: ApiClient, metadata: string, key: st
   call(deps, API.createPayment, { caller, body: bodyWith(metadata), headers: { 'Idempotency-Key': key } })
 
 describe('metadata (spec 2.1: returned unchanged; design section 5: digit for digit, keys in their order)', () => {
-  it.each(KEPT)('%s comes back the same in every answer, in the webhook and to an operator', async (metadata) => {
+  it.each(KEPT)('%s is the same in every answer, in the webhook and for an operator', async (metadata) => {
     const { deps, caller, ask } = await anApi()
 
     const created = await createWith(deps, caller, metadata, 'k')
@@ -181,7 +181,7 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
-  it('is an empty object where PHP writes an empty array, as a customer is none', async () => {
+  it('an empty array, as PHP writes it, is empty metadata, and no customer', async () => {
     const { deps, ask, caller } = await anApi()
 
     const metadata = await createWith(deps, caller, '[ ]', 'k')

@@ -75,7 +75,7 @@ describe.each([
   it.each([
     ['4', [4, 2]],
     ['6', [6]],
-  ])('answers each entry once in pages of %s, and the last says that nothing follows', async (limit, lengths) => {
+  ])('shows each entry once in pages of %s, and the last page has no next one', async (limit, lengths) => {
     const { payments, settlement, [list]: ask } = await aSettled(6, () => ({ externalReference: 'order-7' }))
 
     const pages = await entryPagesOf(ask, limit)
@@ -105,7 +105,7 @@ describe.each([
     })
   })
 
-  it('is CSV for a caller that asks for it, page by page by the Link header, with every text quoted', async () => {
+  it('is CSV if the caller accepts it, with pages by the Link header and quoted texts', async () => {
     const { settlement, [list]: ask } = await aSettled(3, () => ({ externalReference: 'a,"b"' }))
     const csv = { Accept: 'text/html, text/csv;q=0.9' }
     const header =
@@ -151,7 +151,7 @@ it.each(['*/*', 'application/json', 'text/csv-schema', 'x-text/csv', ''])('Accep
   expect((await entries({}, { accept })).headers['content-type']).toBe('application/json')
 })
 
-it('CSV has references that no spreadsheet runs, and negative amounts as numbers', async () => {
+it('CSV references cannot run as formulas, and negative amounts are numbers', async () => {
   const cells = ["'=1+1", "'+62812", "'-5", "'@SUM(A1)", "'\tx", "'\rx", 'a=b']
   const referenceOf = (at: number) => cells[at]?.replace("'", '')
   const tiny = { notionalMinor: 1_000 as never, netMinor: -3_001 as never, markupMinor: 1 as never }
@@ -164,7 +164,7 @@ it('CSV has references that no spreadsheet runs, and negative amounts as numbers
 })
 
 describe('GET /v1/balance/entries (design section 8)', () => {
-  it('answers the journal with the settlement that took each entry, and no open payment', async () => {
+  it('shows the journal with each entry’s settlement, and no open payment', async () => {
     const { deps, caller, failed, second, waiting } = await aHistory()
     const { deps: recorded, calls } = recordTable(deps)
 
@@ -184,7 +184,7 @@ describe('GET /v1/balance/entries (design section 8)', () => {
     expect(queriesIn(calls)).toMatchObject(entries.flatMap((query) => [query, settlements]))
   })
 
-  it('begins at a time, that of the last settlement’s end, and is empty after the last entry', async () => {
+  it('begins at `since`, and is empty after the last entry', async () => {
     const { deps, entries, failed } = await aHistory()
 
     const [from, after] = [await entries({ since: failed.sweptUntil }), addMs(deps.now(), 3 * DAY_MS)]

@@ -56,7 +56,7 @@ const aReader = async (deps: TestDeps) => {
 
 describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
   /* Without a key, or with one that no client has: fuzz-requests.test.ts and probe.test.ts. */
-  it.each(NAMES)('%s does no more for a key that may only read, and refuses before any other check', async (name) => {
+  it.each(NAMES)('%s refuses a read-only key before any other check if it writes', async (name) => {
     const deps = testDeps()
     const watched = recordTable(deps)
 
@@ -68,7 +68,7 @@ describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
     } else expect([404, 422]).toContain(status)
   })
 
-  it.each(NAMES)('%s answers JSON with the request id, and a 500 reveals nothing of the table', async (name) => {
+  it.each(NAMES)('%s answers JSON with the request id, and a 500 shows nothing of the table’s error', async (name) => {
     const deps = testDeps()
     const [caller, limited] = [await anApiClient(deps), await anApiClient(deps, { rateLimitPerSecond: 1 })]
     await call(deps, API.getBalance, { caller: limited })
@@ -119,7 +119,7 @@ it.each([
   }
 })
 
-it('the headers of every response are these alone, and strict-transport-security with a domain', async () => {
+it('every response has exactly these headers, and strict-transport-security if the stage has a domain', async () => {
   const behindDomain = testDeps({ stage: { ...testDeps().stage, hasDomain: true } })
   for (const [own, besides] of [
     [testDeps(), {}],
@@ -140,7 +140,7 @@ it('the headers of every response are these alone, and strict-transport-security
 })
 
 describe('an unexpected failure (spec 7: internal_error)', () => {
-  it('of a malformed item is a 500, not half an answer', async () => {
+  it('of a malformed item is a 500 without data', async () => {
     const { deps, ask } = await anApi()
     const { body } = await ask('createPayment', { body: aPaymentBody() })
     const id = v.parse(PaymentIdSchema, body['id'])
@@ -158,7 +158,7 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
   it.each([
     ['a request', API.createPayment, { body: aPaymentBody() }],
     ['a callback', CALLBACK, { body: '{}', headers: { 'x-callback-token': 'any' } }],
-  ])('of %s that runs out of time is our 500, half a second before the platform’s', async (_, endpoint, request) => {
+  ])('of %s at the time limit is our 500, half a second before Lambda’s timeout', async (_, endpoint, request) => {
     const { deps, caller } = await anApi()
     deps.provider.script('createRequest', () => new Promise(() => {}))
     const hanging = { ...deps, secrets: { ...deps.secrets, get: () => new Promise<undefined>(() => {}) } }

@@ -47,7 +47,7 @@ const LATE = v.parse(PaymentIdSchema, '00000000-0000-4000-8000-000000000001')
 const IN_TIME = v.parse(PaymentIdSchema, 'f0000000-0000-4000-8000-000000000001')
 
 describe('GET /v1/events (design section 8)', () => {
-  it('shows those of the key: a cursor of another client is a position among one’s own, and says nothing of theirs', async () => {
+  it('shows only the client’s own events: another client’s cursor is only a time, and reveals nothing', async () => {
     const { deps, caller, ask } = await anApi()
     const other = await anApiClient(deps)
     const start = deps.now()
@@ -67,7 +67,7 @@ describe('GET /v1/events (design section 8)', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
-  it('shows an event that came into the index later than any may, and after one that fired later', async () => {
+  it('shows an event that the index lists after the longest lag, and after a later event', async () => {
     const { deps, catchUp } = depsWithLateIndexes('PAYMENT#0')
     const { caller, ask } = await anApi({}, deps)
     const late = await eventRow(deps, caller.clientId, deps.now(), { paymentId: LATE })
@@ -83,7 +83,7 @@ describe('GET /v1/events (design section 8)', () => {
     expect(answers.map(idsIn)).toStrictEqual([[next.eventId], [], [late.eventId], [next.eventId], []])
   })
 
-  it('continues after a cursor from before its client grew, in the new parts too', async () => {
+  it('continues in new parts after a cursor that is older than they are', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const old = await eventRow(deps, caller.clientId, deps.now())
     deps.clock.advance(600)
@@ -104,7 +104,7 @@ describe('GET /v1/events (design section 8)', () => {
     expect(queriesIn(calls)).toHaveLength(18)
   })
 
-  it('shows 90 days at most, also after older cursors', async () => {
+  it('shows at most 90 days, even after older cursors', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const start = deps.now()
     const gone = await eventRow(deps, caller.clientId, start)
@@ -120,7 +120,7 @@ describe('GET /v1/events (design section 8)', () => {
     expect(empty.body).toStrictEqual({ data: [], next, has_more: false })
   })
 
-  it('ends a page early when it would not fit into an answer, and continues after it', async () => {
+  it('ends a page early at Lambda’s response limit, and the next page continues', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const body = JSON.stringify({ text: '"'.repeat(190_000) })
     for (let at = 0; at < 8; at++) await eventRow(deps, caller.clientId, addMs(deps.now(), at), { body })
@@ -136,7 +136,7 @@ describe('GET /v1/events (design section 8)', () => {
     expect(JSON.stringify({ body: first.text }).length).toBeLessThan(6_000_000)
   })
 
-  it('takes times as people write them, an `after` before a `since`, and 25 events unless asked', async () => {
+  it('accepts `since` in any time zone, prefers `after` to `since`, and shows 25 events by default', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const events: Event[] = []
     for (let at = 0; at < 101; at++) events.push(await eventRow(deps, caller.clientId, addMs(deps.now(), at)))
@@ -171,8 +171,8 @@ const poll = async ({ ask }: Pick<Awaited<ReturnType<typeof anApi>>, 'ask'>, lim
   return { pages, query }
 }
 
-describe('a reader who follows `next` of GET /v1/events (design section 8)', () => {
-  it('shows every event at the first poll after it, and again when it is settled, for any limit', () =>
+describe('a client that follows `next` of GET /v1/events (design section 8)', () => {
+  it('gets each event at the first poll, and again five minutes later, for any limit', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: 25 }),
@@ -214,7 +214,7 @@ describe('a reader who follows `next` of GET /v1/events (design section 8)', () 
       { numRuns: runs(30) },
     ))
 
-  it('serves the track with more left to read first, and fills the page from the other one', async () => {
+  it('gets events from the track with more unread time first, then from the other one', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const start = deps.now()
     const row = (second: number) => eventRow(deps, caller.clientId, addMs(start, second * SECOND_MS))

@@ -79,7 +79,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     expect((await listed({ page: '9' })).body).toMatchObject({ data: [], pagination: { total: 3 } })
   })
 
-  it('takes a status too, with the true total of both', async () => {
+  it('accepts a status too, and counts the payments that match both', async () => {
     const { deps, caller, create, listed } = await aMerchant()
     const made = []
     for (let number = 0; number < 4; number++) made.push(String((await create())['id']))
@@ -94,7 +94,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     expect((await listed({ status: 'failed' })).body).toStrictEqual(NONE)
   })
 
-  it('finds a payment once that was paid before its create was answered, whose commit came too late', async () => {
+  it('lists a payment once that was paid before its create was answered', async () => {
     const { deps, caller, listed } = await aMerchant()
     const fields = { externalReference: REFERENCE }
     const { creating, answer, providerPaymentId } = await paidWhileCreating(deps, caller, fields)
@@ -110,7 +110,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     expect(items).toMatchObject([{ sk: payment.paymentId }])
   })
 
-  it.each(FILTERS)('answers another client as if no payment had the reference, byte for byte (%j)', async (query) => {
+  it.each(FILTERS)('answers another client exactly as if no payment had the reference (%j)', async (query) => {
     const deps = testDeps()
     const [owner, stranger] = [await aMerchant(deps), await aMerchant(deps)]
     await owner.create()
@@ -124,7 +124,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     expect(foreign.body).toStrictEqual(NONE)
   })
 
-  it.each(FILTERS)('shows nothing that a row leads to by mistake (%j)', async (query) => {
+  it.each(FILTERS)('ignores a pointer with another client or reference than its payment (%j)', async (query) => {
     const deps = testDeps()
     const [owner, stranger] = [await aMerchant(deps), await aMerchant(deps)]
     const foreign = await aPendingPayment(deps, owner.caller, { externalReference: REFERENCE })

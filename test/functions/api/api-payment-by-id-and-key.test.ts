@@ -32,7 +32,7 @@ it('GET /v1/payments/{id} (spec 4.3) answers what create answered, and paid_at o
 })
 
 describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
-  it('answers the payment as cancelled, upstream too, counts it, and sends no event', async () => {
+  it('cancels the payment here and at the provider, counts it, and sends no event', async () => {
     const { deps, caller, ask, id, body, payment, requestId } = await pending()
 
     const answer = await ask('cancelPayment', { id })
@@ -44,14 +44,14 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     expect(await listPaymentEvents(deps, payment.paymentId)).toStrictEqual([])
   })
 
-  it('cancels here when the provider cannot cancel a request that is not final', async () => {
+  it('cancels the payment when the provider cannot cancel a request that is still open', async () => {
     const { deps, ask, id } = await pending()
     deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
 
     expect((await ask('cancelPayment', { id })).body).toMatchObject({ status: 'cancelled' })
   })
 
-  it.each(['', '{}', 'nonsense', '['.repeat(60_000)])('does not look at a body: %.10s', async (sent) => {
+  it.each(['', '{}', 'nonsense', '['.repeat(60_000)])('ignores its body: %.10s', async (sent) => {
     const { ask, id } = await pending()
 
     expect((await ask('cancelPayment', { id, body: sent })).status).toBe(200)
@@ -73,7 +73,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     },
   )
 
-  it('answers 422 by the true status when the customer has paid first', async () => {
+  it('answers 422 with status=succeeded when the customer has paid first', async () => {
     const { deps, caller, ask, id, requestId } = await pending()
     deps.provider.pay(requestId)
 
@@ -116,7 +116,7 @@ const aMerchant = async (deps = testDeps()) => {
 const REPLAYED = { 'idempotency-replayed': 'true' }
 
 describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
-  it('answers 201 first and then 200 with the same bytes, and says that it is a replay', async () => {
+  it('answers 201 first, then 200 with the same bytes and a header that marks the replay', async () => {
     const { deps, caller, create, ledger } = await aMerchant()
 
     const first = await create('order-1')
@@ -138,7 +138,7 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     ['an unknown field', aPaymentBody({ colour: 'red' })],
     ['no JSON at all', 'nonsense'],
     ['more than 64 KB', 'x'.repeat(70_000)],
-  ])('answers the original payment when the body now has %s', async (_, body) => {
+  ])('answers the original payment when the new body has %s', async (_, body) => {
     const { deps, create } = await aMerchant()
     const first = await create('order-1')
 
@@ -159,7 +159,7 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     expect(deps.provider.countOf('createRequest')).toBe(4)
   })
 
-  it('takes 255 characters and refuses 256, even of a key that is used already', async () => {
+  it('accepts 255 characters and refuses 256, even if the key is used already', async () => {
     const { create, ledger } = await aMerchant()
     const message = 'Idempotency-Key must have at most 255 characters'
 
@@ -177,7 +177,7 @@ describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
   const page = { page: 1, per_page: 25 }
   const NONE = { data: [], pagination: { ...page, total: 0, total_pages: 0 } }
 
-  it('lists the one payment of the key as fetch shows it, with one read after the key', async () => {
+  it('lists the one payment of the key as fetch shows it, with a single read', async () => {
     const { deps, caller, create, asked } = await aMerchant()
     const { body } = await create('order 1/é')
     await create('order-2')
@@ -192,7 +192,7 @@ describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
     expect(second.body).toStrictEqual({ data: [], pagination: { page: 2, per_page: 1, ...one } })
   })
 
-  it('is empty for a key that was never sent, another client’s, and one whose payment is still being created', async () => {
+  it('is empty for an unknown key, another client’s key, and a key whose payment is still being created', async () => {
     const { deps, create, asked } = await aMerchant()
     const other = await aMerchant(deps)
     await other.create('theirs')

@@ -14,7 +14,7 @@ it.each<readonly [Name, Query, string]>([
   ['getPayment', { expand: 'all' }, 'expand'],
   ['createPayment', { dry_run: 'true' }, 'dry_run'],
   ['listPayments', { ['x'.repeat(65)]: '1' }, 'x'.repeat(64)],
-])('%s refuses %j, which names a parameter that it does not know', async (name, query, unknown) => {
+])('%s refuses the unknown parameter in %j', async (name, query, unknown) => {
   const { ask, deps } = await anApi()
 
   const { status, body } = await ask(name, { query, body: aPaymentBody() })
@@ -30,7 +30,7 @@ it.each<readonly [Name, Query]>([
   ['listSettlements', { page: '', per_page: '' }],
   ['getBalance', { currency: '', include: '' }],
   ['getBalance', { currency: 'IDR' }],
-])('%s takes %j as if it were absent', async (name, query) => {
+])('%s ignores %j', async (name, query) => {
   const { ask } = await anApi()
   await ask('createPayment', { body: aPaymentBody() })
 

@@ -12,7 +12,7 @@ const idsIn = (body: Readonly<Record<string, unknown>>): string[] =>
 const october = (day: number): Timestamp => timestampOf(Date.UTC(2026, 9, 1) + day * DAY_MS)
 
 describe('GET /v1/settlements/{id} (spec 4.7, 2.3)', () => {
-  it('answers every field, null where there is no value yet', async () => {
+  it('shows every field, and null if it has no value yet', async () => {
     const { deps, caller, ask } = await anApi()
     const { settlementId } = await storedSettlement(deps, { clientId: caller.clientId })
 
@@ -40,7 +40,7 @@ describe('GET /v1/settlements/{id} (spec 4.7, 2.3)', () => {
     })
   })
 
-  it('answers the bank details, the note and the time of payout once they are there', async () => {
+  it('shows the bank details, the note and the time of payout when they exist', async () => {
     const { deps, caller, ask } = await anApi()
     const recorded = await storedSettlement(deps, { clientId: caller.clientId, triggeredBy: 'manual', bank: BANK })
     const before = await ask('getSettlement', { id: recorded.settlementId })

@@ -59,8 +59,8 @@ const comparable = ({ status, headers, text }: ApiResponse) => ({
   text,
 })
 
-describe('an id of another client (spec 1, 7: exactly as one that does not exist)', () => {
-  it.each(CASES)('%s answers a foreign %s as an absent id, and touches nothing', async (name, what, own) => {
+describe('an id of another client (spec 1, 7: like an id that does not exist)', () => {
+  it.each(CASES)('%s answers a foreign %s like an unknown id, and changes nothing', async (name, what, own) => {
     const deps = testDeps()
     const foreign = await own(deps, await anApiClient(deps))
     const caller = await anApiClient(deps)
@@ -77,7 +77,7 @@ describe('an id of another client (spec 1, 7: exactly as one that does not exist
     expect(deps.provider.calls).toHaveLength(callsBefore)
   })
 
-  it('hides a payment in creation from its owner too', async () => {
+  it('hides a payment that is being created from its owner too', async () => {
     const deps = testDeps()
     const owner = await anApiClient(deps)
     const id = await aCreatingPayment(deps, owner)
@@ -91,7 +91,7 @@ describe('an id of another client (spec 1, 7: exactly as one that does not exist
     expect(body).toMatchObject({ data: [], pagination: { total: 0 } })
   })
 
-  it('shows no other client in lists and balance', async () => {
+  it('lists and balance show no data of another client', async () => {
     const deps = testDeps()
     const [owner, caller] = [await anApiClient(deps), await anApiClient(deps)]
     await aPayment(deps, owner)

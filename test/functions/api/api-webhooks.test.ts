@@ -63,7 +63,7 @@ it('GET /v1/webhook_endpoints (design section 8) shows all endpoints that are no
 })
 
 describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
-  it('shows a delivery with every attempt as it was answered', async () => {
+  it('shows a delivery with each attempt and its answer', async () => {
     const { deps, ask, endpoint } = await aMerchant()
     const event = await storedEvent(deps, { clientId: endpoint.clientId })
     const delivery = await storedDelivery(deps, endpoint, {}, event)
@@ -88,7 +88,7 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     })
   })
 
-  it('shows one that arrived at once, and of a test event no payment', async () => {
+  it('shows a first attempt that succeeded, and no payment for a test event', async () => {
     const { deps, ask, endpoint } = await aMerchant()
     const ofTest = { paymentId: undefined, eventName: 'gateway.test', body: '{}' } as const
     const delivery = await storedDelivery(deps, endpoint, ofTest)
@@ -132,7 +132,7 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
     expect(shownIn(ofEvent)).toStrictEqual([fetched.body])
   })
 
-  it('answers the same for another client’s ids as for unknown ones', async () => {
+  it('answers the same for another client’s ids and for unknown ids', async () => {
     const { deps, ask } = await aMerchant()
     const theirs = await storedEndpoint(deps)
     const { eventId } = await storedDelivery(deps, theirs)
@@ -147,7 +147,7 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
     expect(await textsOf('event_id', [eventId, deps.newId()])).toStrictEqual(new Set([nothing]))
   })
 
-  it('fits into a function’s answer, however long the merchant’s answers are', async () => {
+  it('fits Lambda’s response limit, even if the merchant’s answers are long', async () => {
     const { deps, ask, endpoint } = await aMerchant(memoryDeps())
     const responseBody = '\u0001'.repeat(1_024)
     for (let made = 0; made < 100; made++) await attempted(deps, endpoint, 9, { responseBody })
@@ -168,7 +168,7 @@ const padded = (body: object, bytes: number) => JSON.stringify(body).padEnd(byte
 /* What is sent, and what is not: redeliver-endpoint.test.ts. */
 
 describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
-  it('continues at the cursor, and counts the deliveries that it passes over', async () => {
+  it('continues at the cursor, and counts the skipped deliveries', async () => {
     const { deps, ask, endpoint } = await aMerchant(memoryDeps())
     const [since, deliveries] = [deps.now(), [] as Delivery[]]
     for (let made = 0; made < 200; made++) {

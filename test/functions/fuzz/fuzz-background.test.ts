@@ -28,7 +28,7 @@ const anyMessage = fc.oneof(
   fc.constantFrom('['.repeat(20_000), '{"delivery_id":', '{"__proto__":{"delivery_id":"x","attempt":1}}'),
 )
 
-it('a queue of any messages fails those that cannot be read, alone, and works for the readable one only', async () => {
+it('a queue function fails only unreadable messages, and handles only the readable one', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyMessage, { maxLength: 5 }), fc.nat(5), async (bodies, place) => {
       const deps = memoryDeps()
@@ -69,7 +69,7 @@ const BROKEN = new ConditionalCheckFailedException({
 })
 
 describe.each(SCHEDULES)('the scheduled function %s', (functionName, { handler, result, sent }) => {
-  it('answers its summary to any payload, and touches no payment', async () => {
+  it('answers its summary for any payload, and changes no payment', async () => {
     const deps = memoryDeps()
     await aPendingPayment(deps, await aStoredClient(deps))
     const written = deps.changes.length
@@ -85,14 +85,14 @@ describe.each(SCHEDULES)('the scheduled function %s', (functionName, { handler, 
     )
   })
 
-  it('begins nothing in a closed stage', async () => {
+  it('does nothing in a closed stage', async () => {
     const { deps, calls } = recordTable(memoryDeps({ stage: { ...testDeps().stage, isClosed: true } }))
 
     await expect(handler.withDeps(deps)({}, {} as never)).rejects.toThrow('the stage is closed')
     expect(calls).toStrictEqual([])
   })
 
-  it('logs a failed run, and throws an error without its cause, because Lambda logs what it carries', async () => {
+  it('logs a failed run, and throws an error without its cause, because Lambda logs the whole error', async () => {
     const deps = interceptTable(memoryDeps(), { before: () => Promise.reject(BROKEN) })
 
     const run = handler.withDeps(deps)({}, { functionName } as never)

@@ -61,7 +61,7 @@ const arrange = async () => {
   return { deps, client, unpaid, paid, capture, send }
 }
 
-it('a callback without a valid token answers 401, asks no provider and writes nothing, whatever it says', async () => {
+it('any callback without a valid token answers 401, makes no call and writes nothing', async () => {
   const { deps, send } = await arrange()
   const [written, asked] = [deps.changes.length, deps.provider.calls.length]
 
@@ -83,7 +83,7 @@ it('a callback without a valid token answers 401, asks no provider and writes no
   )
 })
 
-it('a callback with a valid token has only the effect of the provider’s answers; bytes that are no callback have none', async () => {
+it('a callback with a valid token has only the effect of the provider’s answers; invalid bytes have no effect', async () => {
   const sent = fc.oneof({ weight: 6, arbitrary: anyCallback }, { weight: 1, arbitrary: anyBytes })
   await fc.assert(
     fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 4 }), async (callbacks) => {

@@ -99,7 +99,7 @@ const arrange = async ({ name, entry }: Pick<FunctionSpec, 'name' | 'entry'>) =>
 }
 
 describe('every operator action with any payload', () => {
-  it('has a right payload here', () => {
+  it('has a valid payload in this test', () => {
     expect(Object.keys(RIGHT_PAYLOADS)).toStrictEqual(ACTIONS.map(({ name }) => name))
   })
 
@@ -132,7 +132,7 @@ describe('every operator action with any payload', () => {
     },
   )
 
-  it.each(ACTIONS)('$name refuses no object, an unknown field and every wrong value', async (spec) => {
+  it.each(ACTIONS)('$name refuses a non-object, an unknown field and every wrong value', async (spec) => {
     const { right, ask, expectUnchanged } = await arrange(spec)
     const faults = Object.entries({ ...WRONG, force: [1] })
       .filter(([field]) => field in right || field === 'force')
@@ -150,7 +150,7 @@ describe('every operator action with any payload', () => {
     expectUnchanged()
   })
 
-  it.each(FOUND_FIRST)('$name gets 404 for a $what that does not exist, and changes nothing', async (spec) => {
+  it.each(FOUND_FIRST)('$name answers 404 for an unknown $what, and changes nothing', async (spec) => {
     const { right, ask, expectUnchanged } = await arrange(spec)
 
     for (const id of [UNKNOWN_ID, 'x', '']) {
@@ -159,7 +159,7 @@ describe('every operator action with any payload', () => {
     expectUnchanged()
   })
 
-  it.each(ACTIONS)('$name answers, or refuses in the envelope and changes nothing', async (spec) => {
+  it.each(ACTIONS)('$name succeeds, or refuses in the envelope and changes nothing', async (spec) => {
     const handler = await handlerOf(spec.entry)
     const anything = fc.option(hostileJson, { nil: undefined })
     const anyPayload = weighted<unknown>([9, nearlyRight(spec.name, handler)], [1, anything])

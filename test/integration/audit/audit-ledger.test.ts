@@ -110,7 +110,7 @@ it('an inconclusive part is audited again the next day', async () => {
   expect(await found()).toContain('payment.markup_minor')
 })
 
-it('finds the differences of another part of the ledger although the window is lost', async () => {
+it('a lost window does not hide differences in another part of the ledger', async () => {
   const deps = memoryDeps()
   const { clientId, ...client } = await withoutFloor(deps, { ledgerParts: initialParts(2, deps.now()) })
   const open = { ...succeededPayment({ clientId, ...client }, { paidAt: deps.now() }), part: 1 }
@@ -137,7 +137,7 @@ it('an unknown field in an event is a difference that does not show its value', 
   expect(standing).toMatchObject([{ what: 'event.data.phone', expected: 'as in the payment', found: 'different' }])
 })
 
-it('the debt of a client is alerted after a week, then weekly, until new payments cover it', async () => {
+it('a client’s debt raises an alert after a week, then weekly, until new payments cover it', async () => {
   const deps = memoryDeps()
   const client = await withoutFloor(deps, { bank: BANK })
   const { clientId } = client
@@ -184,7 +184,7 @@ const changed = (set: Item) => (delivered: Delivered) => update(deliveryKey(deli
 const MOVES = 'attempts round_start state status success ttl resends claimed_until claim_token'.split(' ')
 
 describe('the audit of deliveries', () => {
-  it('sees an altered delivery', async () => {
+  it('finds an altered delivery', async () => {
     const { deps, clientId, deliveryId } = await deliveredPayment()
     const tamperings = tamperingsOf(await rawItem(deps, deliveryKey(deliveryId)), { loose: MOVES, imprecise: [] })
     expect(tamperings.map(({ name }) => name).join()).toContain('url')
@@ -202,14 +202,14 @@ describe('the audit of deliveries', () => {
       ({ clientId, endpointId }) =>
         update(endpointKey(clientId, endpointId), { set: { url: 'https://other.example' } }),
     ],
-  ])('sees %s', async (_, attribute, step) => {
+  ])('finds %s', async (_, attribute, step) => {
     const delivered = await deliveredPayment()
     await delivered.deps.table.write(step(delivered))
 
     expect(await delivered.audited()).toMatchObject([{ what: `delivery.${attribute}`, id: delivered.deliveryId }])
   })
 
-  it('sees a deleted delivery until the retention of deliveries ends', async () => {
+  it('finds a deleted delivery until the retention of deliveries ends', async () => {
     const { deps, deliveryId, audited } = await deliveredPayment()
     await deps.table.write(remove(deliveryKey(deliveryId), exists))
 

@@ -82,7 +82,7 @@ describe('audit-ledger under live traffic', () => {
   it.each([
     ['the open payments', ({ index }: QueryInput) => index === 'by-open'],
     ['the entries', ({ partition: [pk] }: QueryInput) => String(pk).startsWith('JOURNAL#')],
-  ])('is never false while every look meets a posting at the estimate before it reads %s', async (_, isRead) => {
+  ])('is never false when a payment is posted during every check, before the check reads %s', async (_, isRead) => {
     const { deps, client } = await aSyncWorld(memoryDeps())
     const open: Payment[] = []
     for (let made = 0; made < 6; made++) open.push((await creditedPayment(deps, client)).payment)

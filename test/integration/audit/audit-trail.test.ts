@@ -52,7 +52,7 @@ const brokenIn = (subject: string) => ({
 })
 
 describe('the audit trail', () => {
-  it('is complete when it is untouched, and names the whole change', async () => {
+  it('is complete when nothing was altered, and shows the whole change', async () => {
     const { deps, clientId, audited } = await aTrail()
 
     expect(await audited()).toStrictEqual(WHOLE)
@@ -71,7 +71,7 @@ describe('the audit trail', () => {
     ['number', undefined],
     ['operator', undefined],
     ['previous', 'x'],
-  ])('shows a record whose %s became %j, wherever in the chain it is', async (field, value) => {
+  ])('finds a record whose %s became %j, at any position of the chain', async (field, value) => {
     const { deps, clientId, keysOf, audited } = await aTrail()
 
     for (const key of await keysOf(clientId)) {
@@ -85,7 +85,7 @@ describe('the audit trail', () => {
     expect(await audited()).toStrictEqual(WHOLE)
   })
 
-  it('shows a client that changed without a record, with both values', async () => {
+  it('finds a client that changed without a record, and shows both values', async () => {
     const { deps, clientId } = await aTrail()
     await putRaw(deps, { ...(await rawItem(deps, clientKey(clientId))), name: 'three' })
 
@@ -94,7 +94,7 @@ describe('the audit trail', () => {
     expect(differences).toStrictEqual([{ what: 'client.name', id: clientId, expected: '"two"', found: '"three"' }])
   })
 
-  it('shows a record that is gone, the newest too, and a head that is', async () => {
+  it('finds a missing record, even the newest, and a missing head', async () => {
     const { deps, clientId, keysOf, audited } = await aTrail()
 
     for (const key of [...(await keysOf(clientId)), auditHeadKey(clientId)]) {
@@ -109,7 +109,7 @@ describe('the audit trail', () => {
     expect((await audited()).found).toContainEqual(['audit_record', clientId, said])
   })
 
-  it('is also checked for the client’s other objects, however old', async () => {
+  it('is also checked for the client’s other objects, at any age', async () => {
     const { deps, clientId, endpointId, keysOf, audited } = await aTrail()
     const [key] = await keysOf(endpointId)
     await putRaw(deps, { ...(await rawItem(deps, key ?? auditHeadKey(''))), operator: 'other-operator' })
@@ -125,7 +125,7 @@ describe('the audit trail', () => {
     }
   })
 
-  it.each(['its head', 'what it changes'])('refuses a change when other writers move %s at each try', async (what) => {
+  it.each(['its head', 'what it changes'])('refuses a change if other writers move %s at each try', async (what) => {
     const { deps, clientId, rename, audited } = await aTrail()
     let made = 0
     const busy = interceptTable(deps, {
@@ -143,7 +143,7 @@ describe('the audit trail', () => {
     expect(await audited()).toStrictEqual(WHOLE)
   })
 
-  it('keeps a record when the next one has its time and id', async () => {
+  it('keeps a record when the next one has the same time and id', async () => {
     const { deps, rename, audited } = await aTrail()
     const repeating = { ...deps, newId: () => 'id-1' }
     await rename('three', repeating)
@@ -157,7 +157,7 @@ describe('the audit trail', () => {
 describe('list-audit (design section 7)', () => {
   const list = (deps: TestDeps, payload: object) => invokeAdmin(listAudit, deps, payload)
 
-  it('shows all that was done to a client, newest first, in pages, with the invocation of each', async () => {
+  it('shows all actions on a client, newest first, in pages, with the request id of each', async () => {
     const { deps, clientId, endpointId } = await aTrail()
     deps.clock.advance(1)
     const { audit } = await invokeWhole(updateClient, deps, { operator: 'cid', client_id: clientId, name: 'four' })
@@ -183,7 +183,7 @@ describe('list-audit (design section 7)', () => {
     expect(await list(deps, { subject: 'x'.repeat(501) })).toMatchObject({ status: 422 })
   })
 
-  it('needs either subject or client_id', async () => {
+  it('requires subject or client_id', async () => {
     const { deps, clientId } = await aTrail()
 
     for (const payload of [{}, { subject: 'x', client_id: clientId }]) {
@@ -193,7 +193,7 @@ describe('list-audit (design section 7)', () => {
   })
 })
 
-it('an answer that changed nothing names no operator', async () => {
+it('the answer to a request that changes nothing has no audit record', async () => {
   const { deps, clientId } = await aTrail()
 
   const { status, audit } = await invokeWhole(updateClient, deps, { operator: 'ana', client_id: clientId, name: 'two' })

@@ -51,7 +51,7 @@ const tamper = async (deps: TestDeps, key: Long['firstKey'], fields: object) =>
   putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
 
 describe('the audit of a long settlement', () => {
-  it('takes several runs, each sends the next message, goes on after one that was lost, and then opens the payout', async () => {
+  it('takes several runs that each send the next message, continues after a lost message, and then allows the payout', async () => {
     const long = await aLong()
     const { deps, settlement, settlementId, client } = long
 
@@ -81,7 +81,7 @@ describe('the audit of a long settlement', () => {
     expect(await stateOf(long)).toBe('audited')
   })
 
-  it('believes a difference of an earlier run only if the next pass finds it again', async () => {
+  it('confirms a difference of an earlier run only if the next pass finds it again', async () => {
     const long = await aLong()
     const { deps, firstKey, client } = long
     await tamper(deps, firstKey, { markup_minor: 101 })
@@ -97,7 +97,7 @@ describe('the audit of a long settlement', () => {
     expect(deps.published).toMatchObject([{ kind: 'audit.imbalance', subject: client.clientId }])
   })
 
-  it('forgets a difference that the next pass does not find', async () => {
+  it('drops a difference that the next pass does not find', async () => {
     const long = await aLong()
     const { deps, firstKey } = long
     await tamper(deps, firstKey, { markup_minor: 101 })
@@ -141,7 +141,7 @@ describe('the audit of a long settlement', () => {
     expect(queries).toBe(4)
   })
 
-  it('is started again by the audit of its client, which keeps what the last one found', async () => {
+  it('is started again by its client’s audit, which keeps the last differences', async () => {
     const long = await aLong()
     const { deps, firstKey, client, settlementId } = long
     expect(await auditLedger(deps, client.clientId)).toStrictEqual({ balanced: 'inconclusive', differences: [] })
@@ -178,7 +178,7 @@ describe('the audit of a long settlement', () => {
     expect(await standingOf(long)).toStrictEqual(['entry'])
   })
 
-  it('keeps progress on its own claim alone, and is started again only when no audit is due', async () => {
+  it('stores progress only with its own claim, and starts again only when no audit is due', async () => {
     const { deps, settlementId } = await aLong()
     const { dueAt } = (await readSettlementVerdict(deps, settlementId)) ?? {}
     const claimed = { settlementId, dueAt: addMs(deps.now(), 10 * MINUTE_MS) }
@@ -191,7 +191,7 @@ describe('the audit of a long settlement', () => {
     expect(await deps.table.get(verdictKey(settlementId))).toMatchObject({ dueAt })
   })
 
-  it('is noted once', async () => {
+  it('stores its result once', async () => {
     const long = await aLong()
     const { deps, settlementId } = long
     await pass(long)

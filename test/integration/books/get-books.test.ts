@@ -28,7 +28,7 @@ const booksOf = async (deps: TestDeps, input: Readonly<Record<string, unknown>> 
 }
 
 describe('get-books (design section 12)', () => {
-  it('shows the month so far, worked by hand, and its trial balance', async ({ deps }) => {
+  it('shows the month so far, with figures computed by hand, and its trial balance', async ({ deps }) => {
     const books = await booksOf(deps)
 
     expect(books).toStrictEqual({ from: '2026-11-01', to: '2026-11-22', figures: WHOLE, balanced: true })
@@ -40,7 +40,7 @@ describe('get-books (design section 12)', () => {
     expect(350_000 - fees - markup - back + again + 10_000 + 5_000 - out).toBe(clients)
   })
 
-  it('names every figure, also those of zero, with its source', async () => {
+  it('shows every figure, even zero, with its source', async () => {
     const { figures } = v.parse(Body, (await invokeAdmin(getBooks, memoryDeps(), {})).body)
 
     expect(figures.map(({ name }) => name)).toStrictEqual([
@@ -111,7 +111,7 @@ describe('get-books (design section 12)', () => {
     expect(books).toStrictEqual({ from: '2026-11-01', to: '2026-11-22', ...days, figures, balanced: true })
   })
 
-  it('leaves re-credits out: the same money is in no figure twice', async ({ deps, b, ofB }) => {
+  it('leaves re-credits out, so no figure counts money twice', async ({ deps, b, ofB }) => {
     await deps.table.write(closeStep({ ...ofB, status: 'failed' }))
 
     const input = { operator: OPERATOR, settlement_id: ofB.settlementId, notes: 'account closed' }
@@ -124,7 +124,7 @@ describe('get-books (design section 12)', () => {
     expect(await booksOf(deps)).toStrictEqual(open)
   })
 
-  it('is a CSV line for each merchant and one for the house, which add up to the whole', async ({ deps, a, b }) => {
+  it('as CSV has a line for each merchant and for the house, which add up to the total', async ({ deps, a, b }) => {
     const { body } = await invokeAdmin(getBooks, deps, { format: 'csv' })
 
     const { csv } = v.parse(v.strictObject({ csv: v.string() }), body)
@@ -141,7 +141,7 @@ describe('get-books (design section 12)', () => {
     expect(one.body).toStrictEqual({ csv: `${head}\n${lines[1] ?? ''}\n` })
   })
 
-  it('shows the provider’s own balance beside them on request', async () => {
+  it('shows the provider’s own balance on request', async () => {
     const deps = memoryDeps()
     const value = { account: 'CASH', amountMinor: minor(-1_500) }
     deps.provider.script('getBalance', async () => ({ kind: 'found', value }))
@@ -169,7 +169,7 @@ describe('get-books (design section 12)', () => {
     expect(await invokeAdmin(getBooks, memoryDeps(), input)).toMatchObject({ status: 422, body })
   })
 
-  it('answers 404 for a merchant that is not there', async () => {
+  it('answers 404 for an unknown merchant', async () => {
     expect(await invokeAdmin(getBooks, memoryDeps(), { client_id: crypto.randomUUID() })).toMatchObject({ status: 404 })
   })
 })
@@ -213,7 +213,7 @@ describe('get-books of many merchants and payments', () => {
     expect([read, position]).toStrictEqual([[40], expect.any(Object)])
   })
 
-  it('answers a cursor when the time of a run is over, and the last run answers the whole', async ({ deps }) => {
+  it('answers a cursor when a run’s time is over, and all figures in the last run', async ({ deps }) => {
     for (let more = 0; more < 90; more++) await withoutFloor(deps)
     const wholeCsv = v.parse(v.object({ csv: v.string() }), (await invokeAdmin(getBooks, deps, { format: 'csv' })).body)
     let time = 0

@@ -28,7 +28,7 @@ describe('createPayment after a crash', () => {
   it.each([
     ['20 seconds while the lease is live', 0, 'still being created'],
     ['the end of the lease', 10, 'could not be created'],
-  ])('makes the retry wait for %s, and take over once it is over', async (_, passedSeconds, message) => {
+  ])('makes the retry wait for %s, and take over when it has ended', async (_, passedSeconds, message) => {
     const { deps, make, ledger } = await crashed()
     deps.clock.advance(passedSeconds)
     const waits = [19_999, 1]
@@ -43,7 +43,7 @@ describe('createPayment after a crash', () => {
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
-  it('does not let an attempt commit over the one that took over, and cancels its request', async () => {
+  it('refuses the commit of an attempt after a takeover, and cancels its request', async () => {
     const { deps, make, asked, upstream, ledger } = await aCreate()
     const answer = lateAnswer(deps)
     const frozen = make()
@@ -60,7 +60,7 @@ describe('createPayment after a crash', () => {
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
-  it('sends no second OVO push while the first may still be answered, and asks the provider before it does', async () => {
+  it('sends a second OVO push only after the first has ended and the provider was asked', async () => {
     const { deps, make, asked } = await crashed(OVO_REQUEST)
 
     // It is unknown when the call of a dead process ended: its lease is the bound.
@@ -79,7 +79,7 @@ describe('createPayment after a crash', () => {
   it.each([
     [10_000, 'made', 2],
     [10_001, 'took too long', 1],
-  ])('stops before a provider call that it cannot finish in time: after %i ms %s', async (ms, outcome, calls) => {
+  ])('starts no provider call that it cannot finish in time: after %i ms %s', async (ms, outcome, calls) => {
     const { deps, make, asked } = await crashed(OVO_REQUEST)
     deps.clock.advance(90)
     deps.provider.script('listTransactions', async (filter, timeoutMs) => {
@@ -107,7 +107,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     return { ...scene, ...paid, notify, held: () => findSuspense(deps, providerPaymentId) }
   }
 
-  it('is remembered under a live lease, and credited by due work once the payment is there', async () => {
+  it('is stored during the lease, and credited by due work after the commit', async () => {
     const { deps, paymentId, creating, answer, notify, held, stored, ledger } = await paidOvo()
 
     expect(await notify()).toStrictEqual({ kind: 'deferred' })
@@ -120,7 +120,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     expect(await held()).toBeUndefined()
   })
 
-  it.each([undefined, UNKNOWN])('succeeds once the lease is over; the late attempt replays it: %j', async (late) => {
+  it.each([undefined, UNKNOWN])('succeeds after the lease; the late attempt replays it: %j', async (late) => {
     const { deps, creating, answer, providerPaymentId, notify, held, ledger } = await paidOvo()
     deps.clock.advance(31)
 
@@ -133,7 +133,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     expect(await held()).toBeUndefined()
   })
 
-  it('holds back a second push until due work has checked the first, even without a row', async () => {
+  it('delays a second push until due work has checked the first, even without a row', async () => {
     const { deps, make, asked, notify } = await paidOvo()
     await notify()
     deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason: 'unreachable' }))

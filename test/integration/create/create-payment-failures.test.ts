@@ -65,7 +65,7 @@ describe('createPayment when the provider fails', () => {
     expect(payment).toMatchObject({ status: 'pending', notionalMinor: 100_000 })
   })
 
-  it('gives 200 waiting callers the failure of the attempt, and calls the provider no second time', async () => {
+  it('answers 200 waiting callers with the failure of the attempt, and makes no second call', async () => {
     let polls = 0
     // It takes no time on the manual clock: the waits of a crowd would add up there, and exhaust every lease.
     const sleep = (): Promise<void> => {
@@ -100,8 +100,8 @@ describe('createPayment when the provider fails', () => {
 /** The environment is frozen: only the wall clock advances. */
 const freeze = ({ clock }: TestDeps, ms: number) => clock.set(addMs(clock.now(), ms))
 
-describe('a create answered early and thawed later', () => {
-  it('does not commit a payment that expires before it was created: cancelled upstream, released, 500, safe to retry', async () => {
+describe('a create whose environment is frozen after its answer', () => {
+  it('commits no payment that has expired: it cancels the request, releases the lease and answers 500', async () => {
     const { deps, make, stored, ledger, upstream } = await aCreate({ expiresInSeconds: 3_600 })
     deps.provider.script('createRequest', async (input, timeoutMs) => {
       const answer = await deps.provider.healthy.createRequest(input, timeoutMs)
@@ -125,7 +125,7 @@ describe('a create answered early and thawed later', () => {
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
-  it('recognises its own commit after a freeze, and leaves its request payable', async () => {
+  it('recognises its own commit after a freeze, and does not cancel its request', async () => {
     const { deps, make, ledger, upstream } = await aCreate({ expiresInSeconds: 10 })
 
     let isLost = false
@@ -142,7 +142,7 @@ describe('a create answered early and thawed later', () => {
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
-  it('does not repeat a commit that says it was created long ago', async () => {
+  it('does not repeat a commit with an old created_at', async () => {
     const short = await aCreate({ expiresInSeconds: 60 })
     const { deps, make, ledger } = await aCreate()
 
@@ -166,7 +166,7 @@ it('a failed commit releases its lease: the next request takes over at once, and
   expect(upstream()).toStrictEqual(['cancelled', 'open'])
 })
 
-it('a payment has the provider of its channel, from the claim on', async ({ deps, client }) => {
+it('a payment has the provider of its channel from its claim', async ({ deps, client }) => {
   deps.provider.script('providerNameFor', ({ method }) => (method === 'qris' ? 'another' : 'xendit'))
 
   const qris = await create(deps, client, aRequest({ method: 'qris', channelCode: undefined }))

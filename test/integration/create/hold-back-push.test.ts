@@ -68,7 +68,7 @@ const lostPush = async (waitedSeconds = 60) => {
 
 const UNDECIDED = 'not decided yet'
 
-describe('a push key whose pushes are decided (design section 4, Create)', () => {
+describe('an idempotency key whose pushes have ended (design section 4, Create)', () => {
   it.each([
     ['failed', undefined],
     ['reversed', undefined],
@@ -85,7 +85,7 @@ describe('a push key whose pushes are decided (design section 4, Create)', () =>
     await expectSecondPush()
   })
 
-  it('can be used again when a wrong amount was paid, which is held in suspense', async () => {
+  it('can be used again when a wrong amount was paid, which is in suspense', async () => {
     const { deps, ledger, row, show, tell, expectSecondPush } = await lostPush()
     const amountMinor = minor(99_999)
     const paid = row('success', { amountMinor })
@@ -98,7 +98,7 @@ describe('a push key whose pushes are decided (design section 4, Create)', () =>
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
-  it('answers the payment that it paid for, and sends no second push', async () => {
+  it('answers the payment if its push was paid, and sends no second push', async () => {
     const { make, asked, ledger, row, show, tell } = await lostPush()
     const paid = row('success')
     tell(paid, 'captured', 100_000)
@@ -114,7 +114,7 @@ describe('a push key whose pushes are decided (design section 4, Create)', () =>
     expect(await ledger()).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
   })
 
-  it('is paid by a capture between the read of its rows and the take-over', async () => {
+  it('succeeds with a capture between the read of its rows and the takeover', async () => {
     const { deps, make, asked, row, tell } = await lostPush()
     const paid = row('success')
     tell(paid, 'captured', 100_000)
@@ -131,7 +131,7 @@ describe('a push key whose pushes are decided (design section 4, Create)', () =>
   })
 })
 
-describe('a push that is not decided', () => {
+describe('a push that may still be paid', () => {
   it.each([
     ['pending, and its request is open', 'pending', 'open', 'open'],
     ['there although the money cannot be seen yet', 'success', 'open', 'open'],
@@ -162,7 +162,7 @@ describe('a push that is not decided', () => {
 })
 
 describe('rows found by reference', () => {
-  it('are compared exactly: a row of attempt 10 is none of attempt 1', async () => {
+  it('are compared exactly: attempt 1 has no row of attempt 10', async () => {
     const { deps, ledger, reference, row, show, tell, expectSecondPush } = await lostPush()
     const other = row('success', { reference: `${reference}0` })
     tell(other, 'captured', 100_000)
@@ -174,14 +174,14 @@ describe('rows found by reference', () => {
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
-  it('are payments: a refund of one that was reversed holds nothing up', async () => {
+  it('count only if they are payments: a refund of a reversed payment delays nothing', async () => {
     const { row, show, expectSecondPush } = await lostPush()
     show([row('reversed'), row('success', { type: 'return' })])
 
     await expectSecondPush()
   })
 
-  it('are read on the next pages, too', async () => {
+  it('are read on all pages', async () => {
     const { deps, reference, row, expectHeldBack } = await lostPush()
     const other = row('failed', { reference: `${reference}0` })
     deps.provider.script('listTransactions', async ({ afterId }) => {

@@ -46,8 +46,8 @@ const manyPaid = async (count: number) => {
   return { deps, client, payments }
 }
 
-describe('a client whose payments lie in four parts', () => {
-  it('lists them as one, newest first, by any status and page, with the true total: one query of each part', async () => {
+describe('a client whose payments are in four parts', () => {
+  it('lists them together, newest first, by any status and page, with the exact total: one query for each part', async () => {
     const { deps, client, payments } = await manyPaid(90)
     const expected = idsBy(payments, 'createdAt').toReversed()
 
@@ -72,7 +72,7 @@ describe('a client whose payments lie in four parts', () => {
     expect(none).toStrictEqual({ payments: [], total: 0 })
   })
 
-  it('has one balance, is settled as one, and its statement says each payment once, in the order of the journal', async () => {
+  it('has one balance and one settlement, and its statement shows each payment once, in the order of the journal', async () => {
     const { deps, client, payments } = await manyPaid(620)
     const net = payments.reduce((sum, { netMinor }) => sum + netMinor, 0)
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: net })

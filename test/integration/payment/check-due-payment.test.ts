@@ -64,10 +64,10 @@ describe('an unpaid payment (design section 9: at most 3 calls after its create)
     ['a QRIS', QRIS, ['2026-11-22T04:00:00.000Z'], 2, 2],
     ['a QRIS that ends before the provider’s', { ...QRIS, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
     ['a wallet', GOPAY, ['2026-11-20T04:30:00.000Z'], 2, 2],
-    ['a wallet that lives for a day', DANA, ['2026-11-20T04:15:00.000Z', '2026-11-21T04:00:00.000Z'], 3, 3],
-    ['a wallet that lives for a minute', { ...GOPAY, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
+    ['a wallet with an expiry of a day', DANA, ['2026-11-20T04:15:00.000Z', '2026-11-21T04:00:00.000Z'], 3, 3],
+    ['a wallet with an expiry of a minute', { ...GOPAY, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
     ['OVO, one minute after its expiry', OVO_REQUEST, ['2026-11-20T04:01:55.000Z'], 2, 2],
-  ])('%s: asked when it should be, a write for a check and one for its end', async (_, of, dueTimes, calls, writes) => {
+  ])('%s: has these checks, calls and writes until it expires', async (_, of, dueTimes, calls, writes) => {
     const scene = await aPending(of)
 
     expect(await restWithoutMoney(scene)).toStrictEqual({ dueTimes, calls, writes })
@@ -112,7 +112,7 @@ describe('checkDuePayment: our own expiry', () => {
     expect(await now()).toMatchObject({ status })
   })
 
-  it('does not begin when a cancel of its merchant was noted after the read: that is asked about first', async () => {
+  it('does not start when a cancel was stored after the read', async () => {
     const { deps, payment, item, now } = await aPending(QRIS)
     deps.clock.set(payment.expiresAt ?? deps.now())
     const read = await item()
@@ -128,9 +128,9 @@ describe('checkDuePayment: our own expiry', () => {
 describe('checkDuePayment: claims and refusals', () => {
   it.each([
     ['is not due yet', (item: Item) => item],
-    ['is gone', () => undefined],
-    ['was moved on by another worker', (item: Item) => ({ ...item, dueAt: '2026-11-20T03:00:00.000Z' })],
-  ])('asks no provider about a payment that %s', async (_, as) => {
+    ['is missing', () => undefined],
+    ['was claimed by another worker', (item: Item) => ({ ...item, dueAt: '2026-11-20T03:00:00.000Z' })],
+  ])('makes no call for a payment that %s', async (_, as) => {
     const { deps, payment, item, now } = await aPending()
 
     expect(await checkDuePayment(deps, as((await item()) ?? {}))).toBe('not_claimed')
@@ -142,8 +142,8 @@ describe('checkDuePayment: claims and refusals', () => {
   it.each<[string, earlySeconds: number, answer: Provider['getRequest']]>([
     ['the provider does not answer', 0, async () => ({ kind: 'unanswered', reason: 'unreachable' })],
     ['the check fails', 0, () => Promise.reject(new Error('something unforeseen'))],
-    ['a callback could not be asked about and its process dies', 60, () => new Promise(() => undefined)],
-  ])('comes back in two minutes, and not at its expiry, when %s', async (_, earlySeconds, answer) => {
+    ['the process of a callback dies during the call', 60, () => new Promise(() => undefined)],
+  ])('is due again in two minutes, not at the expiry, when %s', async (_, earlySeconds, answer) => {
     const { deps, payment, check, now } = await aPending(DANA)
     const dueAt = addMs(payment.dueAt ?? deps.now(), -earlySeconds * 1_000)
     await markDueNow(deps, payment.paymentId, dueAt)
@@ -154,7 +154,7 @@ describe('checkDuePayment: claims and refusals', () => {
     await expect.poll(now).toMatchObject({ dueAt: addMs(dueAt, 2 * MINUTE_MS) })
   })
 
-  it('leaves a payment that became due for another reason meanwhile to that reason', async () => {
+  it('does not overwrite a due time that was set after the claim', async () => {
     const { deps, payment, now } = await aPending()
     const { paymentId, dueAt = deps.now() } = payment
     await claimCheck(deps, { paymentId, dueAt }, { nextDueAt: addMs(dueAt, 1) })
@@ -164,7 +164,7 @@ describe('checkDuePayment: claims and refusals', () => {
     expect(await now()).toMatchObject({ dueAt: deps.now() })
   })
 
-  it('is late after two minutes, and a skip changes nothing when the payment became due meanwhile', async () => {
+  it('is late after two minutes; a skip does not overwrite a new due time', async () => {
     const { deps, payment, item, now } = await aPending(DANA)
     const read = (await item()) ?? {}
     const { creating } = await aCreating({ dueAt: payment.dueAt }, deps)
@@ -179,7 +179,7 @@ describe('checkDuePayment: claims and refusals', () => {
 })
 
 describe('scheduleCheck and endCheck', () => {
-  it('leave each other’s payments alone: of pending ones, and of those being created', async () => {
+  it('scheduleCheck changes only pending payments, endCheck only payments that are being created', async () => {
     const { deps, payment, stored } = await aScene()
     const { creating, deps: others } = await aCreating()
     await rememberCapture(others, creating, 'py-1', others.now())
@@ -193,7 +193,7 @@ describe('scheduleCheck and endCheck', () => {
     expect(await stored()).toEqual(payment)
   })
 
-  it('endCheck is refused when another capture was remembered since the claim', async () => {
+  it('endCheck is refused when another capture was stored after the claim', async () => {
     const { deps, creating } = await aCreating()
     await rememberCapture(deps, creating, 'py-1', deps.now())
     await rememberCapture(deps, creating, 'py-2', addMs(deps.now(), 1))

@@ -27,7 +27,7 @@ import {
 } from './due-flood.ts'
 
 describe('checkDueWork (design section 4)', () => {
-  it('hands each slot to workers of its kind, logs the wait of the oldest item, and they do all of it', async () => {
+  it('sends each slot to workers of its kind, which do all items, and logs the wait of the oldest item', async () => {
     const deps = await oneOfEachKind()
 
     expect(await checkDueWork(deps)).toStrictEqual({ alert: 1, delivery: 1, payment: 1, audit: 0 })
@@ -44,7 +44,7 @@ describe('checkDueWork (design section 4)', () => {
   it.each([
     [600, 2],
     [60_000, 4],
-  ])('divides a large slot among as many workers as %d calls allow, an item to one', async (callsPerMinute, parts) => {
+  ])('divides a large slot among as many workers as %d calls a minute allow', async (callsPerMinute, parts) => {
     const { deps, expired } = await aFlood(330, callsPerMinute)
 
     await checkDueWork(deps)
@@ -55,7 +55,7 @@ describe('checkDueWork (design section 4)', () => {
     expect([expired(), new Set(idsCancelled(deps)).size, idsCancelled(deps).length]).toStrictEqual([330, 330, 330])
   })
 
-  it('hands out the other kinds when the query of one fails, and then fails itself', async () => {
+  it('sends the other kinds when the query of one kind fails, and then fails', async () => {
     const deps = await oneOfEachKind()
     const broken = interceptTable(deps, {
       before: (call) => {
@@ -70,7 +70,7 @@ describe('checkDueWork (design section 4)', () => {
 })
 
 describe('a worker of a slot', () => {
-  it('takes another client’s payment early in a flood of 2,000', async () => {
+  it('checks another client’s payment early among 2,000 payments of one client', async () => {
     const { deps, worker } = await aFlood(2_000)
     const other = await aStoredClient(deps)
     const [payment] = await unpaid(deps, other, 1)
@@ -104,7 +104,7 @@ describe('a worker of a slot', () => {
     expect(await checkDueWork(deps)).toStrictEqual({ ...NOTHING, payment: 2 })
   })
 
-  it('ends after a minute, and the next run hands out the rest', async () => {
+  it('ends after a minute, and the next run sends the rest', async () => {
     const { deps, expired, worker } = await aFlood(100)
     deps.provider.script('cancelRequest', async (id, timeoutMs) => {
       await deps.sleep(20_000)
@@ -123,7 +123,7 @@ const dueTimes = (deps: MemoryDeps, payments: readonly Payment[]) =>
   payments.map(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['due_at'])
 
 describe('the provider’s quota', () => {
-  it('limits the payment checks of a minute exactly, and no other kind of work', async () => {
+  it('limits the payment checks of a minute exactly, and no other due work', async () => {
     const { deps, expired, worker } = await aFlood(200, 60)
     const startedMs = deps.monotonicMs()
 
@@ -139,7 +139,7 @@ describe('the provider’s quota', () => {
     ['cancelRequest', 0],
     // None is expected: the provider closes such a payment long after us.
     ['getRequest', 30],
-  ])('leaves items unclaimed when the quota has no call for them: no %s, %i done', async (paused, done) => {
+  ])('claims only items for which the quota has calls: without %s, %i are done', async (paused, done) => {
     const { deps, expired, worker } = await aFlood(30, 60)
     const [written, startedMs] = [deps.changes.length, deps.monotonicMs()]
     deps.provider.script('pauseMs', (operation) => (operation === paused ? 60_000 : 0))
@@ -197,7 +197,7 @@ describe('the provider’s quota', () => {
     expect(Math.max(...late.slice(15))).toBeLessThanOrEqual(quota)
   })
 
-  it('is paused for everybody by the first 429, and asked on when the provider said', async () => {
+  it('is paused for all workers by the first 429, until the time that the provider gives', async () => {
     const { deps, expired, worker } = await aFlood(100)
     let roomAtMs: number | undefined
     deps.provider.script('pauseMs', (operation) =>

@@ -64,13 +64,13 @@ const aQris = async () => {
   }
 }
 
-describe('a payment past its time', () => {
+describe('a payment after its expiry time', () => {
   it.each([
     ['due work', 'request'],
     ['its merchant', 'request'],
     ['due work', 'answer'],
     ['its merchant', 'answer'],
-  ] as const)('ends by %s as the provider has it, when the %s of an earlier cancel was lost', async (who, way) => {
+  ] as const)('is ended by %s with the provider’s status if the %s of a cancel was lost', async (who, way) => {
     const { cancel, rest, loseCancel, passTime, upstream, expectExpired, expectCancelled } = await aQris()
     await loseCancel(way)
     passTime()
@@ -83,7 +83,7 @@ describe('a payment past its time', () => {
     expect(upstream()).toBe('cancelled')
   })
 
-  it('is cancelled upstream after its expiry was noted, without asking the provider first', async () => {
+  it('first stores the start of its expiry, then cancels at the provider, without another call', async () => {
     const { deps, now, check, passTime, expectExpired } = await aQris()
     passTime()
     let noted: Payment | undefined
@@ -100,7 +100,7 @@ describe('a payment past its time', () => {
   })
 })
 
-it('a cancel whose answer was lost is checked within a minute, and ends as cancelled when the provider has cancelled', async () => {
+it('a cancel whose answer was lost is checked within a minute, and then ends as cancelled', async () => {
   const { deps, now, rest, loseCancel, expectCancelled } = await aQris()
   await loseCancel('answer')
 
@@ -111,7 +111,7 @@ it('a cancel whose answer was lost is checked within a minute, and ends as cance
 })
 
 describe('POST cancel after expires_at', () => {
-  it('acts as the expiry: 422 with status=expired, and the event', async () => {
+  it('expires the payment: 422 with status=expired, and the event', async () => {
     const { deps, now, cancel, passTime, upstream, expectExpired } = await aQris()
     passTime()
 
@@ -141,7 +141,7 @@ describe('POST cancel after expires_at', () => {
   })
 })
 
-it('a cancel is refused when the expiry began before the cancel was noted', async () => {
+it('a cancel is refused when the expiry starts before the cancel is stored', async () => {
   const { deps, payment, now, cancel, expectExpired } = await aQris()
   const raced = beforeFirst(deps, 'update', () => noteExpiryStarted(deps, payment, deps.now()))
 
@@ -151,7 +151,7 @@ it('a cancel is refused when the expiry began before the cancel was noted', asyn
   await expectExpired()
 })
 
-it('an expiry does not begin before a cancel is asked about that was noted since the payment was read', async () => {
+it('an expiry does not start when a cancel was stored after the read; the provider’s status decides', async () => {
   const { deps, payment, request, stored } = await aScene()
   await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
   request({ status: 'cancelled' })
@@ -164,7 +164,7 @@ it('an expiry does not begin before a cancel is asked about that was noted since
   expect(await stored()).not.toHaveProperty('expiryStartedAt')
 })
 
-it('a payment that is terminal gets no beginning of its expiry, no due time, and no entry: it was never open', async () => {
+it('a terminal payment refuses the start of an expiry, a due time and a posting', async () => {
   const { deps, payment, stored } = await aScene()
   await closePayment(deps, payment, { status: 'expired', source: 'due_work' })
   const before = await stored()

@@ -41,17 +41,17 @@ const FREE = { leaseUntil: undefined }
 const LAST_MS = LEASE_MS - 1
 const REMEMBERED = { rememberedProviderPaymentIds: new Set(['py-1']) }
 
-describe('what is written to a payment that is being created', () => {
+describe('a payment that is being created', () => {
   it.each<[string, attempt: number, Partial<CreatingPayment>, Write, afterMs?: number]>([
-    ['a take-over, a millisecond before the lease is over', 2, {}, takeOver, LAST_MS],
-    ['a take-over by an attempt that another caller has taken', 2, { leaseUntil: testDeps().now() }, takeSecond],
-    ['the end of an attempt that another one took over', 1, {}, fail],
-    ['the commit of such an attempt', 1, FREE, commit],
-    ['the commit of such an attempt, which was paid', 1, FREE, succeed],
-    ['the commit of a success while the attempt still runs', 2, {}, succeed, LAST_MS],
-    ['an erasure from the request of an attempt that another one took over', 1, FREE, erase],
-    ['an erasure while the attempt still runs', 2, {}, erase, LAST_MS],
-  ])('is not %s', async (_, attempt, fields, write, afterMs) => {
+    ['a takeover one millisecond before the lease expires', 2, {}, takeOver, LAST_MS],
+    ['a takeover with an attempt number that is already used', 2, { leaseUntil: testDeps().now() }, takeSecond],
+    ['the failure of an attempt after a takeover', 1, {}, fail],
+    ['the commit of an attempt after a takeover', 1, FREE, commit],
+    ['the success of an attempt after a takeover', 1, FREE, succeed],
+    ['the success during the lease of the attempt', 2, {}, succeed, LAST_MS],
+    ['an erasure for an attempt after a takeover', 1, FREE, erase],
+    ['an erasure during the lease of the attempt', 2, {}, erase, LAST_MS],
+  ])('refuses %s', async (_, attempt, fields, write, afterMs) => {
     const { deps, creating } = await aCreating(fields)
     const before = await stored(deps, creating)
 
@@ -60,13 +60,13 @@ describe('what is written to a payment that is being created', () => {
   })
 
   it.each<[string, Write]>([
-    ['a take-over', takeOver],
+    ['a takeover', takeOver],
     ['another commit', commit],
-    ['a commit that was paid', succeed],
+    ['a success', succeed],
     ['a failure', fail],
     ['an erasure from the request', erase],
-    ['a capture to remember, which is applied instead', remember],
-  ])('is not %s once the payment is there', async (_, write) => {
+    ['a capture to store, because it can be applied', remember],
+  ])('refuses %s after its commit', async (_, write) => {
     const { deps, creating } = await aCreating(FREE)
     await commit(deps, creating)
     const before = await stored(deps, creating)
@@ -79,9 +79,9 @@ describe('what is written to a payment that is being created', () => {
 
 describe('claimTakeover', () => {
   it.each([
-    ['over', {}],
+    ['expired', {}],
     ['released', { ...FREE, failure: 'the provider did not answer' }],
-  ])('takes the next attempt once the lease is %s, and forgets the failure', async (_case, fields) => {
+  ])('starts the next attempt when the lease is %s, and removes the failure', async (_case, fields) => {
     const { deps, creating } = await aCreating(fields)
     if (creating.leaseUntil) deps.clock.set(creating.leaseUntil)
     const leaseUntil = addMs(deps.now(), LEASE_MS)
@@ -92,7 +92,7 @@ describe('claimTakeover', () => {
     expect(await stored(deps, creating)).toEqual(taken)
   })
 
-  it('is refused when the attempt before has written down how it ended since it was read', async () => {
+  it('is refused when the previous attempt was released after the read', async () => {
     const { deps, creating } = await aCreating()
     deps.clock.advance(31)
     await fail(deps, creating)
@@ -102,7 +102,7 @@ describe('claimTakeover', () => {
     expect(await stored(deps, creating)).toEqual(before)
   })
 
-  it('is refused when a capture was remembered after the read; with a newer read it leaves the payment due', async () => {
+  it('is refused when a capture was stored after the read; after a new read the payment stays due', async () => {
     const { deps, creating } = await aCreating(FREE)
     const taken = { ...creating, ...REMEMBERED, attempt: 3, dueAt: addMs(deps.now(), DAY_MS) }
     await remember(deps, creating)
@@ -119,10 +119,10 @@ describe('claimPayment', () => {
   const LONG_AFTER = 90 * 86_400
 
   it.each([
-    ['refused for good long ago', true, LONG_AFTER, true],
-    ['refused for good a second less ago', true, LONG_AFTER - 1, false],
-    ['that may exist upstream, however long ago', false, 10 * LONG_AFTER, false],
-  ])('takes the place of a create %s: %s', async (_case, forgettable, seconds, takesIt) => {
+    ['that the provider refused 90 days ago', true, LONG_AFTER, true],
+    ['that the provider refused a second later', true, LONG_AFTER - 1, false],
+    ['that may exist at the provider, at any age', false, 10 * LONG_AFTER, false],
+  ])('replaces a failed create %s: %s', async (_case, forgettable, seconds, takesIt) => {
     const { deps, creating } = await aCreating()
     await releaseAttempt(deps, creating, { failure: 'refused', providerAttempts: [], forgettable })
     deps.clock.advance(seconds)
@@ -136,7 +136,7 @@ describe('claimPayment', () => {
   })
 })
 
-it('releaseAttempt leaves nothing due, except for a capture that came meanwhile: that is kept, and due, and never forgotten', async () => {
+it('releaseAttempt ends the due work, unless a capture was stored meanwhile: then the payment stays due', async () => {
   const { deps, creating } = await aCreating({ dueAt: addMs(testDeps().now(), 60_000) })
   const kept = { failure: 'refused', providerAttempts: [] }
   const ended = { ...kept, forgettable: true }
@@ -151,7 +151,7 @@ it('releaseAttempt leaves nothing due, except for a capture that came meanwhile:
   expect(await stored(released.deps, released.creating)).not.toHaveProperty('dueAt')
 })
 
-it('a commit is refused until it carries on a capture that was remembered meanwhile', async () => {
+it('a commit is refused unless it keeps a capture that was stored meanwhile', async () => {
   const { deps, creating } = await aCreating()
   await remember(deps, creating)
   const carrying = { ...visible(deps, creating), ...REMEMBERED, dueAt: deps.now() }

@@ -24,7 +24,7 @@ describe('takeCalls', () => {
     expect(Math.max(...limits) - Math.min(...limits)).toBeLessThanOrEqual(1)
   })
 
-  it('grants the rest, then nothing until the window is over, for every caller', async () => {
+  it('grants the remaining calls, then none until the next window, for all callers together', async () => {
     const { first, second, windowEnd } = environments()
 
     expect(await takeCalls(first, 'listTransactions', 7)).toStrictEqual({ granted: 7, retryAt: undefined })
@@ -43,7 +43,7 @@ describe('a pause', () => {
   const LIST: readonly ProviderOperation[] = ['listTransactions']
   const pausing: Provider['pauseMs'] = (operation) => (operation === 'listTransactions' ? 7_000 : 0)
 
-  it('is seen by every environment, for its operation only, and not cut short by one that ends earlier', async () => {
+  it('holds for its operation in every environment, and a shorter pause does not end it', async () => {
     const { first, second } = environments()
     const until = addMs(first.now(), 7_000)
     first.provider.script('pauseMs', pausing)
@@ -83,7 +83,7 @@ const aScarceProvider = async (callsLeft: number | undefined) => {
 }
 
 describe('a client’s share of the provider’s quota (design section 9)', () => {
-  it.each([undefined, 8, 4])('is not counted while the provider says that %s of eight calls are left', async (left) => {
+  it.each([undefined, 8, 4])('is not limited while the provider reports %s of eight calls as left', async (left) => {
     const { deps, clients, create } = await aScarceProvider(left)
 
     const answers = await Promise.all([1, 2, 3].map(() => create(clients[0])))
@@ -92,7 +92,7 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
     expect(deps.provider.calls).toHaveLength(3)
   })
 
-  it('is a quarter when fewer than half are left: the next create answers 429; replays and others are served', async () => {
+  it('is a quarter when fewer than half are left: then a create answers 429, but replays and other clients are served', async () => {
     const { deps, clients, create } = await aScarceProvider(3)
     const [flooding, other] = clients
 
@@ -109,7 +109,7 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
     expect((await create(flooding, 'over')).status).toBe(201)
   })
 
-  it('is one call at least, for many callers at once too', async () => {
+  it('is at least one call, even for many concurrent callers', async () => {
     const deps = testDeps({ stage: { providerCallsPerMinute: 3 } })
     deps.provider.script('callsLeft', () => 0)
     const { clientId } = await anApiClient(deps)

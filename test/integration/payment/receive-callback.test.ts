@@ -60,8 +60,8 @@ const aHidden = async (as: 'missing' | 'open' | 'unreachable' = 'missing', own =
 
 const HIDDEN = ['missing', 'open'] as const
 
-describe('a callback faster than the provider’s own read side', () => {
-  it.each([...HIDDEN, 'unreachable'] as const)('answers 5xx, and is due at once, if its capture is %s', async (as) => {
+describe('a callback about a capture that the provider does not show yet', () => {
+  it.each([...HIDDEN, 'unreachable'] as const)('answers 500 and checks again if its capture is %s', async (as) => {
     const { deps, providerPaymentId, captureBody, show, check, stored, ledger } = await aHidden(as)
     const sent = { body: captureBody(), headers: { 'x-callback-token': TOKEN } }
 
@@ -74,7 +74,7 @@ describe('a callback faster than the provider’s own read side', () => {
     expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
   })
 
-  it.each(HIDDEN)('is asked about again in two minutes while its capture stays %s', async (as) => {
+  it.each(HIDDEN)('is followed by a check two minutes later while the capture is %s', async (as) => {
     const { deps, check, stored } = await aHidden(as)
 
     expect(await check()).toBe('not_shown')
@@ -82,7 +82,7 @@ describe('a callback faster than the provider’s own read side', () => {
     expect(deps.lines.at(-1)).toMatchObject({ code: 'payment.check_failed', fields: { reason: 'not_shown' } })
   })
 
-  it('answers 502 to the operator and to a cancel, who wait for the same money', async () => {
+  it('makes a refresh and a cancel answer 502 until then', async () => {
     const { deps, payment, cancel, stored } = await aHidden('open')
 
     await expect(refreshPayment(deps, payment.paymentId, 'ayu')).rejects.toMatchObject({ code: 'server_error' })
@@ -91,7 +91,7 @@ describe('a callback faster than the provider’s own read side', () => {
     expect(await stored()).toMatchObject({ status: 'pending' })
   })
 
-  it('makes no due work of a payment that is terminal, and is asked for again: its money will be held', async () => {
+  it('makes no due work of a terminal payment; its repeat puts the money into suspense', async () => {
     const { deps, payment, providerPaymentId, request, notify, show, sayPaid, stored, held } = await aHidden()
     const paid = request()
     request({ status: 'expired' })
@@ -107,7 +107,7 @@ describe('a callback faster than the provider’s own read side', () => {
     expect(await held(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
   })
 
-  it('about a payment that the provider does not know only makes our payment due at once', async () => {
+  it('that names an unknown capture only makes the payment due at once', async () => {
     const { deps, payment, request, sayPaid, stored } = await aHidden()
     request({ status: 'open', latestPaymentId: undefined })
 
@@ -117,7 +117,7 @@ describe('a callback faster than the provider’s own read side', () => {
   })
 })
 
-describe('a callback faster than the read side, about a payment that is being created', () => {
+describe('such a callback about a payment that is being created', () => {
   /** Its request is not known here: its process died, and the customer has paid. */
   const aHiddenCreating = async (request: Partial<ProviderRequest>) => {
     const { deps, payment, providerPaymentId, sayPaid, held } = await aHidden()
@@ -131,7 +131,7 @@ describe('a callback faster than the read side, about a payment that is being cr
     return { deps, creating, paymentId, providerPaymentId, held, say, stored: () => findStoredPayment(deps, paymentId) }
   }
 
-  it('is remembered by it, checked at once, and forgotten after an hour', async () => {
+  it('is stored with the payment, checked at once, and removed after an hour', async () => {
     const { deps, creating, providerPaymentId, say, stored } = await aHiddenCreating({})
     const remembered = { status: 'creating', rememberedProviderPaymentIds: new Set([providerPaymentId]) }
 
@@ -147,7 +147,7 @@ describe('a callback faster than the read side, about a payment that is being cr
     expect(await stored()).not.toHaveProperty('dueAt')
   })
 
-  it.each([true, false])('is asked for again when its request is open, or cannot be found (%s)', async (isKnown) => {
+  it.each([true, false])('answers 500 when its request is open or unknown (known: %s)', async (isKnown) => {
     const { deps, say, stored } = await aHiddenCreating({ status: 'open', latestPaymentId: undefined })
     if (!isKnown) deps.provider.requests.delete('pr-creating')
 
@@ -155,7 +155,7 @@ describe('a callback faster than the read side, about a payment that is being cr
     expect(await stored()).not.toHaveProperty('rememberedProviderPaymentIds')
   })
 
-  it('is not asked for again when its money is in suspense', async () => {
+  it('is accepted when its money is in suspense', async () => {
     const { deps, paymentId, providerPaymentId, held, say } = await aHiddenCreating({ status: 'open' })
     const captured = { status: 'captured', currency: 'IDR', capturedMinor: minor(1) } as const
     const of = { providerPaymentId, paymentRequestId: 'pr-creating', reference: `${paymentId}-1` }
@@ -168,7 +168,7 @@ describe('a callback faster than the read side, about a payment that is being cr
 
 /* These have a table of their own: all environments on one table share a pause. */
 describe('a callback while the provider limits our calls', () => {
-  it('is asked for again, leaves its payment alone, and the next one makes no call', async () => {
+  it('answers 500 and changes nothing, and the next one makes no call', async () => {
     const { deps, sayPaid, stored } = await aHidden('missing', memoryDeps())
     const before = await stored()
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'rate_limited' }))
@@ -180,7 +180,7 @@ describe('a callback while the provider limits our calls', () => {
     expect(deps.sent).toMatchObject([{ queue: 'sync', message: { body: { woken: true }, delaySeconds: 15 } }])
   })
 
-  it('about a refund or a dispute asks nothing, and wakes the sync every 30 seconds at most', async () => {
+  it('about a refund or a dispute makes no call, and wakes the sync at most every 30 seconds', async () => {
     const { deps, say } = await aHidden('missing', memoryDeps())
 
     for (const event of ['refund.succeeded', 'dispute.won', 'dispute.lost']) {
@@ -193,7 +193,7 @@ describe('a callback while the provider limits our calls', () => {
   })
 })
 
-it('a callback of at most 256 KB is read, and costs one read of its payment and one transaction', async () => {
+it('a callback of at most 256 KB is applied with three reads and one transaction', async () => {
   const { deps, captureBody, show, say } = await aHidden()
   show()
   const { deps: watched, calls } = recordTable(deps)
@@ -204,7 +204,7 @@ it('a callback of at most 256 KB is read, and costs one read of its payment and 
   expect(calls.map(({ name }) => name)).toStrictEqual(['get', 'get', 'query', 'transact'])
 })
 
-it('a repeated callback about a capture that is credited asks the provider nothing and writes nothing', async () => {
+it('a repeated callback about a credited capture makes no call and no write', async () => {
   const { deps, show, sayPaid, sayExpired, stored } = await aHidden()
   show()
   expect(await sayPaid()).toBe('applied')
@@ -217,7 +217,7 @@ it('a repeated callback about a capture that is credited asks the provider nothi
   expect(await stored()).toStrictEqual(before)
 })
 
-it('a cancel that was requested while the provider is asked is no failure', async () => {
+it('a payment whose cancel is requested during the provider call ends as cancelled', async () => {
   const { deps, payment, request, sayExpired, stored } = await aHidden()
   deps.provider.script('getRequest', async () => {
     await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
@@ -231,7 +231,7 @@ it('a cancel that was requested while the provider is asked is no failure', asyn
 
 const REMEMBERED = { rememberedProviderPaymentIds: new Set(['py-remembered']) }
 
-it('a capture remembered by a create is asked about for an hour, and then forgotten', async ({ deps, client }) => {
+it('a capture that the create stored is checked for an hour, then removed', async ({ deps, client }) => {
   const payment = await aPendingPayment(deps, client, { method: 'ewallet', channelCode: 'DANA' })
   const now = () => paymentOf(deps, { payment })
   await deps.table.write(update(paymentKey(payment.paymentId), { add: REMEMBERED }))

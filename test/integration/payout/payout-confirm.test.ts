@@ -50,7 +50,7 @@ describe('a bank reference', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('of two calls at once is refused because the settlement is paid, not as the reference of another', async () => {
+  it('of two concurrent calls is refused because the settlement is paid, not because the reference is used', async () => {
     const { deps, pay } = await anAudited()
 
     const racing = beforeFirst(deps, 'transact', () => pay())
@@ -68,12 +68,12 @@ describe('a bank reference', () => {
   })
 })
 
-describe('what an operator confirms', () => {
+describe('an operator must confirm', () => {
   /** A day before the settlement. */
   const FRESH = timestampOf(Date.UTC(2026, 10, 20, 3))
   const confirmOf = (reply: { readonly body: object }) => Object(reply.body).confirm
 
-  it('the amount that no settled row proves, to the rupiah', async () => {
+  it('the exact amount that no settled row proves', async () => {
     const { deps, settlement, pay } = await anAudited({ bank: BANK }, anAssumedPayment)
 
     const refused = [
@@ -92,7 +92,7 @@ describe('what an operator confirms', () => {
     expect(record).toMatchObject({ action: 'mark-settlement-paid', after: { bank_reference: 'BCA 17', confirm } })
   })
 
-  it('bank details that are a change and younger than 72 hours', async () => {
+  it('bank details that replaced others less than 72 hours ago', async () => {
     const { deps, client, settlement, pay } = await anAudited({ bank: { ...BANK, isChange: true, since: FRESH } })
 
     const refused = await pay()
@@ -139,7 +139,7 @@ describe('what an operator confirms', () => {
     }
   })
 
-  it('nothing more than is asked for', async () => {
+  it('no figure that the 422 does not show', async () => {
     const { pay, status } = await anAudited()
 
     const half = await pay({ confirm: { owed: 0.5 } })
@@ -153,7 +153,7 @@ describe('what an operator confirms', () => {
   })
 })
 
-it('a difference of the settlement itself that finance accepted is passed when the gate finds it again', async () => {
+it('a difference of the settlement that finance has accepted does not stop the payout', async () => {
   const { deps, client, settlement, pay } = await anAudited()
   await putRaw(deps, { ...(await rawItem(deps, settlementKey(settlement.settlementId))), gross_minor: 100_001 })
   const refused = await pay()

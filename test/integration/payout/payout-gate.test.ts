@@ -34,7 +34,7 @@ const note = (deps: TestDeps, { clientId }: Client, part: string, differences: r
   noteFound(deps, clientId, new Map([[part, differences]]), undefined)
 
 describe('the payout gate (design section 11)', () => {
-  it('opens once the settlement was audited, a minute after it was recorded', async () => {
+  it('allows the payout after the settlement’s audit, a minute after its record', async () => {
     const { deps, client, settlement, pay, status } = await aRecorded()
     const retryAt = addMs(settlement.createdAt, MINUTE_MS)
 
@@ -51,7 +51,7 @@ describe('the payout gate (design section 11)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('audits a settlement once, however often its message comes, and again after a worker that died', async () => {
+  it('audits a settlement once for repeated messages, and again after a crashed worker', async () => {
     const { deps, settlement } = await aRecorded()
     deps.clock.set(addMs(settlement.createdAt, MINUTE_MS))
     const dying = failingOn(deps, 'update', 'after')
@@ -71,7 +71,7 @@ describe('the payout gate (design section 11)', () => {
     expect(deps.changes).toHaveLength(reads)
   })
 
-  it('alerts about the differences of its audit, not about those that stand on its client', async () => {
+  it('alerts about the differences of its audit, not about the client’s other differences', async () => {
     const { deps, client, settlement } = await aRecorded()
     const stood = { what: 'ledger.count_pending', id: client.clientId, expected: '5', found: '6' }
     await note(deps, client, 'counts', [stood])
@@ -98,7 +98,7 @@ describe('the payout gate (design section 11)', () => {
     expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject(parts.map((part) => ({ part })))
   })
 
-  it('stays shut while the audit is inconclusive, and says when it runs again', async () => {
+  it('refuses while the audit is inconclusive, and shows when it runs again', async () => {
     const { deps, settlement, pay } = await anAudited()
     const row = await rawItem(deps, verdictKey(settlement.settlementId))
     const dueAt = addMs(deps.now(), MINUTE_MS)
@@ -111,7 +111,7 @@ describe('the payout gate (design section 11)', () => {
   it.for([
     ['is inconclusive', { state: 'inconclusive' }, 422, 1],
     ['is newer', { audited_at: '2031-01-01T00:00:00.000Z' }, 200, 2],
-  ] as const)('is passed again when the audit %s at the write', async ([, change, status, transactions]) => {
+  ] as const)('is checked again when the audit %s at the write', async ([, change, status, transactions]) => {
     const { deps, settlement, pay } = await anAudited()
     const row = await rawItem(deps, verdictKey(settlement.settlementId))
     const overtaken = beforeFirst(deps, 'transact', () => putRaw(deps, { ...row, ...change }))
@@ -123,7 +123,7 @@ describe('the payout gate (design section 11)', () => {
     expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(transactions)
   })
 
-  it('stays shut while a difference stands on the client, names it, and opens when finance accepts it', async () => {
+  it('refuses while the client has a difference, names it, and allows the payout when finance accepts it', async () => {
     const { deps, client, pay, status } = await anAudited()
     const { clientId } = client
     await writtenOff(deps, client, 5, auditClient)
@@ -152,7 +152,7 @@ describe('the payout gate (design section 11)', () => {
     expect(await pay()).toMatchObject({ status: 200 })
   })
 
-  it('an acceptance ends when the figures change, and a difference that is gone no longer stands', async () => {
+  it('an acceptance ends when the figures change, and a repaired difference is removed', async () => {
     const { deps, client, pay } = await anAudited()
     await writtenOff(deps, client, 5)
     const asked = { operator: OPERATOR, client_id: client.clientId, notes: 'x', ...differenceOf(client) }
@@ -171,7 +171,7 @@ describe('the payout gate (design section 11)', () => {
   it.each([
     ['the settlement', { net_minor: 95_901, gross_minor: 100_001 }],
     ['the window', { settled_until: '2026-11-22T00:00:00.000Z' }],
-  ])('audits the settlement once more, and stays shut when %s was altered meanwhile', async (item, altered) => {
+  ])('audits the settlement once more, and refuses when %s was altered meanwhile', async (item, altered) => {
     const { deps, client, settlement, pay, status } = await anAudited()
     const key = item === 'the window' ? windowKey(client.clientId) : settlementKey(settlement.settlementId)
     const row = await rawItem(deps, key)
@@ -184,7 +184,7 @@ describe('the payout gate (design section 11)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('stays shut while payouts are on hold, even if the hold comes just before the record', async () => {
+  it('refuses while payouts are on hold, even if the hold is set just before the write', async () => {
     const { deps, client, pay, status } = await anAudited()
     const hold = (payout_hold: string | null) =>
       invokeAdmin(updateClient, deps, { operator: OPERATOR, client_id: client.clientId, payout_hold })
@@ -203,7 +203,7 @@ describe('the payout gate (design section 11)', () => {
     expect(await pay()).toMatchObject({ status: 200 })
   })
 
-  it('stays shut by a difference that follows a hundred others, accepted or not', async () => {
+  it('refuses because of a difference that follows a hundred others, accepted or not', async () => {
     const { deps, client, pay } = await anAudited()
     const all = Array.from({ length: 101 }, (_, at) => ({ ...differenceOf(client), id: `${at}` }))
     const [one, others] = [all.slice(0, 1), all.slice(1)]
@@ -223,7 +223,7 @@ describe('the payout gate (design section 11)', () => {
     expect(await pay()).toMatchObject({ status: 422 })
   })
 
-  it('stays shut while every audit finds another difference', async () => {
+  it('refuses while every audit finds another difference', async () => {
     const { deps, settlement, pay, status } = await anAudited()
     const key = settlementKey(settlement.settlementId)
     const row = await rawItem(deps, key)
@@ -239,7 +239,7 @@ describe('the payout gate (design section 11)', () => {
     expect(await pay()).toMatchObject({ status: 200 })
   })
 
-  it('refuses when an audit finds a difference just before the record', async () => {
+  it('refuses when an audit finds a difference just before the write', async () => {
     const { deps, client, pay, status } = await anAudited()
     const late = beforeFirst(deps, 'transact', () => writtenOff(deps, client, 5))
 

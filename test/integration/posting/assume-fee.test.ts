@@ -102,7 +102,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     },
   )
 
-  it('may be posted by another run meanwhile; this run continues', async ({ deps, client, overdue }) => {
+  it('may be posted by another run at the same time; this run continues', async ({ deps, client, overdue }) => {
     const paidLater = (_: unknown, at: number) =>
       succeededPayment(client, { paidAt: addMs(deps.now(), at * 100 - 7 * DAY_MS) })
     const [last, ...others] = Array.from({ length: 6 }, paidLater).toReversed()
@@ -115,7 +115,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
       expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
   })
 
-  it('is one of at most fifty in a run; a message continues with the rest', async ({ deps, client }) => {
+  it('is one of at most fifty in a run; the next message continues', async ({ deps, client }) => {
     const open = Array.from({ length: 51 }, () => succeededPayment(client, { paidAt: deps.now() }))
     await storeOpen(deps, open)
     deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
@@ -132,7 +132,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
 })
 
 describe('a provider that takes four seconds for each answer', () => {
-  it('leaves a run its time to settle; the queue has the rest', async ({ deps, client }) => {
+  it('leaves a run enough time to settle; the next message continues', async ({ deps, client }) => {
     const open = Array.from({ length: 20 }, () => succeededPayment(client, { paidAt: deps.now() }))
     await storeOpen(deps, open)
     deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
@@ -159,7 +159,7 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
   assumed.for([
     ['with the same fee', 4_000, 100, []],
     ['with another fee at the cost of the house, with a finding', 4_440, -340, [{ kind: 'suspense.finding' }]],
-  ] as const)('is all at the provider, nothing of the client, once: %s', async (wanted, { deps, client, payment }) => {
+  ] as const)('is booked once, with only a provider leg: %s', async (wanted, { deps, client, payment }) => {
     const [, keptMinor, house, alerts] = wanted
     deps.published.length = 0
     const row = aTransaction(payment, { keptMinor, settledAt: deps.now() })
@@ -188,7 +188,7 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
     expect(await sweep(deps, client)).toMatchObject(sums)
   })
 
-  it.for([10, 1])('that comes before the settlement is proof in it: blocks of %i', async (block, { deps: whole }) => {
+  it.for([10, 1])('proves its payment if read before the settlement: blocks of %i', async (block, { deps: whole }) => {
     const deps = inSteps(whole, 10, 10, block)
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(100_000) })
     const payment = await anOpenPayment(deps, client)

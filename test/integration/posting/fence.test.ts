@@ -57,7 +57,7 @@ describe('raiseFence (design sections 4 and 12)', () => {
     expect(await fencesOf(deps, client)).toStrictEqual(new Set([end]))
   })
 
-  it('throws where an item is not there or has no fence, and makes none', async ({ deps, client }) => {
+  it('throws if a shard is missing or has no fence, and creates neither', async ({ deps, client }) => {
     const [gone, bare] = [shardKey(client.clientId, 4), shardKey(client.clientId, 5)]
     const { closedUntil } = (await deps.table.get(gone)) ?? {}
     const end = addMs(deps.now(), 1)
@@ -75,7 +75,7 @@ describe('raiseFence (design sections 4 and 12)', () => {
 })
 
 describe('a write with an entry before the fence', () => {
-  it('is refused by every shard, the one of adjustments too, and by the window', async ({ deps, client }) => {
+  it('is refused by every shard, by the shard of adjustments and by the window', async ({ deps, client }) => {
     const { clientId } = client
     const end = addMs(deps.now(), 10)
     await raiseFence(deps, clientId, end)
@@ -98,7 +98,7 @@ describe('a write with an entry before the fence', () => {
     expect(await deps.table.transact({ step: atEnd })).toMatchObject({ applied: true })
   })
 
-  it('is refused by a shard or a window without the attribute, and by no shard', async ({ deps, client }) => {
+  it('is refused when a shard or the window has no fence, and when the shard is missing', async ({ deps, client }) => {
     const open = await anOpenPayment(deps, client)
     const [shard, window] = [shardOf(open), windowKey(client.clientId)]
     const rows = [await rawItem(deps, shard), await rawItem(deps, window)]
@@ -128,12 +128,12 @@ const voiding: Writer = async (deps, client) => {
 }
 const adjusting: Writer = async (_, client) => (on) => adjusted(on, client, 'recovered', 25_000, 'BANK-1')
 
-describe('a write whose fence is raised', () => {
+describe('a write during which another run raises the fence', () => {
   it.for([
     ['a posting', posting, { message: expect.stringContaining('kept being closed') as unknown }],
     ['a void of an open payment', voiding, { message: expect.stringContaining('kept changing') as unknown }],
     ['an adjustment', adjusting, { code: 'conflict' }],
-  ] as const)('before each try gives up, and leaves nothing: %s', async ([, writer, error], { deps, client }) => {
+  ] as const)('before each try gives up and writes nothing: %s', async ([, writer, error], { deps, client }) => {
     const write = await writer(deps, client)
     const raised = interceptTable(deps, {
       before: async ({ name }) => {
@@ -147,7 +147,7 @@ describe('a write whose fence is raised', () => {
     await write(deps)
   })
 
-  it('before a late row books nothing of it, and the next try does', async ({ deps, client }) => {
+  it('before a late row is booked writes nothing, and the next try books it', async ({ deps, client }) => {
     const payment = await postAssumed(deps, await anOpenPayment(deps, client))
     const row = settledRowFor(payment, { feeMinor: 4_440 })
     const raised = beforeFirst(deps, 'transact', () => raiseFence(deps, client.clientId, addMs(deps.now(), MINUTE_MS)))

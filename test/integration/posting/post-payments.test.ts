@@ -39,7 +39,7 @@ const transactionsIn = (calls: ReturnType<typeof recordTable>['calls']) =>
   calls.flatMap((call) => (call.name === 'transact' ? [call.steps.length] : []))
 
 describe('postPayments (design section 12)', () => {
-  it('writes the final price, the entry and the difference of net, together', async ({ deps, client }) => {
+  it('writes the final fee, the entry and the change of net in one transaction', async ({ deps, client }) => {
     const open = await anOpenPayment(deps, client)
     deps.clock.advance(3_600)
 
@@ -68,7 +68,7 @@ describe('postPayments (design section 12)', () => {
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
   })
 
-  it('is eligible when it is posted, where that is later than a day after it was paid', async ({ deps, client }) => {
+  it('is eligible when it is posted, if that is more than a day after it was paid', async ({ deps, client }) => {
     const open = await anOpenPayment(deps, client)
     deps.clock.advance(3 * 86_400)
 
@@ -79,7 +79,7 @@ describe('postPayments (design section 12)', () => {
 })
 
 describe('payments of one page', () => {
-  it('share a transaction where they share a shard, 45 at most', async ({ deps, client }) => {
+  it('share a transaction if they share a shard, at most 45', async ({ deps, client }) => {
     const open = await openOfOneShard(deps, client, 46)
     const { deps: recorded, calls } = recordTable(deps)
 
@@ -106,7 +106,7 @@ describe('payments of one page', () => {
     expect(await entriesIn(deps, client)).toHaveLength(5 + 3 * 31 + 2 * 48)
   })
 
-  it('hold up none of the others: one that has changed is refused alone', async ({ deps, client }) => {
+  it('do not block each other: only a payment that has changed is refused', async ({ deps, client }) => {
     const open = await openOfOneShard(deps, client, 5)
     const [changed] = open
     if (changed) await movePayment(deps, changed, aRefund(deps, 30_000))
@@ -134,7 +134,7 @@ const told = async (deps: TestDeps, payment: Payment) =>
     .toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))
     .map(({ body }) => JSON.parse(body) as { readonly event: string; readonly data: object })
 
-it('a row of a payment that is not paid moves nothing', async ({ deps, client }) => {
+it('a row of an unpaid payment moves nothing', async ({ deps, client }) => {
   const pending = await aPendingPayment(deps, client)
 
   await expect(movePayment(deps, pending, aRefund(deps, 10_000))).rejects.toThrow('kept changing')

@@ -65,7 +65,7 @@ describe('money of a posted payment', () => {
     expect(await trialBalance(deps, client)).toBe(balance)
   })
 
-  it('that moves the 51st time is a finding and the house’s', async ({ deps, client, payment }) => {
+  it('that moves for the 51st time is a finding, and the house bears it', async ({ deps, client, payment }) => {
     const createdAt = addMs(deps.now(), -DAY_MS)
     const rows = Array.from({ length: 51 }, () => ({ ...aRefund(deps, 1_000), createdAt }))
     await applyRows(deps, payment, ...rows)
@@ -122,7 +122,7 @@ describe('money of a payment that was paid out', () => {
     [95_460, 'written_off 95,460 0 0 95,460 0 -95,460', 'written_off -95,460 0 0 -95,460 0 95,460'],
     // Of less the client has the rest.
     [40_000, 'written_off 40,000 0 0 40,000 0 -40,000', 'written_off -40,000 0 0 -40,000 0 40,000'],
-  ] as const)('is won after the house gave up %d: it takes as much', async (lines, { deps, client, paid }) => {
+  ] as const)('is won after a write-off of %d, which is undone', async (lines, { deps, client, paid }) => {
     const [amount, given, taken] = lines
     await applyRows(deps, paid, aChargeback(deps, 100_000))
     deps.clock.advance(60)
@@ -141,9 +141,9 @@ describe('money of an open payment', () => {
   const open = clientTest.extend('payment', async ({ deps, client }) => anOpenPayment(deps, client))
 
   open.for([
-    ['in part, at once and then by its final fee', 30_000, 65_900, REFUND, '65,560 65,460 100'],
-    ['whole: nothing is left by a higher final fee', 100_000, 0, WHOLE_REFUND, '-4,440 0 -4,440'],
-  ] as const)('goes back %s', async ([, refund, pending, line, balance], { deps, client, payment }) => {
+    ['in part: the balance changes at once, and by the final fee later', 30_000, 65_900, REFUND, '65,560 65,460 100'],
+    ['in full: a higher final fee changes nothing for the client', 100_000, 0, WHOLE_REFUND, '-4,440 0 -4,440'],
+  ] as const)('is refunded %s', async ([, refund, pending, line, balance], { deps, client, payment }) => {
     await applyRows(deps, payment, aRefund(deps, refund))
     expect([await pendingOf(deps, client.clientId), await linesIn(deps, client)]).toStrictEqual([pending, []])
 

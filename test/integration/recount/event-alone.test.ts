@@ -39,7 +39,7 @@ const eventAlone = async ({ hasFailed = false } = {}) => {
   return { deps, client, paid, notify, close, restore }
 }
 
-describe('a payment of which only the event was restored', () => {
+describe('a pending payment whose event exists after a restore', () => {
   it('is not credited by a callback, nor with a second capture that suspense holds', async () => {
     const { deps, client, paid, notify, restore } = await eventAlone()
     deps.provider.transactions.push(rowNow(deps, paid))
@@ -60,7 +60,7 @@ describe('a payment of which only the event was restored', () => {
   it.each([
     ['suspense holds every capture that the provider shows', { hasFailed: false, hasSecond: true }],
     ['the payment has ended in another way', { hasFailed: true, hasSecond: false }],
-  ])('is refused by name when %s', async (_, { hasFailed, hasSecond }) => {
+  ])('is named in the refusal when %s', async (_, { hasFailed, hasSecond }) => {
     const { deps, client, paid, close, restore } = await eventAlone({ hasFailed })
     await restore({ hasSecond })
     if (hasFailed) await close('expired')
@@ -93,7 +93,7 @@ describe('a payment of which only the event was restored', () => {
     await expectRefused(deps, client, await differencesOf(deps, client), { code: 'network', message })
   })
 
-  it('is refused by name when its event shows another amount', async () => {
+  it('is named in the refusal when its event has another amount', async () => {
     const { deps, client, paid, restore } = await eventAlone()
     await restore()
     const { paymentId, notionalMinor } = paid.payment
@@ -104,7 +104,7 @@ describe('a payment of which only the event was restored', () => {
     await expectRefused(deps, client, await differencesOf(deps, client), { code: 'validation', fieldErrors })
   })
 
-  it('is left as it is when the event is gone before the recount writes', async () => {
+  it('is not changed when the event is deleted before the recount writes', async () => {
     const { deps, client, paid, restore } = await eventAlone()
     await restore()
     const differences = await differencesOf(deps, client)

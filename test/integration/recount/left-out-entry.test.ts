@@ -45,7 +45,7 @@ const sweptWithout = async (deps: TestDeps, client: Client, keys: readonly Key[]
 }
 
 describe('recount-ledger: an entry outside its settlement', () => {
-  it('is re-credited by itself, and paid out by the next settlement', async ({ deps, client }) => {
+  it('is re-credited alone, and paid out by the next settlement', async ({ deps, client }) => {
     const { settlement, late } = await settledWithout(deps, client)
 
     await recount(deps, client)

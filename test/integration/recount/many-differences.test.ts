@@ -13,7 +13,7 @@ import { toldClient } from './torn-world.ts'
 const ENDPOINTS = 20
 const PAYMENTS = MAX_DIFFERENCES / ENDPOINTS + 1
 
-it('finds the named differences of payments that have more than an audit lists', async () => {
+it('repairs named differences even if the audit has more differences than it lists', async () => {
   const { deps, client } = await toldClient(ENDPOINTS)
   const named: Difference[] = []
   for (let at = 0; at < PAYMENTS; at++) {

@@ -64,7 +64,7 @@ describe('recount-ledger', () => {
     expect((await listAuditRecords(deps, client.clientId)).at(-1)).toMatchObject(record)
   })
 
-  it('counts the gap, and not the figures, while payments go on', async ({ deps, client }) => {
+  it('compares the gap, not the figures, while payments continue', async ({ deps, client }) => {
     await addCredit(deps, client, -7)
     const differences = await differencesOf(deps, client)
     await aSucceededPayment(deps, client)
@@ -77,7 +77,7 @@ describe('recount-ledger', () => {
   it.for<[string, readonly Difference[], RegExp]>([
     ['is not found now', [{ what: 'ledger.credited_minor', id: 'x', expected: 1, found: 2 }], /does not find/],
     ['is of suspense', [{ what: 'suspense.held_minor', id: 'py-1', expected: 1, found: 0 }], /does not repair/],
-    ['is of a record', [{ what: 'audit_record', id: 'x', expected: 'a whole chain', found: '' }], /does not repair/],
+    ['is of a record', [{ what: 'audit_record', id: 'x', expected: 'a complete chain', found: '' }], /does not repair/],
   ])('refuses a difference that %s, and writes nothing', async ([, expected, message], { deps, client }) => {
     await expectRefused(deps, client, expected, { message: expect.stringMatching(message) })
   })
@@ -107,7 +107,7 @@ describe('recount-ledger', () => {
     await expectRefused(deps, client, found.slice(0, 1), { message: expect.stringContaining('the audit finds more') })
   })
 
-  it('refuses and names what an operator must repair, and writes no figure', async ({ deps, client }) => {
+  it('refuses with the name of what an operator must repair, and writes no figure', async ({ deps, client }) => {
     await tornAdjustment(deps, client)
 
     const fieldErrors = { expected: [expect.stringMatching(/^entry of /) as unknown] }
@@ -140,7 +140,7 @@ const OVERTAKING: Readonly<Record<string, { readonly tear: Act; readonly meanwhi
   },
 }
 
-describe('a recount that is overtaken', () => {
+describe('a recount during which another write wins', () => {
   it.for(Object.entries(OVERTAKING))(
     'writes nothing when %s, and repairs it the next time',
     async ([, { tear, meanwhile }], { deps, client, payment }) => {

@@ -106,7 +106,7 @@ describe('adjust-ledger (design section 10)', () => {
     expect(deps.changes).toStrictEqual([])
   })
 
-  it('answers the stored entry to two operators who write it at once', async ({ deps, adjusted, entries }) => {
+  it('answers the stored entry to two concurrent operators', async ({ deps, adjusted, entries }) => {
     const first = beforeFirst(deps, 'transact', () => adjusted())
 
     expect(await adjusted({}, first)).toStrictEqual(await adjusted())
@@ -139,7 +139,7 @@ describe('adjust-ledger (design section 10)', () => {
     expect(await entries()).toStrictEqual([])
   })
 
-  it('answers 404 for a merchant and for a row that are not there', async ({ deps, adjusted }) => {
+  it('answers 404 for an unknown merchant and an unknown row', async ({ deps, adjusted }) => {
     await anUnclaimedRow(deps, { rowAt: addMs(deps.now(), -500 * DAY_MS) })
 
     expect(await adjusted({ client_id: crypto.randomUUID() })).toMatchObject({ status: 404 })
@@ -148,7 +148,7 @@ describe('adjust-ledger (design section 10)', () => {
 })
 
 describe('concurrent calls of adjust-ledger', () => {
-  it('take over a row once, for one of two corrections', async ({ deps, clientId, adjusted, entries, pending }) => {
+  it('let only one of two corrections take over a row', async ({ deps, clientId, adjusted, entries, pending }) => {
     await anUnclaimedRow(deps)
     const racing = beforeFirst(deps, 'transact', () => adjusted(CORRECTION))
 
@@ -159,7 +159,7 @@ describe('concurrent calls of adjust-ledger', () => {
     await expectBalanced(deps, clientId)
   })
 
-  it('are told to try again while the entry of another call is not visible yet', async ({ deps, adjusted }) => {
+  it('answer "try again" while the entry of another call is not visible yet', async ({ deps, adjusted }) => {
     await adjusted()
     const get = async (key: Key) => (key.pk.startsWith('JOURNAL#') ? undefined : deps.table.get(key))
 
@@ -168,7 +168,7 @@ describe('concurrent calls of adjust-ledger', () => {
     expect(reply).toMatchObject(refusal(409, 'adjustment BANK-1 is being written right now; try again'))
   })
 
-  it('never writes over an entry', async ({ deps, clientId, adjusted, entries, pending }) => {
+  it('never overwrite an entry', async ({ deps, clientId, adjusted, entries, pending }) => {
     await adjusted()
     await deps.table.write(remove(adjustmentKey(clientId, 'BANK-1'), present('pk')))
 

@@ -65,7 +65,7 @@ const aTableOf = (count: number, deps: TestDeps, pk: string) => {
   return { deps: withRequests(deps, requests), heapAtPage, transactions, passes: () => passes }
 }
 
-it('a window of 60,000 entries is passed over once, writes three items, and keeps none once it is summed', async () => {
+it('a window of 60,000 entries is read once; three items store its progress and are deleted at the end', async () => {
   const deps = memoryDeps()
   const client = await withoutFloor(deps)
   deps.clock.set(addMs(deps.now(), 2 * DAY_MS))

@@ -25,8 +25,8 @@ import {
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest, clientTest as it } from './client-test.ts'
 
-describe('settleClient that another run overtakes', () => {
-  it('ends for a later retry when the window moves at each try', async ({ deps, client }) => {
+describe('settleClient when another run settles first', () => {
+  it('fails and is retried later when the window changes at each try', async ({ deps, client }) => {
     const first = deps.now()
     for (let at = 0; at < 6; at++) {
       deps.clock.set(addMs(first, at * 60_000))
@@ -97,7 +97,7 @@ const workedOff = async (deps: TestDeps): Promise<number> => {
 /** Of a client whose digests have blocks of one entry: each test says itself where its books are recounted. */
 const stepped = clientTest.extend('client', ({ deps }) => paidFiveTimes(deps))
 
-describe('a window that one run cannot sum', () => {
+describe('a window with too many entries for one run', () => {
   stepped('is settled in the name of the operator who asked, who is told that it goes on', async ({ deps, client }) => {
     const small = inSteps(deps)
     const { operator } = BY_OPERATOR
@@ -197,8 +197,8 @@ const lateVisible = (deps: TestDeps, client: Client, isLate: () => boolean): Tes
     },
   })
 
-describe('the last minutes of a window', () => {
-  it('that change in every read are not recorded', async ({ deps, client }) => {
+describe('the newest entries of a window', () => {
+  it('are not settled while each read shows different ones', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
     aDayLater(deps)

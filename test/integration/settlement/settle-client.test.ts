@@ -26,7 +26,7 @@ import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
 describe('settleClient (spec 3.2)', () => {
-  it('records payments that were paid a day ago, with sums, window and present bank details', async ({ deps }) => {
+  it('settles payments that were paid a day ago, with sums, window and current bank details', async ({ deps }) => {
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(10_000), bank: BANK })
     deps.clock.advance(60)
     await aSucceededPayment(deps, client)
@@ -93,7 +93,7 @@ describe('settleClient (spec 3.2)', () => {
     expect(second).toMatchObject({ ...window, paymentCount: 1, previousId: first?.settlementId })
   })
 
-  it('raises no fence and reads one page while a window is not above the floor', async ({ deps }) => {
+  it('raises no fence and reads one page if the window’s sum is not above the floor', async ({ deps }) => {
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(95_900) })
     await aSucceededPayment(deps, client)
     aDayLater(deps)
@@ -109,7 +109,7 @@ describe('settleClient (spec 3.2)', () => {
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ closedUntil: client.createdAt })
   })
 
-  it('never writes over a settlement, and refuses the transaction with it', async ({ deps, settlement }) => {
+  it('never overwrites a settlement: the transaction is refused', async ({ deps, settlement }) => {
     const outcome = await deps.table.transact({ settlement: recordStep({ ...settlement, netMinor: minor(1) }) })
 
     expect(outcome).toMatchObject({ applied: false, refusedBy: 'settlement' })
@@ -117,7 +117,7 @@ describe('settleClient (spec 3.2)', () => {
     expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(stored)
   })
 
-  it('records no sums of entries whose figures do not add up', async ({ deps, client }) => {
+  it('settles no entries whose figures do not add up', async ({ deps, client }) => {
     const payment = await aSucceededPayment(deps, client)
     const [entry] = await Promise.all(entriesOf(payment).map((one) => rawItem(deps, entryKey(payment, one))))
     await putRaw(deps, { ...entry, net_minor: 95_901 })
@@ -168,7 +168,7 @@ describe('sweep-settlements (spec 3.2, rule 1)', () => {
   })
 })
 
-describe('settle-client, the worker of the sweep', () => {
+describe('settle-client, the worker of the queue', () => {
   it('returns only the failed messages, so a broken client delays no other', async () => {
     const deps = testDeps({ requests })
     const [healthy, broken, last] = [await withPayment(deps), await withPayment(deps), await withPayment(deps)]
@@ -215,7 +215,7 @@ describe('settle-client, the worker of the sweep', () => {
   })
 })
 
-it('settlements that wait three days for their payout are reported in one alert a day', async () => {
+it('one alert a day lists the settlements that wait three days for their payout', async () => {
   const deps = memoryDeps()
   const client = await withoutFloor(deps)
   const first = await settled(deps, client, 100_000)

@@ -147,7 +147,7 @@ const recreditedNow = async (deps: TestDeps, settlement: Settlement) => {
 }
 
 describe('a re-credit', () => {
-  it('is one line of the next settlement, which has the current bank details', async ({ deps, client, recredited }) => {
+  it('is one line of the next settlement, with the current bank details', async ({ deps, client, recredited }) => {
     const changes = { bank: { ...BANK, bankAccountNo: '7777777777' } }
     await changeClient(deps, { clientId: client.clientId, operator: OPERATOR, changes })
     deps.clock.advance(60)

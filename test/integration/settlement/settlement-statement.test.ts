@@ -84,7 +84,7 @@ describe('the statement of a settlement (design section 7)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('states the part that no settled row proves', async ({ deps, client }) => {
+  it('shows the amount that no settled row proves', async ({ deps, client }) => {
     await postAssumed(deps, await anOpenPayment(deps, client))
     const { settlementId } = await sweptADayLater(deps, client)
 
@@ -116,7 +116,7 @@ describe('the statement of a settlement (design section 7)', () => {
 })
 
 describe("a statement's cursor", () => {
-  it('of another settlement is refused, also of another client', async ({ deps }) => {
+  it('refuses a cursor of another settlement and of another client', async ({ deps }) => {
     const mine = await settledEntries(deps, 501)
     const others = await settledEntries(testDeps(), 501)
     const { clientId, settlement } = mine

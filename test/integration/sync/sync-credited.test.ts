@@ -18,7 +18,7 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
 describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
-  it('turns the estimate, and the ledger, into what the provider kept', async ({ deps, client, credited, sync }) => {
+  it('replaces the estimate in payment and ledger by the actual fee', async ({ deps, client, credited, sync }) => {
     deps.clock.advance(3_600)
     const row = rowNow(deps, credited, { settledAt: deps.now() })
 
@@ -35,7 +35,7 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
   })
 })
 
-describe('sync: what it cannot explain about a credited payment', () => {
+describe('sync: findings about a credited payment', () => {
   it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
     ['less than nothing kept', { keptMinor: minor(-1) }, 'fee_changed', -1],
     ['another amount', { amountMinor: minor(99_999) }, 'amount_differs', 99_999],
@@ -99,7 +99,7 @@ describe('sync: a dispute that is won', () => {
     expect([reversal?.amountMinor, reversal?.undoneAt === undefined]).toStrictEqual([left, left > 0])
   })
 
-  it('waits for its chargeback when it is heard of before', async ({ deps, client, credited, sync, syncAfter }) => {
+  it('waits for its chargeback when its row comes first', async ({ deps, client, credited, sync, syncAfter }) => {
     await sync(wonRow(deps, credited))
     const early = await paymentOf(deps, credited)
     deps.clock.advance(30 * MINUTES)
@@ -114,7 +114,7 @@ describe('sync: a dispute that is won', () => {
     expect(await paymentOf(deps, credited)).toMatchObject(undone)
   })
 
-  it('without a chargeback gives back nothing, after two days', async ({ deps, client, credited, sync, syncAfter }) => {
+  it('without a chargeback is a finding after two days', async ({ deps, client, credited, sync, syncAfter }) => {
     const row = wonRow(deps, credited)
     const finding = () => findingAbout(deps, `${row.transactionId}#dispute_won`, 'money_went_back')
     await sync(row)
@@ -126,7 +126,7 @@ describe('sync: a dispute that is won', () => {
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
   })
 
-  it('of an amount that no row says is a person’s, and moves nothing', async ({ deps, client, credited, sync }) => {
+  it('with an unknown disputed amount is a finding, and moves nothing', async ({ deps, client, credited, sync }) => {
     const { disputedMinor: _, ...unclear } = dispute(deps, credited)
 
     await sync(unclear)
@@ -199,7 +199,7 @@ describe('a contract that changes', () => {
   invoiced.for([
     [0, TARIFFS_FEE],
     [4_440, DEDUCTED_FEE],
-  ] as const)('takes an earlier estimate’s fee from its row: %d', async ([kept, expected], { deps, client, sync }) => {
+  ] as const)('takes an earlier payment’s fee from its row: %d', async ([kept, expected], { deps, client, sync }) => {
     const paid = await creditedPayment(under(deps, 'deducted'), client)
 
     await sync(rowNow(deps, paid, { keptMinor: minor(kept) }))

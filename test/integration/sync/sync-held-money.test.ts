@@ -49,7 +49,7 @@ describe('sync: rows that name money in suspense', () => {
     ['a void of a row that has not settled', true, NOT_SETTLED, { status: 'reversed' }, 1],
     ['a refund', true, {}, back, 2],
     ['a dispute', true, {}, { ...back, reversalKind: 'chargeback' }, 2],
-  ])('%s leaves nothing of it anywhere', async ([, isSecond, fields, taken, booked], { deps, rows, hold, sync }) => {
+  ])('%s makes all sums zero', async ([, isSecond, fields, taken, booked], { deps, rows, hold, sync }) => {
     const cause = isSecond ? 'second_capture' : 'unknown_reference'
     const { own, item } = await hold(cause, fields)
     rows.splice(0, 1, { ...own, ...taken, updatedAt: deps.now() })
@@ -84,7 +84,7 @@ describe('sync: rows that name money in suspense', () => {
     ['in one page with it', 'second_capture'],
     ['in one page with it', 'unknown_reference'],
     ['before it', 'second_capture'],
-  ] as const)('a refund that is read %s leaves nothing of a %s', async (read, { deps, own, sync, syncAfter }) => {
+  ] as const)('a refund that is read %s makes the sums of a %s zero', async (read, { deps, own, sync, syncAfter }) => {
     const [when, cause] = read
     const row = own(cause)
     const refund = { ...row, ...back }
@@ -145,8 +145,8 @@ describe('sync: rows that name money in suspense', () => {
     ['a deduction', { type: 'correction' }, 'transaction_unexplained', { type: 'unmatched' }],
     ['a won dispute', { type: 'correction', isDisputeWon: true }, 'reversed_upstream', { type: 'unmatched' }],
     ['a void refund', { type: 'return', status: 'reversed' }, 'reversal#reversed_upstream', undefined],
-    ['a status of tomorrow', { status: 'unknown' }, 'transaction_unexplained', undefined],
-  ])('%s is a finding, and the money stays held', async ([, fields, cause, booked], { deps, hold, sync }) => {
+    ['an unknown status', { status: 'unknown' }, 'transaction_unexplained', undefined],
+  ])('%s is a finding, and the money stays in suspense', async ([, fields, cause, booked], { deps, hold, sync }) => {
     const { own, item } = await hold('unknown_reference')
     const before = await item()
     const row = settledRow(own, deps.now(), { ...fields, keptMinor: undefined, amountMinor: minor(25_000) })
@@ -159,7 +159,7 @@ describe('sync: rows that name money in suspense', () => {
   })
 
   held(
-    'an older reading of the own row books nothing after its void',
+    'an older version of the row books nothing after its void',
     async ({ deps, rows, credited, sync, syncAfter }) => {
       const { payment, reference } = credited
       const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
@@ -183,7 +183,7 @@ describe('sync: rows that name money in suspense', () => {
   held.for<[string, Partial<ProviderTransaction>]>([
     ['a void', { status: 'reversed' }],
     ['a refund', back],
-  ])('%s of money that an operator has paid out is a finding', async ([, taken], { deps, rows, hold, sync }) => {
+  ])('%s of money that an operator has refunded is a finding', async ([, taken], { deps, rows, hold, sync }) => {
     const { own } = await hold('unknown_reference')
     const { providerPaymentId: suspenseId } = own
     await resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution: 'refunded_by_bank', notes: 'BCA 17' })

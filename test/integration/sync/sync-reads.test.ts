@@ -32,7 +32,7 @@ const readsOf = (calls: readonly TableCall[], { clientId }: Client) =>
   queriesIn(calls).filter(({ partition: [pk] }) => pk === endpointsPk(clientId)).length
 
 describe('sync: the endpoints of the events of a page', () => {
-  it('are read once for each client, and each payment reaches them', async ({ deps, client }) => {
+  it('are read once for each client, and each payment is delivered to them', async ({ deps, client }) => {
     const other = await aStoredClient(deps)
     await storedEndpoint(deps, { clientId: client.clientId })
     const paid = [...(await paidAndListed(deps, client, 12)), ...(await paidAndListed(deps, other, 3))]
@@ -74,7 +74,7 @@ describe('sync: the endpoints of the events of a page', () => {
     expect(await Promise.all(paid.map(async (one) => (await paymentOf(deps, one)).status))).not.toContain('pending')
   })
 
-  it('of a read that failed are read again', async ({ deps, client }) => {
+  it('are read again after a failed read', async ({ deps, client }) => {
     await paidAndListed(deps, client, 9)
     let failures = 0
     const flaky = interceptTable(deps, {

@@ -32,7 +32,7 @@ describe('sync: its positions', () => {
     ['refused', 'refused'],
     // It says that there are more rows.
     ['an empty page', 'provider_silent'],
-  ] as const)('let the next run go on after %s, told as %s', async ([reason, end], { deps, rows, credited, sync }) => {
+  ] as const)('let the next run continue after %s, log: %s', async ([reason, end], { deps, rows, credited, sync }) => {
     rows.push(rowNow(deps, credited))
     const { asked, state } = await withBacklog(deps, rows, 120)
     // A refused cursor is tried again from the beginning of its span, once.
@@ -58,7 +58,7 @@ describe('sync: its positions', () => {
     ])
   })
 
-  it('move past a row whose check fails, however old it is', async ({ deps, client, rows, credited }) => {
+  it('move past a row whose check fails, at any age', async ({ deps, client, rows, credited }) => {
     const other = await creditedPayment(deps, client)
     const { pk: unlucky } = paymentKey(credited.payment.paymentId)
     rows.push(...[other, credited].map((paid) => rowNow(deps, paid, { updatedAt: addMs(deps.now(), -3 * DAY_MS - 1) })))
@@ -82,7 +82,7 @@ describe('sync: its positions', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
-  it('move past a row that loses every race, and it is checked again', async ({ deps, rows, credited, syncAfter }) => {
+  it('move past a row with write conflicts, which is checked again', async ({ deps, rows, credited, syncAfter }) => {
     const { pk } = paymentKey(credited.payment.paymentId)
     const overtaken = interceptTable(deps, {
       before: async (call) => {
@@ -99,7 +99,7 @@ describe('sync: its positions', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_440 })
   })
 
-  it('belong to the newest worker: the former one neither stores nor ends a slice', async ({ deps, rows, sync }) => {
+  it('belong to the newest worker: the previous one cannot write a slice', async ({ deps, rows, sync }) => {
     const { state } = await withBacklog(deps, rows, 120)
     state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
     await sync()
@@ -121,7 +121,7 @@ describe('sync: its positions', () => {
     expect(await keepPosition(deps, second, { afterId: 'txn', rows: 50 })).toMatchObject({ afterId: 'txn' })
   })
 
-  it('are not read a second time by the planner when another worker has taken them', async ({ deps, rows, sync }) => {
+  it('are not read again by the planner when another worker has claimed them', async ({ deps, rows, sync }) => {
     const asked: TransactionFilter[] = []
     deps.provider.script('listTransactions', async (filter) => {
       asked.push(filter)
@@ -136,7 +136,7 @@ describe('sync: its positions', () => {
     expect(summary).toMatchObject({ complete: false, until: deps.now() })
   })
 
-  it('refuse a second planner, which still works on the due jobs', async ({ deps, rows, credited, sync }) => {
+  it('let one of two planners win; the other one still runs due jobs', async ({ deps, rows, credited, sync }) => {
     rows.push(rowNow(deps, credited))
     const late = beforeFirst(deps, 'transact', () => sync())
 
@@ -152,7 +152,7 @@ describe('sync: a provider with a quota', () => {
   it.for([
     [239_999, true],
     [240_000, false],
-  ] as const)('says "not now" for %d ms; a run waits: %s', async ([pauseMs, isAwaited], { deps, rows, credited }) => {
+  ] as const)('pauses for %d ms; the run waits: %s', async ([pauseMs, isAwaited], { deps, rows, credited }) => {
     rows.push(rowNow(deps, credited))
     const { asked, state } = await withBacklog(deps, rows, 120)
     let roomAtMs = 0

@@ -79,7 +79,7 @@ describe('sync: the tail', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_440 })
   })
 
-  it('reads it three times at most, the later ones a day after each other', async ({ deps, credited, sync }) => {
+  it('reads an hour at most three times, then a day apart', async ({ deps, credited, sync }) => {
     const asked = watchTail(deps)
     const start = deps.now()
     openRow(deps, credited)
@@ -96,7 +96,7 @@ describe('sync: the tail', () => {
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
-  it('waits for business days where the row does not say', async ({ deps, rows, credited, sync }) => {
+  it('waits for business days when the row has no settlement time', async ({ deps, rows, credited, sync }) => {
     const asked = watchTail(deps)
     rows.push(rowNow(deps, credited, { createdAt: deps.now(), category: 'QR_CODE' }))
     openRow(deps, { ...credited }, { settlesAt: undefined, category: undefined })
@@ -109,7 +109,7 @@ describe('sync: the tail', () => {
     expect(asked[0]).not.toHaveProperty('category')
   })
 
-  it('is not put off by an early one, nor held back for ever by a far one', async ({ deps }) => {
+  it('moves a reading only to a later settlement time', async ({ deps }) => {
     const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY }
     const until = (days: number) => ({ ...slice, settlesBy: addMs(deps.now(), days * DAY_MS) })
     const reading = { dueAt: deps.now(), maxReads: 3 }
@@ -123,7 +123,7 @@ describe('sync: the tail', () => {
     expect(await keepPosition(deps, claim, { afterId: 'txn', rows: 50 })).toBeUndefined()
   })
 
-  it('reads an hour again whose readings are over, for a payment that was credited after them', async ({ deps }) => {
+  it('reads an hour again when a payment was credited after its last reading', async ({ deps }) => {
     const settlesBy = addMs(deps.now(), DAY_MS)
     const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY, settlesBy }
     const reading = { dueAt: deps.now(), maxReads: 3 }
@@ -150,7 +150,7 @@ describe('sync: the tail', () => {
 })
 
 describe('sync: reversals', () => {
-  it('are found once a day, however old the payment is', async ({ deps, rows, credited, sync, syncAfter }) => {
+  it('are read once a day, for payments of any age', async ({ deps, rows, credited, sync, syncAfter }) => {
     const created = deps.now()
     await sync(rowNow(deps, credited, { createdAt: created }))
     await syncAfter(170 * 86_400)
@@ -167,7 +167,7 @@ describe('sync: reversals', () => {
 })
 
 describe('sync: a row as the provider’s answer', () => {
-  it('credits a pending payment without another question', async ({ deps, client, sync }) => {
+  it('credits a pending payment without another call', async ({ deps, client, sync }) => {
     const paid = await paidUpstream(deps, client, { channelCode: 'BNI' })
 
     await sync(rowNow(deps, paid, NOT_SETTLED))
@@ -186,7 +186,7 @@ describe('sync: a row as the provider’s answer', () => {
     ['another attempt', { reference: 'other' }],
     ['another request', { paymentRequestId: 'pr-other' }],
     ['an id of another product', { providerPaymentId: 'inv-1', isCaptured: undefined }],
-  ])('is only a hint when it says %s', async ([, fields], { deps, paid, sync }) => {
+  ])('is only a hint when it has %s', async ([, fields], { deps, paid, sync }) => {
     const reference = fields.reference === 'other' ? `${paid.payment.paymentId}-2` : paid.reference
 
     await sync(rowNow(deps, paid, { ...fields, reference }))
@@ -197,7 +197,7 @@ describe('sync: a row as the provider’s answer', () => {
 })
 
 describe('sync: a capture whose callback was lost (design section 4, Sync)', () => {
-  it('remembers it during the create, and reconciles its fee later', async ({ deps, client, sync, syncAfter }) => {
+  it('stores it during the create, and reconciles its fee later', async ({ deps, client, sync, syncAfter }) => {
     const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
     const row = settledRow({ providerPaymentId, reference }, deps.now())
 

@@ -76,7 +76,7 @@ const world = async (times = 1) => {
 }
 
 describe('alerts about one endpoint', () => {
-  it('move last_alert_at at each alert, also in the same millisecond', async () => {
+  it('move last_alert_at forward at each alert, even in the same millisecond', async () => {
     const { deps, endpoint, delivery, current, again } = await world()
     await moveLastAlert(deps, endpoint, endpoint.lastAlertAt, deps.now())
 
@@ -96,7 +96,7 @@ describe('alerts about one endpoint', () => {
     expect(named()).toStrictEqual([[delivery.deliveryId]])
   })
 
-  it('name all that was abandoned before the next run, and later ones after 15 minutes', async () => {
+  it('name all deliveries that were abandoned before the next run, and later ones after 15 minutes', async () => {
     const { deps, endpoint, deliveries, named, left } = await world(3)
     await dueAlerts(deps)
     const late = await abandon(deps, endpoint, 2)
@@ -123,7 +123,7 @@ describe('alerts about one endpoint', () => {
     expect(named()).toStrictEqual([idsOf(deliveries)])
   })
 
-  it('are not taken back from a worker that has claimed the next one', async () => {
+  it('do not undo the claim of another worker when they fail', async () => {
     const { deps, current, check } = await world()
     const overtaken = failing(deps, async () => {
       deps.clock.advance(1)

@@ -27,7 +27,7 @@ import {
 } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
-describe('deliver-webhook: repeated, late and unneeded messages', () => {
+describe('deliver-webhook: repeated, late and unnecessary messages', () => {
   it.each([
     ['a finished delivery', { status: 'succeeded', nextAttemptAt: undefined, dueAt: undefined }, {}, 'finished'],
     ['an attempt that was made', { attempts: 2 }, { attempt: 2 }, 'attempt_made'],
@@ -55,11 +55,11 @@ describe('deliver-webhook: repeated, late and unneeded messages', () => {
   })
 })
 
-describe('deliver-webhook: what is not there', () => {
+describe('deliver-webhook: a missing endpoint, secret or event', () => {
   it.for([
     ['disabled', (endpoint: Endpoint) => ({ endpoint: changeEndpoint(endpoint, { enabled: false }) })],
     ['deleted', (endpoint: Endpoint) => markDeleted(endpoint, endpoint.createdAt)],
-  ] as const)('skips the rest when the endpoint is %s meanwhile', async ([, change], { deps, endpoint, delivery }) => {
+  ] as const)('skips all attempts after the endpoint is %s', async ([, change], { deps, endpoint, delivery }) => {
     deps.answerWebhooks(async () => FAILED)
     await deliverWebhook(deps, messageFor(delivery))
     await deps.table.transact<string>(change(endpoint))
@@ -93,7 +93,7 @@ describe('deliver-webhook: what is not there', () => {
     expect(deps.sent).toHaveLength(1)
   })
 
-  it('skips a delivery whose event is gone, with a finding', async ({ deps, endpoint }) => {
+  it('skips a delivery whose event is missing, and records a finding', async ({ deps, endpoint }) => {
     const orphan = await storedDelivery(deps, endpoint, {}, anEvent(deps.now()))
     const { deps: watched, calls } = recordTable(deps)
 
@@ -112,7 +112,7 @@ describe('deliver-webhook: what is not there', () => {
     expect(found).toMatchObject({ kind: 'finding', cause: 'event_gone', paymentId: orphan.paymentId, status: 'open' })
   })
 
-  it('reads the bytes of an event once in ten seconds, and again when that failed', async ({ deps, event }) => {
+  it('reads the bytes of an event once in ten seconds, and again after a failed read', async ({ deps, event }) => {
     const reads: TableCall[] = []
     const seen = interceptTable(deps, {
       before: (call) => {

@@ -119,8 +119,8 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
   })
 })
 
-describe('deliver-webhook: workers that die or are slow', () => {
-  it('retries a lost attempt when its claim expires, a second one after the backoff', async ({ deps, delivery }) => {
+describe('deliver-webhook: crashed and slow workers', () => {
+  it('retries a lost attempt after its claim, a second one after the backoff', async ({ deps, delivery }) => {
     deps.answerWebhooks(() => Promise.reject(new Error('the process died')))
     await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow('the process died')
     const claimedAt = deps.now()
@@ -168,7 +168,7 @@ describe('deliver-webhook: workers that die or are slow', () => {
     expect((await rowOf(deps, delivery)).claimToken).toBeUndefined()
   })
 
-  it('posts nothing if the claim is confirmed after its expiry, and records a loss', async ({ deps, delivery }) => {
+  it('posts nothing after an expired claim, and records a lost attempt', async ({ deps, delivery }) => {
     const slow = interceptTable(deps, {
       after: ({ name }) => {
         if (name === 'update') deps.clock.advance(15)

@@ -40,7 +40,7 @@ const AT_ONCE = { ...ENDED, status: 'succeeded', unlisted: true } as const
 const ANOTHER_TIME = { nextAttemptAt: '2026-11-20T04:00:00.001Z' as Timestamp }
 const CLAIMED = { claimToken: 'theirs', claimedUntil: '2026-11-01T00:00:00.000Z' as Timestamp }
 
-describe('a write on what was read', () => {
+describe('a write that depends on an earlier read', () => {
   it.for<readonly [keyof typeof WRITES, what: string, Partial<Delivery>]>([
     ['claimAttempt', 'has been skipped', SKIPPED],
     ['claimAttempt', 'has succeeded at once', AT_ONCE],
@@ -66,7 +66,7 @@ describe('a write on what was read', () => {
     expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(delivery))
   })
 
-  it('leaves a delivery that is there as it is when it is a new one', async () => {
+  it('of a new delivery does not change an existing one', async () => {
     const { deps, delivery } = await dueDelivery({ attempts: 3 })
 
     const outcome = await deps.table.write(insertDelivery({ ...delivery, attempts: 0 }))
@@ -77,7 +77,7 @@ describe('a write on what was read', () => {
 })
 
 describe('claimAttempt', () => {
-  it('makes no missing row', async ({ deps, delivery }) => {
+  it('creates no missing row', async ({ deps, delivery }) => {
     const absent = { ...delivery, deliveryId: crypto.randomUUID() as Delivery['deliveryId'] }
 
     expect(await claimAttempt(deps, absent, claimOf(deps))).toBeUndefined()
@@ -133,14 +133,14 @@ describe('storeAttemptResult', () => {
     expect(await attemptRows(deps, claimed)).toStrictEqual([attemptOf(deps, 1)])
   })
 
-  it('does not take an unclaimed delivery', async () => {
+  it('refuses an unclaimed delivery', async () => {
     const { store } = await claimedDelivery()
 
     await expect(store({ claimToken: undefined })).rejects.toThrow('claim')
   })
 })
 
-it('postponeDelivery moves the due time forward once for each old one', async ({ deps, delivery }) => {
+it('postponeDelivery applies once for each previous due time', async ({ deps, delivery }) => {
   const claims = await Promise.all([1, 2, 3].map(() => WRITES.postponeDelivery(deps, delivery)))
 
   const dueAt = dueLater(deps)

@@ -150,7 +150,7 @@ const register = (deps: TestDeps, clientId: string, payload: object = {}) => {
 }
 
 describe('register-endpoint (spec 2.4)', () => {
-  it('answers the endpoint with its secret, which its row keeps sealed', async () => {
+  it('answers the endpoint with its secret, and stores the secret sealed', async () => {
     const { deps, clientId } = await withClient()
     const event_types = ['payment.succeeded', FAILED]
 

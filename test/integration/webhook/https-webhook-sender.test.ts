@@ -31,7 +31,7 @@ const byteByByte = (socket: Socket) => {
   socket.on('close', () => clearInterval(timer))
 }
 
-it('httpsWebhookSender posts the bytes and headers as given, with ten seconds for the status and one for the body', async () => {
+it('httpsWebhookSender posts the given bytes and headers, and waits ten seconds for the status and one for the body', async () => {
   const server = await startScriptedServer(answering(200, 'thanks'))
   const deadline = vi.spyOn(AbortSignal, 'timeout')
   const grace = vi.spyOn(globalThis, 'setTimeout')
@@ -53,13 +53,13 @@ it('httpsWebhookSender posts the bytes and headers as given, with ten seconds fo
   expect([deadline.mock.calls, grace.mock.calls.map(([, ms]) => ms)]).toStrictEqual([[[10_000]], [1_000]])
 })
 describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
-  it.each([200, 201, 202, 204, 299])('takes %i as delivered', async (httpStatus) => {
+  it.each([200, 201, 202, 204, 299])('counts %i as delivered', async (httpStatus) => {
     const server = await startScriptedServer(answering(httpStatus))
 
     expect(await send(server.url)).toStrictEqual({ httpStatus, responseBody: '' })
   })
 
-  it.each([300, 302, 307, 400, 401, 404, 410, 429, 500, 503])('takes %i as failed and follows nothing', async (is) => {
+  it.each([300, 302, 307, 400, 401, 404, 410, 429, 500, 503])('counts %i as failed, without redirects', async (is) => {
     const server = await startScriptedServer(answering(is, 'no', { location: '/elsewhere' }))
 
     const refused = { httpStatus: is, error: 'http_status', responseBody: 'no' }
@@ -67,7 +67,7 @@ describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('takes an unrequested upgrade as its status', async () => {
+  it('counts an unrequested upgrade by its status', async () => {
     const url = await tcp('http', answeringWith('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'))
 
     expect(await send(url)).toMatchObject({ error: 'http_status', httpStatus: 101 })
@@ -91,14 +91,14 @@ describe('httpsWebhookSender: the answer body (first 1 KB)', () => {
     expect(responseBody).toBe('x'.repeat(1_024))
   })
 
-  it.each(['é', '☕', '🍵'])('leaves out a last character that the limit cuts: %s', async (character) => {
+  it.each(['é', '☕', '🍵'])('drops a character that the limit splits: %s', async (character) => {
     const text = 'x'.repeat(1_025 - Buffer.byteLength(character))
     const server = await startScriptedServer(answering(200, `${text}${character}tail`))
 
     expect((await send(server.url)).responseBody).toBe(text)
   })
 
-  it('keeps bytes that are no text as replacement characters', async () => {
+  it('stores bytes that are not text as replacement characters', async () => {
     const server = await startScriptedServer(answering(200, Buffer.from([0xff, 0x41])))
 
     expect(await send(server.url)).toStrictEqual({ httpStatus: 200, responseBody: '\uFFFDA' })
@@ -109,7 +109,7 @@ describe('httpsWebhookSender: the answer body (first 1 KB)', () => {
     ['stalls, at the end of its grace', stalls, { ...PATIENT, bodyGraceMs: 200 }],
     ['stalls, at the deadline', stalls, { bodyGraceMs: 60_000, deadlineMs: 2_500 }],
     ['ends with its connection', answeringWith(PARTLY), PATIENT],
-  ])('takes a 2xx as delivered whose body %s, with what has come', async (_, behave, options) => {
+  ])('counts a 2xx as delivered if its body %s, and stores the received part', async (_, behave, options) => {
     const delivered = { httpStatus: 200, responseBody: 'partly' }
     expect(await send(await tcp('http', behave), options)).toStrictEqual(delivered)
   })
@@ -148,12 +148,12 @@ describe('httpsWebhookSender: failures', () => {
     expect(await send(await start(), options)).toStrictEqual({ error: kind })
   })
 
-  it('never throws, even for what node refuses to send', async () => {
+  it('never throws, even for headers that node refuses to send', async () => {
     expect(await send('http://127.0.0.1:9/', {}, { 'X-Bad': 'line\nbreak' })).toStrictEqual({ error: 'unknown' })
   })
 })
 
-describe('httpsWebhookSender: where it may go', () => {
+describe('httpsWebhookSender: allowed addresses', () => {
   // Every other form of an address: safe-url.test.ts.
   it.each(['http://127.0.0.1:PORT/', 'not a url'])('refuses %s when deployed, without a connection', async (url) => {
     const server = await startScriptedServer(answering(200))

@@ -59,7 +59,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     }
   })
 
-  it.each(DELIVERY_STATUSES)('that are %s are found, with or without the status index', async (status) => {
+  it.each(DELIVERY_STATUSES)('of status %s are found with and without the status index', async (status) => {
     const { deps, clientId, endpoint } = await aMerchant()
     const made = []
     for (const unlisted of [true, undefined, true] as const) {
@@ -83,7 +83,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     expect(await listed(stale, clientId, { status: 'scheduled' })).toStrictEqual([])
   })
 
-  it.each([98, 9_998])('continue the numbers of their attempts through the rounds, after %i', async (attempts) => {
+  it.each([98, 9_998])('number their attempts across rounds, after %i', async (attempts) => {
     const { deps, clientId, endpoint } = await aMerchant()
     const delivery = await storedDelivery(deps, endpoint, { attempts, roundStart: attempts })
     deps.answerWebhooks(async () => FAILED)
@@ -111,7 +111,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     })
   })
 
-  it('without an index are searched among 1,000 of all endpoints together', async () => {
+  it('are searched in the newest 1,000 of all endpoints if no index has their status', async () => {
     const { deps, clientId, endpoint } = await aMerchant(memoryDeps())
     await storedDelivery(deps, endpoint, { ...ENDED, status: 'succeeded' })
     deps.clock.advance(1)

@@ -84,7 +84,7 @@ describe('redeliver to an endpoint since a time', () => {
     ])
   })
 
-  it('measures none of them as a first webhook, which merchants wait for', async ({ kinds: { deps, again } }) => {
+  it('adds none of them to the metric of first webhooks', async ({ kinds: { deps, again } }) => {
     deps.clock.advance(60)
     await again()
     await drainQueue(deps)
@@ -95,12 +95,12 @@ describe('redeliver to an endpoint since a time', () => {
     expect(measured).toStrictEqual([undefined, undefined, undefined])
   })
 
-  it.for(['abandoned', 'skipped', 'succeeded'])('sends only the %s ones when asked', async (status, { kinds }) => {
+  it.for(['abandoned', 'skipped', 'succeeded'])('sends only %s deliveries when asked', async (status, { kinds }) => {
     expect(await kinds.again({ status })).toMatchObject({ body: { count: 1 } })
     expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, [status]: 'scheduled' })
   })
 
-  it('leaves out earlier events, in any form of the time', async ({ kinds }) => {
+  it('leaves out earlier events, for any format of `since`', async ({ kinds }) => {
     const jakarta = kinds.events.skipped.firedAt.replace('T04:', 'T11:').replace('Z', '+07:00')
 
     expect(await kinds.again({ since: jakarta })).toMatchObject({ body: { count: 2 } })

@@ -29,8 +29,8 @@ const floodWith = (text: string) => (socket: Socket) => {
 const http = async (behave: (socket: Socket) => void) => `http://127.0.0.1:${await startTcpServer(behave)}/`
 const answerWith = (text: string) => (socket: Socket) => void socket.once('data', () => socket.write(text))
 
-describe('httpsWebhookSender: what an endpoint may send before its body', () => {
-  it('ends at endless 103 answers over TLS', async () => {
+describe('httpsWebhookSender: the limits of what an endpoint sends before its body', () => {
+  it('stops at endless 103 answers over TLS', async () => {
     const certificate = selfSignedCertificate('localhost')
     const port = await startTlsServer(certificate, floodWith(hint(20_000)))
 
@@ -46,7 +46,7 @@ describe('httpsWebhookSender: what an endpoint may send before its body', () => 
     ['the eleventh informational answer', answerWith(hint(40).repeat(11))],
     ['64 KB of informational answers', answerWith(hint(LIMIT / 8).repeat(8))],
     ['64 KB of headers', answerWith(OK.slice(0, -2).padEnd(LIMIT, 'X'))],
-  ])('ends at %s, whatever would come after', async (_case, behave) => {
+  ])('stops at %s', async (_case, behave) => {
     expect(await send(await http(behave), PATIENT)).toStrictEqual({ error: 'connection' })
   })
 
@@ -54,7 +54,7 @@ describe('httpsWebhookSender: what an endpoint may send before its body', () => 
     ['ten informational answers', hint(40).repeat(10) + OK],
     ['informational answers just below 64 KB', hint((LIMIT - OK.length) / 7).repeat(7) + OK],
     ['headers just below 64 KB', `${OK.slice(0, -2)}X: ${'x'.repeat(LIMIT - OK.length - 5)}\r\n\r\n`],
-  ])('takes a 2xx after %s as delivered', async (_case, text) => {
+  ])('counts a 2xx after %s as delivered', async (_case, text) => {
     const result = await send(await http(answerWith(text)), { ...PATIENT, bodyGraceMs: 100 })
 
     expect(result).toStrictEqual({ httpStatus: 200, responseBody: '' })
