@@ -16,8 +16,8 @@ const LOOPBACK_HOSTS: ReadonlyMap<string, readonly ResolvedAddress[]> = new Map(
   ['[::1]', [LOOPBACK_IPV6]],
 ])
 
-// The URL parser silently drops tabs and line ends. The shown URL must be the called URL.
-const HIDDEN_CHARACTER = /[\s\p{Cc}]/u
+// The URL parser silently drops tabs, line ends and invisible characters. The shown URL must be the called URL.
+const HIDDEN_CHARACTER = /[\s\p{Cc}\p{Cf}]/u
 
 const refused = (reason: string): UrlVerdict => ({ allowed: false, reason })
 

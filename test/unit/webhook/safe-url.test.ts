@@ -53,7 +53,7 @@ describe('inspectUrl', () => {
     ...Object.entries(VERDICTS).flatMap(([verdict, lines]) =>
       lines.flatMap(words).map((url) => [url, verdict] as const),
     ),
-    ...['', 'https://a b/', ' https://a.example', 'https://a.example\n'].map(
+    ...['', 'https://a b/', ' https://a.example', 'https://a.example\n', 'https://a\u200B.example'].map(
       (url) => [url, 'must be a full URL'] as const,
     ),
   ])('of %j: %s', (url, verdict) => {
