@@ -115,8 +115,7 @@ const countOwner = async (deps: StoreDeps, owner: string, status: PaymentStatus)
   let count = 0
   let cursor: Item | undefined
   do {
-    const asked = { index: 'by-status', partition, limit: KEYS_COUNTED, countOnly: true } as const
-    const page = await deps.table.query(cursor ? { ...asked, cursor } : asked)
+    const page = await deps.table.query({ index: 'by-status', partition, limit: KEYS_COUNTED, countOnly: true, cursor })
     count += page.count
     cursor = page.cursor
   } while (cursor)
