@@ -16,7 +16,7 @@ import type { ProviderPayment } from '../provider/provider.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
-import type { Timestamp } from '../time.ts'
+import { type Timestamp, TimestampSchema } from '../time.ts'
 import { bringMoneyForward } from './bring-money-forward.ts'
 import { eventSteps } from './complete-payment.ts'
 import type { StrayEvent, Strays } from './repair.ts'
@@ -26,6 +26,8 @@ const EventDetails = v.object({
   data: v.object({
     failure_reason: v.optional(v.picklist(FAILURE_REASONS)),
     payment_destination: v.optional(v.string()),
+    created_at: v.optional(TimestampSchema),
+    paid_at: v.optional(TimestampSchema),
   }),
 })
 
@@ -51,8 +53,8 @@ const succeededCreating = async (
   const capture = await askCapture(deps, creating)
   if (capture === undefined) return undefined
   const at = stray.event.firedAt
-  const { payment_destination: destination } = detailsOf(stray)
-  const after = asSucceededFromCreating(deps, creating, destination, { capture, at, source: 'operator' })
+  const { payment_destination: destination, created_at: createdAt } = detailsOf(stray)
+  const after = asSucceededFromCreating(deps, creating, destination, { capture, at, createdAt, source: 'operator' })
   const ledger = credit({ ...after, from: undefined }, after.netMinor, deps.now())
   const steps = async () => {
     await putPointers(deps, after)
@@ -87,8 +89,8 @@ const endedByEvent = async (deps: RecountDeps, payment: StoredPayment, stray: St
 
 /**
  * Repairs a payment that has not ended, but whose event or entry shows its end. It gets the status and time of its
- * event. Without an event the restore tore two transactions: the payment succeeds at its entry's `paidAt`, with its
- * event, and the next recount posts it. The provider names the capture, so that later news of it is not credited again.
+ * event. Without an event the restore tore two transactions: the payment succeeds when its entry or its movement's event
+ * says, with its event, and the next recount does the rest. The provider names the capture, so that later news of it is not credited again.
  */
 const end = async (
   deps: RecountDeps,
@@ -97,7 +99,7 @@ const end = async (
   { events, entries }: Strays,
 ): Promise<Repair | undefined> => {
   const stray = events.find(({ event: { name } }) => typeOfEvent(name) === name)
-  const paidAt = entries[0]?.entry.paidAt
+  const paidAt = entries[0]?.entry.paidAt ?? events.flatMap((one) => detailsOf(one).paid_at ?? [])[0]
   const ended = stray
     ? await endedByEvent(deps, payment, stray)
     : payment.status === 'pending' && paidAt && (await succeeded(deps, payment, paidAt))
@@ -106,7 +108,7 @@ const end = async (
   return repairOf(deps, by, {
     subject: after.paymentId,
     of: stray ? [stray.difference] : [],
-    towards: (stray ? [stray] : entries).map(({ difference }) => difference),
+    towards: (stray ? [stray] : [...entries, ...events]).map(({ difference }) => difference),
     steps: async () => ({
       ...(await eventSteps(deps, after, stray?.event.name ?? 'payment.succeeded')),
       ...(await steps()),

@@ -9,7 +9,12 @@ import { leavePending, transitioned } from '../payment-store.ts'
 import type { OnCreating } from './apply-news.ts'
 import type { NewsDeps, ProviderNews } from './ask-for-news.ts'
 
-type Paid = { readonly capture: ProviderPayment; readonly at: Timestamp; readonly source: NewsSource }
+type Paid = {
+  readonly capture: ProviderPayment
+  readonly at: Timestamp
+  readonly createdAt?: Timestamp | undefined
+  readonly source: NewsSource
+}
 
 /** The payment after its capture: open, and credited with the estimated fee. */
 export const asSucceeded = (
@@ -37,7 +42,7 @@ export const asSucceededFromCreating = (
   paid: Paid,
 ): Payment => {
   const upstream = { paymentRequestId: paid.capture.paymentRequestId, destination }
-  const made = newPayment(creating, upstream, { createdAt: paid.at, expiresAt: undefined })
+  const made = newPayment(creating, upstream, { createdAt: paid.createdAt ?? paid.at, expiresAt: undefined })
   return { ...asSucceeded(deps, made, paid), rememberedProviderPaymentIds: undefined }
 }
 

@@ -6,12 +6,14 @@
 import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import type { Client } from '../../../shared/client/client.ts'
+import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import type { MemoryDeps } from '../../support/memory-deps.ts'
+import { create, payFirst } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { sampleOf } from '../../support/runs.ts'
-import { paidUpstream, rowNow } from '../../support/synced-payment.ts'
 import { FLOWS, hearCallbacks, hearEverything, syncRows } from './torn-flows.ts'
 import { expectHealed, recordTransactions, recount, toldClient, tornOf, tornStates } from './torn-world.ts'
 
@@ -70,16 +72,24 @@ describe.each(PAIRS)('a restore in the midst of a payment that %s, and of one th
   it.each(sampleOf(tornStates(recorded), 6))('$title', ({ world }) => heal(world(), client, 1))
 })
 
-describe('a restore in the midst of two transactions of one payment', async () => {
+describe.each([
+  ['is posted', {}],
+  ['is refunded', { ...NOT_SETTLED, type: 'return', returns: 'refund', providerMinor: minor(-100_000) } as const],
+])('a restore in the midst of two transactions of one payment that %s', async (_, row) => {
   const { deps, client } = await toldClient(1)
-  const paid = await paidUpstream(deps, client)
-  const { providerPaymentId } = paid
-  const first = await recordTransactions(deps, (acting) => applyProviderNews(acting, { providerPaymentId }, 'callback'))
-  deps.provider.transactions.push(rowNow(deps, paid, { transactionId: `txn_${paid.payment.paymentId}` }))
+  const created = await recordTransactions(deps, (acting) => create(acting, client))
+  const capture = payFirst(deps)
+  const { providerPaymentId } = capture
+  deps.provider.transactions.push(settledRow(capture, deps.now(), NOT_SETTLED))
+  deps.clock.advance(60)
+  const paid = await recordTransactions(deps, (acting) => applyProviderNews(acting, { providerPaymentId }, 'callback'))
+  deps.provider.transactions.push(settledRow(capture, deps.now(), row))
   deps.clock.advance(1)
-  const second = await recordTransactions(deps, syncRows)
+  const moved = await recordTransactions(deps, syncRows)
 
-  it.each(tornStates([...first, ...second]))('$title', ({ world }) => heal(world(), client, 2))
+  it.each([...tornStates([...created, ...paid]), ...tornStates([...paid, ...moved])])('$title', ({ world }) =>
+    heal(world(), client, 2),
+  )
 })
 
 type Meeting = { readonly when: 'before' | 'after'; readonly meet: (deps: MemoryDeps, client: Client) => Promise<void> }
