@@ -87,6 +87,7 @@ const auditHeld = (item: Suspense, entries: readonly HouseEntry[]): readonly Dif
   const { suspenseId: id, kind, amountMinor = ZERO, postedMinor, refundedMinor } = item
   const booked = entries.find(({ type }) => type === 'suspense')
   const heldMinor = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
+  const isNoted = refundedMinor !== undefined || item.isVoid === true
   const isBack = entries.some(({ type, transactionId }) => type === 'suspense_refunded' && transactionId !== id)
   if (kind !== 'money') return differs('suspense.kind', id, booked ? 'money' : kind, kind)
   return [
@@ -97,8 +98,8 @@ const auditHeld = (item: Suspense, entries: readonly HouseEntry[]): readonly Dif
     ...differs('suspense.held_minor', id, heldOf(item), heldMinor),
     // Until its own row has settled, no figure of an entry shows what was refunded.
     ...when(
-      !isByOperator(item) && isBack !== (refundedMinor !== undefined),
-      differs('suspense.refunded_minor', id, isBack ? 'an amount' : undefined, refundedMinor),
+      isNoted || !isByOperator(item),
+      differs('suspense.refunded_minor', id, isBack ? 'booked' : 'none', isNoted ? 'booked' : 'none'),
     ),
   ]
 }
