@@ -98,7 +98,9 @@ const askAboutRemembered = async (deps: NewsDeps, payment: StoredPayment): Promi
   const outcomes: ApplyOutcome[] = []
   for (const providerPaymentId of payment.rememberedProviderPaymentIds ?? []) {
     const outcome = await applyProviderNews(deps, { providerPaymentId }, 'due_work')
-    outcomes.push(outcome.kind === 'not_found' && isPatient ? { kind: 'not_shown' } : outcome)
+    // The provider may refuse to look up an id that is no capture's.
+    const isMissing = outcome.kind === 'not_found' || (outcome.kind === 'unanswered' && outcome.reason === 'refused')
+    outcomes.push(isMissing ? { kind: isPatient ? 'not_shown' : 'not_found' } : outcome)
   }
   return outcomes
 }

@@ -39,7 +39,7 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
   }
   const unmarked =
     paymentId && needsAnotherCheck(outcome, callback) ? await makeDue(deps, paymentId, callback, outcome) : undefined
-  // A payment that is being created is not due: only the provider can repeat this news.
+  // Only the provider can repeat news of a payment that is being created and does not remember it.
   const mustBeRepeated = unmarked?.status === 'creating' && callback.providerPaymentId !== undefined
   if (outcome.kind === 'applied' && !mustBeRepeated) return 'applied'
   deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: outcome.kind })
@@ -97,7 +97,7 @@ const putOff = async (deps: CallbackDeps, paymentId: PaymentId | undefined): Pro
   return 'ask_again'
 }
 
-/** Makes the payment due at once. Answers one that cannot be: terminal, or still being created. */
+/** Makes the payment due at once. Answers one that is terminal, or is being created: that remembers the capture. */
 const makeDue = async (
   deps: CallbackDeps,
   paymentId: PaymentId,
@@ -108,7 +108,8 @@ const makeDue = async (
   const marked = await markDueNow(deps, paymentId, now)
   if (marked.applied) return undefined
   const stored = parseStored(marked.item)
-  if (stored?.status === 'creating' && outcome.kind === 'not_shown' && providerPaymentId !== undefined) {
+  const isUndecided = outcome.kind === 'not_shown' || outcome.kind === 'unanswered'
+  if (stored?.status === 'creating' && isUndecided && providerPaymentId !== undefined) {
     await rememberCapture(deps, stored, providerPaymentId, now)
   }
   return stored

@@ -131,12 +131,15 @@ describe('such a callback about a payment that is being created', () => {
     return { deps, creating, paymentId, providerPaymentId, held, say, stored: () => findStoredPayment(deps, paymentId) }
   }
 
-  it('is stored with the payment, checked at once, and removed after an hour', async () => {
+  it.each(['missing', 'refused'])('is stored, checked at once, and removed after an hour (%s)', async (as) => {
     const { deps, creating, providerPaymentId, say, stored } = await aHiddenCreating({})
+    let reason: 'unreachable' | 'refused' = 'unreachable'
+    if (as === 'refused') deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason }))
     const remembered = { status: 'creating', rememberedProviderPaymentIds: new Set([providerPaymentId]) }
 
     expect(await say()).toBe('ask_again')
     expect(await stored()).toMatchObject({ ...remembered, dueAt: deps.now() })
+    reason = 'refused'
     expect(await checkWhenDue(deps, creating)).toBe('not_shown')
     expect(await stored()).toMatchObject(remembered)
     // By then the provider has called again.
