@@ -9,7 +9,7 @@ import { checkSuspenseAlert } from '../suspense/record-suspense.ts'
 import type { Item } from '../table/attributes.ts'
 import { isSuspenseKey, rowKeyOf } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
-import { addMs, later, MINUTE_MS, type Timestamp } from '../time.ts'
+import { addMs, MINUTE_MS } from '../time.ts'
 import { checkAbandoned } from '../webhook/delivery/alert-abandoned.ts'
 import { checkOverdueDelivery } from '../webhook/delivery/check-overdue-delivery.ts'
 import type { Admission, DueKind, Turn } from './drain-slot.ts'
@@ -35,16 +35,12 @@ const isSkipped = (deps: Deps, item: Item): boolean => {
 const admit = async (deps: Deps, items: readonly Item[]): Promise<Admission> => {
   const skipped = items.map((item) => isSkipped(deps, item))
   const needed = items.map((item, at) => (skipped[at] ? [] : callsOfCheck(item, deps.now())))
-  const room = new Map<ProviderOperation, number>()
-  let retryAt: Timestamp | undefined
-  for (const operation of OPERATIONS) {
-    const wanted = needed.filter((calls) => calls.includes(operation)).length
-    if (wanted === 0) continue
-    const taken = await takeCalls(deps, operation, wanted)
-    room.set(operation, taken.granted)
-    if (taken.retryAt && operation === 'getRequest') deps.memory.callsAreShortUntil = addMs(deps.now(), SHORT_MS)
-    if (taken.retryAt) retryAt = later(retryAt ?? taken.retryAt, taken.retryAt)
-  }
+  const wanted = new Map<ProviderOperation, number>()
+  for (const operation of needed.flat()) wanted.set(operation, (wanted.get(operation) ?? 0) + 1)
+  const { granted, retryAt } = await takeCalls(deps, wanted)
+  const isShort = (granted.get('getRequest') ?? 0) < (wanted.get('getRequest') ?? 0)
+  if (isShort) deps.memory.callsAreShortUntil = addMs(deps.now(), SHORT_MS)
+  const room = new Map(granted)
   const turns = needed.map((calls, at): Turn => {
     if (skipped[at]) return 'skip'
     const fits = calls.every((operation) => (room.get(operation) ?? 0) > 0)

@@ -1,13 +1,15 @@
+import { mapInChunks } from '../chunks.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import type { StageSettings } from '../stage-settings.ts'
 import { quotaKey, quotaShareKey } from '../table/keys.ts'
-import { absent, any, atMost, update } from '../table/step.ts'
+import { absent, all, any, atMost, update } from '../table/step.ts'
 import {
   epochMs,
   expiresAfter,
   HOUR_MS,
+  later,
   MINUTE_MS,
   msBetween,
   SECOND_MS,
@@ -39,27 +41,37 @@ export const workersForQuota = (work: keyof typeof SECONDS_A_PAYMENT, perMinute:
 /** A caller that loses more races for the counter tries again in the next window. */
 const MAX_TRIES = 3
 
+type Calls = ReadonlyMap<ProviderOperation, number>
+
 /**
- * Takes up to `wanted` calls of the quota in one conditional write (design section 9), so all workers together never
- * take more. None during a pause. `retryAt`: when the caller can take the rest; undefined if all were granted.
+ * Takes up to `wanted` calls of each operation's quota in one conditional write (design section 9), so all workers
+ * together never take more. None of a paused operation. `retryAt`: when the caller can take the rest; undefined if all
+ * were granted.
  */
 export const takeCalls = async (
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
-  operation: ProviderOperation,
-  wanted: number,
-): Promise<{ readonly granted: number; readonly retryAt: Timestamp | undefined }> => {
-  const pause = await pausedUntil(deps, [operation])
-  if (pause !== undefined) return { granted: 0, retryAt: pause }
+  wanted: Calls,
+): Promise<{ readonly granted: Calls; readonly retryAt: Timestamp | undefined }> => {
   const now = deps.now()
   const window = quotaWindow(callsPerMinute(deps.stage, now), now)
   const { limit, endsAt } = window
-  let portion = Math.min(wanted, limit)
-  for (let tried = 0; tried < MAX_TRIES && portion > 0; tried++) {
-    const { applied, item } = await countCalls(deps, { operation }, window, portion)
-    if (applied) return { granted: portion, retryAt: portion < wanted ? endsAt : undefined }
-    portion = Math.min(portion, limit - Number(item?.['taken'] ?? limit))
+  // One after the other: the first read of the pauses is cached.
+  const pauses = await mapInChunks([...wanted.keys()], 1, (operation) => pausedUntil(deps, [operation]))
+  const open = [...wanted].filter((_, at) => pauses[at] === undefined)
+  let granted: Calls = new Map()
+  let portions = open.map(([operation, calls]) => [operation, Math.min(calls, limit)] as const)
+  for (let tried = 0; tried < MAX_TRIES && granted.size < portions.length; tried++) {
+    const { applied, item } = await countCalls(deps, window, portions)
+    if (applied) granted = new Map(portions)
+    else {
+      portions = portions
+        .map(([operation, calls]) => [operation, Math.min(calls, limit - Number(item?.[operation] ?? 0))] as const)
+        .filter(([, calls]) => calls > 0)
+    }
   }
-  return { granted: 0, retryAt: endsAt }
+  const isUsedUp = open.some(([operation, calls]) => (granted.get(operation) ?? 0) < calls)
+  const times = [...pauses, isUsedUp ? endsAt : undefined].filter((time) => time !== undefined)
+  return { granted, retryAt: times.length > 0 ? times.reduce(later) : undefined }
 }
 
 /** An operation is scarce below this part of a minute's calls, by the last answer in this environment. */
@@ -83,7 +95,7 @@ export const takeShare = async (
   const minute = Math.floor(epochMs(now) / MINUTE_MS)
   const endsAt = timestampOf((minute + 1) * MINUTE_MS)
   const limit = Math.max(1, Math.floor(quota * SHARE))
-  const { applied } = await countCalls(deps, { operation, clientId }, { number: minute, limit, endsAt }, 1)
+  const { applied } = await countCalls(deps, { number: minute, limit, endsAt }, [[operation, 1]], clientId)
   return applied ? undefined : Math.ceil(msBetween(now, endsAt) / SECOND_MS)
 }
 
@@ -104,17 +116,17 @@ export const quotaWindow = (perMinute: number, at: Timestamp): QuotaWindow => {
 /** Longer than any clock skew between environments, so that no counter in use expires. */
 const COUNTER_LIFE_MS = HOUR_MS
 
-/** Takes all of `calls` from a counter's rest, or none; a refusal answers the present counter. */
+/** Takes all of these calls from the rest of a window's counters, or none. A refusal answers the present counters. */
 const countCalls = (
   deps: TableDeps,
-  { operation, clientId }: { readonly operation: ProviderOperation; readonly clientId?: ClientId },
   { number, limit, endsAt }: QuotaWindow,
-  calls: number,
+  calls: readonly (readonly [ProviderOperation, number])[],
+  clientId?: ClientId,
 ) => {
-  const key = clientId === undefined ? quotaKey(operation, number) : quotaShareKey(operation, clientId, number)
-  const ttl = expiresAfter(endsAt, COUNTER_LIFE_MS)
-  const hasRoom = any(absent('taken'), atMost('taken', limit - calls))
-  return deps.table.write(update(key, { add: { taken: calls }, set: { ttl } }, hasRoom))
+  const key = clientId === undefined ? quotaKey(number) : quotaShareKey(clientId, number)
+  const hasRoom = calls.map(([operation, more]) => any(absent(operation), atMost(operation, limit - more)))
+  const changes = { add: Object.fromEntries(calls), set: { ttl: expiresAfter(endsAt, COUNTER_LIFE_MS) } }
+  return deps.table.write(update(key, changes, all(...hasRoom)))
 }
 
 /** The calls of one run: taken from the quota in portions, used one by one. */
@@ -136,9 +148,10 @@ export const callBudget = (
       let portion = left.get(operation)
       if (portion === undefined || portion.calls === 0 || portion.until <= now) {
         const until = quotaWindow(callsPerMinute(deps.stage, now), now).endsAt
-        const { granted, retryAt } = await takeCalls(deps, operation, portions[operation] ?? 1)
-        if (granted === 0) return retryAt ?? until
-        portion = { calls: granted, until }
+        const { granted, retryAt } = await takeCalls(deps, new Map([[operation, portions[operation] ?? 1]]))
+        const calls = granted.get(operation)
+        if (calls === undefined) return retryAt ?? until
+        portion = { calls, until }
       }
       left.set(operation, { ...portion, calls: portion.calls - 1 })
       return undefined

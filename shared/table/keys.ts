@@ -132,11 +132,10 @@ export const rateKey = (clientId: ClientId, of: 'requests' | 'creates') =>
 /** The last use of an API key. It is in RATE, because authenticating functions may not write API keys. */
 export const keyUseKey = (clientId: ClientId, keyId: string) => itemKey('RATE', clientId, 'key', keyId)
 
-/** The calls of one provider operation taken in one time window. */
-export const quotaKey = (operation: string, window: number) => itemKey('QUOTA', UPSTREAM, operation, window)
-/** A client's share of an operation's quota, in one minute of scarce quota. */
-export const quotaShareKey = (operation: string, clientId: ClientId, minute: number) =>
-  itemKey('QUOTA', UPSTREAM, operation, clientId, minute)
+/** The calls of each provider operation that were taken in one time window. */
+export const quotaKey = (window: number) => itemKey('QUOTA', UPSTREAM, window)
+/** A client's share of the operations' quota, in one minute of scarce quota. */
+export const quotaShareKey = (clientId: ClientId, minute: number) => itemKey('QUOTA', UPSTREAM, clientId, minute)
 /** The end of each provider operation's pause. */
 export const pausesKey: Key = { pk: `${pkPrefix('QUOTA')}${UPSTREAM}#pauses`, sk: 'QUOTA' }
 

@@ -5,8 +5,9 @@ import { quotaWindow, takeCalls, takeShare } from '../../../shared/provider/quot
 import { pausesKey, quotaKey } from '../../../shared/table/keys.ts'
 import { addMs, expiresAfter, HOUR_MS, SECOND_MS, timestampOf } from '../../../shared/time.ts'
 import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 /** Environments on one table: each has a provider and caches of its own. */
 const environments = () => {
@@ -14,6 +15,11 @@ const environments = () => {
   const first = memoryDeps({ stage })
   const second = testDeps({ requests: first.requests, now: first.now, stage })
   return { first, second, windowEnd: addMs(first.now(), 10 * SECOND_MS) }
+}
+
+const take = async (deps: TestDeps, operation: ProviderOperation, calls: number) => {
+  const { granted, retryAt } = await takeCalls(deps, new Map([[operation, calls]]))
+  return { granted: granted.get(operation) ?? 0, retryAt }
 }
 
 describe('takeCalls', () => {
@@ -27,16 +33,31 @@ describe('takeCalls', () => {
   it('grants the remaining calls, then none until the next window, for all callers together', async () => {
     const { first, second, windowEnd } = environments()
 
-    expect(await takeCalls(first, 'listTransactions', 7)).toStrictEqual({ granted: 7, retryAt: undefined })
-    expect(await takeCalls(second, 'listTransactions', 7)).toStrictEqual({ granted: 3, retryAt: windowEnd })
-    expect(await takeCalls(first, 'listTransactions', 1)).toStrictEqual({ granted: 0, retryAt: windowEnd })
-    expect(await takeCalls(first, 'getPayment', 99)).toStrictEqual({ granted: 10, retryAt: windowEnd })
+    expect(await take(first, 'listTransactions', 7)).toStrictEqual({ granted: 7, retryAt: undefined })
+    expect(await take(second, 'listTransactions', 7)).toStrictEqual({ granted: 3, retryAt: windowEnd })
+    expect(await take(first, 'listTransactions', 1)).toStrictEqual({ granted: 0, retryAt: windowEnd })
+    expect(await take(first, 'getPayment', 99)).toStrictEqual({ granted: 10, retryAt: windowEnd })
     first.clock.set(windowEnd)
-    expect(await takeCalls(second, 'listTransactions', 7)).toStrictEqual({ granted: 7, retryAt: undefined })
+    expect(await take(second, 'listTransactions', 7)).toStrictEqual({ granted: 7, retryAt: undefined })
     const { number } = quotaWindow(60, first.now())
     const ttl = expiresAfter(addMs(windowEnd, 10 * SECOND_MS), HOUR_MS)
-    expect(first.stored.item(quotaKey('listTransactions', number))).toMatchObject({ taken: 7, ttl })
+    expect(first.stored.item(quotaKey(number))).toMatchObject({ list_transactions: 7, ttl })
   })
+})
+
+it('takes calls of several operations in one write, and of one without room what is left', async () => {
+  const { deps, calls } = recordTable(environments().first)
+  await take(deps, 'getRequest', 8)
+  const windowEnd = addMs(deps.now(), 10 * SECOND_MS)
+
+  const wanted = new Map<ProviderOperation, number>([
+    ['cancelRequest', 3],
+    ['getRequest', 3],
+  ])
+  const taken = await takeCalls(deps, wanted)
+
+  expect(taken).toStrictEqual({ granted: new Map(wanted).set('getRequest', 2), retryAt: windowEnd })
+  expect(writtenKeys(calls)).toHaveLength(3)
 })
 
 describe('a pause', () => {
@@ -54,10 +75,10 @@ describe('a pause', () => {
     expect(await pausedUntil(second, ['getPayment'])).toBeUndefined()
     expect(await pausedUntil(second, ['getPayment', 'listTransactions'])).toBe(until)
     expect(first.stored.item(pausesKey)).toMatchObject({ list_transactions: until, ttl: expiresAfter(until, HOUR_MS) })
-    expect(await takeCalls(second, 'listTransactions', 5)).toStrictEqual({ granted: 0, retryAt: until })
+    expect(await take(second, 'listTransactions', 5)).toStrictEqual({ granted: 0, retryAt: until })
     first.provider.heal('pauseMs')
     first.clock.set(until)
-    expect(await takeCalls(second, 'listTransactions', 5)).toMatchObject({ granted: 5 })
+    expect(await take(second, 'listTransactions', 5)).toMatchObject({ granted: 5 })
   })
 
   it('is five seconds when the provider names no wait, and another environment sees it within a second', async () => {
