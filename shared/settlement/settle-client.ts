@@ -22,9 +22,8 @@ type SettleResult = {
   readonly settlement: Settlement | undefined
   /** One run could not sum the window, and the queue has a message for the next run. */
   readonly isContinuing: boolean
-  /** The net that may be settled now, re-credits and deductions included. */
-  readonly eligibleMinor: Minor
-  readonly floorMinor: Minor
+  /** Nothing exceeds the floor: the net that may be settled now, re-credits and deductions included. */
+  readonly waiting?: { readonly eligibleMinor: Minor; readonly floorMinor: Minor }
 }
 
 /** The digest of the client's previous settlement: the next one continues from it. */
@@ -51,7 +50,7 @@ const settleOnce = async (
   const { settlementFloorMinor: floorMinor } = await requireClient(deps, clientId)
   const waiting = (eligibleMinor: Minor): SettleResult => {
     deps.log.info('settlement.waiting', { client_id: clientId })
-    return { settlement: undefined, eligibleMinor, floorMinor, isContinuing: false }
+    return { settlement: undefined, isContinuing: false, waiting: { eligibleMinor, floorMinor } }
   }
   const first = await sumFirstPage(deps, { clientId, parts: window.parts, span })
   if (first !== undefined && first <= floorMinor) return waiting(first)
@@ -63,13 +62,13 @@ const settleOnce = async (
     // Refused when another run was faster. This run has no time to sum again.
     await keepSum(deps, clientId, window, { sums, position, end })
     deps.log.info('settlement.summing', { client_id: clientId, payments: sums.paymentCount })
-    return { settlement: undefined, eligibleMinor: sums.netMinor, floorMinor, isContinuing: true }
+    return { settlement: undefined, isContinuing: true }
   }
   // Read again, because summing can take minutes: the record has the current floor and bank details.
   const client = await requireClient(deps, clientId)
   if (sums.netMinor <= client.settlementFloorMinor) return waiting(sums.netMinor)
   const settlement = await recordSettlement(deps, { client, window, end, sums }, trigger)
-  return settlement && { settlement, eligibleMinor: sums.netMinor, floorMinor, isContinuing: false }
+  return settlement && { settlement, isContinuing: false }
 }
 
 /**
@@ -106,8 +105,8 @@ export const triggerSettlement = async (
     throw invalid('the stage is closed', undefined, 'Recount the ledgers, and open the stage first.')
   }
   const result = await settleClient(deps, clientId, { operator, requestId: deps.invocation?.requestId })
-  const { settlement, isContinuing, eligibleMinor, floorMinor } = result
-  if (settlement || isContinuing) return result
+  if (result.waiting === undefined) return result
+  const { eligibleMinor, floorMinor } = result.waiting
   const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
   const openMinor = less(pendingMinor, less(eligibleMinor, availableMinor))
   throw invalid(

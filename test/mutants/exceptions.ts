@@ -67,6 +67,9 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/payment/news/cancel-payment.ts whenOvertaken: write dropped 99638ba7',
     'shared/payment/create/run-attempt.ts tryCommit: write dropped 14d0e70b',
   ],
+  'The condition of the take-over decides the same again.': [
+    'shared/payment/create/hold-back-push.ts verdictOn: operand dropped 560df6f3',
+  ],
   'Work of this kind has one slot, so the id that chooses the slot changes nothing.': [
     'shared/webhook/send/attempt-store.ts changesAfter: field swapped fe15088e',
   ],

@@ -147,12 +147,13 @@ describe('resolveSuspense (design section 7)', () => {
     expect(entry).toMatchObject({ suspenseMinor: -3_000, bankMinor: -3_000 })
   })
 
-  it('is final: a later refund is a loss of the house', async ({ deps, item }) => {
+  it('is final: a later refund is a loss of the house, and a void changes no resolution', async ({ deps, item }) => {
     const resolved = await resolve(deps, item)
 
     await refund(deps, item, 'txn_late', 2_000)
+    await bookSuspenseVoid(deps, resolved, { transactionId: 'txn_own', rowAt: deps.now(), providerMinor: minor(4_900) })
 
-    expect(await findSuspense(deps, item.suspenseId)).toEqual(resolved)
+    expect(await findSuspense(deps, item.suspenseId)).toEqual({ ...resolved, isVoid: true })
     const entry = await houseEntryOf(deps, 'txn_late', 'suspense_refunded', deps.now())
     expect(entry).toMatchObject({ suspenseMinor: 0, providerMinor: -2_000, houseMinor: -2_000 })
   })

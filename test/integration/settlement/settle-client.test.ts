@@ -99,7 +99,7 @@ describe('settleClient (spec 3.2)', () => {
     aDayLater(deps)
     const { deps: recorded, calls } = recordTable(deps)
 
-    expect(await settle(recorded, client)).toMatchObject({ settlement: undefined, eligibleMinor: 95_900 })
+    expect(await settle(recorded, client)).toMatchObject({ settlement: undefined, waiting: { eligibleMinor: 95_900 } })
 
     expect(writtenKeys(calls)).toStrictEqual([])
     expect(queriesIn(calls).map(({ partition }) => partition)).toStrictEqual([

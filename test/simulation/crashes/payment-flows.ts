@@ -175,6 +175,6 @@ export const PAYMENT_FLOWS: readonly Flow[] = [
   flow('due work, handed out', 35, expired, dueWork),
   flow('expiry', 10, handedOut('due-payments', expired), duePayments),
   flow('cancel, past its time', 9, expired, cancel, retryCancel),
-  flow('expiry, after a cancel that failed', 14, handedOut('due-payments', cancelFailed), duePayments),
-  flow('lost callback', 14, handedOut('due-payments', later(paid, 86_401_000)), duePayments),
+  flow('expiry, after a cancel that failed', 13, handedOut('due-payments', cancelFailed), duePayments),
+  flow('lost callback', 13, handedOut('due-payments', later(paid, 86_401_000)), duePayments),
 ]
