@@ -1,8 +1,13 @@
 import * as v from 'valibot'
 import { MANIFEST } from '../../functions/manifest.ts'
+import { DeliveryIdSchema } from '../../shared/ids.ts'
+import { ifValid } from '../../shared/if-valid.ts'
 import { byQueue, QUEUE_NAMES, type QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
+import { deliveryKey, endpointKey } from '../../shared/table/keys.ts'
 import { UPSTREAM } from '../../shared/table/upstream.ts'
+import { DeliverySchema } from '../../shared/webhook/delivery/delivery.ts'
+import { SealedEndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
 import { QUEUE_SETTINGS } from '../stack/triggers/queue-settings.ts'
 import { startActivityFeed } from './console/activity/activity-feed.ts'
 import { answerConsole, type ConsoleParts } from './console/answer-console.ts'
@@ -11,7 +16,7 @@ import { localSealer, localSealKey } from './emulators/local-sealer.ts'
 import type { LocalTable } from './emulators/local-table.ts'
 import { startQueueEmulator } from './emulators/queue-emulator.ts'
 import { startLambdaServer } from './emulators/start-lambda-server.ts'
-import { startWebhookInbox } from './emulators/start-webhook-inbox.ts'
+import { type InboxSecrets, startWebhookInbox } from './emulators/start-webhook-inbox.ts'
 import { type FunctionHost, hostFunctions } from './functions/function-host.ts'
 import { handlersOnDemand } from './functions/load-handlers.ts'
 import { LOCAL_STAGE, localDeps } from './functions/local-deps.ts'
@@ -45,8 +50,8 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
   // The servers start first. So a port in use ends the start at once, and callbacks of an earlier run are received.
   const { promise: ready, resolve: open } = Promise.withResolvers<Ready>()
   let demoClient: DemoClient | undefined
-  const signingSecret = () => demoClient?.signing_secret
-  const servers = await startServers(started, { port: options.port, clock, log, data, ready, signingSecret })
+  const secrets: InboxSecrets = { ofDemo: () => demoClient?.signing_secret, ofDelivery: async () => undefined }
+  const servers = await startServers(started, { port: options.port, clock, log, data, ready, secrets })
 
   options.onProgress?.('queues, the table and its functions')
   const messaging = await openQueues(started, data, clock)
@@ -62,6 +67,7 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
     providerUrl: servers.provider.url,
     log,
   })
+  secrets.ofDelivery = secretsOfDeliveries(depsFor)
   const host = hostFunctions(handlersOnDemand(MANIFEST), { stage: LOCAL_STAGE.name, depsFor, log })
   const sources = startEventSources({ host, clock, ...messaging })
   started.defer(async () => {
@@ -103,13 +109,13 @@ type ServersOptions = Pick<Assembly, 'port' | 'data'> & {
   readonly clock: LocalClock
   readonly log: LocalLog
   readonly ready: Promise<Ready>
-  readonly signingSecret: () => string | undefined
+  readonly secrets: InboxSecrets
 }
 
 /** Listens on the four ports, until `started` is disposed. */
 const startServers = async (
   started: AsyncDisposableStack,
-  { port, clock, log, data, ready, signingSecret }: ServersOptions,
+  { port, clock, log, data, ready, secrets }: ServersOptions,
 ) => {
   const family = new Set<number>()
   const at = (offset: number) => ({ port: port === 0 ? 0 : port + offset, family, clock })
@@ -129,9 +135,24 @@ const startServers = async (
       stateFile: data?.simulator,
     }),
   )
-  const merchant = kept(await startWebhookInbox({ ...at(3), signingSecret }))
+  const merchant = kept(await startWebhookInbox({ ...at(3), secrets }))
   const urls = { api: api.url, lambda: lambda.url, provider: provider.url, inbox: merchant.url }
   return { api, lambda, provider, merchant, urls }
+}
+
+/** Reads the secret that signed a delivery, as the function that sends deliveries does. */
+const secretsOfDeliveries = (depsFor: ReturnType<typeof localDeps>): InboxSecrets['ofDelivery'] => {
+  const spec = MANIFEST.find(({ name }) => name === 'deliver-webhook')
+  if (spec === undefined) throw new Error('no function delivers webhooks')
+  const { table, sealer } = depsFor(spec)
+  return async (id) => {
+    const deliveryId = ifValid(DeliveryIdSchema, id)
+    const [row] = deliveryId ? await table.getMany([deliveryKey(deliveryId)]) : []
+    const delivery = ifValid(DeliverySchema, row)
+    const [owner] = delivery ? await table.getMany([endpointKey(delivery.clientId, delivery.endpointId)]) : []
+    const { sealedSecret } = ifValid(SealedEndpointSchema, owner) ?? {}
+    return delivery && sealedSecret ? sealer.unseal(sealedSecret, delivery) : undefined
+  }
 }
 
 const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })

@@ -68,7 +68,11 @@ export const startWorld = async (certificates: Certificates) => {
     callbackToken: CALLBACK_TOKEN,
   })
   started.defer(() => provider.close())
-  const inbox = await startWebhookInbox({ port: 0, signingSecret: () => undefined, clock })
+  const inbox = await startWebhookInbox({
+    port: 0,
+    secrets: { ofDemo: () => undefined, ofDelivery: async () => undefined },
+    clock,
+  })
   started.defer(() => inbox.close())
   // The simulator has one key. Calls with any key of the dashboard reach it with that key.
   const byKey = (authorization = '') => {

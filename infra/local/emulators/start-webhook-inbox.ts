@@ -24,6 +24,12 @@ type Behaviour = v.InferOutput<typeof Behaviour>
 
 const GOOD: Behaviour = v.parse(Behaviour, {})
 
+export type InboxSecrets = {
+  ofDemo(): string | undefined
+  /** The secret that signed a delivery to an endpoint of any client. */
+  ofDelivery(deliveryId: string): Promise<string | undefined>
+}
+
 /**
  * A sample merchant's webhook endpoint. `POST /hooks` receives deliveries and records each one. `GET /received` shows
  * the last 10,000, `DELETE /received` deletes them. `POST /behaviour` sets the answer of the next `times` deliveries
@@ -32,19 +38,22 @@ const GOOD: Behaviour = v.parse(Behaviour, {})
 export const startWebhookInbox = async (options: {
   readonly port: number
   readonly family?: Set<number>
-  readonly signingSecret: () => string | undefined
+  readonly secrets: InboxSecrets
   readonly clock: LocalClock
 }): Promise<LocalHttpServer> => {
   let behaviour = GOOD
   let received: object[] = []
 
-  const deliver = (request: LocalRequest): LocalAnswer => {
+  const deliver = async (request: LocalRequest): Promise<LocalAnswer> => {
+    const isOwn = signatureValid(request, options.secrets.ofDemo())
+    const deliveryId = String(request.headers['x-gateway-delivery-id'])
+    const isValid = isOwn || (signatureValid(request, await options.secrets.ofDelivery(deliveryId)) ?? isOwn)
     received.push({
       at: new Date(options.clock.nowMs()).toISOString(),
       headers: request.headers,
       body: request.body.toString('utf8'),
       // Null if the inbox has no secret.
-      signature_valid: signatureValid(request, options.signingSecret()),
+      signature_valid: isValid,
     })
     if (received.length > KEPT_DELIVERIES) received.shift()
     const { times, ...chosen } = behaviour
@@ -59,7 +68,7 @@ export const startWebhookInbox = async (options: {
     return jsonReply(200, behaviour)
   }
 
-  const answer = (request: LocalRequest): LocalAnswer => {
+  const answer = (request: LocalRequest): LocalAnswer | Promise<LocalAnswer> => {
     switch (`${request.method} ${request.path}`) {
       case 'POST /hooks':
         return deliver(request)

@@ -9,7 +9,8 @@ type Received = { at: string; headers: Record<string, string>; body: string; sig
 
 const anInbox = async ({ secret }: { readonly secret?: string | undefined }) => {
   const clock = startLocalClock({ offsetMs: 3_600_000 })
-  const { url, close } = await startWebhookInbox({ port: 0, signingSecret: () => secret, clock })
+  const ofDelivery = async (deliveryId: string) => (deliveryId === 'of another client' ? 'whsec_other' : undefined)
+  const { url, close } = await startWebhookInbox({ port: 0, secrets: { ofDemo: () => secret, ofDelivery }, clock })
   onTestFinished(async () => {
     await close()
     clock.close()
@@ -30,9 +31,10 @@ const anInbox = async ({ secret }: { readonly secret?: string | undefined }) => 
 
 const it = base.extend('inbox', () => anInbox({ secret: SECRET }))
 
-const signed = (body: string | Buffer) => ({
-  'x-gateway-signature': createHmac('sha256', SECRET).update(body).digest('hex'),
+const signed = (body: string | Buffer, secret = SECRET) => ({
+  'x-gateway-signature': createHmac('sha256', secret).update(body).digest('hex'),
 })
+const FOREIGN = { 'x-gateway-delivery-id': 'of another client' }
 
 describe('the webhook inbox (design section 6)', () => {
   const noText = Buffer.from([0x7b, 0xff, 0xfe, 0x7d])
@@ -41,6 +43,8 @@ describe('the webhook inbox (design section 6)', () => {
     ['a signature of another body', false, SECRET, '{}', signed('{} ')],
     ['no signature', false, SECRET, '{}', {}],
     ['a signature of bytes that are no text', true, SECRET, noText, signed(noText)],
+    ['another client’s signature', true, SECRET, '{}', { ...signed('{}', 'whsec_other'), ...FOREIGN }],
+    ['no signature of another client', false, SECRET, '{}', FOREIGN],
     ['a signature while it knows no secret', null, undefined, '{}', signed('{}')],
   ] as const)('records of %s the verdict %s, with body, headers and time', async ([, valid, secret, body, headers]) => {
     const { deliver, received, clock } = await anInbox({ secret })
