@@ -83,21 +83,19 @@ describe('the first deployment in docs/operations.md', () => {
   })
 })
 
-describe('the way of the money in the README', () => {
-  const cells = matchesIn(README, /^\| ((?:created|paid, credited|announced|posted|settled|paid out) .*) \|$/gm)
-    .map((row) => row.split(' | '))
-    .map(([, , functions = '', files = '']) => ({
-      functions: matchesIn(functions, /`([^`]+)`/g),
-      files: matchesIn(files, /`([^`]+)`/g),
-    }))
+const cells = matchesIn(README, /^\| ((?:created|paid, credited|announced|posted|settled|paid out) .*) \|$/gm)
+  .map((row) => row.split(' | '))
+  .map(([, , functions = '', files = '']) => ({
+    functions: matchesIn(functions, /`([^`]+)`/g),
+    files: matchesIn(files, /`([^`]+)`/g),
+  }))
 
-  it('names functions of the manifest and files of the domain', () => {
-    const entries = MANIFEST.map(({ entry }) => entry)
-    const named = cells.flatMap(({ functions }) => functions.map((name) => `functions/${name}.ts`))
-    const paths = cells.flatMap(({ files }) => files.map((name) => `shared/${name}.ts`))
+it('the way of the money in the README names functions of the manifest and files of the domain', () => {
+  const entries = MANIFEST.map(({ entry }) => entry)
+  const named = cells.flatMap(({ functions }) => functions.map((name) => `functions/${name}.ts`))
+  const paths = cells.flatMap(({ files }) => files.map((name) => `shared/${name}.ts`))
 
-    expect(Math.min(named.length, paths.length)).toBeGreaterThan(7)
-    expect(named.filter((entry) => !entries.includes(entry))).toStrictEqual([])
-    expect(paths.filter((path) => !existsSync(join(PROJECT_ROOT, path)))).toStrictEqual([])
-  })
+  expect(Math.min(named.length, paths.length)).toBeGreaterThan(7)
+  expect(named.filter((entry) => !entries.includes(entry))).toStrictEqual([])
+  expect(paths.filter((path) => !existsSync(join(PROJECT_ROOT, path)))).toStrictEqual([])
 })

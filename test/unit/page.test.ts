@@ -29,10 +29,8 @@ describe('pageParams (spec 4.2, 8)', () => {
 })
 
 // Clamped alike: `fuzz-operator-actions.test.ts`.
-describe('pageFields', () => {
-  const fields = v.object(pageFields)
+const fields = v.object(pageFields)
 
-  it.each([1.5, '1', 2 ** 53])('refuse the page %j', (page) => {
-    expect(v.is(fields, { page })).toBe(false)
-  })
+it.each([1.5, '1', 2 ** 53])('pageFields refuse the page %j', (page) => {
+  expect(v.is(fields, { page })).toBe(false)
 })

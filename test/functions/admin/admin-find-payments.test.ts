@@ -169,27 +169,25 @@ describe('find-payments by amount and day', () => {
   })
 })
 
-describe('find-payments refuses', () => {
-  const stranger = { client_id: crypto.randomUUID() }
-  const ONE_OF = 'give one of external_reference, payment_destination, provider_payment_id'
+const stranger = { client_id: crypto.randomUUID() }
+const ONE_OF = 'give one of external_reference, payment_destination, provider_payment_id'
 
-  it.each<[object, 422 | 404, string]>([
-    [{ external_reference: 'order-1' }, 422, 'external_reference needs client_id: each merchant has its own'],
-    [{}, 422, `${ONE_OF}, payment_request_id, amount_minor`],
-    [{ external_reference: 'a', payment_destination: 'b' }, 422, ONE_OF],
-    [{ payment_request_id: 'a', provider_payment_id: 'b' }, 422, ONE_OF],
-    [{ amount_minor: 1 }, 422, 'amount_minor needs client_id and day, the day the payment was made in Jakarta'],
-    [{ payment_destination: '1', day: '2026-11-22' }, 422, 'day, status, method, cursor go with amount_minor'],
-    [{ ...stranger, amount_minor: 1, day: '2026-11-31' }, 422, 'day'],
-    [{ ...stranger, amount_minor: 1, day: '2026-11-22', page: 2 }, 422, 'amount_minor has a cursor, no pages'],
-    [{ ...stranger, amount_minor: 1, day: '2026-11-22' }, 404, 'client not found'],
-    [{ ...stranger, external_reference: 'a' }, 404, 'client not found'],
-  ])('%j with %i: %s', async (payload, status, message) => {
-    const answer = await invokeAdmin(findPayments, testDeps(), payload)
+it.each<[object, 422 | 404, string]>([
+  [{ external_reference: 'order-1' }, 422, 'external_reference needs client_id: each merchant has its own'],
+  [{}, 422, `${ONE_OF}, payment_request_id, amount_minor`],
+  [{ external_reference: 'a', payment_destination: 'b' }, 422, ONE_OF],
+  [{ payment_request_id: 'a', provider_payment_id: 'b' }, 422, ONE_OF],
+  [{ amount_minor: 1 }, 422, 'amount_minor needs client_id and day, the day the payment was made in Jakarta'],
+  [{ payment_destination: '1', day: '2026-11-22' }, 422, 'day, status, method, cursor go with amount_minor'],
+  [{ ...stranger, amount_minor: 1, day: '2026-11-31' }, 422, 'day'],
+  [{ ...stranger, amount_minor: 1, day: '2026-11-22', page: 2 }, 422, 'amount_minor has a cursor, no pages'],
+  [{ ...stranger, amount_minor: 1, day: '2026-11-22' }, 404, 'client not found'],
+  [{ ...stranger, external_reference: 'a' }, 404, 'client not found'],
+])('find-payments refuses %j with %i: %s', async (payload, status, message) => {
+  const answer = await invokeAdmin(findPayments, testDeps(), payload)
 
-    expect(answer.status).toBe(status)
-    expect(JSON.stringify(answer.body)).toContain(message)
-  })
+  expect(answer.status).toBe(status)
+  expect(JSON.stringify(answer.body)).toContain(message)
 })
 
 it('find-payments is incomplete when one call cannot read all suspense items that are newer than the payment', async () => {

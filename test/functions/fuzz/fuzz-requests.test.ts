@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { OPERATIONS } from '../../../infra/local/openapi/operations.ts'
@@ -92,42 +92,36 @@ const tracesOf = ({ changes, provider, sent, published }: MemoryDeps) => ({
   published: published.length,
 })
 
-describe('every endpoint with any request', () => {
-  it.each(ENDPOINTS)(
-    '$route answers by the contract, and has done nothing when it refuses',
-    async ({ name, entry, route }) => {
-      const { handler } = (await import(join(import.meta.dirname, '../../..', entry))) as { handler: HttpHandler }
-      const deps = memoryDeps()
-      const own = await anApiClient(deps)
-      const { paymentId } = await aPendingPayment(deps, own)
-      const { deliveryId } = await storedDelivery(deps, await storedEndpoint(deps, own), ABANDONED)
-      const { settlementId } = await storedSettlement(deps, own)
-      const ids = { $payment: paymentId, $settlement: settlementId, $delivery: deliveryId }
+it.each(ENDPOINTS)(
+  '$route answers any request by the contract, and has done nothing when it refuses',
+  async ({ name, entry, route }) => {
+    const { handler } = (await import(join(import.meta.dirname, '../../..', entry))) as { handler: HttpHandler }
+    const deps = memoryDeps()
+    const own = await anApiClient(deps)
+    const { paymentId } = await aPendingPayment(deps, own)
+    const { deliveryId } = await storedDelivery(deps, await storedEndpoint(deps, own), ABANDONED)
+    const { settlementId } = await storedSettlement(deps, own)
+    const ids = { $payment: paymentId, $settlement: settlementId, $delivery: deliveryId }
 
-      await fc.assert(
-        fc.asyncProperty(
-          anyRequestTo(handler),
-          anyAuthorization,
-          async ({ id, headers, ...request }, authorization) => {
-            const [before, made] = [tracesOf(deps), deps.provider.requests.size]
-            const { authorization: _, ...others } = headers
-            const caller = authorization === '$own' ? own : authorization !== undefined && { authorization }
+    await fc.assert(
+      fc.asyncProperty(anyRequestTo(handler), anyAuthorization, async ({ id, headers, ...request }, authorization) => {
+        const [before, made] = [tracesOf(deps), deps.provider.requests.size]
+        const { authorization: _, ...others } = headers
+        const caller = authorization === '$own' ? own : authorization !== undefined && { authorization }
 
-            const sent = { ...request, headers: others, id: String(filledIn(id, ids)), ...(caller && { caller }) }
-            const { status, body, ...answer } = await call(deps, { route, handler }, sent)
+        const sent = { ...request, headers: others, id: String(filledIn(id, ids)), ...(caller && { caller }) }
+        const { status, body, ...answer } = await call(deps, { route, handler }, sent)
 
-            expect(answer.headers['content-type']).toBe('application/json')
-            if (caller === own) expect(allowedFor(name)).toContain(status)
-            else if (route === '$default') expect(status).toBe(404)
-            else expect([status, body]).toStrictEqual([401, { message: 'invalid credentials', code: 'auth' }])
-            if (status >= 400) expect(tracesOf(deps)).toStrictEqual(before)
-            if (status >= 400) expect(body).toMatchObject({ code: expect.any(String) })
-            expect(deps.provider.requests.size - made).toBe(status === 201 ? 1 : 0)
-            expect(deps.provider.countOf('createRequest')).toBe(deps.provider.requests.size)
-          },
-        ),
-        RUNS,
-      )
-    },
-  )
-})
+        expect(answer.headers['content-type']).toBe('application/json')
+        if (caller === own) expect(allowedFor(name)).toContain(status)
+        else if (route === '$default') expect(status).toBe(404)
+        else expect([status, body]).toStrictEqual([401, { message: 'invalid credentials', code: 'auth' }])
+        if (status >= 400) expect(tracesOf(deps)).toStrictEqual(before)
+        if (status >= 400) expect(body).toMatchObject({ code: expect.any(String) })
+        expect(deps.provider.requests.size - made).toBe(status === 201 ? 1 : 0)
+        expect(deps.provider.countOf('createRequest')).toBe(deps.provider.requests.size)
+      }),
+      RUNS,
+    )
+  },
+)

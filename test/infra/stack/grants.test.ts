@@ -100,29 +100,27 @@ describe('permissions of the functions', () => {
   })
 })
 
-describe('what only few functions may do', () => {
-  const holders = (permission: string) =>
-    MANIFEST.flatMap(({ name }) => (permissionsOf('prod', name).includes(permission) ? [name] : []))
+const holders = (permission: string) =>
+  MANIFEST.flatMap(({ name }) => (permissionsOf('prod', name).includes(permission) ? [name] : []))
 
-  it.each([
-    ['seal endpoint secrets', 'kms:Encrypt on <key>.Arn for endpoints of prod', ['register-endpoint']],
-    ['unseal endpoint secrets', 'kms:Decrypt on <key>.Arn for endpoints of prod', ['deliver-webhook']],
-    ['read whole endpoint rows', 'dynamodb:BatchGetItem on <gateway-prod>.Arn of ENDPOINTS#*', ['deliver-webhook']],
-    ['read one whole endpoint row', 'dynamodb:GetItem on <gateway-prod>.Arn of ENDPOINTS#*', []],
-    ['query whole endpoint rows', 'dynamodb:Query on <gateway-prod>.Arn of ENDPOINTS#*', []],
-    [
-      'create deliveries',
-      'dynamodb:PutItem on <gateway-prod>.Arn of DELIVERY#*',
-      // The first seven apply provider news. The others redeliver, test, recount or record attempts.
-      (
-        'api-create-payment api-cancel-payment receive-provider-callback refresh-payment check-due-payments ' +
-        'sync-provider-transactions sync-slices ' +
-        'api-redeliver-to-endpoint deliver-webhook send-test-event redeliver recount-ledger'
-      ).split(' '),
-    ],
-  ])('%s', (_, permission, names) => {
-    expect(holders(permission).toSorted()).toStrictEqual(names.toSorted())
-  })
+it.each([
+  ['seal endpoint secrets', 'kms:Encrypt on <key>.Arn for endpoints of prod', ['register-endpoint']],
+  ['unseal endpoint secrets', 'kms:Decrypt on <key>.Arn for endpoints of prod', ['deliver-webhook']],
+  ['read whole endpoint rows', 'dynamodb:BatchGetItem on <gateway-prod>.Arn of ENDPOINTS#*', ['deliver-webhook']],
+  ['read one whole endpoint row', 'dynamodb:GetItem on <gateway-prod>.Arn of ENDPOINTS#*', []],
+  ['query whole endpoint rows', 'dynamodb:Query on <gateway-prod>.Arn of ENDPOINTS#*', []],
+  [
+    'create deliveries',
+    'dynamodb:PutItem on <gateway-prod>.Arn of DELIVERY#*',
+    // The first seven apply provider news. The others redeliver, test, recount or record attempts.
+    (
+      'api-create-payment api-cancel-payment receive-provider-callback refresh-payment check-due-payments ' +
+      'sync-provider-transactions sync-slices ' +
+      'api-redeliver-to-endpoint deliver-webhook send-test-event redeliver recount-ledger'
+    ).split(' '),
+  ],
+])('only few functions may %s', (_, permission, names) => {
+  expect(holders(permission).toSorted()).toStrictEqual(names.toSorted())
 })
 
 /** IAM's limit for all policies of a role, without white space. References are longer in the template than deployed. */

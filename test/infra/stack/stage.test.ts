@@ -95,25 +95,23 @@ describe('deployedStage', () => {
   })
 })
 
-describe('a stage', () => {
-  const dev = deployedStage('dev')
-  const withSettings = (settings: object) => ({ ...dev, settings: { ...dev.settings, ...settings } })
+const dev = deployedStage('dev')
+const withSettings = (settings: object) => ({ ...dev, settings: { ...dev.settings, ...settings } })
 
-  it.each([
-    ['loopback webhooks', withSettings({ allowLoopbackWebhooks: true }), 'loopback'],
-    ['a budget in a stage without a front', { ...dev, monthlyBudgetUsd: 1 }, 'monthlyBudgetUsd needs front'],
-    [
-      'a budget with too many readers',
-      { ...deployedStage('prod'), alarmRecipients: Array.from({ length: 11 }, () => 'a@b.example') },
-      'ten addresses',
-    ],
-    ['CloudFront without a domain', { ...dev, front: 'cloudfront' }, 'CloudFront needs a domain'],
-    [
-      'a table that is taken over before it is there',
-      { ...dev, table: { ...dev.table, adopted: 2 } },
-      'at most generation',
-    ],
-  ] as const)('refuses %s', (_, stage, message) => {
-    expect(() => synthesised(stage)).toThrow(message)
-  })
+it.each([
+  ['loopback webhooks', withSettings({ allowLoopbackWebhooks: true }), 'loopback'],
+  ['a budget in a stage without a front', { ...dev, monthlyBudgetUsd: 1 }, 'monthlyBudgetUsd needs front'],
+  [
+    'a budget with too many readers',
+    { ...deployedStage('prod'), alarmRecipients: Array.from({ length: 11 }, () => 'a@b.example') },
+    'ten addresses',
+  ],
+  ['CloudFront without a domain', { ...dev, front: 'cloudfront' }, 'CloudFront needs a domain'],
+  [
+    'a table that is taken over before it is there',
+    { ...dev, table: { ...dev.table, adopted: 2 } },
+    'at most generation',
+  ],
+] as const)('a stage refuses %s', (_, stage, message) => {
+  expect(() => synthesised(stage)).toThrow(message)
 })

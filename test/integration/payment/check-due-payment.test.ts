@@ -57,25 +57,23 @@ const restWithoutMoney = async ({ deps, request, check, now, item, spent }: Awai
   return { dueTimes, calls: callsThen - calls, writes: writesThen - writes }
 }
 
-describe('an unpaid payment (design section 9: at most 3 calls after its create)', () => {
-  it.each([
-    // The provider has closed it by itself: its cancel is refused as inactive, and only then it is asked.
-    ['a virtual account', {}, ['2026-11-21T04:00:00.000Z'], 2, 2],
-    ['a QRIS', QRIS, ['2026-11-22T04:00:00.000Z'], 2, 2],
-    ['a QRIS that ends before the provider’s', { ...QRIS, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
-    ['a wallet', GOPAY, ['2026-11-20T04:30:00.000Z'], 2, 2],
-    ['a wallet with an expiry of a day', DANA, ['2026-11-20T04:15:00.000Z', '2026-11-21T04:00:00.000Z'], 3, 3],
-    ['a wallet with an expiry of a minute', { ...GOPAY, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
-    ['OVO, one minute after its expiry', OVO_REQUEST, ['2026-11-20T04:01:55.000Z'], 2, 2],
-  ])('%s: has these checks, calls and writes until it expires', async (_, of, dueTimes, calls, writes) => {
-    const scene = await aPending(of)
+it.each([
+  // The provider has closed it by itself: its cancel is refused as inactive, and only then it is asked.
+  ['a virtual account', {}, ['2026-11-21T04:00:00.000Z'], 2, 2],
+  ['a QRIS', QRIS, ['2026-11-22T04:00:00.000Z'], 2, 2],
+  ['a QRIS that ends before the provider’s', { ...QRIS, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
+  ['a wallet', GOPAY, ['2026-11-20T04:30:00.000Z'], 2, 2],
+  ['a wallet with an expiry of a day', DANA, ['2026-11-20T04:15:00.000Z', '2026-11-21T04:00:00.000Z'], 3, 3],
+  ['a wallet with an expiry of a minute', { ...GOPAY, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
+  ['OVO, one minute after its expiry', OVO_REQUEST, ['2026-11-20T04:01:55.000Z'], 2, 2],
+])('unpaid, %s has these checks, calls (section 9: at most 3) and writes', async (_, of, dueTimes, calls, writes) => {
+  const scene = await aPending(of)
 
-    expect(await restWithoutMoney(scene)).toStrictEqual({ dueTimes, calls, writes })
+  expect(await restWithoutMoney(scene)).toStrictEqual({ dueTimes, calls, writes })
 
-    expect(await scene.now()).toMatchObject({ status: 'expired', expiryStartedAt: scene.deps.now() })
-    expect(await scene.ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
-    expect(scene.deps.lines.filter(({ level }) => level !== 'info')).toStrictEqual([])
-  })
+  expect(await scene.now()).toMatchObject({ status: 'expired', expiryStartedAt: scene.deps.now() })
+  expect(await scene.ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
+  expect(scene.deps.lines.filter(({ level }) => level !== 'info')).toStrictEqual([])
 })
 
 describe('checkDuePayment: our own expiry', () => {

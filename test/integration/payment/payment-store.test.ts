@@ -115,25 +115,23 @@ describe('claimTakeover', () => {
   })
 })
 
-describe('claimPayment', () => {
-  const LONG_AFTER = 90 * 86_400
+const LONG_AFTER = 90 * 86_400
 
-  it.each([
-    ['that the provider refused 90 days ago', true, LONG_AFTER, true],
-    ['that the provider refused a second later', true, LONG_AFTER - 1, false],
-    ['that may exist at the provider, at any age', false, 10 * LONG_AFTER, false],
-  ])('replaces a failed create %s: %s', async (_case, forgettable, seconds, takesIt) => {
-    const { deps, creating } = await aCreating()
-    await releaseAttempt(deps, creating, { failure: 'refused', providerAttempts: [], forgettable })
-    deps.clock.advance(seconds)
-    const anew = { ...creating, attempt: 1, claimedAt: deps.now() }
+it.each([
+  ['that the provider refused 90 days ago', true, LONG_AFTER, true],
+  ['that the provider refused a second later', true, LONG_AFTER - 1, false],
+  ['that may exist at the provider, at any age', false, 10 * LONG_AFTER, false],
+])('claimPayment replaces a failed create %s: %s', async (_case, forgettable, seconds, takesIt) => {
+  const { deps, creating } = await aCreating()
+  await releaseAttempt(deps, creating, { failure: 'refused', providerAttempts: [], forgettable })
+  deps.clock.advance(seconds)
+  const anew = { ...creating, attempt: 1, claimedAt: deps.now() }
 
-    const found = await stored(deps, creating)
-    const { applied } = await claimPayment(deps, anew)
+  const found = await stored(deps, creating)
+  const { applied } = await claimPayment(deps, anew)
 
-    expect([applied, found === undefined]).toStrictEqual([takesIt, takesIt])
-    expect(await stored(deps, creating)).toMatchObject({ attempt: takesIt ? 1 : 2 })
-  })
+  expect([applied, found === undefined]).toStrictEqual([takesIt, takesIt])
+  expect(await stored(deps, creating)).toMatchObject({ attempt: takesIt ? 1 : 2 })
 })
 
 it('releaseAttempt ends the due work, unless a capture was stored meanwhile: then the payment stays due', async () => {

@@ -59,23 +59,21 @@ const QUESTIONS: readonly Question[] = [
   ['transactions', 'of a span, all types', list({ ...SPAN, allTypes: true, afterId: 'txn_1', limit: 50 })],
 ]
 
-describe('each request we send is as the provider’s documents have it', () => {
-  it.for(QUESTIONS)('%s, %s', async ([name, , ask]) => {
-    const facts = REQUESTS[name]
-    const { provider, server } = await scriptedProvider(json(500, {}))
+it.for(QUESTIONS)('we send each request as the provider documents it: %s, %s', async ([name, , ask]) => {
+  const facts = REQUESTS[name]
+  const { provider, server } = await scriptedProvider(json(500, {}))
 
-    await ask(provider)
+  await ask(provider)
 
-    const [request, again] = server.requests
-    if (!request || again) throw new Error('it is not one request')
-    const { method, url, headers, body } = request
-    const { pathname, searchParams } = new URL(url, 'https://api.provider.example')
-    expect(method).toBe(facts.method)
-    expect(pathname).toMatch(facts.path)
-    expect(against(facts.headers, headers)).toStrictEqual([])
-    expect(against(facts.query, Object.fromEntries(searchParams))).toStrictEqual([])
-    expect(against(facts.body, body === '' ? '' : JSON.parse(body))).toStrictEqual([])
-  })
+  const [request, again] = server.requests
+  if (!request || again) throw new Error('it is not one request')
+  const { method, url, headers, body } = request
+  const { pathname, searchParams } = new URL(url, 'https://api.provider.example')
+  expect(method).toBe(facts.method)
+  expect(pathname).toMatch(facts.path)
+  expect(against(facts.headers, headers)).toStrictEqual([])
+  expect(against(facts.query, Object.fromEntries(searchParams))).toStrictEqual([])
+  expect(against(facts.body, body === '' ? '' : JSON.parse(body))).toStrictEqual([])
 })
 
 type Simulator = Awaited<ReturnType<typeof aSimulator>>
@@ -148,30 +146,28 @@ describe('each answer of the simulator is as the provider’s documents have it'
   })
 })
 
-describe('each refusal of the simulator is as the provider’s documents have it', () => {
-  const { 'api-version': _, ...versionless } = API_HEADERS
-  const wrongKey = { ...API_HEADERS, authorization: 'Basic eHg6' }
+const { 'api-version': _, ...versionless } = API_HEADERS
+const wrongKey = { ...API_HEADERS, authorization: 'Basic eHg6' }
 
-  type Refused = (simulator: Simulator) => Promise<Answered>
-  const cancelPush: Refused = async (simulator) => {
-    const { body } = await make(simulator, 'OVO')
-    return simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
-  }
+type Refused = (simulator: Simulator) => Promise<Answered>
+const cancelPush: Refused = async (simulator) => {
+  const { body } = await make(simulator, 'OVO')
+  return simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
+}
 
-  // A fault's status and code: `simulator-api.test.ts`; a second end of a request: `simulator-requests.test.ts`.
-  it.for<readonly [string, number, string, Refused]>([
-    ['no such request', 404, 'DATA_NOT_FOUND', (sim) => show(sim, PR)],
-    ['another key', 401, 'INVALID_API_KEY', (sim) => sim.call('GET', '/transactions', undefined, wrongKey)],
-    ['no version', 400, 'API_VALIDATION_ERROR', (sim) => show(sim, PR, versionless)],
-    ['a bank’s older name', 400, 'API_VALIDATION_ERROR', (sim) => make(sim, 'BCA')],
-    ['an unknown cursor', 400, 'API_VALIDATION_ERROR', (sim) => sim.call('GET', '/transactions?after_id=txn_0')],
-    ['a push that is cancelled', 400, 'INELIGIBLE_TRANSACTION_STATUS', cancelPush],
-  ])('%s: %i %s', async ([, status, code, ask], { running }) => {
-    const answer = await ask(running)
+// A fault's status and code: `simulator-api.test.ts`; a second end of a request: `simulator-requests.test.ts`.
+it.for<readonly [string, number, string, Refused]>([
+  ['no such request', 404, 'DATA_NOT_FOUND', (sim) => show(sim, PR)],
+  ['another key', 401, 'INVALID_API_KEY', (sim) => sim.call('GET', '/transactions', undefined, wrongKey)],
+  ['no version', 400, 'API_VALIDATION_ERROR', (sim) => show(sim, PR, versionless)],
+  ['a bank’s older name', 400, 'API_VALIDATION_ERROR', (sim) => make(sim, 'BCA')],
+  ['an unknown cursor', 400, 'API_VALIDATION_ERROR', (sim) => sim.call('GET', '/transactions?after_id=txn_0')],
+  ['a push that is cancelled', 400, 'INELIGIBLE_TRANSACTION_STATUS', cancelPush],
+])('the simulator refuses as the provider documents it: %s: %i %s', async ([, status, code, ask], { running }) => {
+  const answer = await ask(running)
 
-    expect(answer.status).toBe(status)
-    expect(answer.body).toMatchObject({ error_code: code })
-    expect(against(ErrorBody, answer.body)).toStrictEqual([])
-    expectHeaders(answer.headers)
-  })
+  expect(answer.status).toBe(status)
+  expect(answer.body).toMatchObject({ error_code: code })
+  expect(against(ErrorBody, answer.body)).toStrictEqual([])
+  expectHeaders(answer.headers)
 })

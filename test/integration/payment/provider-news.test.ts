@@ -107,45 +107,41 @@ it('a payment fails when its wrong amount is already in suspense, without a seco
   expect(await dueAtOf(deps, 'alert', capture.providerPaymentId)).toBeUndefined()
 })
 
-describe('a cancel during which the payment is paid', () => {
-  it.for([
-    ['before the cancel request is stored: the provider is not called', 'update', 0],
-    ['after the provider refused the cancel', 'transact', 1],
-  ] as const)('is refused with the status succeeded %s', async ([, kind, asked], { scene }) => {
-    const { deps, pay, notify, cancel, ledger } = scene
-    const providerPaymentId = pay()
-    deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
-    const raced = beforeFirst(deps, kind, () => notify({ providerPaymentId }))
+it.for([
+  ['before the cancel request is stored: the provider is not called', 'update', 0],
+  ['after the provider refused the cancel', 'transact', 1],
+] as const)('a cancel is refused with the status succeeded if paid %s', async ([, kind, asked], { scene }) => {
+  const { deps, pay, notify, cancel, ledger } = scene
+  const providerPaymentId = pay()
+  deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
+  const raced = beforeFirst(deps, kind, () => notify({ providerPaymentId }))
 
-    await expect(cancel(raced)).rejects.toThrow('payment cannot be cancelled in status=succeeded')
+  await expect(cancel(raced)).rejects.toThrow('payment cannot be cancelled in status=succeeded')
 
-    expect(deps.provider.countOf('cancelRequest')).toBe(asked)
-    expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-  })
+  expect(deps.provider.countOf('cancelRequest')).toBe(asked)
+  expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
 })
 
-describe('a capture on a pending payment (spec 3.1)', () => {
-  it('marks it succeeded, credits its estimated net and writes its event', async ({ scene }) => {
-    const { deps, payment, pay, notify, stored, ledger, event } = scene
-    const providerPaymentId = pay()
-    deps.clock.advance(60)
+it('a capture (spec 3.1) ends its payment, credits its estimated net and writes its event', async ({ scene }) => {
+  const { deps, payment, pay, notify, stored, ledger, event } = scene
+  const providerPaymentId = pay()
+  deps.clock.advance(60)
 
-    expect((await notify({ providerPaymentId })).kind).toBe('applied')
+  expect((await notify({ providerPaymentId })).kind).toBe('applied')
 
-    const paid = { status: 'succeeded', paidAt: '2026-11-20T04:01:00.000Z', openAt: deps.now() }
-    const fee = { feeStatus: 'estimated', providerFeeMinor: 4_000, netMinor: 95_900 }
-    expect(await stored()).toMatchObject({ ...paid, ...fee, creditedProviderPaymentId: providerPaymentId })
-    expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-    const row = await event('payment.succeeded')
-    const data = { id: payment.paymentId, status: 'succeeded', paid_at: deps.now(), client_net_minor: 95_900 }
-    expect(JSON.parse(String(row?.['body']))).toMatchObject({
-      event: 'payment.succeeded',
-      event_id: row?.['id'],
-      timestamp: deps.now(),
-      data: { ...data, fee_status: 'estimated' },
-    })
-    expect(deps.provider.countOf('listTransactions')).toBe(0)
+  const paid = { status: 'succeeded', paidAt: '2026-11-20T04:01:00.000Z', openAt: deps.now() }
+  const fee = { feeStatus: 'estimated', providerFeeMinor: 4_000, netMinor: 95_900 }
+  expect(await stored()).toMatchObject({ ...paid, ...fee, creditedProviderPaymentId: providerPaymentId })
+  expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
+  const row = await event('payment.succeeded')
+  const data = { id: payment.paymentId, status: 'succeeded', paid_at: deps.now(), client_net_minor: 95_900 }
+  expect(JSON.parse(String(row?.['body']))).toMatchObject({
+    event: 'payment.succeeded',
+    event_id: row?.['id'],
+    timestamp: deps.now(),
+    data: { ...data, fee_status: 'estimated' },
   })
+  expect(deps.provider.countOf('listTransactions')).toBe(0)
 })
 
 it('paid_at is recomputed after a long conflict', async ({ scene: { deps, pay, notify, stored } }) => {

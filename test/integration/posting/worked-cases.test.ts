@@ -78,38 +78,32 @@ describe('money of a posted payment', () => {
   })
 })
 
-describe('the public reversal', () => {
-  const voidOf = (deps: TestDeps, { transactionId }: MoneyRow, amount: number) => aVoid(deps, transactionId, amount)
+const voidOf = (deps: TestDeps, { transactionId }: MoneyRow, amount: number) => aVoid(deps, transactionId, amount)
 
-  it.for<readonly [string, (deps: TestDeps) => readonly MoneyRow[], left: number]>([
-    [
-      'counts a dispute again when its win is void',
-      (deps) => {
-        const won = aWin(deps, 40_000)
-        return [aChargeback(deps, 40_000), won, voidOf(deps, won, 40_000)]
-      },
-      40_000,
-    ],
-    [
-      'loses what a void dispute took, without the fee in its row',
-      (deps) => {
-        const lost = aChargeback(deps, 40_000)
-        return [lost, aRefund(deps, 30_000), voidOf(deps, lost, 40_000 + DISPUTE_FEE)]
-      },
-      30_000,
-    ],
-    [
-      'stays when a refund was void from the start',
-      (deps) => [aRefund(deps, 10_000), aVoid(deps, 'r9', 10_000)],
-      10_000,
-    ],
-  ])('%s', async ([, rows, left], { deps, payment }) => {
-    await applyRows(deps, payment, ...rows(deps))
+it.for<readonly [string, (deps: TestDeps) => readonly MoneyRow[], left: number]>([
+  [
+    'counts a dispute again when its win is void',
+    (deps) => {
+      const won = aWin(deps, 40_000)
+      return [aChargeback(deps, 40_000), won, voidOf(deps, won, 40_000)]
+    },
+    40_000,
+  ],
+  [
+    'loses what a void dispute took, without the fee in its row',
+    (deps) => {
+      const lost = aChargeback(deps, 40_000)
+      return [lost, aRefund(deps, 30_000), voidOf(deps, lost, 40_000 + DISPUTE_FEE)]
+    },
+    30_000,
+  ],
+  ['stays when a refund was void from the start', (deps) => [aRefund(deps, 10_000), aVoid(deps, 'r9', 10_000)], 10_000],
+])('the public reversal %s', async ([, rows, left], { deps, payment }) => {
+  await applyRows(deps, payment, ...rows(deps))
 
-    const { reversal, ...after } = await now(deps, payment)
-    expect([reversal?.amountMinor, after.takenBackMinor]).toStrictEqual([left, left])
-    expect(reversal).not.toHaveProperty('undoneAt')
-  })
+  const { reversal, ...after } = await now(deps, payment)
+  expect([reversal?.amountMinor, after.takenBackMinor]).toStrictEqual([left, left])
+  expect(reversal).not.toHaveProperty('undoneAt')
 })
 
 describe('money of a payment that was paid out', () => {

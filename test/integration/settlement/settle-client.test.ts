@@ -150,22 +150,20 @@ const withPayment = async (deps: TestDeps) => {
   return client
 }
 
-describe('sweep-settlements (spec 3.2, rule 1)', () => {
-  it('puts one message for each of more than 1,000 clients on the queue, disabled ones too', async () => {
-    const deps = testDeps({ requests })
-    const clients = Array.from({ length: 1_100 }, (_, index) => aClient({ enabled: index % 100 > 0 }))
-    await Promise.all(clients.map((client) => deps.table.write(listedClient(client))))
+it('sweep-settlements (spec 3.2, rule 1) puts one message for each of more than 1,000 clients on the queue, disabled ones too', async () => {
+  const deps = testDeps({ requests })
+  const clients = Array.from({ length: 1_100 }, (_, index) => aClient({ enabled: index % 100 > 0 }))
+  await Promise.all(clients.map((client) => deps.table.write(listedClient(client))))
 
-    const summary = await sweepHandler.withDeps(deps)({}, {} as Context)
+  const summary = await sweepHandler.withDeps(deps)({}, {} as Context)
 
-    const ids = deps.sent.map(({ message }) => Object(message.body).client_id)
-    expect(new Set(ids).size).toBe(ids.length)
-    expect(summary).toStrictEqual({ clients: ids.length })
-    expect(ids).toStrictEqual(expect.arrayContaining(clients.map(({ clientId }) => clientId)))
-    const message = { body: { client_id: ids[0] }, delaySeconds: 0, group: ids[0] }
-    expect(deps.sent[0]).toStrictEqual({ queue: 'settlements', message })
-    expect(deps.lines).toStrictEqual([{ level: 'info', code: 'sweep.completed', fields: { clients: ids.length } }])
-  })
+  const ids = deps.sent.map(({ message }) => Object(message.body).client_id)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(summary).toStrictEqual({ clients: ids.length })
+  expect(ids).toStrictEqual(expect.arrayContaining(clients.map(({ clientId }) => clientId)))
+  const message = { body: { client_id: ids[0] }, delaySeconds: 0, group: ids[0] }
+  expect(deps.sent[0]).toStrictEqual({ queue: 'settlements', message })
+  expect(deps.lines).toStrictEqual([{ level: 'info', code: 'sweep.completed', fields: { clients: ids.length } }])
 })
 
 describe('settle-client, the worker of the queue', () => {

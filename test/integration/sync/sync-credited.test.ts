@@ -17,47 +17,43 @@ import {
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
-describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
-  it('replaces the estimate in payment and ledger by the actual fee', async ({ deps, client, credited, sync }) => {
-    deps.clock.advance(3_600)
-    const row = rowNow(deps, credited, { settledAt: deps.now() })
+it('sync replaces an estimate by the fee (section 4, Fee)', async ({ deps, client, credited, sync }) => {
+  deps.clock.advance(3_600)
+  const row = rowNow(deps, credited, { settledAt: deps.now() })
 
-    await sync(row)
+  await sync(row)
 
-    expect(await paymentOf(deps, credited)).toMatchObject({
-      feeStatus: 'actual',
-      providerFeeMinor: 4_440,
-      netMinor: 95_460,
-      providerSettledAt: deps.now(),
-      ownRow: { transactionId: row.transactionId, providerMinor: 95_560 },
-    })
-    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
+  expect(await paymentOf(deps, credited)).toMatchObject({
+    feeStatus: 'actual',
+    providerFeeMinor: 4_440,
+    netMinor: 95_460,
+    providerSettledAt: deps.now(),
+    ownRow: { transactionId: row.transactionId, providerMinor: 95_560 },
   })
+  expect(await pendingOf(deps, client.clientId)).toBe(95_460)
 })
 
-describe('sync: findings about a credited payment', () => {
-  it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
-    ['less than nothing kept', { keptMinor: minor(-1) }, 'fee_changed', -1],
-    ['another amount', { amountMinor: minor(99_999) }, 'amount_differs', 99_999],
-    ['another currency', { currency: 'PHP' }, 'amount_differs', 100_000],
-  ])(
-    '%s: a finding with an alert, once, and the fee stays the estimate',
-    async ([, fields, cause, amountMinor], { deps, client, credited, sync, syncAfter }) => {
-      await sync(rowNow(deps, credited, fields))
-      await syncAfter(3_600)
+it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
+  ['less than nothing kept', { keptMinor: minor(-1) }, 'fee_changed', -1],
+  ['another amount', { amountMinor: minor(99_999) }, 'amount_differs', 99_999],
+  ['another currency', { currency: 'PHP' }, 'amount_differs', 100_000],
+])(
+  'sync: %s: a finding with an alert, once, and the fee stays the estimate',
+  async ([, fields, cause, amountMinor], { deps, client, credited, sync, syncAfter }) => {
+    await sync(rowNow(deps, credited, fields))
+    await syncAfter(3_600)
 
-      const { paymentId } = credited.payment
-      const about = { paymentId, clientId: client.clientId, providerPaymentId: credited.providerPaymentId }
-      const found = { kind: 'finding', cause, amountMinor, status: 'open', ...about }
-      expect(await findingAbout(deps, paymentId, cause)).toMatchObject(found)
-      const told = deps.published.map(({ kind, subject }) => `${kind} ${subject}`)
-      expect(told).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])
-      const estimated = { status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 }
-      expect(await paymentOf(deps, credited)).toMatchObject(estimated)
-      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-    },
-  )
-})
+    const { paymentId } = credited.payment
+    const about = { paymentId, clientId: client.clientId, providerPaymentId: credited.providerPaymentId }
+    const found = { kind: 'finding', cause, amountMinor, status: 'open', ...about }
+    expect(await findingAbout(deps, paymentId, cause)).toMatchObject(found)
+    const told = deps.published.map(({ kind, subject }) => `${kind} ${subject}`)
+    expect(told).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])
+    const estimated = { status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 }
+    expect(await paymentOf(deps, credited)).toMatchObject(estimated)
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+  },
+)
 
 it('a refund that was only reported, because it failed, still moves the money', async ({ deps, credited, sync }) => {
   const row = rowNow(deps, credited, { type: 'return', amountMinor: minor(40_000) })

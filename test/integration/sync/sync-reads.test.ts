@@ -104,30 +104,28 @@ const gatewayOn = async (simulator: Awaited<ReturnType<typeof aSimulator>>) => {
   return { deps, client, make, pay }
 }
 
-describe('sync against the provider simulator', () => {
-  it('reads a transaction four times on average from paid to final fee, and asks about none by itself', async () => {
-    await using simulator = await aSimulator()
-    const { deps, client, make, pay } = await gatewayOn(simulator)
-    const payments = await Promise.all(Array.from({ length: 30 }, make))
-    const fiveMinutes = async () => {
-      simulator.clock.advance(300)
-      await syncProviderTransactions(deps)
-    }
-    await simulator.call('DELETE', '/_simulator/calls')
+it('sync against the provider simulator reads a transaction four times on average from paid to final fee, and asks about none by itself', async () => {
+  await using simulator = await aSimulator()
+  const { deps, client, make, pay } = await gatewayOn(simulator)
+  const payments = await Promise.all(Array.from({ length: 30 }, make))
+  const fiveMinutes = async () => {
+    simulator.clock.advance(300)
+    await syncProviderTransactions(deps)
+  }
+  await simulator.call('DELETE', '/_simulator/calls')
 
-    for (const payment of payments) {
-      await simulator.order('transactions', 'fee_late', 3_600)
-      await pay(payment)
-      simulator.clock.advance(60)
-      if (payments.indexOf(payment) % 5 === 4) await fiveMinutes()
-    }
-    for (let run = 0; run < 40; run++) await fiveMinutes()
+  for (const payment of payments) {
+    await simulator.order('transactions', 'fee_late', 3_600)
+    await pay(payment)
+    simulator.clock.advance(60)
+    if (payments.indexOf(payment) % 5 === 4) await fiveMinutes()
+  }
+  for (let run = 0; run < 40; run++) await fiveMinutes()
 
-    const { body: calls } = await simulator.call('GET', '/_simulator/calls')
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 30 * 95_460, succeeded: 30 })
-    expect(calls).not.toHaveProperty('GET /v3/payments/{id}')
-    expect(Reflect.get(Object(calls), 'rows GET /transactions') / 30).toBeLessThanOrEqual(4)
-    expect(await listSuspense(deps, undefined, { page: 1, perPage: 10 })).toStrictEqual([])
-    await expectBalanced(deps, client.clientId)
-  })
+  const { body: calls } = await simulator.call('GET', '/_simulator/calls')
+  expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 30 * 95_460, succeeded: 30 })
+  expect(calls).not.toHaveProperty('GET /v3/payments/{id}')
+  expect(Reflect.get(Object(calls), 'rows GET /transactions') / 30).toBeLessThanOrEqual(4)
+  expect(await listSuspense(deps, undefined, { page: 1, perPage: 10 })).toStrictEqual([])
+  await expectBalanced(deps, client.clientId)
 })

@@ -148,32 +148,30 @@ describe('sync: its positions', () => {
   })
 })
 
-describe('sync: a provider with a quota', () => {
-  it.for([
-    [239_999, true],
-    [240_000, false],
-  ] as const)('pauses for %d ms; the run waits: %s', async ([pauseMs, isAwaited], { deps, rows, credited }) => {
-    rows.push(rowNow(deps, credited))
-    const { asked, state } = await withBacklog(deps, rows, 120)
-    let roomAtMs = 0
-    deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
-    state.answer = (question) => {
-      if (question !== 2) return undefined
-      roomAtMs = deps.monotonicMs() + pauseMs
-      return { kind: 'unanswered', reason: 'rate_limited' }
-    }
-    const slept: number[] = []
-    const sleep = (ms: number) => {
-      slept.push(ms)
-      return deps.sleep(ms)
-    }
+it.for([
+  [239_999, true],
+  [240_000, false],
+] as const)('sync: a pause of %d ms; the run waits: %s', async ([pauseMs, isAwaited], { deps, rows, credited }) => {
+  rows.push(rowNow(deps, credited))
+  const { asked, state } = await withBacklog(deps, rows, 120)
+  let roomAtMs = 0
+  deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
+  state.answer = (question) => {
+    if (question !== 2) return undefined
+    roomAtMs = deps.monotonicMs() + pauseMs
+    return { kind: 'unanswered', reason: 'rate_limited' }
+  }
+  const slept: number[] = []
+  const sleep = (ms: number) => {
+    slept.push(ms)
+    return deps.sleep(ms)
+  }
 
-    const summary = await syncProviderTransactions({ ...deps, sleep })
-    deps.clock.advance(isAwaited ? 0 : 240)
-    await runSyncJobs(deps, { woken: false })
+  const summary = await syncProviderTransactions({ ...deps, sleep })
+  deps.clock.advance(isAwaited ? 0 : 240)
+  await runSyncJobs(deps, { woken: false })
 
-    expect([summary.complete, slept]).toStrictEqual([isAwaited, isAwaited ? [pauseMs] : []])
-    expect(asked[2]).toStrictEqual(asked[1])
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
-  })
+  expect([summary.complete, slept]).toStrictEqual([isAwaited, isAwaited ? [pauseMs] : []])
+  expect(asked[2]).toStrictEqual(asked[1])
+  expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
 })

@@ -154,21 +154,19 @@ describe('sync: the tail', () => {
   })
 })
 
-describe('sync: reversals', () => {
-  it('are read once a day, for payments of any age', async ({ deps, rows, credited, sync, syncAfter }) => {
-    const created = deps.now()
-    await sync(rowNow(deps, credited, { createdAt: created }))
-    await syncAfter(170 * 86_400)
-    const gone = rowNow(deps, credited, { createdAt: created, updatedAt: created, status: 'reversed' })
-    rows.splice(0, 1, gone)
+it('sync: reversals are read daily, for payments of any age', async ({ deps, rows, credited, sync, syncAfter }) => {
+  const created = deps.now()
+  await sync(rowNow(deps, credited, { createdAt: created }))
+  await syncAfter(170 * 86_400)
+  const gone = rowNow(deps, credited, { createdAt: created, updatedAt: created, status: 'reversed' })
+  rows.splice(0, 1, gone)
 
-    await syncAfter(23 * 3_600)
-    const finding = () => findingAbout(deps, `${gone.transactionId}#reversal`, 'money_went_back')
-    expect(await finding()).toBeUndefined()
-    await syncAfter(3_600)
+  await syncAfter(23 * 3_600)
+  const finding = () => findingAbout(deps, `${gone.transactionId}#reversal`, 'money_went_back')
+  expect(await finding()).toBeUndefined()
+  await syncAfter(3_600)
 
-    expect(await finding()).toMatchObject({ amountMinor: 95_460 })
-  })
+  expect(await finding()).toMatchObject({ amountMinor: 95_460 })
 })
 
 describe('sync: a row as the provider’s answer', () => {
@@ -201,23 +199,21 @@ describe('sync: a row as the provider’s answer', () => {
   })
 })
 
-describe('sync: a capture whose callback was lost (design section 4, Sync)', () => {
-  it('stores it during the create, and reconciles its fee later', async ({ deps, client, sync, syncAfter }) => {
-    const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
-    const row = settledRow({ providerPaymentId, reference }, deps.now())
+it('sync stores a capture during the create, then its fee (section 4)', async ({ deps, client, sync, syncAfter }) => {
+  const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
+  const row = settledRow({ providerPaymentId, reference }, deps.now())
 
-    const first = await sync(row)
-    answer.resolve()
-    const { payment } = await creating
-    await checkWhenDue(deps, payment)
-    const second = await syncAfter(3_600)
+  const first = await sync(row)
+  answer.resolve()
+  const { payment } = await creating
+  await checkWhenDue(deps, payment)
+  const second = await syncAfter(3_600)
 
-    expect(first).toMatchObject({ unanswered: 1, complete: true })
-    expect(second).toMatchObject({ unanswered: 0, complete: true })
-    const settled = { status: 'succeeded', feeStatus: 'actual', providerSettledAt: row.settledAt }
-    expect(await paymentOf(deps, { payment })).toMatchObject(settled)
-    expect(deps.published).toStrictEqual([])
-    deps.clock.advance(3_600)
-    expect((await findDueJobs(deps, 10)).map(({ id }) => id)).not.toContain(`open#${row.transactionId}`)
-  })
+  expect(first).toMatchObject({ unanswered: 1, complete: true })
+  expect(second).toMatchObject({ unanswered: 0, complete: true })
+  const settled = { status: 'succeeded', feeStatus: 'actual', providerSettledAt: row.settledAt }
+  expect(await paymentOf(deps, { payment })).toMatchObject(settled)
+  expect(deps.published).toStrictEqual([])
+  deps.clock.advance(3_600)
+  expect((await findDueJobs(deps, 10)).map(({ id }) => id)).not.toContain(`open#${row.transactionId}`)
 })

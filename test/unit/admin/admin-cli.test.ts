@@ -131,70 +131,64 @@ const text = (value: unknown) => JSON.stringify(value, null, 2)
 const part = (more: object = {}) => ({ body: { continuing: true, cursor: 'c1', ...more } })
 const leftOut = (id: string) => ({ left_out: [{ settlement_id: id, reason: 'not audited yet' }] })
 
-describe('npm run admin, for an action with several runs', () => {
-  const books = { figures: [{ name: 'fees', amount_minor: 5 }], balanced: true }
-  const redeliver = 'redeliver --operator ayu --client_id c --endpoint_id e --since 2026-11-20'.split(' ')
+const books = { figures: [{ name: 'fees', amount_minor: 5 }], balanced: true }
+const redeliver = 'redeliver --operator ayu --client_id c --endpoint_id e --since 2026-11-20'.split(' ')
 
-  it.each<[string, Answer[], string[], object]>([
-    [
-      'follows the cursor to the last run, and shows that one',
-      [part(), part({ cursor: 'c2' }), { body: books }],
-      ['get-books', '--json'],
-      { code: 0, out: text(books), err: '', cursors: [undefined, 'c1', 'c2'] },
-    ],
-    [
-      'prints the parts of a CSV as one',
-      [part({ csv: 'id,net\n"a",1\n' }), { body: { csv: '"b",2\n' } }],
-      ['get-books', '--format', 'csv'],
-      { code: 0, out: 'id,net\n"a",1\n"b",2', err: '' },
-    ],
-    [
-      'shows the parts of a list as one',
-      [part({ data: [{ id: 'a' }] }), { body: { data: [{ id: 'b' }] } }],
-      ['list-settlements', '--status', 'failed', '--json'],
-      { out: text({ data: [{ id: 'a' }, { id: 'b' }] }) },
-    ],
-    [
-      'names what is left out of every run beside the file',
-      [part({ csv: 'id\n"a"\n', ...leftOut('s1') }), { body: { csv: '"b"\n', ...leftOut('s2') } }],
-      ['list-settlements', '--status', 'recorded', '--format', 'csv'],
-      { code: 0, out: 'id\n"a"\n"b"', err: 'Left out: s1: not audited yet\nLeft out: s2: not audited yet' },
-    ],
-    [
-      'ends with the refusal of a later run, and prints nothing else',
-      [part({ csv: 'id,net\n' }), NO],
-      ['get-books', '--format', 'csv'],
-      { code: 1, out: '', err: 'get-books was refused (422 validation): no' },
-    ],
-    [
-      'gives up when no run is the last one',
-      [part()],
-      ['get-books'],
-      { code: 1, out: '', err: 'get-books was not finished after 500 runs', cursors: { length: 500 } },
-    ],
-    [
-      'goes on with a redelivery by --all until nothing is left, and prints the sums',
-      [
-        { body: { count: 100, next: 'n1' } },
-        { body: { count: 0, passed_over: 3, next: 'n2' } },
-        { body: { count: 7 } },
-      ],
-      [...redeliver, '--all', '--json'],
-      { code: 0, out: text({ count: 107, passed_over: 3 }), err: '', cursors: [undefined, 'n1', 'n2'] },
-    ],
-    [
-      'says of a redelivery without --all that there is more',
-      [{ body: { count: 100, next: 'n1' } }],
-      redeliver,
-      { code: 0, err: 'There is more: --all repeats the action until nothing is left', cursors: [undefined] },
-    ],
-    [
-      'ends a redelivery with a later refusal, and says how far it was',
-      [{ body: { count: 100, next: 'n1' } }, DISABLED],
-      [...redeliver, '--all'],
-      { code: 1, err: containing('100 were begun before; run the same command again to continue') },
-    ],
-  ])('%s', async (_, answers, argv, expected) => {
-    expect(await answeredBy(answers, argv)).toMatchObject(expected)
-  })
+it.each<[string, Answer[], string[], object]>([
+  [
+    'follows the cursor to the last run, and shows that one',
+    [part(), part({ cursor: 'c2' }), { body: books }],
+    ['get-books', '--json'],
+    { code: 0, out: text(books), err: '', cursors: [undefined, 'c1', 'c2'] },
+  ],
+  [
+    'prints the parts of a CSV as one',
+    [part({ csv: 'id,net\n"a",1\n' }), { body: { csv: '"b",2\n' } }],
+    ['get-books', '--format', 'csv'],
+    { code: 0, out: 'id,net\n"a",1\n"b",2', err: '' },
+  ],
+  [
+    'shows the parts of a list as one',
+    [part({ data: [{ id: 'a' }] }), { body: { data: [{ id: 'b' }] } }],
+    ['list-settlements', '--status', 'failed', '--json'],
+    { out: text({ data: [{ id: 'a' }, { id: 'b' }] }) },
+  ],
+  [
+    'names what is left out of every run beside the file',
+    [part({ csv: 'id\n"a"\n', ...leftOut('s1') }), { body: { csv: '"b"\n', ...leftOut('s2') } }],
+    ['list-settlements', '--status', 'recorded', '--format', 'csv'],
+    { code: 0, out: 'id\n"a"\n"b"', err: 'Left out: s1: not audited yet\nLeft out: s2: not audited yet' },
+  ],
+  [
+    'ends with the refusal of a later run, and prints nothing else',
+    [part({ csv: 'id,net\n' }), NO],
+    ['get-books', '--format', 'csv'],
+    { code: 1, out: '', err: 'get-books was refused (422 validation): no' },
+  ],
+  [
+    'gives up when no run is the last one',
+    [part()],
+    ['get-books'],
+    { code: 1, out: '', err: 'get-books was not finished after 500 runs', cursors: { length: 500 } },
+  ],
+  [
+    'goes on with a redelivery by --all until nothing is left, and prints the sums',
+    [{ body: { count: 100, next: 'n1' } }, { body: { count: 0, passed_over: 3, next: 'n2' } }, { body: { count: 7 } }],
+    [...redeliver, '--all', '--json'],
+    { code: 0, out: text({ count: 107, passed_over: 3 }), err: '', cursors: [undefined, 'n1', 'n2'] },
+  ],
+  [
+    'says of a redelivery without --all that there is more',
+    [{ body: { count: 100, next: 'n1' } }],
+    redeliver,
+    { code: 0, err: 'There is more: --all repeats the action until nothing is left', cursors: [undefined] },
+  ],
+  [
+    'ends a redelivery with a later refusal, and says how far it was',
+    [{ body: { count: 100, next: 'n1' } }, DISABLED],
+    [...redeliver, '--all'],
+    { code: 1, err: containing('100 were begun before; run the same command again to continue') },
+  ],
+])('npm run admin, for several runs: %s', async (_, answers, argv, expected) => {
+  expect(await answeredBy(answers, argv)).toMatchObject(expected)
 })

@@ -124,17 +124,15 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
   })
 })
 
-describe('a CSV file', () => {
-  it.each<[string, string[] | undefined]>([
-    ['a,b\r\n1,2\r\n', ['a|b', '1|2']],
-    ['\uFEFFa,b\n1,2', ['a|b', '1|2']],
-    ['a,"b ""x"", y"\n\n1,\n', ['a|b "x", y', '1|']],
-    ['a\n"line 1\nline 2"\n', ['a', 'line 1\nline 2']],
-    ['a , b\n', ['a|b']],
-    ['a,', ['a|']],
-    ['', []],
-    ...['"a', 'a"b', '"a"b,c'].map((text): [string, undefined] => [text, undefined]),
-  ])('%j is %j, which is nothing where a quote is misplaced', (text, rows) => {
-    expect(parseCsv(text)?.map((cells) => cells.join('|'))).toStrictEqual(rows)
-  })
+it.each<[string, string[] | undefined]>([
+  ['a,b\r\n1,2\r\n', ['a|b', '1|2']],
+  ['\uFEFFa,b\n1,2', ['a|b', '1|2']],
+  ['a,"b ""x"", y"\n\n1,\n', ['a|b "x", y', '1|']],
+  ['a\n"line 1\nline 2"\n', ['a', 'line 1\nline 2']],
+  ['a , b\n', ['a|b']],
+  ['a,', ['a|']],
+  ['', []],
+  ...['"a', 'a"b', '"a"b,c'].map((text): [string, undefined] => [text, undefined]),
+])('a CSV file of %j is %j, which is nothing where a quote is misplaced', (text, rows) => {
+  expect(parseCsv(text)?.map((cells) => cells.join('|'))).toStrictEqual(rows)
 })

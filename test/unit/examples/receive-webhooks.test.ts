@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { describe, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import {
   onceInMemory,
   type PaymentEvent,
@@ -63,31 +63,29 @@ const OTHER_ID = standardOf(SECRET, BODY, NOW_SECONDS, 'evt')
 const parsed: unknown = JSON.parse(BODY)
 const SEVERAL = { 'webhook-signature': `v1,x ${sent()['webhook-signature']} v1a,y` }
 
-describe('verifyWebhook, which merchants copy', () => {
-  it.each<[string, string, ...Parameters<typeof verdict>]>([
-    ['the bytes as they came', EVENT_ID, sent(), Buffer.from(BODY)],
-    ['their text', EVENT_ID, sent(), BODY],
-    ['a second secret, as while moving', EVENT_ID, sent(), BODY, [OTHER, SECRET]],
-    ['no Standard Webhooks headers', EVENT_ID, without(sent(), ...STANDARD), BODY],
-    ['one of several standard signatures', EVENT_ID, { ...sent(), ...SEVERAL }, BODY],
-    ['a timestamp five minutes old', EVENT_ID, { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 300) }, BODY],
-    ['no signature', 'missing_header', without(sent(), 'X-Gateway-Signature'), BODY],
-    ['another secret', 'wrong_secret', sent(BODY, OTHER), BODY],
-    ['the right secret with a line end', 'wrong_secret', sent(), BODY, [`${SECRET}\n`]],
-    ['the right secret without whsec_', 'wrong_secret', sent(), BODY, [SECRET.slice(6)]],
-    ['a body that was parsed', 'changed_body', sent(), parsed],
-    ['a body that was parsed and written with spaces', 'changed_body', sent(), JSON.stringify(parsed, null, 1)],
-    ['a body cut short', 'changed_body', sent(), BODY.slice(0, -1)],
-    ['one letter changed', 'wrong_secret', sent(), BODY.replace('teh', 'the')],
-    ['a later timestamp put in', 'changed_headers', { ...sent(), 'webhook-timestamp': String(NOW_SECONDS + 1) }, BODY],
-    ['an id that is signed and not the event’s', 'changed_headers', { ...sent(), ...OTHER_ID }, BODY],
-    ['a timestamp taken off', 'changed_headers', without(sent(), 'webhook-timestamp'), BODY],
-    ['a timestamp too old', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 301) }, BODY],
-    ['a timestamp too far ahead', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS + 301) }, BODY],
-    ['a timestamp that is no number', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, Number.NaN) }, BODY],
-  ])('%s: %s', (_, expected, headers, body, secrets) => {
-    expect(verdict(headers, body, secrets)).toBe(expected)
-  })
+it.each<[string, string, ...Parameters<typeof verdict>]>([
+  ['the bytes as they came', EVENT_ID, sent(), Buffer.from(BODY)],
+  ['their text', EVENT_ID, sent(), BODY],
+  ['a second secret, as while moving', EVENT_ID, sent(), BODY, [OTHER, SECRET]],
+  ['no Standard Webhooks headers', EVENT_ID, without(sent(), ...STANDARD), BODY],
+  ['one of several standard signatures', EVENT_ID, { ...sent(), ...SEVERAL }, BODY],
+  ['a timestamp five minutes old', EVENT_ID, { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 300) }, BODY],
+  ['no signature', 'missing_header', without(sent(), 'X-Gateway-Signature'), BODY],
+  ['another secret', 'wrong_secret', sent(BODY, OTHER), BODY],
+  ['the right secret with a line end', 'wrong_secret', sent(), BODY, [`${SECRET}\n`]],
+  ['the right secret without whsec_', 'wrong_secret', sent(), BODY, [SECRET.slice(6)]],
+  ['a body that was parsed', 'changed_body', sent(), parsed],
+  ['a body that was parsed and written with spaces', 'changed_body', sent(), JSON.stringify(parsed, null, 1)],
+  ['a body cut short', 'changed_body', sent(), BODY.slice(0, -1)],
+  ['one letter changed', 'wrong_secret', sent(), BODY.replace('teh', 'the')],
+  ['a later timestamp put in', 'changed_headers', { ...sent(), 'webhook-timestamp': String(NOW_SECONDS + 1) }, BODY],
+  ['an id that is signed and not the event’s', 'changed_headers', { ...sent(), ...OTHER_ID }, BODY],
+  ['a timestamp taken off', 'changed_headers', without(sent(), 'webhook-timestamp'), BODY],
+  ['a timestamp too old', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 301) }, BODY],
+  ['a timestamp too far ahead', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS + 301) }, BODY],
+  ['a timestamp that is no number', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, Number.NaN) }, BODY],
+])('verifyWebhook, which merchants copy: %s: %s', (_, expected, headers, body, secrets) => {
+  expect(verdict(headers, body, secrets)).toBe(expected)
 })
 
 const aReceiver = (fails = 0) => {

@@ -100,30 +100,26 @@ const OWN = [
   ...['ASTRAPAY', '__proto__'].map((code) => [wallet(code), 86_400] as const),
 ]
 
-describe('expiryOf (design section 5, default expiry)', () => {
-  const aWish = fc.oneof(fc.constantFrom(undefined, 0), fc.integer({ min: 1, max: 31_536_000 }))
+const aWish = fc.oneof(fc.constantFrom(undefined, 0), fc.integer({ min: 1, max: 31_536_000 }))
 
-  it.each(OWN)('%j: its own without a wish, else the wish where it can be sent, or the earlier', (channel, own) => {
-    fc.assert(
-      fc.property(aWish, (asked) => {
-        const { expiresAt, sentUpstream } = expiryOf(channel, NOW, asked)
+it.each(OWN)('expiryOf %j: its own without a wish, else the wish if it can be sent, or the earlier', (channel, own) => {
+  fc.assert(
+    fc.property(aWish, (asked) => {
+      const { expiresAt, sentUpstream } = expiryOf(channel, NOW, asked)
 
-        const settable = channel.method === 'virtual_account'
-        const seconds = settable ? asked || own : Math.min(asked || own, own)
-        expect(msBetween(NOW, expiresAt)).toBe(seconds * SECOND_MS)
-        expect(sentUpstream).toBe(settable ? expiresAt : undefined)
-      }),
-    )
-  })
+      const settable = channel.method === 'virtual_account'
+      const seconds = settable ? asked || own : Math.min(asked || own, own)
+      expect(msBetween(NOW, expiresAt)).toBe(seconds * SECOND_MS)
+      expect(sentUpstream).toBe(settable ? expiresAt : undefined)
+    }),
+  )
 })
 
 // A wallet whose name is unknown shows a link: `api-create-payment.test.ts`.
-describe('isPushChannel', () => {
-  it.each(CHANNEL_FACTS)('$providerCode: where the provider takes a phone', ({ providerCode, ...channel }) => {
-    const properties = { channel_code: providerCode, channel_properties: { account_mobile_number: '+6281234567890' } }
+it.each(CHANNEL_FACTS)('isPushChannel of $providerCode: where it takes a phone', ({ providerCode, ...channel }) => {
+  const properties = { channel_code: providerCode, channel_properties: { account_mobile_number: '+6281234567890' } }
 
-    expect(isPushChannel(channel)).toBe(fitsChannel(properties))
-  })
+  expect(isPushChannel(channel)).toBe(fitsChannel(properties))
 })
 
 /** Every check of a payment that stays pending, in milliseconds of its age. */

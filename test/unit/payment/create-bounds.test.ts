@@ -51,32 +51,28 @@ describe('providerWithin (design section 4, Create: one deadline per request)', 
 
 const upTo = (last: number, count: number) => Array.from({ length: count }, (_, at) => last - count + 1 + at)
 
-describe('of sixty attempts a payment keeps', () => {
-  it.each([
-    ['the last twenty where none may have been sent', [], upTo(60, 20)],
-    ['the first and the last ten where all may have been sent', upTo(60, 60), [...upTo(10, 10), ...upTo(60, 10)]],
-    ['the first two where only they may have been sent', [1, 2], [1, 2, ...upTo(60, 18)]],
-    ['two between where only they may have been sent', [12, 15], [12, 15, ...upTo(60, 18)]],
-  ])('%s', (_, sent, numbers) => {
-    const startedAt = timestampOf(0)
-    let kept: readonly ProviderAttempt[] = []
-    for (let number = 1; number <= 60; number++) {
-      kept = withAttempt(kept, { number, startedAt, outcome: sent.includes(number) ? 'unknown' : 'refused' })
-    }
+it.each([
+  ['the last twenty where none may have been sent', [], upTo(60, 20)],
+  ['the first and the last ten where all may have been sent', upTo(60, 60), [...upTo(10, 10), ...upTo(60, 10)]],
+  ['the first two where only they may have been sent', [1, 2], [1, 2, ...upTo(60, 18)]],
+  ['two between where only they may have been sent', [12, 15], [12, 15, ...upTo(60, 18)]],
+])('of sixty attempts a payment keeps %s', (_, sent, numbers) => {
+  const startedAt = timestampOf(0)
+  let kept: readonly ProviderAttempt[] = []
+  for (let number = 1; number <= 60; number++) {
+    kept = withAttempt(kept, { number, startedAt, outcome: sent.includes(number) ? 'unknown' : 'refused' })
+  }
 
-    expect(kept.map(({ number }) => number)).toStrictEqual(numbers)
-  })
+  expect(kept.map(({ number }) => number)).toStrictEqual(numbers)
 })
 
-describe('the name that a bank shows to the payer', () => {
-  it.each([
-    ['Warung  Kopi 24/7', 'Warung Kopi'],
-    ['Café Ubud', 'Cafe Ubud'],
-    ['CV 1', 'Gateway'],
-    ['C.V.K.', 'CVK'],
-    ['K'.repeat(51), 'K'.repeat(50)],
-    [`${'K'.repeat(49)} K`, 'K'.repeat(49)],
-  ])('of %s is %s', (name, displayName) => {
-    expect(aCreateInput({}, { name })).toMatchObject({ displayName })
-  })
+it.each([
+  ['Warung  Kopi 24/7', 'Warung Kopi'],
+  ['Café Ubud', 'Cafe Ubud'],
+  ['CV 1', 'Gateway'],
+  ['C.V.K.', 'CVK'],
+  ['K'.repeat(51), 'K'.repeat(50)],
+  [`${'K'.repeat(49)} K`, 'K'.repeat(49)],
+])('a bank shows to the payer of %s the name %s', (name, displayName) => {
+  expect(aCreateInput({}, { name })).toMatchObject({ displayName })
 })

@@ -75,34 +75,32 @@ describe('xendit create: the request', () => {
   })
 })
 
-describe('xendit create: what the customer is shown (spec 2.1.2)', () => {
-  const WEB_URL = { type: 'REDIRECT_CUSTOMER', descriptor: 'WEB_URL', value: 'https://wallet.example/checkout/1?a=b' }
-  const DEEPLINK = { type: 'REDIRECT_CUSTOMER', descriptor: 'DEEPLINK_URL', value: 'gojek://pay/1' }
-  const QR_STRING = { type: 'PRESENT_TO_CUSTOMER', descriptor: 'QR_STRING', value: '00020101021226' }
+const WEB_URL = { type: 'REDIRECT_CUSTOMER', descriptor: 'WEB_URL', value: 'https://wallet.example/checkout/1?a=b' }
+const DEEPLINK = { type: 'REDIRECT_CUSTOMER', descriptor: 'DEEPLINK_URL', value: 'gojek://pay/1' }
+const QR_STRING = { type: 'PRESENT_TO_CUSTOMER', descriptor: 'QR_STRING', value: '00020101021226' }
 
-  it.each<[string, Asked, readonly object[] | null | undefined, string | undefined]>([
-    ['the virtual account number', {}, [WEB_URL, VA_NUMBER], VA_NUMBER.value],
-    ['the QR string', QRIS, [WEB_URL, QR_STRING], QR_STRING.value],
-    ['the page rather than the app link', wallet('DANA'), [DEEPLINK, WEB_URL], WEB_URL.value],
-    ['the app link where there is no page', wallet('GOPAY'), [DEEPLINK], DEEPLINK.value],
-    ['the page of a wallet we do not know', wallet('NEWPAY'), [WEB_URL], WEB_URL.value],
-    ['the number beside actions we cannot read', {}, [{}, { descriptor: 7, value: {} }, VA_NUMBER], VA_NUMBER.value],
-    ['no destination: a push wallet', wallet('OVO'), [], undefined],
-    ['no destination: an answer without actions', wallet('OVO'), undefined, undefined],
-    ['no destination: an answer with null for actions', wallet('OVO'), null, undefined],
-    ['no destination: a virtual account without a number', {}, [], undefined],
-    ['no destination: a number that is none', {}, [{ ...VA_NUMBER, value: '12ab' }], undefined],
-    ['no destination: an empty number', {}, [{ ...VA_NUMBER, value: '' }], undefined],
-    ['no destination: QRIS without a string', QRIS, [WEB_URL], undefined],
-    ['no destination: a wallet without a link', wallet('DANA'), [QR_STRING], undefined],
-    ['no destination: a link of code', wallet('DANA'), [{ ...WEB_URL, value: 'javascript:alert(1)' }], undefined],
-    ['no destination: a link that is none', wallet('DANA'), [{ ...WEB_URL, value: 'checkout' }], undefined],
-  ])('is %s', async (_case, input, actions, destination) => {
-    const { answer } = await create(created({ actions }), input)
+it.each<[string, Asked, readonly object[] | null | undefined, string | undefined]>([
+  ['the virtual account number', {}, [WEB_URL, VA_NUMBER], VA_NUMBER.value],
+  ['the QR string', QRIS, [WEB_URL, QR_STRING], QR_STRING.value],
+  ['the page rather than the app link', wallet('DANA'), [DEEPLINK, WEB_URL], WEB_URL.value],
+  ['the app link where there is no page', wallet('GOPAY'), [DEEPLINK], DEEPLINK.value],
+  ['the page of a wallet we do not know', wallet('NEWPAY'), [WEB_URL], WEB_URL.value],
+  ['the number beside actions we cannot read', {}, [{}, { descriptor: 7, value: {} }, VA_NUMBER], VA_NUMBER.value],
+  ['no destination: a push wallet', wallet('OVO'), [], undefined],
+  ['no destination: an answer without actions', wallet('OVO'), undefined, undefined],
+  ['no destination: an answer with null for actions', wallet('OVO'), null, undefined],
+  ['no destination: a virtual account without a number', {}, [], undefined],
+  ['no destination: a number that is none', {}, [{ ...VA_NUMBER, value: '12ab' }], undefined],
+  ['no destination: an empty number', {}, [{ ...VA_NUMBER, value: '' }], undefined],
+  ['no destination: QRIS without a string', QRIS, [WEB_URL], undefined],
+  ['no destination: a wallet without a link', wallet('DANA'), [QR_STRING], undefined],
+  ['no destination: a link of code', wallet('DANA'), [{ ...WEB_URL, value: 'javascript:alert(1)' }], undefined],
+  ['no destination: a link that is none', wallet('DANA'), [{ ...WEB_URL, value: 'checkout' }], undefined],
+])('xendit create: the customer is shown (spec 2.1.2) %s', async (_case, input, actions, destination) => {
+  const { answer } = await create(created({ actions }), input)
 
-    const shown = { paymentRequestId: 'pr-1', status: 'open', destination }
-    expect(answer).toMatchObject({ kind: 'created', request: shown })
-  })
+  const shown = { paymentRequestId: 'pr-1', status: 'open', destination }
+  expect(answer).toMatchObject({ kind: 'created', request: shown })
 })
 
 describe('xendit create: what an answer proves (design section 4)', () => {

@@ -95,33 +95,29 @@ describe('xendit getPayment', () => {
   })
 })
 
-describe('xendit cancelRequest', () => {
-  it.each<[number, object, CancelAnswer]>([
-    [200, { ...PAID_REQUEST, status: 'CANCELED' }, { kind: 'cancelled' }],
-    [400, { error_code: 'INACTIVE_PAYMENT_REQUEST', message: 'x' }, { kind: 'final' }],
-    [400, { error_code: 'INELIGIBLE_TRANSACTION_STATUS', message: 'x' }, { kind: 'not_cancellable' }],
-    [400, { error_code: 'TEMPORARILY_UNAVAILABLE', message: 'x' }, unanswered('server_error')],
-    [200, { ...PAID_REQUEST, status: 'SUCCEEDED' }, { kind: 'final' }],
-    [200, { ...PAID_REQUEST, status: 'EXPIRED' }, { kind: 'final' }],
-    [200, { ...PAID_REQUEST, status: 'REQUIRES_ACTION' }, unanswered('server_error')],
-  ])('reads %i with %j as %j', async (status, body, expected) => {
-    expect(await cancel(status, body)).toStrictEqual(expected)
-  })
+it.each<[number, object, CancelAnswer]>([
+  [200, { ...PAID_REQUEST, status: 'CANCELED' }, { kind: 'cancelled' }],
+  [400, { error_code: 'INACTIVE_PAYMENT_REQUEST', message: 'x' }, { kind: 'final' }],
+  [400, { error_code: 'INELIGIBLE_TRANSACTION_STATUS', message: 'x' }, { kind: 'not_cancellable' }],
+  [400, { error_code: 'TEMPORARILY_UNAVAILABLE', message: 'x' }, unanswered('server_error')],
+  [200, { ...PAID_REQUEST, status: 'SUCCEEDED' }, { kind: 'final' }],
+  [200, { ...PAID_REQUEST, status: 'EXPIRED' }, { kind: 'final' }],
+  [200, { ...PAID_REQUEST, status: 'REQUIRES_ACTION' }, unanswered('server_error')],
+])('xendit cancelRequest reads %i with %j as %j', async (status, body, expected) => {
+  expect(await cancel(status, body)).toStrictEqual(expected)
 })
 
-describe('xendit getBalance', () => {
-  const balance = (status: number, body: object) => asked(status, body, (provider) => provider.getBalance(TIMEOUT_MS))
-  const cash = (amountMinor: number) => found({ account: 'CASH', amountMinor })
+const balance = (status: number, body: object) => asked(status, body, (provider) => provider.getBalance(TIMEOUT_MS))
+const cash = (amountMinor: number) => found({ account: 'CASH', amountMinor })
 
-  it.each([
-    // Rounded down.
-    [200, { balance: 1_241_231.7 }, cash(1_241_231)],
-    [200, { balance: -5_000 }, cash(-5_000)],
-    [200, {}, unanswered('server_error')],
-    [200, { balance: 1e300 }, unanswered('server_error')],
-    [403, { error_code: 'REQUEST_FORBIDDEN_ERROR' }, unanswered('misconfigured')],
-    [500, {}, unanswered('server_error')],
-  ])('answers to %i %o: %o', async (status, body, expected) => {
-    expect(await balance(status, body)).toMatchObject(expected)
-  })
+it.each([
+  // Rounded down.
+  [200, { balance: 1_241_231.7 }, cash(1_241_231)],
+  [200, { balance: -5_000 }, cash(-5_000)],
+  [200, {}, unanswered('server_error')],
+  [200, { balance: 1e300 }, unanswered('server_error')],
+  [403, { error_code: 'REQUEST_FORBIDDEN_ERROR' }, unanswered('misconfigured')],
+  [500, {}, unanswered('server_error')],
+])('xendit getBalance answers to %i %o: %o', async (status, body, expected) => {
+  expect(await balance(status, body)).toMatchObject(expected)
 })
