@@ -3,6 +3,7 @@ import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import type { StageSettings } from '../stage-settings.ts'
+import type { Item } from '../table/attributes.ts'
 import { quotaKey, quotaShareKey } from '../table/keys.ts'
 import { absent, all, any, atMost, update } from '../table/step.ts'
 import {
@@ -59,15 +60,15 @@ export const takeCalls = async (
   const pauses = await mapInChunks([...wanted.keys()], 1, (operation) => pausedUntil(deps, [operation]))
   const open = [...wanted].filter((_, at) => pauses[at] === undefined)
   let granted: Calls = new Map()
-  let portions = open.map(([operation, calls]) => [operation, Math.min(calls, limit)] as const)
-  for (let tried = 0; tried < MAX_TRIES && granted.size < portions.length; tried++) {
+  let taken: Item | undefined
+  for (let tried = 0; tried < MAX_TRIES && granted.size === 0; tried++) {
+    const portions = open
+      .map(([operation, calls]) => [operation, Math.min(calls, limit - Number(taken?.[operation] ?? 0))] as const)
+      .filter(([, calls]) => calls > 0)
+    if (portions.length === 0) break
     const { applied, item } = await countCalls(deps, window, portions)
     if (applied) granted = new Map(portions)
-    else {
-      portions = portions
-        .map(([operation, calls]) => [operation, Math.min(calls, limit - Number(item?.[operation] ?? 0))] as const)
-        .filter(([, calls]) => calls > 0)
-    }
+    taken = item
   }
   const isUsedUp = open.some(([operation, calls]) => (granted.get(operation) ?? 0) < calls)
   const times = [...pauses, isUsedUp ? endsAt : undefined].filter((time) => time !== undefined)

@@ -89,8 +89,9 @@ const endedByEvent = async (deps: RecountDeps, payment: StoredPayment, stray: St
 
 /**
  * Repairs a payment that has not ended, but whose event or entry shows its end. It gets the status and time of its
- * event. Without an event the restore tore two transactions: the payment succeeds when its entry or its movement's event
- * says, with its event, and the next recount does the rest. The provider names the capture, so that later news of it is not credited again.
+ * event. Without an event the restore tore two transactions: the payment succeeds at the time in its entry or in its
+ * movement's event, with its event, and the next recount does the rest. The provider names the capture, so that later
+ * news of it is not credited again.
  */
 const end = async (
   deps: RecountDeps,

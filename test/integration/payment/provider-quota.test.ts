@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { notePause, pausedUntil } from '../../../shared/provider/pause-store.ts'
 import type { Provider, ProviderOperation } from '../../../shared/provider/provider.ts'
-import { quotaWindow, takeCalls, takeShare } from '../../../shared/provider/quota-store.ts'
+import { callBudget, quotaWindow, takeCalls, takeShare } from '../../../shared/provider/quota-store.ts'
 import { pausesKey, quotaKey } from '../../../shared/table/keys.ts'
-import { addMs, expiresAfter, HOUR_MS, SECOND_MS, timestampOf } from '../../../shared/time.ts'
+import { addMs, epochMs, expiresAfter, HOUR_MS, MINUTE_MS, SECOND_MS, timestampOf } from '../../../shared/time.ts'
 import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
@@ -58,6 +58,15 @@ it('takes calls of several operations in one write, and of one without room what
 
   expect(taken).toStrictEqual({ granted: new Map(wanted).set('getRequest', 2), retryAt: windowEnd })
   expect(writtenKeys(calls)).toHaveLength(3)
+})
+
+it('allows no call in a window without one, if the quota has fewer calls than windows', async () => {
+  const deps = testDeps({ stage: { providerCallsPerMinute: 1 } })
+  deps.clock.set(timestampOf(Math.ceil(epochMs(deps.now()) / MINUTE_MS) * MINUTE_MS))
+
+  const waitsUntil = await callBudget(deps, {}).take('getPayment')
+
+  expect(waitsUntil).toBe(addMs(deps.now(), 10 * SECOND_MS))
 })
 
 describe('a pause', () => {
