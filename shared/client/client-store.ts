@@ -29,10 +29,8 @@ import { type ClientFields, toClientDto } from './client-dto.ts'
 const ENTITY = 'client'
 
 /** Reads a client, strongly consistent, also a disabled one. Undefined when there is none. */
-export const findClient = async (deps: TableDeps, clientId: ClientId): Promise<Client | undefined> => {
-  const item = await deps.table.get(clientKey(clientId))
-  return item && v.parse(ClientSchema, item)
-}
+export const findClient = async (deps: TableDeps, clientId: ClientId): Promise<Client | undefined> =>
+  v.parse(v.optional(ClientSchema), await deps.table.get(clientKey(clientId)))
 
 export const mayBePaidOut = (clientId: ClientId): Step => guard(clientKey(clientId), all(exists, absent('payoutHold')))
 

@@ -3,7 +3,7 @@ import { chunks } from '../chunks.ts'
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { MinorSchema, ZERO } from '../money.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey, houseTotalKey } from '../table/keys.ts'
-import { queryPages } from '../table/list-items.ts'
+import { queryAll } from '../table/list-items.ts'
 import { isNew, put, type Step, update } from '../table/step.ts'
 import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
 import { bookDay } from './day-totals.ts'
@@ -108,11 +108,11 @@ export const houseTotals = async (
   { fromDay, untilDay }: { readonly fromDay: string; readonly untilDay: string },
 ): Promise<readonly HouseTotal[]> => {
   const range = { between: [fromDay, `${untilDay}~`] } as const
-  const pages = await Array.fromAsync(queryPages(deps, { partition: [HOUSE_TOTALS_PK], range, limit: PAGE }))
-  return pages.flat().map((item) => v.parse(HouseTotalSchema, item))
+  const items = await queryAll(deps, { partition: [HOUSE_TOTALS_PK], range, limit: PAGE })
+  return items.map((item) => v.parse(HouseTotalSchema, item))
 }
 
-export const houseEntriesOf = async (deps: TableDeps, rowDay: string): Promise<readonly HouseEntry[]> => {
-  const pages = await Array.fromAsync(queryPages(deps, { partition: [houseDayPk(rowDay)], limit: PAGE }))
-  return pages.flat().map((item) => v.parse(HouseEntrySchema, item))
-}
+export const houseEntriesOf = async (deps: TableDeps, rowDay: string): Promise<readonly HouseEntry[]> =>
+  (await queryAll(deps, { partition: [houseDayPk(rowDay)], limit: PAGE })).map((item) =>
+    v.parse(HouseEntrySchema, item),
+  )

@@ -89,10 +89,8 @@ const chainedSteps = async (deps: RecordDeps, { clientId, ...record }: NewRecord
   return { steps, at }
 }
 
-export const findAuditHead = async (deps: TableDeps, subject: string): Promise<AuditHead | undefined> => {
-  const item = await deps.table.get(auditHeadKey(subject))
-  return item && v.parse(AuditHeadSchema, item)
-}
+export const findAuditHead = async (deps: TableDeps, subject: string): Promise<AuditHead | undefined> =>
+  v.parse(v.optional(AuditHeadSchema), await deps.table.get(auditHeadKey(subject)))
 
 /** Within one millisecond the number decides, because the key does not. */
 const oldestFirst = (a: AuditRecord, b: AuditRecord): number =>

@@ -3,7 +3,7 @@ import type { TableDeps } from '../deps.ts'
 import { type ClientId, ClientIdSchema, UuidSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
 import { adjustmentKey, adjustmentsPk } from '../table/keys.ts'
-import { queryPages } from '../table/list-items.ts'
+import { queryAll } from '../table/list-items.ts'
 import { isNew, put, type Step } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
 
@@ -30,15 +30,13 @@ export type Adjustment = v.InferOutput<typeof AdjustmentSchema>
 export const putAdjustment = (adjustment: Adjustment): Step =>
   put(adjustmentKey(adjustment.clientId, adjustment.reference), adjustment, isNew)
 
-export const findAdjustment = async (deps: TableDeps, clientId: ClientId, reference: string) => {
-  const item = await deps.table.get(adjustmentKey(clientId, reference))
-  return item && v.parse(AdjustmentSchema, item)
-}
+export const findAdjustment = async (deps: TableDeps, clientId: ClientId, reference: string) =>
+  v.parse(v.optional(AdjustmentSchema), await deps.table.get(adjustmentKey(clientId, reference)))
 
 const PAGE = 500
 
 /** Every adjustment of a client; people make a few. */
-export const listAdjustments = async (deps: TableDeps, clientId: ClientId): Promise<readonly Adjustment[]> => {
-  const pages = await Array.fromAsync(queryPages(deps, { partition: [adjustmentsPk(clientId)], limit: PAGE }))
-  return pages.flat().map((item) => v.parse(AdjustmentSchema, item))
-}
+export const listAdjustments = async (deps: TableDeps, clientId: ClientId): Promise<readonly Adjustment[]> =>
+  (await queryAll(deps, { partition: [adjustmentsPk(clientId)], limit: PAGE })).map((item) =>
+    v.parse(AdjustmentSchema, item),
+  )

@@ -42,10 +42,8 @@ export const ensureSuspense = (item: Suspense): Step =>
 /** Writes the item unless it exists, so repeated news makes one item. */
 export const putSuspense = (deps: TableDeps, item: Suspense) => deps.table.write(newSuspense(item))
 
-export const findSuspense = async (deps: TableDeps, suspenseId: string): Promise<Suspense | undefined> => {
-  const item = await deps.table.get(suspenseKey(suspenseId))
-  return item && v.parse(SuspenseSchema, item)
-}
+export const findSuspense = async (deps: TableDeps, suspenseId: string): Promise<Suspense | undefined> =>
+  v.parse(v.optional(SuspenseSchema), await deps.table.get(suspenseKey(suspenseId)))
 
 /** Claims an alert by moving its due time. Undefined: it is published, or another worker has claimed it. */
 export const claimSuspenseAlert = async (

@@ -81,10 +81,8 @@ const newSlice = (slice: Slice) =>
 
 const headKey = syncJobKey('head')
 
-const readHead = async (deps: TableDeps): Promise<Head | undefined> => {
-  const item = await deps.table.get(headKey)
-  return item && v.parse(HeadSchema, item)
-}
+const readHead = async (deps: TableDeps): Promise<Head | undefined> =>
+  v.parse(v.optional(HeadSchema), await deps.table.get(headKey))
 
 /** Records the row density, from which the next round's slices are cut. */
 export const noteDensity = (deps: TableDeps, rowsPerMinute: number) =>

@@ -38,10 +38,8 @@ export type ClientVerdict = v.InferOutput<typeof ClientVerdictSchema>
 const NO_VERDICT: ClientVerdict = { version: 0, standing: [], accepted: [], unclear: [] }
 
 /** A client's verdict; empty before its first audit. */
-export const readClientVerdict = async (deps: TableDeps, clientId: ClientId): Promise<ClientVerdict> => {
-  const item = await deps.table.get(verdictKey(clientId))
-  return item === undefined ? NO_VERDICT : v.parse(ClientVerdictSchema, item)
-}
+export const readClientVerdict = async (deps: TableDeps, clientId: ClientId): Promise<ClientVerdict> =>
+  v.parse(v.optional(ClientVerdictSchema), await deps.table.get(verdictKey(clientId))) ?? NO_VERDICT
 
 const isAsRead = ({ version }: ClientVerdict) => (version === 0 ? isNew : equals('version', version))
 

@@ -46,10 +46,8 @@ export const newSettlementVerdict = ({
   return put(verdictKey(settlementId), { clientId, settlementId, state: 'waiting', id: settlementId, ...due }, isNew)
 }
 
-export const readSettlementVerdict = async (deps: TableDeps, settlementId: SettlementId) => {
-  const item = await deps.table.get(verdictKey(settlementId))
-  return item && v.parse(SettlementVerdictSchema, item)
-}
+export const readSettlementVerdict = async (deps: TableDeps, settlementId: SettlementId) =>
+  v.parse(v.optional(SettlementVerdictSchema), await deps.table.get(verdictKey(settlementId)))
 
 /** Moves the due time of an audit and stores its progress. False: another worker has claimed or finished it. */
 export const moveAudit = async (

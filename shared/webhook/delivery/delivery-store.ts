@@ -61,10 +61,8 @@ export const newDelivery = (
     : { status: 'skipped' }),
 })
 
-export const findDelivery = async (deps: TableDeps, deliveryId: DeliveryId): Promise<Delivery | undefined> => {
-  const item = await deps.table.get(deliveryKey(deliveryId))
-  return item && v.parse(DeliverySchema, item)
-}
+export const findDelivery = async (deps: TableDeps, deliveryId: DeliveryId): Promise<Delivery | undefined> =>
+  v.parse(v.optional(DeliverySchema), await deps.table.get(deliveryKey(deliveryId)))
 
 export const findDeliveries = async (deps: TableDeps, ids: readonly DeliveryId[]): Promise<readonly Delivery[]> => {
   const items = await deps.table.getMany(ids.map(deliveryKey))
