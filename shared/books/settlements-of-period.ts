@@ -6,7 +6,7 @@ import { endOfBookDay } from '../journal/day-totals.ts'
 import { encodeCursor, readCursor } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
-import { settlementPages } from '../settlement/settlement-store.ts'
+import { settlementsEnding } from '../settlement/settlement-store.ts'
 import { csv } from '../settlement/statement/csv.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { type BookPeriod, bookPeriod, type PeriodInput, WALK_FIELDS, walkClients } from './walk-clients.ts'
@@ -22,11 +22,8 @@ type SettlementsInput = PeriodInput & {
 const Progress = v.strictObject(WALK_FIELDS)
 
 /** Settlements of one client whose public period ends on a day of the period, oldest first. */
-const settlementsOf = async (deps: PeriodDeps, clientId: ClientId, { from, to }: BookPeriod) => {
-  const first = addMs(endOfBookDay(from), -DAY_MS)
-  const range = { between: [first, addMs(endOfBookDay(to), -1)] } as const
-  return (await Array.fromAsync(settlementPages(deps, clientId, range))).flat()
-}
+const settlementsOf = (deps: PeriodDeps, clientId: ClientId, { from, to }: BookPeriod) =>
+  settlementsEnding(deps, clientId, [addMs(endOfBookDay(from), -DAY_MS), addMs(endOfBookDay(to), -1)])
 
 const CLIENTS_AT_ONCE = 8
 

@@ -4,6 +4,7 @@ import { invalid } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { BookDaySchema, bookDay } from '../journal/day-totals.ts'
 import { clientKey } from '../table/keys.ts'
+import { queryPages } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { TimestampSchema } from '../time.ts'
 
@@ -43,15 +44,14 @@ export const walkClients = async (
   report: { readonly read: (clientIds: readonly ClientId[]) => Promise<void>; readonly isFull: () => boolean },
 ): Promise<ClientPosition | undefined> => {
   const endsAtMs = deps.monotonicMs() + RUN_MS
-  let position = from
-  do {
-    const after = position && cursorOf(position)
-    const { items, cursor } = await deps.table.query({ ...CLIENTS, limit: PAGE, cursor: after })
-    const rows = items.map((item) => v.parse(Row, item))
+  let position: ClientPosition | undefined
+  for await (const page of queryPages(deps, { ...CLIENTS, limit: PAGE, cursor: from && cursorOf(from) })) {
+    const rows = page.items.map((item) => v.parse(Row, item))
     await report.read(rows.map(({ id }) => id))
     const last = rows.at(-1)
-    position = cursor && last && { clientId: last.id, createdAt: last.listedAt }
-  } while (position && !report.isFull() && deps.monotonicMs() < endsAtMs)
+    position = page.cursor && last && { clientId: last.id, createdAt: last.listedAt }
+    if (report.isFull() || deps.monotonicMs() >= endsAtMs) break
+  }
   return position
 }
 

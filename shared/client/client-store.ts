@@ -49,7 +49,7 @@ export const listClients = async (deps: TableDeps, page: Page): Promise<readonly
 /** The ids of all clients, oldest first, in pages. Only the index lists them. */
 export const clientIdPages = async function* (deps: TableDeps): AsyncGenerator<readonly ClientId[]> {
   const pages = queryPages(deps, { index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], limit: 1_000 })
-  for await (const items of pages) yield items.map(({ id }) => v.parse(ClientIdSchema, id))
+  for await (const { items } of pages) yield items.map(({ id }) => v.parse(ClientIdSchema, id))
 }
 
 /** Writes a new client, its ledger and the audit record in one transaction, after the shards of further parts. */

@@ -9,6 +9,7 @@ import { toSettlementDto } from '../settlement/settlement-dto.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
 import { csv } from '../settlement/statement/csv.ts'
 import { settlementKey } from '../table/keys.ts'
+import { queryPages } from '../table/list-items.ts'
 import type { QueryInput } from '../table/table.ts'
 import { TimestampSchema } from '../time.ts'
 import { notAccepted, readClientVerdict } from '../verdict/client-verdict-store.ts'
@@ -49,12 +50,11 @@ const LINES_AT_ONCE = 2_000
 export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) => {
   const lines: Settlement[] = []
   const leftOut: { settlement_id: string; reason: string }[] = []
-  let from = cursor === undefined ? undefined : cursorIn(cursor)
-  let last: v.InferOutput<typeof Row> | undefined
+  const from = cursor === undefined ? undefined : cursorIn(cursor)
+  let next: string | undefined
   // Read once: an outage of the provider may leave thousands.
   const findings = await openFindings(deps)
-  do {
-    const page = await deps.table.query({ index: 'by-due', partition: PAYOUTS, limit: PAGE, cursor: from })
+  for await (const page of queryPages(deps, { index: 'by-due', partition: PAYOUTS, limit: PAGE, cursor: from })) {
     const rows = page.items.map((item) => v.parse(Row, item))
     const ids = rows.map(({ id }) => id)
     const recorded = (await findSettlements(deps, ids)).filter(({ status }) => status === 'recorded')
@@ -64,10 +64,10 @@ export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) =>
       if (reason === undefined) lines.push(settlement)
       else leftOut.push({ settlement_id: settlement.settlementId, reason })
     }
-    last = rows.at(-1)
-    from = page.cursor
-  } while (from && lines.length + leftOut.length < LINES_AT_ONCE)
-  const next = from && last && encodeCursor({ id: last.id, due_at: last.dueAt })
+    const last = rows.at(-1)
+    next = page.cursor && last && encodeCursor({ id: last.id, due_at: last.dueAt })
+    if (lines.length + leftOut.length >= LINES_AT_ONCE) break
+  }
   return {
     csv: csv(COLUMNS, lines.map(lineOf), cursor !== undefined),
     left_out: leftOut,

@@ -7,7 +7,7 @@ import type { Span } from '../journal/read-entries.ts'
 import type { Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
 import { bankReferenceKey, settlementKey } from '../table/keys.ts'
-import { listItems, queryPages } from '../table/list-items.ts'
+import { listItems, queryAll } from '../table/list-items.ts'
 import {
   absent,
   all,
@@ -21,7 +21,6 @@ import {
   unchanged,
   update,
 } from '../table/step.ts'
-import type { QueryInput } from '../table/table.ts'
 import { addMs, END_OF_TIME, type Timestamp } from '../time.ts'
 import { ELIGIBLE_AGE_MS, type LeftOut, periodOf, type Settlement, SettlementSchema } from './settlement.ts'
 
@@ -53,17 +52,15 @@ export const settlementIdsOf = (items: readonly Item[]) => items.map(({ id }) =>
 
 const PAGE = 100
 
-/** Every settlement of a client that the index lists, read consistently, page by page. The newest may be missing. */
-export const settlementPages = async function* (
+/** The settlements of a client whose public period ends in a span, oldest first. The index may lack the newest. */
+export const settlementsEnding = async (
   deps: TableDeps,
   clientId: ClientId,
-  /** Limits the end of the public period. Without it, all settlements are read. */
-  range?: QueryInput['range'],
-): AsyncGenerator<readonly Settlement[]> {
+  between: readonly [Timestamp, Timestamp],
+): Promise<readonly Settlement[]> => {
   const partition = [clientId, ENTITY] as const
-  for await (const items of queryPages(deps, { index: 'by-owner', partition, range, limit: PAGE })) {
-    yield findSettlements(deps, settlementIdsOf(items))
-  }
+  const items = await queryAll(deps, { index: 'by-owner', partition, range: { between }, limit: PAGE })
+  return findSettlements(deps, settlementIdsOf(items))
 }
 
 /** Settlements by their ids, strongly consistent; missing ones are left out. */

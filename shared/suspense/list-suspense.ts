@@ -17,7 +17,7 @@ const itemsIn = async (deps: TableDeps, rows: readonly Item[]): Promise<readonly
 
 export const openSuspensePages = async function* (deps: TableDeps): AsyncGenerator<readonly Suspense[]> {
   const partition = [GATEWAY_OWNER, 'suspense', 'open']
-  for await (const rows of queryPages(deps, { index: 'by-status', partition, limit: PAGE })) {
+  for await (const { items: rows } of queryPages(deps, { index: 'by-status', partition, limit: PAGE })) {
     yield (await itemsIn(deps, rows)).filter(({ status }) => status === 'open')
   }
 }
@@ -36,7 +36,7 @@ type About = {
 export const suspenseAbout = async (deps: TableDeps, { status, clientId, paymentIds, since }: About) => {
   const items: Suspense[] = []
   let lookedAt = 0
-  for await (const rows of queryPages(deps, {
+  for await (const { items: rows } of queryPages(deps, {
     index: 'by-owner',
     partition: [GATEWAY_OWNER, 'suspense'],
     ...(since !== undefined && { range: { between: [since, END_OF_TIME] } }),

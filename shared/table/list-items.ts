@@ -3,7 +3,7 @@ import { firstOfPage, type Page } from '../page.ts'
 import { fieldName, type Item } from './attributes.ts'
 import { type Key, type Partition, rowKeyOf } from './keys.ts'
 import { type IndexName, keyAttributes, TABLE_SCHEMA } from './schema.ts'
-import type { QueryInput, Reads } from './table.ts'
+import type { QueryInput, QueryPage, Reads } from './table.ts'
 
 type ListInput = {
   readonly index: IndexName
@@ -155,18 +155,15 @@ export const mergedPages = async function* (
 /** The query limit of each partition so that all together answer `limit` items. */
 export const shareOf = (limit: number, partitions: readonly unknown[]): number => Math.ceil(limit / partitions.length)
 
-export const queryAll = async (deps: TableDeps, input: Omit<QueryInput, 'cursor'>): Promise<readonly Item[]> =>
-  (await Array.fromAsync(queryPages(deps, input))).flat()
+export const queryAll = async (deps: TableDeps, input: QueryInput): Promise<readonly Item[]> =>
+  (await Array.fromAsync(queryPages(deps, input), ({ items }) => items)).flat()
 
-/** Yields a whole key range page by page, so that memory stays bounded. */
-export const queryPages = async function* (
-  deps: TableDeps,
-  input: Omit<QueryInput, 'cursor'>,
-): AsyncGenerator<readonly Item[]> {
-  let cursor: Item | undefined
+/** Yields a whole key range, or its rest after a cursor, page by page, so that memory stays bounded. */
+export const queryPages = async function* (deps: TableDeps, input: QueryInput): AsyncGenerator<QueryPage> {
+  let { cursor } = input
   do {
     const page = await deps.table.query({ ...input, cursor })
-    yield page.items
+    yield page
     cursor = page.cursor
   } while (cursor)
 }

@@ -9,8 +9,8 @@ import type { Payment } from '../../payment/payment.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../payment-status.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
-import type { Item } from '../../table/attributes.ts'
 import { idOf, ownersOf, paymentKey } from '../../table/keys.ts'
+import { queryPages } from '../../table/list-items.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { addMs, DAY_MS, END_OF_TIME, later, MINUTE_MS, type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Difference, differs, when } from '../../verdict/difference.ts'
@@ -112,14 +112,10 @@ const KEYS_COUNTED = 5_000
 
 const countOwner = async (deps: StoreDeps, owner: string, status: PaymentStatus): Promise<number> => {
   const partition = [owner, 'payment', status]
-  let count = 0
-  let cursor: Item | undefined
-  do {
-    const page = await deps.table.query({ index: 'by-status', partition, limit: KEYS_COUNTED, countOnly: true, cursor })
-    count += page.count
-    cursor = page.cursor
-  } while (cursor)
-  return count
+  const pages = queryPages(deps, { index: 'by-status', partition, limit: KEYS_COUNTED, countOnly: true })
+  let total = 0
+  for await (const { count } of pages) total += count
+  return total
 }
 
 /** Compares the counts of the shards with the payments that the index lists in each status. */

@@ -121,7 +121,7 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
     differences.push(...judged.flat())
   }
   const clientOf = (id: string) => of.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
-  for await (const rows of queryPages(deps, list)) {
+  for await (const { items: rows } of queryPages(deps, list)) {
     const keys = rows.map((row) => rowKeyOf('SUSPENSE', row))
     await judge(ownedItems(keys, await deps.table.getMany(keys)))
   }

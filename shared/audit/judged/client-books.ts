@@ -80,7 +80,7 @@ export const storedSettlements = async function* (
     return { stored, differences }
   }
   const list = { index: 'by-owner', partition: [clientId, 'settlement'], limit: PAGE } as const
-  for await (const rows of queryPages(deps, list)) {
+  for await (const { items: rows } of queryPages(deps, list)) {
     const keys = rows.map((row) => rowKeyOf('SETTLEMENT', row))
     yield read(ownedItems(keys, await deps.table.getMany(keys)))
   }
@@ -210,7 +210,7 @@ export const auditTrails = async (
   const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
   const list = { index: 'by-owner', partition: [clientId, AUDIT_RECORD_ENTITY], limit: RECORDS_READ } as const
   const subjects = new Set<string>()
-  for await (const rows of queryPages(deps, full ? list : { ...list, range })) {
+  for await (const { items: rows } of queryPages(deps, full ? list : { ...list, range })) {
     for (const row of rows) subjects.add(idOf(rowKeyOf('AUDIT', row).pk))
   }
   subjects.delete(clientId)

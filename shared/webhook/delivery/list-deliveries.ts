@@ -180,7 +180,7 @@ export const listedKeys = async (
       ? ({ index: 'by-owner', partition } as const)
       : ({ index: 'by-status', partition: [...partition, status] } as const)
   const keys: ListKey[] = []
-  for await (const items of queryPages(deps, { ...list, newestFirst: true, limit: count })) {
+  for await (const { items } of queryPages(deps, { ...list, newestFirst: true, limit: count })) {
     keys.push(...items.map(toListKey))
     if (keys.length >= count) break
   }
