@@ -47,13 +47,11 @@ const isDay = (text: string): boolean => {
 /** A time in any RFC 3339 form, as people write it. A time before 1970 or after 8999 becomes the nearest one. */
 export const AnyTimeSchema = v.pipe(
   v.string(),
-  v.rawTransform(({ dataset, addIssue, NEVER }) => {
-    const [, day = ''] = RFC_3339.exec(dataset.value) ?? []
-    const ms = isDay(day) ? Date.parse(dataset.value) : Number.NaN
-    if (!Number.isNaN(ms)) return timestampOf(Math.min(Math.max(ms, 0), LATEST_FOREIGN_MS - 1))
-    addIssue({ message: 'must be an RFC 3339 time' })
-    return NEVER
-  }),
+  v.check(
+    (text) => isDay(RFC_3339.exec(text)?.[1] ?? '') && !Number.isNaN(Date.parse(text)),
+    'must be an RFC 3339 time',
+  ),
+  v.transform((text) => timestampOf(Math.min(Math.max(Date.parse(text), 0), LATEST_FOREIGN_MS - 1))),
 )
 
 /** The table's `ttl` of an item that is kept this long, in whole seconds. */

@@ -103,12 +103,8 @@ export const EventFeedQuery = v.object({
   after: v.optional(
     v.pipe(
       v.string(),
-      v.rawTransform(({ dataset, addIssue, NEVER }) => {
-        const cursor = parseFeedCursor(dataset.value)
-        if (cursor !== undefined) return cursor
-        addIssue({ message: 'after must be the `next` of an earlier answer' })
-        return NEVER
-      }),
+      v.transform(parseFeedCursor),
+      v.check((cursor) => cursor !== undefined, 'after must be the `next` of an earlier answer'),
     ),
   ),
   since: v.optional(AnyTimeSchema),
