@@ -49,9 +49,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'A longer span only reads more; what it adds is read within thirty days anyway.': [
     'shared/audit/judged/client-books.ts LATELY_MS: bound moved 7ecc7f03',
   ],
-  'The comparison of bytes is a short cut: any other body is compared field by field, with the same result.': [
-    'shared/audit/judged/audit-event.ts bodyOf: field swapped 9f774c0b',
-  ],
   "The table answers a subject's records in the order of their times already.": [
     'shared/operator/audit-record-store.ts oldestFirst: condition false cf225600',
   ],

@@ -85,13 +85,20 @@ describe('the audit trail', () => {
     expect(await audited()).toStrictEqual(WHOLE)
   })
 
-  it('finds a client that changed without a record, and shows both values', async () => {
+  it('finds a client that changed without a record, and shows both values but no bank details', async () => {
     const { deps, clientId } = await aTrail()
-    await putRaw(deps, { ...(await rawItem(deps, clientKey(clientId))), name: 'three' })
+    const row = await rawItem(deps, clientKey(clientId))
+    const bank = { bankName: 'BNI', bankAccountNo: '6660001', bankAccountName: 'PT', since: deps.now() }
+    await putRaw(deps, { ...row, name: 'three', bank })
 
     const { differences } = await auditLedger(deps, clientId)
 
-    expect(differences).toStrictEqual([{ what: 'client.name', id: clientId, expected: '"two"', found: '"three"' }])
+    const hidden = { id: clientId, expected: 'as in its audit record', found: 'different' }
+    expect(differences).toStrictEqual([
+      { what: 'client.name', id: clientId, expected: '"two"', found: '"three"' },
+      { what: 'client.bank', ...hidden },
+      { what: 'client.bank_since', ...hidden },
+    ])
   })
 
   it('finds a missing record, even the newest, and a missing head', async () => {
