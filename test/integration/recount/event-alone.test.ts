@@ -57,31 +57,33 @@ describe('a pending payment whose event exists after a restore', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it.each([
-    ['suspense holds every capture that the provider shows', { hasFailed: false, hasSecond: true }],
-    ['the payment has ended in another way', { hasFailed: true, hasSecond: false }],
-  ])('is named in the refusal when %s', async (_, { hasFailed, hasSecond }) => {
-    const { deps, client, paid, close, restore } = await eventAlone({ hasFailed })
-    await restore({ hasSecond })
-    if (hasFailed) await close('expired')
+  type Scene = Awaited<ReturnType<typeof eventAlone>>
+  const shown =
+    (wrong: Partial<ProviderPayment>) =>
+    ({ deps: { provider }, paid: { providerPaymentId: id } }: Scene) => {
+      const captured = provider.payments.get(id)
+      if (captured) provider.payments.set(id, { ...captured, ...wrong })
+    }
+  const alteredEvent = async ({ deps, paid: { payment } }: Scene) => {
+    const event = await rawItem(deps, eventKey(payment.paymentId, 'payment.succeeded'))
+    await putRaw(deps, { ...event, body: String(event?.['body']).replace(`:${payment.notionalMinor},`, ':1,') })
+  }
 
-    const fieldErrors = { expected: [`event of ${paid.payment.paymentId}`] }
-    await expectRefused(deps, client, await differencesOf(deps, client), { code: 'validation', fieldErrors })
-  })
+  it.each<[string, (scene: Scene) => unknown, { readonly hasFailed?: true; readonly hasSecond?: true }?]>([
+    ['suspense holds every capture that the provider shows', () => undefined, { hasSecond: true }],
+    ['the payment has ended in another way', ({ close }) => close('expired'), { hasFailed: true }],
+    ['its event has another amount', alteredEvent],
+    ['the provider shows another amount', shown({ capturedMinor: minor(1) })],
+    ['the provider shows another currency', shown({ currency: 'USD' })],
+    ['the capture is another payment’s', shown({ reference: referenceOf(paymentIdForKey(aClientId(), 'another'), 1) })],
+    ['the provider has received no money', shown({ status: 'open' })],
+  ])('is not credited, and is named in the refusal, when %s', async (_, happens, options = {}) => {
+    const scene = await eventAlone(options)
+    await scene.restore(options)
+    await happens(scene)
 
-  it.each<[string, Partial<ProviderPayment>]>([
-    ['is of another amount', { capturedMinor: minor(1) }],
-    ['is in another currency', { currency: 'USD' }],
-    ['is of another payment', { reference: referenceOf(paymentIdForKey(aClientId(), 'another'), 1) }],
-    ['has received no money', { status: 'open' }],
-  ])('is not credited with a provider payment that %s', async (_, wrong) => {
-    const { deps, client, paid, restore } = await eventAlone()
-    await restore()
-    const captured = deps.provider.payments.get(paid.providerPaymentId)
-    if (captured) deps.provider.payments.set(paid.providerPaymentId, { ...captured, ...wrong })
-
-    const fieldErrors = { expected: [`event of ${paid.payment.paymentId}`] }
-    await expectRefused(deps, client, await differencesOf(deps, client), { code: 'validation', fieldErrors })
+    const fieldErrors = { expected: [`event of ${scene.paid.payment.paymentId}`] }
+    await expectRefused(scene.deps, scene.client, { code: 'validation', fieldErrors })
   })
 
   it('waits for a provider that does not answer', async () => {
@@ -90,18 +92,7 @@ describe('a pending payment whose event exists after a restore', () => {
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
 
     const message = expect.stringContaining('nothing was written; try again') as unknown
-    await expectRefused(deps, client, await differencesOf(deps, client), { code: 'network', message })
-  })
-
-  it('is named in the refusal when its event has another amount', async () => {
-    const { deps, client, paid, restore } = await eventAlone()
-    await restore()
-    const { paymentId, notionalMinor } = paid.payment
-    const event = await rawItem(deps, eventKey(paymentId, 'payment.succeeded'))
-    await putRaw(deps, { ...event, body: String(event?.['body']).replace(`:${notionalMinor},`, ':1,') })
-
-    const fieldErrors = { expected: [`event of ${paymentId}`] }
-    await expectRefused(deps, client, await differencesOf(deps, client), { code: 'validation', fieldErrors })
+    await expectRefused(deps, client, { code: 'network', message })
   })
 
   it('is not changed when the event is deleted before the recount writes', async () => {

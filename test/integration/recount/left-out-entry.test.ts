@@ -3,13 +3,11 @@
  * taken away before the sweep and put back after it, as a slow commit would have it.
  */
 import { describe, expect } from 'vitest'
-import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import { readClientBook } from '../../../shared/books/get-books.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
-import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { settlementEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { entryKey, type Key, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
@@ -22,7 +20,7 @@ import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
-import { recount } from './torn-world.ts'
+import { differencesOf, recount } from './recounted.ts'
 
 /** A settlement of two payments, and a third one of its window that it does not have. */
 const settledWithout = async (deps: TestDeps, client: Client) => {
@@ -132,10 +130,10 @@ it('a recount puts back an entry that a settlement has taken, and credits nothin
   const payment = await aSucceededPayment(deps, client)
   await sweptADayLater(deps, client)
   for (const key of keysOf(payment)) await deps.table.write(remove(key, exists))
-  const { differences } = await auditLedger(deps, client.clientId)
+  const differences = await differencesOf(deps, client)
 
-  const expected = differences.filter(({ found }) => found === 'missing')
-  await recountLedger(deps, { clientId: client.clientId, expected, operator: 'ana' })
+  const missing = differences.filter(({ found }) => found === 'missing')
+  await recount(deps, client, missing)
 
   await expectBalanced(deps, client.clientId)
 })

@@ -1,6 +1,7 @@
 /** Goal: a recount writes what the audit expects, or nothing. Method: a client in memory whose rows are changed by hand. */
 
 import { describe, expect, test } from 'vitest'
+import { judgeById } from '../../../shared/audit/judged/audit-payments.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
 import { standingFigures } from '../../../shared/journal/entry.ts'
@@ -13,7 +14,7 @@ import { entriesOf, moneyOf } from '../../../shared/posting/payment-entries.ts'
 import { entryKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
-import type { Difference } from '../../../shared/verdict/difference.ts'
+import { type Difference, MAX_DIFFERENCES } from '../../../shared/verdict/difference.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { depsWithLateIndexes, type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { adjusted, aRefund } from '../../support/money-rows.ts'
@@ -22,6 +23,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { differencesOf, expectRefused, recount, removeEvent } from './recounted.ts'
+import { toldClient } from './torn-world.ts'
 
 const world = async () => {
   const deps = memoryDeps()
@@ -79,7 +81,7 @@ describe('recount-ledger', () => {
     ['is of suspense', [{ what: 'suspense.held_minor', id: 'py-1', expected: 1, found: 0 }], /does not repair/],
     ['is of a record', [{ what: 'audit_record', id: 'x', expected: 'a complete chain', found: '' }], /does not repair/],
   ])('refuses a difference that %s, and writes nothing', async ([, expected, message], { deps, client }) => {
-    await expectRefused(deps, client, expected, { message: expect.stringMatching(message) })
+    await expectRefused(deps, client, { message: expect.stringMatching(message) }, expected)
   })
 
   it('refuses a credit that the index of open payments lists ninety seconds later', async () => {
@@ -104,14 +106,14 @@ describe('recount-ledger', () => {
     await addPaidOut(deps, client)
     const found = await differencesOf(deps, client)
 
-    await expectRefused(deps, client, found.slice(0, 1), { message: expect.stringContaining('the audit finds more') })
+    await expectRefused(deps, client, { message: expect.stringContaining('the audit finds more') }, found.slice(0, 1))
   })
 
   it('refuses with the name of what an operator must repair, and writes no figure', async ({ deps, client }) => {
     await tornAdjustment(deps, client)
 
     const fieldErrors = { expected: [expect.stringMatching(/^entry of /) as unknown] }
-    await expectRefused(deps, client, await differencesOf(deps, client), { code: 'validation', fieldErrors })
+    await expectRefused(deps, client, { code: 'validation', fieldErrors })
   })
 })
 
@@ -149,7 +151,28 @@ it.for(Object.entries(OVERTAKING))(
 
     await expect(recount(overtaken, client, differences)).rejects.toMatchObject({ code: 'conflict' })
 
-    await recount(deps, client, await differencesOf(deps, client))
+    await recount(deps, client)
     await expectBalanced(deps, client.clientId)
   },
 )
+
+const ENDPOINTS = 20
+const PAYMENTS = MAX_DIFFERENCES / ENDPOINTS + 1
+
+it('a recount repairs named differences even if the audit has more differences than it lists', async () => {
+  const { deps, client } = await toldClient(ENDPOINTS)
+  const named: Difference[] = []
+  for (let at = 0; at < PAYMENTS; at++) {
+    const { payment } = await creditedPayment(deps, client)
+    for (const { pk, sk } of deps.stored.items('DELIVERY#')) {
+      await deps.table.write(remove({ pk: String(pk), sk: String(sk) }, exists))
+    }
+    const [judged] = await judgeById(deps, client, [payment.paymentId])
+    expect(judged?.differences).toHaveLength(ENDPOINTS)
+    named.push(...(judged?.differences.slice(0, 1) ?? []))
+  }
+
+  const { written } = await recount(deps, client, named)
+
+  expect(written).toStrictEqual(named)
+})

@@ -12,14 +12,19 @@ import type { TestDeps } from '../../support/test-deps.ts'
 export const differencesOf = async (deps: TestDeps, { clientId }: Client): Promise<readonly Difference[]> =>
   (await auditLedger(deps, clientId)).differences
 
-export const recount = (deps: TestDeps, { clientId }: Client, expected: readonly Difference[]) =>
-  recountLedger(deps, { clientId, expected, operator: 'ana' })
+/** Recounts these differences; unless they are given, all that the audit shows. */
+export const recount = async (deps: TestDeps, client: Client, given?: readonly Difference[]) => {
+  const expected = given ?? (await differencesOf(deps, client))
+  if (expected.length === 0) return { written: [], left: [] }
+  return recountLedger(deps, { clientId: client.clientId, expected, operator: 'ana' })
+}
 
-/** The recount refuses these differences, and writes nothing. */
-export const expectRefused = async (deps: MemoryDeps, client: Client, of: readonly Difference[], refusal: object) => {
+/** The recount refuses these differences, or all that the audit shows, and writes nothing. */
+export const expectRefused = async (deps: MemoryDeps, client: Client, refusal: object, of?: readonly Difference[]) => {
+  const expected = of ?? (await differencesOf(deps, client))
   deps.changes.length = 0
 
-  await expect(recount(deps, client, of)).rejects.toMatchObject(refusal)
+  await expect(recount(deps, client, expected)).rejects.toMatchObject(refusal)
 
   expect(deps.changes).toStrictEqual([])
 }

@@ -14,8 +14,9 @@ import type { MemoryDeps } from '../../support/memory-deps.ts'
 import { create, payFirst } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { sampleOf } from '../../support/runs.ts'
+import { recount } from './recounted.ts'
 import { FLOWS, hearCallbacks, hearEverything, syncRows } from './torn-flows.ts'
-import { expectHealed, recordTransactions, recount, toldClient, tornOf, tornStates } from './torn-world.ts'
+import { expectHealed, recordTransactions, toldClient, tornOf, tornStates } from './torn-world.ts'
 
 describe.each(Object.entries(FLOWS))('a restore in the midst of a payment that %s', async (_, flow) => {
   const torn = await tornOf(flow)
@@ -92,7 +93,10 @@ describe.each([
   )
 })
 
-type Meeting = { readonly when: 'before' | 'after'; readonly meet: (deps: MemoryDeps, client: Client) => Promise<void> }
+type Meeting = {
+  readonly when: 'before' | 'after'
+  readonly meet: (deps: MemoryDeps, client: Client) => Promise<unknown>
+}
 
 const die = async (): Promise<void> => {
   throw new Error('the worker died')

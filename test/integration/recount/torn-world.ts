@@ -1,9 +1,7 @@
 import { expect } from 'vitest'
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
-import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { creditedOf, readLedger } from '../../../shared/ledger/ledger-store.ts'
-import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import type { Key } from '../../../shared/table/keys.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { Timestamp } from '../../../shared/time.ts'
@@ -140,13 +138,6 @@ export const tornOf = async (flow: Flow) => {
   const whole = recorded.at(-1)
   if (whole === undefined) throw new Error('the flow made no transaction')
   return { client, states, end: await rest(worldOf([whole], [whole.written.map(() => true)]), client) }
-}
-
-/** What the audit shows is recounted. */
-export const recount = async (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>): Promise<void> => {
-  const { balanced, differences } = await auditLedger(deps, clientId)
-  if (balanced === true) return
-  await recountLedger(deps, { clientId, expected: differences, operator: 'ana' })
 }
 
 /** The next day's settlement is made, and every settlement passes the payout gate: nothing is stuck. */
