@@ -2,10 +2,8 @@ import type { LogCode } from './log.ts'
 
 export const METRIC_NAMESPACE = 'PaymentGateway'
 
-type MetricUnit = 'Count' | 'Milliseconds' | 'None'
-
 type MetricSpec = {
-  readonly unit: MetricUnit
+  readonly unit: 'Count' | 'Milliseconds' | 'None'
   /** CloudWatch counts each set of dimensions as its own metric. Every metric also has the stage. */
   readonly dimensionSets: readonly (readonly string[])[]
 }

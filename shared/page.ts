@@ -48,7 +48,6 @@ export const pageOf = (params: { readonly page: number; readonly per_page: numbe
 
 export const firstOfPage = ({ page, perPage }: Page): number => (page - 1) * perPage
 
-/** The page of a whole list. */
 export const ofPage = <One>(all: readonly One[], page: Page): readonly One[] =>
   all.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
 

@@ -35,7 +35,6 @@ export const dayNumber = (at: Timestamp): number => Math.floor(epochMs(at) / DAY
 /** The longest lag of an index, when its writes are throttled. */
 const LONGEST_LAG_MS = 100 * SECOND_MS
 
-/** How long an index may lag behind the books. */
 type Lag = (books: ClientBooks, now: Timestamp) => number
 
 /** The longest lag, because the ledger does not store when a count by status changed. */
@@ -128,7 +127,6 @@ const paymentsPart = (deps: AuditDeps, books: ClientBooks, name: string, between
   },
 })
 
-/** Payments that were created on a day, and events that fired on it. */
 const dayParts = (deps: AuditDeps, books: ClientBooks, day: number): readonly Part[] => {
   const start = timestampOf(day * DAY_MS)
   const name = start.slice(0, 10)
@@ -153,7 +151,6 @@ export const ALL_SLICES: DueSlices = () => true
 const TRAILS = 'trails'
 export const SUSPENSE = 'suspense'
 
-/** The suspense items of one client's payments. */
 const suspensePart = (deps: AuditDeps, clientId: ClientId): Part => ({
   key: SUSPENSE,
   judge: async () => {

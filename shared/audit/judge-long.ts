@@ -7,7 +7,6 @@ import type { AuditDeps } from './audit-parts.ts'
 import { auditSettlement, RecountSchema, recountSettlement } from './judged/audit-settlement.ts'
 import type { ClientBooks, StoredSettlement } from './judged/client-books.ts'
 
-/** How long one run recounts. */
 const RUN_MS = 2 * MINUTE_MS
 /** The most differences that the verdict keeps between runs. */
 const MAX_KEPT = 50

@@ -129,7 +129,6 @@ export const getBooks = async (deps: BooksDeps, input: BooksInput): Promise<obje
   return { csv: csv(COLUMNS, [lineOf(clientId, checked)]) }
 }
 
-/** Figures, and each place where their sources disagree. */
 type CheckedBook = { readonly book: Book; readonly differences: readonly Difference[] }
 
 const NOTHING: CheckedBook = { book: {}, differences: [] }

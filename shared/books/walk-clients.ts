@@ -10,7 +10,6 @@ import { TimestampSchema } from '../time.ts'
 
 const Position = v.strictObject({ clientId: ClientIdSchema, createdAt: TimestampSchema })
 
-/** A client's position among all clients, oldest first. */
 type ClientPosition = v.InferOutput<typeof Position>
 
 /** What the cursor of every report on all clients has: the period, and the last client. Nothing is stored in the table. */

@@ -21,7 +21,6 @@ export const parseKeyId = (id: string): KeyId => parseId(KeyIdSchema, id, 'api k
 
 /** `read_only` keys get 403 for every request that is no GET. */
 export const KEY_PERMISSIONS = ['full', 'read_only'] as const
-type KeyPermissions = (typeof KEY_PERMISSIONS)[number]
 
 /** A stored API key. The key itself is shown once, when it is issued, and never stored. */
 export const ApiKeySchema = v.object({
@@ -74,7 +73,7 @@ export const listApiKeys = async (deps: TableDeps, clientId: ClientId, page: Pag
 type NewKey = {
   readonly clientId: ClientId
   readonly operator: string
-  readonly permissions?: KeyPermissions | undefined
+  readonly permissions?: (typeof KEY_PERMISSIONS)[number] | undefined
   /** Null: never expires. Undefined: the stage's default. */
   readonly expiresInSeconds?: number | null | undefined
 }

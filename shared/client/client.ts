@@ -24,7 +24,6 @@ export const BankSchema = v.object({
 export type Bank = v.InferOutput<typeof BankSchema>
 export type BankAccount = Omit<Bank, 'since' | 'isChange'>
 
-/** A merchant: the tenant of every request. */
 export const ClientSchema = v.object({
   clientId: ClientIdSchema,
   name: v.string(),

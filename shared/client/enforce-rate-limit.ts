@@ -21,7 +21,6 @@ export const pointsOf = (units: number): number => Math.ceil(units / UNITS_A_POI
 
 /** The part of its limit that a client may use without a write. */
 const UNCOUNTED_PART = 1 / 4
-/** How long an environment remembers the counter. */
 const COUNTER_FRESH_SECONDS = 10
 const COUNTER_LIMIT = 1_000
 

@@ -11,7 +11,6 @@ export type Turn = 'check' | 'skip' | 'later'
 /** What happens to each of the next items now, by its place; `retryAt`: when more may be checked. */
 export type Admission = { readonly turns: readonly Turn[]; readonly retryAt: Timestamp | undefined }
 
-/** One kind of due work: how an item is handled, and how many at a time. */
 export type DueKind = {
   readonly work: CheckedWork
   readonly atATime: (deps: Deps) => number

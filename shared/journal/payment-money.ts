@@ -8,7 +8,6 @@ import { type Figures, lessFigures, type PaymentMoney, standingFigures } from '.
 export const MOVEMENT_TYPES = ['refund', 'chargeback', 'reversal', 'dispute_won'] as const
 
 export const REVERSAL_KINDS = ['voided', 'reversed', 'refund', 'chargeback'] as const
-type ReversalKind = (typeof REVERSAL_KINDS)[number]
 
 /** The effect of one provider row on a payment. A row can move a payment twice: as it is, and when it is voided. */
 export const MovementSchema = v.object({
@@ -34,7 +33,7 @@ export const MAX_MOVEMENTS = 50
 
 /** One provider row about a paid payment. `reversal`: a row that became VOIDED or REVERSED. */
 export type MoneyRow = Omit<Movement, 'tookMinor' | 'leftMinor' | 'postedAt' | 'clawedMinor'> & {
-  readonly kind?: ReversalKind | undefined
+  readonly kind?: (typeof REVERSAL_KINDS)[number] | undefined
   readonly createdAt?: Timestamp | undefined
 }
 

@@ -9,7 +9,6 @@ import type { Step } from '../table/step.ts'
 
 type AlertDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
 
-/** The fields of a provider row that the house journal keeps. */
 type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'>
 
 type ProviderRow = Pick<ProviderTransaction, 'transactionId' | 'createdAt' | 'updatedAt' | 'providerMinor'>

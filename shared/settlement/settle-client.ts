@@ -118,10 +118,7 @@ export const triggerSettlement = async (
   )
 }
 
-type SettleDeps = AssumeDeps &
-  SumDeps &
-  RecordDeps &
-  Pick<Deps, 'stage' | 'table' | 'queues' | 'randomBytes' | 'now' | 'log'>
+type SettleDeps = AssumeDeps & SumDeps & RecordDeps & Pick<Deps, 'queues' | 'randomBytes'>
 
 type SettleTrigger = {
   /** The operator of a manual trigger, which gets an audit record. Absent for the sweep. */

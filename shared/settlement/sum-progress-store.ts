@@ -34,11 +34,7 @@ export const keepSum = async (
   { sums, position, end }: KeptSum,
 ): Promise<void> => {
   const progress = { start: settledUntil, end, sums, ...(position && { position }) }
-  await deps.table.write(
-    update(
-      windowKey(clientId),
-      { set: { progress, progressNumber: (progressNumber ?? 0) + 1 } },
-      all(equals('settledUntil', settledUntil), unchanged('progressNumber', progressNumber)),
-    ),
-  )
+  const changes = { set: { progress, progressNumber: (progressNumber ?? 0) + 1 } }
+  const isAsRead = all(equals('settledUntil', settledUntil), unchanged('progressNumber', progressNumber))
+  await deps.table.write(update(windowKey(clientId), changes, isAsRead))
 }

@@ -8,7 +8,6 @@ type SuspenseDeps = Pick<Deps, 'table' | 'alerts' | 'log'>
 
 type MovedBy = { readonly transactionId: string; readonly type: string; readonly amountMinor: Minor }
 
-/** What an item is about, as far as it is known. */
 export type NamedPayment = Pick<Suspense, 'paymentId' | 'clientId'>
 
 type About<Cause> = { readonly cause: Cause; readonly payment: NamedPayment | undefined; readonly now: Timestamp }

@@ -60,7 +60,6 @@ export const claimSuspenseAlert = async (
 export const endSuspenseAlert = (deps: TableDeps, suspenseId: string) =>
   deps.table.write(update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')))
 
-/** The item's status and amounts are unchanged. */
 const asRead = ({ status, postedMinor, refundedMinor, isVoid }: Suspense): Condition =>
   all(
     equals('status', status),

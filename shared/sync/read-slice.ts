@@ -133,7 +133,6 @@ export const readSlice = async (run: SyncRun, claimed: Slice): Promise<SliceEnd>
 /** Counts of a run, as logged. `passed_over`: rows that concern no payment, or are not decided yet. */
 type Tally = { transactions: number; unanswered: number; passed_over: number; failed: number }
 
-/** One worker's run over jobs of the sync. */
 export type SyncRun = {
   readonly deps: NewsDeps & Pick<Deps, 'monotonicMs' | 'sleep' | 'memory'>
   readonly budget: CallBudget

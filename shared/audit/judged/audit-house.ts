@@ -15,7 +15,6 @@ import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../..
 import { type Difference, differs, when } from '../../verdict/difference.ts'
 import { type OwnedItem, ownedItems, readTrail } from './client-books.ts'
 
-/** A difference of the house, and its client if it has one. */
 type HouseDifference = { readonly clientId: string | undefined; readonly difference: Difference }
 
 const ofClient = (clientId: string | undefined, differences: readonly Difference[]): readonly HouseDifference[] =>

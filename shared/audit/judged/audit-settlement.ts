@@ -70,7 +70,6 @@ const SUMS = v.keyof(EntrySumsSchema).options
 
 const sumName = (field: (typeof SUMS)[number]) => `settlement.${attributeName(field)}`
 
-/** Whether a difference is of a settlement's sums and its entries. */
 export const isOfSums = ({ what }: Difference): boolean => SUMS.map(sumName).includes(what)
 
 /** The table keeps no order of a total's members. */

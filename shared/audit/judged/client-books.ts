@@ -144,7 +144,6 @@ const auditClientRecord = (client: Client, records: readonly AuditRecord[]): rea
 const PAGE = 500
 
 export type OwnedItem = {
-  /** The key in the index. */
   readonly key: Key
   /** The item in the table now; undefined when it is missing. */
   readonly item: Item | undefined

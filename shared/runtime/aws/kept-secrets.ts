@@ -40,12 +40,11 @@ export const secretsManager = (client: SecretsManagerClient, monotonicMs: () => 
 
 export const UNSEALED_MS = 5 * 60_000
 const CACHE_LIMIT = 1_000
-type Unsealed = { readonly secret: Promise<string | undefined>; readonly until: number }
 type Key = { readonly client: KMSClient; readonly arn: string | undefined; readonly stage: string }
 
 /** Seals with KMS under the stage's key. Unsealed secrets are cached for five minutes, failures are not. */
 export const kmsSealer = ({ client, arn, stage }: Key, monotonicMs: () => number): Sealer => {
-  const cache = new Map<string, Unsealed>()
+  const cache = new Map<string, { readonly secret: Promise<string | undefined>; readonly until: number }>()
   const KeyId = () => {
     assertInvariant(arn !== undefined, 'a function that seals or unseals needs the key ARN')
     return arn

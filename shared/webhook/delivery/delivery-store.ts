@@ -106,15 +106,10 @@ export const postponeDelivery = async (
   dueAt: Timestamp,
   resends: number | undefined,
 ): Promise<boolean> => {
-  const { applied } = await deps.table.write(
-    update(
-      deliveryKey(delivery.deliveryId),
-      // Overdue deliveries are listed, because operators look for them.
-      { set: { dueAt, resends, status: delivery.status }, remove: [UNLISTED_FIELD] },
-      all(isStatus(delivery.status), equals('dueAt', delivery.dueAt)),
-    ),
-  )
-  return applied
+  // Overdue deliveries are listed, because operators look for them.
+  const changes = { set: { dueAt, resends, status: delivery.status }, remove: [UNLISTED_FIELD] }
+  const isDue = all(isStatus(delivery.status), equals('dueAt', delivery.dueAt))
+  return (await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, isDue))).applied
 }
 
 /** Removes a published alert from due work. Refused when a new round has begun: its due time must stay. */

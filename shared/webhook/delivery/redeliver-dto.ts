@@ -8,7 +8,6 @@ import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery.ts'
 import type { RedeliveredDto } from './own-delivery-dto-schema.ts'
 
 const FINISHED_STATUSES = DELIVERY_STATUSES.filter((status) => status !== 'scheduled')
-type FinishedStatus = Exclude<DeliveryStatus, 'scheduled'>
 
 /** The payload of an operator's `redeliver` (design section 7). */
 export const RedeliverFields = v.object({
@@ -22,7 +21,7 @@ export const RedeliverFields = v.object({
 export type SinceRequest = {
   readonly since: Timestamp
   /** Only deliveries of this status; by default all that the endpoint did not get. */
-  readonly status: FinishedStatus | undefined
+  readonly status: Exclude<DeliveryStatus, 'scheduled'> | undefined
   readonly cursor: string | undefined
 }
 

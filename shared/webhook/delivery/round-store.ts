@@ -50,11 +50,8 @@ export const keepEvent = async (
   if (now < addMs(firedAt, RETENTION.eventMs - RETENTION.keepMs)) return undefined
   const item = await deps.table.getFields(eventKey(paymentId, name), ['ttl'])
   if (Number(item?.['ttl']) > expiresAfter(now, RETENTION.keepMs)) return undefined
-  return update(
-    eventKey(paymentId, name),
-    { set: { ttl: expiresAfter(now, RETENTION.eventMs) } },
-    above('ttl', expiresAfter(now, 0)),
-  )
+  const set = { ttl: expiresAfter(now, RETENTION.eventMs) }
+  return update(eventKey(paymentId, name), { set }, above('ttl', expiresAfter(now, 0)))
 }
 
 export const ROUNDS_A_DAY = 10

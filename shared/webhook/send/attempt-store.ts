@@ -27,30 +27,17 @@ export const claimAttempt = async (
   delivery: Delivery,
   claim: Claim,
 ): Promise<Delivery | undefined> => {
-  const outcome = await deps.table.write(
-    update(
-      deliveryKey(delivery.deliveryId),
-      { set: { claimToken: claim.token, claimedUntil: claim.until } },
-      unclaimed(delivery),
-    ),
-  )
+  const changes = { set: { claimToken: claim.token, claimedUntil: claim.until } }
+  const outcome = await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, unclaimed(delivery)))
   const ours = outcome.applied || outcome.item?.['claimToken'] === claim.token
   return ours ? v.parse(DeliverySchema, outcome.item) : undefined
 }
 
 /** Ends a delivery whose endpoint is disabled or deleted. False when its attempt was claimed or made meanwhile. */
 export const skipDelivery = async (deps: StoreDeps, delivery: Delivery): Promise<boolean> => {
-  const { applied } = await deps.table.write(
-    update(
-      deliveryKey(delivery.deliveryId),
-      {
-        set: { status: 'skipped', ttl: expiresAfter(deps.now(), RETENTION.deliveryMs) },
-        remove: [...SCHEDULE_FIELDS, UNLISTED_FIELD],
-      },
-      unclaimed(delivery),
-    ),
-  )
-  return applied
+  const set = { status: 'skipped', ttl: expiresAfter(deps.now(), RETENTION.deliveryMs) }
+  const changes = { set, remove: [...SCHEDULE_FIELDS, UNLISTED_FIELD] }
+  return (await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, unclaimed(delivery)))).applied
 }
 
 export type AfterAttempt =
@@ -85,23 +72,13 @@ const onItsClaim = ({ claimToken }: Delivery, { number }: DeliveryAttempt): Cond
 
 /** Ends a delivery by its first attempt, in one write. The SDK's retry of a lost answer is refused. */
 const storeFirstSuccess = async (deps: TableDeps, claimed: Delivery, attempt: DeliveryAttempt): Promise<boolean> => {
-  const outcome = await deps.table.write(
-    update(
-      deliveryKey(claimed.deliveryId),
-      {
-        set: {
-          [UNLISTED_FIELD]: 'succeeded',
-          attempts: attempt.number,
-          success: toItem(attempt),
-          ...keptSince(attempt),
-        },
-        // Due work lists deliveries that take long.
-        remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS, 'status'],
-      },
-      onItsClaim(claimed, attempt),
-    ),
-  )
-  return outcome.applied || (outcome.item && v.parse(DeliverySchema, outcome.item).success)?.number === attempt.number
+  const { number } = attempt
+  const set = { [UNLISTED_FIELD]: 'succeeded', attempts: number, success: toItem(attempt), ...keptSince(attempt) }
+  // Due work lists deliveries that take long.
+  const changes = { set, remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS, 'status'] }
+  const step = update(deliveryKey(claimed.deliveryId), changes, onItsClaim(claimed, attempt))
+  const { applied, item } = await deps.table.write(step)
+  return applied || v.parse(v.optional(DeliverySchema), item)?.success?.number === number
 }
 
 /** Writes an attempt's result in one transaction. False when its claim has expired and it counts as lost. */
