@@ -11,7 +11,7 @@ import { type Timestamp, TimestampSchema } from '../time.ts'
 import { allShards, type ShardPlace } from './shard-store.ts'
 import { WindowSchema } from './window-store.ts'
 
-const Closed = v.object({ closedUntil: TimestampSchema })
+export const FenceSchema = v.object({ closedUntil: TimestampSchema })
 
 const raised = (end: Timestamp) => ({ set: { closedUntil: end } })
 const isLower = (end: Timestamp) => below('closedUntil', end)
@@ -19,7 +19,7 @@ const isLower = (end: Timestamp) => below('closedUntil', end)
 /** Raises a fence, unless another run raised it as high or higher. Throws when there is no item. */
 const raise = async (deps: TableDeps, step: Step, end: Timestamp): Promise<Item> => {
   const { item } = await deps.table.write(step)
-  const { closedUntil = '' } = ifValid(Closed, item) ?? {}
+  const { closedUntil = '' } = ifValid(FenceSchema, item) ?? {}
   assertInvariant(item !== undefined && closedUntil >= end, 'a ledger item has no fence')
   return item
 }

@@ -11,7 +11,7 @@ import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
 import { type InLane, newDelivery, putDelivery, sendDeliveryMessages } from '../webhook/delivery/delivery-store.ts'
 import { type Endpoint, laneOf, subscribes } from '../webhook/endpoint/endpoint.ts'
 import { liveEndpoints } from '../webhook/endpoint/endpoint-store.ts'
-import type { NewsSource, Payment } from './payment.ts'
+import type { Payment } from './payment.ts'
 import { movementData, toWebhookData } from './payment-dto.ts'
 
 /** `cancelled` has none: the spec lists three (spec 6.1). */
@@ -82,12 +82,10 @@ const announce = async (
   return { steps: { event, ...Object.fromEntries(puts) }, deliveries, freshUntil }
 }
 
-export const announcementOf = async (
-  deps: AnnounceDeps,
-  payment: Payment,
-  firedAt: Timestamp,
-): Promise<Announcement> => {
+/** Announces the payment's last transition. */
+export const announcementOf = async (deps: AnnounceDeps, payment: Payment): Promise<Announcement> => {
   const name = EVENT_OF[payment.status]
+  const firedAt = payment.transitions.at(-1)?.at ?? payment.createdAt
   return name === undefined
     ? { steps: {}, deliveries: [], freshUntil: addMs(firedAt, FRESH_MS) }
     : announce(deps, name, payment, { data: toWebhookData(payment), firedAt })
@@ -120,26 +118,21 @@ export const sendAnnounced = async (
   }
 }
 
-type Transition = {
-  readonly status: 'succeeded' | 'failed' | 'expired' | 'cancelled'
-  readonly at: Timestamp
-  readonly source: NewsSource
-}
-
-/** Commits a payment's terminal status with its event and deliveries, and then sends these. */
+/** Commits the transition that ended a payment, with its event and deliveries, and then sends these. */
 export const commitTransition = async (
   deps: AnnounceDeps & Pick<Deps, 'queues' | 'log'>,
   payment: Payment,
-  { status, at, source }: Transition,
   steps: Steps<string>,
 ) => {
-  const announcement = await announcementOf(deps, payment, at)
+  const ended = payment.transitions.at(-1)
+  assertInvariant(ended !== undefined && ended.status !== 'pending', 'a payment ends by its last transition')
+  const announcement = await announcementOf(deps, payment)
   const outcome = await transactWhileFresh(deps, { ...steps, ...announcement.steps }, announcement.freshUntil)
   if (outcome.applied === true) {
     // With 0 deliveries, this line shows that no endpoint of the merchant gets the event.
     const deliveries = announcement.deliveries.length
-    const { failureReason: failure_reason } = payment
-    deps.log.info(`payment.${status}`, { ...loggedPayment(payment), source, deliveries, failure_reason })
+    const fields = { source: ended.source, deliveries, failure_reason: payment.failureReason }
+    deps.log.info(`payment.${ended.status}`, { ...loggedPayment(payment), ...fields })
     await sendAnnounced(deps, announcement)
   }
   return outcome

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
 import { figuresOf, lessFigures, standingFigures } from '../journal/entry.ts'
+import { FenceSchema } from '../ledger/fence-store.ts'
 import { moveCredit, shardOf } from '../ledger/shard-store.ts'
 import { readWindow } from '../ledger/window-store.ts'
 import { type Minor, plus, ZERO } from '../money.ts'
@@ -10,7 +11,7 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
-import { later, type Timestamp, TimestampSchema } from '../time.ts'
+import { later, type Timestamp } from '../time.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
 import { replayMovements } from './reversal-after.ts'
@@ -78,8 +79,6 @@ const stepsOf = (planned: readonly Planned[], postedAt: Timestamp): Steps<string
   return Object.assign({}, ...steps)
 }
 
-const Fence = v.object({ closedUntil: TimestampSchema })
-
 /** A settlement raises the fence once, so a later try succeeds. */
 const MAX_TRIES = 4
 
@@ -91,7 +90,7 @@ const postTogether = async (deps: StoreDeps, postings: readonly Posting[]): Prom
     const outcome = await deps.table.transact(stepsOf(planned, postedAt))
     if (outcome.applied) return planned
     if (outcome.refusedBy !== 'ledger') return 'refused'
-    postedAt = later(deps.now(), v.parse(Fence, outcome.item).closedUntil)
+    postedAt = later(deps.now(), v.parse(FenceSchema, outcome.item).closedUntil)
   }
   throw new Error('the journal of a client kept being closed while a payment was posted')
 }

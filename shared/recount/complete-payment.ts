@@ -72,10 +72,7 @@ const asMovedBy = (payment: Payment, movement: Movement): Payment => {
 /** Rebuilds an event of the payment with its original content. */
 const announceAgain = async (deps: RecountDeps, payment: Payment, name: string, firedAt: Timestamp | undefined) => {
   const movement = payment.movements.find((one) => reversedEventName(one) === name)
-  if (movement === undefined) {
-    const endedAt = payment.transitions.at(-1)?.at ?? payment.createdAt
-    return announcementOf(deps, asEstimated(payment), endedAt)
-  }
+  if (movement === undefined) return announcementOf(deps, asEstimated(payment))
   return announcementOfMovement(deps, asMovedBy(payment, movement), firedAt ?? movement.postedAt ?? movement.at)
 }
 

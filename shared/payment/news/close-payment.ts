@@ -33,22 +33,16 @@ export const closePayment = async (
 ): Promise<Payment | undefined> => {
   let toHold = held
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const at = deps.now()
     const closed: Payment = {
-      ...transitioned(payment, status, at, source),
+      ...transitioned(payment, status, deps.now(), source),
       dueAt: undefined,
       ...(status === 'failed' && { failureReason }),
     }
-    const outcome = await commitTransition(
-      deps,
-      closed,
-      { status, at, source },
-      {
-        payment: leavePending(closed),
-        counts: countTransition({ ...closed, from: 'pending', to: status }),
-        suspense: toHold && newSuspense(toHold),
-      },
-    )
+    const outcome = await commitTransition(deps, closed, {
+      payment: leavePending(closed),
+      counts: countTransition({ ...closed, from: 'pending', to: status }),
+      suspense: toHold && newSuspense(toHold),
+    })
     if (outcome.applied === 'stale') continue
     if (outcome.applied) {
       if (toHold) await reportSuspense(deps, toHold)

@@ -61,8 +61,7 @@ export const succeedPayment = async (
   const at = deps.now()
   const succeeded = asSucceeded(deps, payment, { capture, at, source })
   const ledger = credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, at)
-  const by = { status: 'succeeded', at, source } as const
-  const outcome = await commitTransition(deps, succeeded, by, { payment: leavePending(succeeded), ledger })
+  const outcome = await commitTransition(deps, succeeded, { payment: leavePending(succeeded), ledger })
   return outcome.applied === true ? succeeded : undefined
 }
 
@@ -101,7 +100,6 @@ const succeedCreating = async (
   const succeeded = asSucceededFromCreating(deps, creating, destination, { capture, at, source })
   await putPointers(deps, succeeded)
   const ledger = credit({ ...succeeded, from: undefined }, succeeded.netMinor, at)
-  const by = { status: 'succeeded', at, source } as const
-  const outcome = await commitTransition(deps, succeeded, by, { payment: commitSucceeded(succeeded, at), ledger })
+  const outcome = await commitTransition(deps, succeeded, { payment: commitSucceeded(succeeded, at), ledger })
   return outcome.applied === true ? succeeded : undefined
 }
