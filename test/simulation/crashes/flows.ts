@@ -124,15 +124,13 @@ const WEBHOOK_FLOWS: readonly Flow[] = [
 
 /** A credited payment that the provider voids. */
 const voided = async (play: Play): Promise<void> => {
-  const id = await paid(play)
-  await runUntil(play.world, callback(play, id))
+  const id = await credited(play)
   play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind: 'voided' })
 }
 
 /** A credited payment whose money a dispute took and gives back. The sync has read the dispute. */
 const disputeWon = async (play: Play): Promise<void> => {
-  const id = await paid(play)
-  await runUntil(play.world, callback(play, id))
+  const id = await credited(play)
   const take = (kind: string) => play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind })
   take('chargeback')
   await pass(play, HOUR_MS)

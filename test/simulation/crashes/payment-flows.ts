@@ -109,9 +109,10 @@ export const callback = (play: Play, paymentId: unknown, options: InvokeOptions 
   return request(play.world, 'receive-provider-callback', { headers, body }, options)
 }
 
-export const credited = async (play: Play, key?: string): Promise<void> => {
+export const credited = async (play: Play, key?: string): Promise<string> => {
   const id = await paid(play, undefined, key)
   await runUntil(play.world, callback(play, id))
+  return id
 }
 
 /** The first message of due work, which is in `slots` slots. Its workers are stopped meanwhile. */

@@ -5,6 +5,7 @@
  * machine: the same seed gives the same times.
  */
 import { describe, expect, it } from 'vitest'
+import { MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
 import { loadFunctions } from '../world/environments.ts'
 import { type HttpRequest, requestAs } from '../world/lambda.ts'
 import { rowsOf } from '../world/rows.ts'
@@ -12,8 +13,6 @@ import { addTenant, type Tenant } from '../world/tenants.ts'
 import { runUntil, type World, waitFor, waitUntil } from '../world/world.ts'
 import { startPlay } from './history.ts'
 
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
 /** Of the third tenant of a simulation, in points a second. */
 const LIMIT = 4
 /** Four a second: the fat creates that pass are a quarter of it, those of the neighbours are half of it. */

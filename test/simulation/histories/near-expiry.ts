@@ -1,3 +1,4 @@
+import { MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
 import { text } from '../../support/recount/books.ts'
 import { http } from '../scenes/http.ts'
 import { operate } from '../world/lambda.ts'
@@ -6,8 +7,6 @@ import { type NewCreate, newCreate, pushEndsMs } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'
 import type { Operation, Play } from './operations.ts'
 
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
 /** Faults of the provider's answer to a cancel, and to a question. */
 const CANCELS = ['timeout_after_commit', 'timeout_after_commit', 'timeout', 'http_503', 'http_500']
 const QUESTIONS = ['timeout', 'http_503']

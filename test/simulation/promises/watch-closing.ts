@@ -3,7 +3,7 @@ import { type RawItem, text } from '../../support/recount/books.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
 import type { Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
-import { paymentOfReference } from '../world/rows.ts'
+import { onCancel } from '../world/rows.ts'
 import { APART_MS, isChanged, ms, onWorkersWrite, type Rules, watchRules } from '../world/rules.ts'
 import { addTo, type World } from '../world/world.ts'
 
@@ -48,26 +48,17 @@ const wrongEnds: Rules = {
   },
 }
 
-/** The request whose cancel the provider refused. An answer that it is busy or broken is no refusal. */
-const refusedBy = ({ method, path, outcome }: ProviderAnswer): string | undefined => {
-  const id = cancelledRequest(method, path)
-  const isNo = outcome.kind === 'answered' && [400, 404, 409].includes(outcome.status)
-  return isNo ? id : undefined
-}
-
 /** Checked when a payment ends without money: it can no longer be paid, and it notes for which actor it was closed. */
 export const watchClosing = (world: World): void => {
   const refused = new Set<string>()
 
-  world.onAnswered.push((_, answer) => {
-    const id = refusedBy(answer)
-    if (id !== undefined) refused.add(id)
+  // An answer that the provider is busy or broken refuses no cancel.
+  world.onAnswered.push((_, { method, path, outcome }) => {
+    const id = cancelledRequest(method, path)
+    if (id !== undefined && outcome.kind === 'answered' && [400, 404, 409].includes(outcome.status)) refused.add(id)
   })
 
-  world.onAsked.push((_, method, path) => {
-    const id = cancelledRequest(method, path)
-    const request = id === undefined ? undefined : world.provider.storedRequest(id)?.request
-    const payment = paymentOfReference(world, request?.reference_id)
+  onCancel(world, (id, payment) => {
     if (payment?.['status'] !== 'pending' || payment['payment_request_id'] !== id) return
     if (payment['cancel_requested_at'] === undefined && payment['expiry_started_at'] === undefined)
       world.problems.push(`${id} is cancelled, and its payment does not note for which actor`)

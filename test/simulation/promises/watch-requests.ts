@@ -2,8 +2,7 @@ import { isOpen } from '../../../infra/local/provider-simulator/provider-objects
 import { type RawItem, text } from '../../support/recount/books.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
 import { namesOf, type Process } from '../world/process.ts'
-import { cancelledRequest } from '../world/provider-network.ts'
-import { paymentOfReference, paymentRow } from '../world/rows.ts'
+import { onCancel, paymentOfReference, paymentRow } from '../world/rows.ts'
 import { watchClocks } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
 import { isPayable } from './watch-closing.ts'
@@ -52,10 +51,7 @@ export const watchOrphans = (world: World): (() => readonly string[]) => {
       if (mine.some(({ attempt }) => attempt !== undefined && isPassed(attempt))) troubled.delete(process)
     }
   })
-  world.onAsked.push((_, method, path) => {
-    const id = cancelledRequest(method, path)
-    if (id !== undefined) asked.add(id)
-  })
+  onCancel(world, (id) => void asked.add(id))
   const mustEnd = (process: Process, created: Created) => {
     // Faults before this moment excuse nothing after it.
     troubled.delete(process)
@@ -68,10 +64,9 @@ export const watchOrphans = (world: World): (() => readonly string[]) => {
   world.onChange.push(({ key, before, after }) => {
     if (key.sk !== 'PAYMENT' || after?.['status'] !== 'succeeded' || before?.['status'] === 'succeeded') return
     const requestId = text(after, 'payment_request_id')
-    const isPaidThroughAnother = isPayable(world, requestId)
-    if (isPaidThroughAnother && world.acting) {
+    // It was paid through another request.
+    if (world.acting && isPayable(world, requestId))
       mustEnd(world.acting, { requestId, paymentId: key.pk.slice('PAYMENT#'.length), isSpent: true })
-    }
   })
 
   const isShown = ({ requestId, paymentId, isSpent }: Created): boolean =>

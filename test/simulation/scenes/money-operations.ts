@@ -1,8 +1,9 @@
-import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
+import { amount, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { type Reported, reportSituation } from '../sometimes/report-situation.ts'
 import { settlementOf, stageOf } from '../sometimes/stage-of.ts'
 import { invoke, lookUp, operate } from '../world/lambda.ts'
-import { paymentOfReference, rowsOf, windowRow } from '../world/rows.ts'
+import { entriesOf, paymentOfReference, rowsOf, windowRow } from '../world/rows.ts'
+import { DAY_MS, ms } from '../world/rules.ts'
 import { count, type World, waitFor } from '../world/world.ts'
 import type { Happens, Scene } from './http.ts'
 import { reverseRandomPayment } from './odd-rows.ts'
@@ -87,7 +88,7 @@ const strayRow = ({ table, scenePrng }: World): string | undefined => {
 }
 
 /** An operator adjusts a ledger: a repayment, a write-off or a correction, sometimes twice at once by one reference. */
-export const adjust = async ({ world, tenants, scenePrng, table }: Scene): Promise<void> => {
+export const adjust = async ({ world, tenants, scenePrng }: Scene): Promise<void> => {
   const owing = tenants.filter(({ clientId }) => balanceOf(world, clientId) < 0)
   const { clientId } = scenePrng.pick(owing.length > 0 && scenePrng.chance(0.8) ? owing : tenants)
   const owed = -balanceOf(world, clientId)
@@ -105,14 +106,11 @@ export const adjust = async ({ world, tenants, scenePrng, table }: Scene): Promi
   const replies = await Promise.all(calls.map((call) => operate(world, 'adjust-ledger', call)))
   for (const reply of replies) count(world.tally, `adjusted: ${kind} ${reply?.status ?? 'nothing'}`)
   if (replies.some((reply) => reply?.status === 200)) reportSituation(world, `an operator adjusts a ledger`)
-  const written = table
-    .items(`JOURNAL#${clientId}`)
-    .filter((entry) => clientOf(entry) === clientId && replies.some((reply) => reply?.body['id'] === idOf(entry)))
+  const ids = replies.map((reply) => reply?.body['id'])
+  const written = entriesOf(world, clientId).filter(({ entry_id: id }) => ids.includes(id))
   if (replies.some((reply) => reply?.status === 200) && written.length !== 1)
     world.problems.push(`${asked.reference} of ${clientId} is ${written.length} entries`)
 }
-
-const idOf = ({ sk }: RawItem): string | undefined => String(sk).split('#')[1]
 
 /** An operator puts the payouts of a client on hold, and later releases them. */
 export const holdPayouts = async ({ world, tenants }: Scene): Promise<void> => {
@@ -144,8 +142,6 @@ export const resolveSuspense = async ({ world, prng }: Scene): Promise<void> => 
 
 type Act = () => Promise<unknown>
 
-const DAY_MS = 86_400_000
-
 /** What operators may do with a settlement in its present status. Each may also trigger the next settlement. */
 export const settlementActions = (scene: Scene, clientId: string, settlement: RawItem | undefined): readonly Act[] => {
   const { world } = scene
@@ -168,9 +164,8 @@ const FLOOR_MS = 6 * 60_000
 
 /** An operator sets the floor to exactly what is due. The floor must be exceeded, so nothing is settled. */
 const raiseFloor = async (world: World, clientId: string): Promise<void> => {
-  const { entries, windows } = booksOf(world.table.items())
-  const settledUntil = text(windows.find((window) => clientOf(window) === clientId) ?? {}, 'settled_until')
-  const due = entries.filter((entry) => clientOf(entry) === clientId && text(entry, 'eligible_at') >= settledUntil)
+  const settledUntil = text(windowRow(world, clientId), 'settled_until')
+  const due = entriesOf(world, clientId).filter((entry) => text(entry, 'eligible_at') >= settledUntil)
   const floor = sum(due, 'net_minor')
   if (floor <= 0) return
   await operate(world, 'update-client', { client_id: clientId, settlement_floor_minor: floor })
@@ -178,10 +173,6 @@ const raiseFloor = async (world: World, clientId: string): Promise<void> => {
   await operate(world, 'trigger-settlement', { client_id: clientId })
   await operate(world, 'update-client', { client_id: clientId, settlement_floor_minor: 0 })
 }
-
-/** It can be settled by now. */
-const isOld = ({ scheduler }: World, payment: RawItem): boolean =>
-  Date.parse(text(payment, 'paid_at')) < scheduler.nowMs() - DAY_MS
 
 /** Operators pay out, refuse, re-credit and settle one client's money at once, while the sync reads reversals. */
 export const concurrentOperators = async (scene: Scene): Promise<void> => {
@@ -191,9 +182,12 @@ export const concurrentOperators = async (scene: Scene): Promise<void> => {
   for (let left = prng.int(2, 3); left > 0; left--) {
     const open = settlementsOf(world, clientId)
     const settlement = open.length > 0 ? prng.pick(open) : undefined
-    // Reversals of unsettled payments are rare here, or nothing would be left to settle.
+    const dayAgoMs = world.scheduler.nowMs() - DAY_MS
+    // Reversals of payments that cannot be settled yet are rare here, or nothing would be left to settle.
     const isMeant = (payment: RawItem) =>
-      !['open', 'posted'].includes(stageOf(world, payment)) || isOld(world, payment) || scenePrng.chance(0.1)
+      !['open', 'posted'].includes(stageOf(world, payment)) ||
+      ms(payment, 'paid_at') < dayAgoMs ||
+      scenePrng.chance(0.1)
     for (let moves = scenePrng.int(0, 2); moves > 0; moves--)
       reverseRandomPayment(world, 1, (payment) => payment['client_id'] === clientId && isMeant(payment))
     const sync = () => invoke(world, 'sync-provider-transactions', {})

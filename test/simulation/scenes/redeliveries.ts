@@ -1,4 +1,5 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import { DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { text } from '../../support/recount/books.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
 import { operate } from '../world/lambda.ts'
@@ -6,7 +7,6 @@ import type { Tenant } from '../world/tenants.ts'
 import { count, waitFor } from '../world/world.ts'
 import { type Happens, http, type Scene, tenantOf } from './http.ts'
 
-const DAY_MS = 86_400_000
 const STATUSES = ['succeeded', 'abandoned', 'skipped', 'scheduled']
 
 type Shown = { readonly id: string; readonly status: string; readonly endpoint_id: string }
@@ -74,7 +74,6 @@ export const arrangeRounds = (play: Scene, happens: Happens): void => {
   })
 }
 
-const MINUTE_MS = 60_000
 /** Shorter than the delay of an alert, some tries long, or longer than the quarter of an hour between two alerts. */
 const DOWN_MS = [20_000, 90_000, 90_000, 4 * MINUTE_MS, 16 * MINUTE_MS]
 const SHORT_MS = DOWN_MS.slice(0, 2)

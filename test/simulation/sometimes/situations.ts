@@ -2,8 +2,7 @@ import { pausesKey } from '../../../shared/table/keys.ts'
 import { amount, clientOf, type RawItem, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
 import { type Faults, NO_FAULTS } from '../world/faults.ts'
-import { cancelledRequest } from '../world/provider-network.ts'
-import { deliveryStatus, entriesOf, paymentOfReference, paymentRow, rowsOf } from '../world/rows.ts'
+import { deliveryStatus, entriesOf, onCancel, paymentRow, rowsOf } from '../world/rows.ts'
 import { DAY_MS, isChanged, isGiven, ms, onWrite, type Write } from '../world/rules.ts'
 import { count, type Tally, type World } from '../world/world.ts'
 import { REFUSALS } from './refusals.ts'
@@ -212,10 +211,7 @@ export const watchSituations = (world: World): void => {
       count(world.tally, `reversal: ${wayOf(after, moved)}, ${stageOf(world, before)}`)
   })
   world.onRefused.push((step, was) => note(REFUSALS, { step, was }))
-  world.onAsked.push((_, method, path) => {
-    const id = cancelledRequest(method, path)
-    const request = id === undefined ? undefined : world.provider.storedRequest(id)?.request
-    const payment = paymentOfReference(world, request?.reference_id)
+  onCancel(world, (id, payment) => {
     const isNeeded = payment?.['payment_request_id'] === id && payment?.['status'] !== 'succeeded'
     if (payment && !isNeeded) met(UNNEEDED)
   })

@@ -1,6 +1,6 @@
 /** What the API answers, held against the table's raw items: reads and lists agree with what is stored. */
-import { booksOf, clientOf, openNet, type RawItem, sum, text } from '../../support/recount/books.ts'
-import { sweptBy } from '../../support/recount/journal-books.ts'
+import { booksOf, clientOf, isRecredit, moving, openNet, type RawItem, sum, text } from '../../support/recount/books.ts'
+import { isInSettlement, isPaidOut, sweptBy } from '../../support/recount/journal-books.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import { DAY_MS } from '../world/rules.ts'
 import type { Tenant } from '../world/tenants.ts'
@@ -175,15 +175,12 @@ const balanceProblems = async (ask: Ask, own: ReturnType<typeof ownBooks>): Prom
   const { settlements, entries, payments } = own
   const net = (items: readonly RawItem[]) => sum(items, 'net_minor')
   const changes = own.ledger.flatMap((item) => item['credited_at'] ?? item['changed_at'] ?? [])
-  const isPaid = ({ status }: RawItem) => status === 'manual_paid'
-  const isRecredit = ({ type }: RawItem) => type === 'recredit'
-  const open = settlements.filter((item) => !isPaid(item) && item['recredited_at'] === undefined)
   const waiting = entries.filter((entry) => settlements.every((item) => sweptBy(item, [entry]).length === 0))
   const expected = {
-    pending_minor: net(waiting.filter((entry) => !isRecredit(entry))) + openNet(payments),
+    pending_minor: net(moving(waiting)) + openNet(payments),
     available_minor: net(waiting.filter(isRecredit)),
-    in_settlement_minor: net(open),
-    paid_out_minor: net(settlements.filter(isPaid)),
+    in_settlement_minor: net(settlements.filter(isInSettlement)),
+    paid_out_minor: net(settlements.filter(isPaidOut)),
     updated_at: changes.map(String).toSorted().at(-1) ?? null,
   }
   return Object.entries(expected).every(([figure, value]) => shown[figure] === value)

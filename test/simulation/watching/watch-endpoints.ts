@@ -2,7 +2,16 @@ import type { Key } from '../../../shared/table/keys.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
 import { namesOf, type Process } from '../world/process.ts'
-import { broken, ms, onWorkersWrite, type Rules, rewrites, type WorkersWrite, watchStarts } from '../world/rules.ts'
+import {
+  broken,
+  isChanged,
+  ms,
+  onWorkersWrite,
+  type Rules,
+  rewrites,
+  type WorkersWrite,
+  watchStarts,
+} from '../world/rules.ts'
 import type { World } from '../world/world.ts'
 
 export const isOn = (endpoint: RawItem): boolean => endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
@@ -18,8 +27,7 @@ export const wants = (endpoint: RawItem, eventName: string): boolean => {
 /** Attributes that only operators change. */
 const SETTINGS = ['enabled', 'event_types', 'deleted_at']
 
-const differs = ({ before, after }: WorkersWrite, names: readonly string[]): boolean =>
-  names.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+const changesSettings = (write: WorkersWrite): boolean => SETTINGS.some((name) => isChanged(write, name))
 
 const OPERATORS = ['update-endpoint', 'delete-endpoint']
 
@@ -32,14 +40,14 @@ const isTaken = ({ before, after }: Pick<WorkersWrite, 'before' | 'after'>): boo
 
 const whenChanged: Rules<WorkersWrite> = {
   'changes what it is': rewrites('endpoint_id client_id url secret_name created_at deleted_at'),
-  'is changed after its deletion': (write) => write.before['deleted_at'] !== undefined && differs(write, SETTINGS),
+  'is changed after its deletion': (write) => write.before['deleted_at'] !== undefined && changesSettings(write),
   'stays although it is deleted': ({ after, worker }) =>
     worker.name === 'delete-endpoint' && after['deleted_at'] === undefined,
   'is deleted and still enabled': ({ after }) => after['deleted_at'] !== undefined && after['enabled'] === true,
   'is deleted, and its secret is kept': ({ after }) =>
     after['deleted_at'] !== undefined && after['sealed_secret'] !== undefined,
   "is changed by another function than an operator's": (write) =>
-    !OPERATORS.includes(write.worker.name) && differs(write, SETTINGS),
+    !OPERATORS.includes(write.worker.name) && changesSettings(write),
   'has an alert too soon after the last one': (write) =>
     write.worker.name === 'check-due-alerts' &&
     isTaken(write) &&

@@ -1,4 +1,4 @@
-import { type RawItem, text } from '../../support/recount/books.ts'
+import { text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
 import { DAY_MS, isChanged, ms, type Rules, rewrites, type States, watchRules, watchStates } from '../world/rules.ts'
 import { count, type World } from '../world/world.ts'
@@ -19,20 +19,8 @@ const ENDED = ['succeeded', 'failed', 'expired', 'cancelled']
 
 /** More than machines' clocks differ. */
 const SKEW_MS = 60_000
-const FORGOTTEN = /^(DELIVERY$|ATTEMPT#|EVENT#)/
-
 /** What may be deleted 90 days after it was stored; an attempt 90 days after it was made. */
-const watchRetention = (world: World) => {
-  const firstMs = new Map<string, number>()
-  const sinceMs = (name: string, sk: string, before: RawItem): number =>
-    sk.startsWith('ATTEMPT#') ? ms(before, 'at') : (firstMs.get(name) ?? 0)
-  return {
-    write: (name: string) => firstMs.set(name, firstMs.get(name) ?? world.scheduler.nowMs()),
-    mayGo: (name: string, sk: string, before: RawItem): boolean =>
-      (FORGOTTEN.test(sk) || before['status'] === 'creating') &&
-      world.scheduler.nowMs() - sinceMs(name, sk, before) > 90 * DAY_MS - SKEW_MS,
-  }
-}
+const FORGOTTEN = /^(DELIVERY$|ATTEMPT#|EVENT#)/
 
 const ofEveryRow: Rules = {
   'leaves a terminal status': (write) =>
@@ -44,14 +32,17 @@ const ofEveryRow: Rules = {
 
 /** Checked at every write: terminal statuses and announced bytes stay, and nothing is deleted too early. */
 const watchTransitions = (world: World): void => {
-  const retention = watchRetention(world)
+  const storedMs = new Map<string, number>()
   watchRules(world, () => ofEveryRow)
   world.onChange.push(({ key, before, after }) => {
-    const name = `${key.pk} ${key.sk}`
-    if (before === undefined) return void retention.write(name)
+    const [name, nowMs] = [`${key.pk} ${key.sk}`, world.scheduler.nowMs()]
+    if (before === undefined) return void storedMs.set(name, storedMs.get(name) ?? nowMs)
     // What the deletion of an endpoint leaves is checked where endpoints are.
     if (after !== undefined || /^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('ENDPOINT#')) return
-    if (retention.mayGo(name, key.sk, before)) count(world.tally, `deleted after retention: ${key.sk.split('#')[0]}`)
+    const sinceMs = key.sk.startsWith('ATTEMPT#') ? ms(before, 'at') : (storedMs.get(name) ?? 0)
+    const mayGo = FORGOTTEN.test(key.sk) || before['status'] === 'creating'
+    if (mayGo && nowMs - sinceMs > 90 * DAY_MS - SKEW_MS)
+      count(world.tally, `deleted after retention: ${key.sk.split('#')[0]}`)
     else world.problems.push(`${name} was deleted`)
   })
 }

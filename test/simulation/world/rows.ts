@@ -1,5 +1,6 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { booksOf, type RawItem, text } from '../../support/recount/books.ts'
+import { cancelledRequest } from './provider-network.ts'
 import type { World } from './world.ts'
 
 type WithTable = Pick<World, 'table'>
@@ -23,6 +24,13 @@ export const windowRow = ({ table }: WithTable, clientId: unknown): StoredItem =
 /** The payment of a reference at the provider. */
 export const paymentOfReference = (world: WithTable, reference: string | undefined): StoredItem | undefined =>
   paymentRow(world, reference?.slice(0, 36))
+
+/** Calls back for each cancel that the provider is asked for, with the payment of its request. */
+export const onCancel = (world: World, listen: (requestId: string, payment: StoredItem | undefined) => void): void =>
+  void world.onAsked.push((_, method, path) => {
+    const id = cancelledRequest(method, path)
+    if (id !== undefined) listen(id, paymentOfReference(world, world.provider.storedRequest(id)?.request.reference_id))
+  })
 
 /** All rows of a kind with these values, without the other items of their partitions. */
 export const rowsOf = (

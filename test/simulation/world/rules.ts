@@ -32,11 +32,11 @@ export const ms = (item: RawItem | undefined, attribute: string): number => Date
 type Change = Pick<Write, 'before' | 'after'>
 
 export const isChanged = ({ before, after }: Change, attribute: string): boolean =>
-  before[attribute] !== after[attribute]
+  JSON.stringify(before[attribute]) !== JSON.stringify(after[attribute])
 
 /** The attribute had a value and has another one or none. */
-export const isRewritten = ({ before, after }: Change, attribute: string): boolean =>
-  before[attribute] !== undefined && JSON.stringify(before[attribute]) !== JSON.stringify(after[attribute])
+export const isRewritten = (change: Change, attribute: string): boolean =>
+  change.before[attribute] !== undefined && isChanged(change, attribute)
 
 /** The attribute had no value and has one. */
 export const isGiven = ({ before, after }: Change, attribute: string): boolean =>

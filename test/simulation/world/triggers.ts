@@ -4,6 +4,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
+import { DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { text } from '../../support/recount/books.ts'
 import { invoke } from './lambda.ts'
 import { type Disorder, type ReceivedMessage, sqsEvent } from './sim-queue.ts'
@@ -104,9 +105,6 @@ export const connectSources = (world: World): void => {
   connectSchedules(world)
   trace(world, () => 'the world is connected')
 }
-
-const MINUTE_MS = 60_000
-const DAY_MS = 24 * 60 * MINUTE_MS
 
 /** When the schedule fires next, at or after a time. */
 const nextFiring = (schedule: ScheduleSpec, notBeforeMs: number): number => {

@@ -64,8 +64,8 @@ const booksOfClients = ({ windows, shards, payments, entries, settlements }: Boo
     }
   })
 
-const isPaidOut = ({ status }: RawItem): boolean => status === 'manual_paid'
-const isInSettlement = (settlement: RawItem): boolean =>
+export const isPaidOut = ({ status }: RawItem): boolean => status === 'manual_paid'
+export const isInSettlement = (settlement: RawItem): boolean =>
   !isPaidOut(settlement) && settlement['recredited_at'] === undefined
 
 /** The window by its settlements and entries; and what is pending, which no item says, by what is not swept yet. */
