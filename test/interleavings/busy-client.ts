@@ -21,25 +21,8 @@ import { memoryDeps } from '../support/memory-deps.ts'
 import { adjusted } from '../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../support/paid-builders.ts'
 import { auditedNow, BANK, BY_OPERATOR, fail, sweptADayLater, withoutFloor } from '../support/settlement-builders.ts'
-import { type Base, baseOf } from './partial-table.ts'
+import { baseOf } from './partial-table.ts'
 import { type Act, chance } from './scheduler.ts'
-
-/** A client in the middle of everything. What the actions of a scenario are about. */
-export type BusyClient = {
-  readonly base: Base
-  readonly now: Timestamp
-  readonly client: Client
-  /** In a settlement that is recorded and audited. */
-  readonly paid: Payment
-  /** In the settlement that failed; a chargeback took a part of it back. */
-  readonly disputed: Payment
-  /** Open, with settled rows at the provider; the first two of one shard. */
-  readonly open: readonly [Payment, Payment, Payment]
-  /** Posted without its settled row. */
-  readonly assumed: Payment
-  readonly recorded: Settlement
-  readonly failed: Settlement
-}
 
 /** Two shards have all the payments: the one of adjustments, and one more. */
 const idIn = (shard: number, number: number): PaymentId => {
@@ -50,8 +33,11 @@ const idIn = (shard: number, number: number): PaymentId => {
   }
 }
 
-/** By default three payments wait for their settlement. */
-export const busyClient = async (waiting = 3): Promise<BusyClient> => {
+/** Payments that wait for their settlement. */
+const WAITING = 3
+
+/** A client in the middle of everything. What the actions of a scenario are about. */
+export const busyClient = async () => {
   const deps = memoryDeps(chance('world'))
   const client = await withoutFloor(deps, { bank: BANK })
   const disputed = await aSucceededPayment(deps, client, { paymentId: idIn(5, 1) })
@@ -60,8 +46,8 @@ export const busyClient = async (waiting = 3): Promise<BusyClient> => {
   const recorded = await sweptADayLater(deps, client)
   await auditedNow(deps, recorded)
   await reconcile(chargebackRow(disputed, deps.now()), disputed)(deps)
-  await adjust(client, { kind: 'written_off', amountMinor: 20_000, reference: 'given up' })(deps)
-  for (let at = 0; at < waiting; at++) {
+  await adjust(client, 'written_off', 20_000, 'given up')(deps)
+  for (let at = 0; at < WAITING; at++) {
     await aSucceededPayment(deps, client, { paymentId: idIn(at % 2 === 0 ? 5 : 0, 10 + at), notionalMinor: 50_000 })
     deps.clock.set(addMs(deps.now(), 10))
   }
@@ -78,14 +64,20 @@ export const busyClient = async (waiting = 3): Promise<BusyClient> => {
     base: baseOf(deps.stored.items()),
     now: deps.now(),
     client,
+    /** In a settlement that is recorded and audited. */
     paid: await now(paid),
+    /** In the settlement that failed; a chargeback took a part of it back. */
     disputed: await now(disputed),
+    /** Open, with settled rows at the provider; the first two of one shard. */
     open,
+    /** Posted without its settled row. */
     assumed,
     recorded,
-    failed: { ...failed, netMinor: minor(failed.netMinor) },
+    failed,
   }
 }
+
+export type BusyClient = Awaited<ReturnType<typeof busyClient>>
 
 const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
 const MAX_LOOKS = 3
@@ -141,10 +133,8 @@ export const pay =
     await markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference: `BCA ${settlementId}`, confirm })
   }
 
-type Adjust = { readonly kind: AdjustmentKind; readonly amountMinor: number; readonly reference: string }
-
 export const adjust =
-  (client: Client, { kind, amountMinor, reference }: Adjust): Act =>
+  (client: Client, kind: AdjustmentKind, amountMinor: number, reference: string): Act =>
   (deps) =>
     adjusted(deps, client, kind, amountMinor, reference)
 

@@ -13,31 +13,28 @@ const without = (condition: Condition | undefined, matches: (clause: Clause) => 
   return of.length === 0 ? undefined : { ...condition, of }
 }
 
-/** Every write passes through `change`. */
-const changingSteps =
-  (change: (step: Step) => Step) =>
-  (requests: TableRequests): TableRequests => ({
-    ...requests,
-    write: (step) => requests.write(change(step)),
-    transact: (steps) => requests.transact(steps.map(change)),
-  })
-
-/** Drops the clauses about one of the fields from the conditions of the steps that are meant. */
-const withoutClauses = (isMeant: (step: Step) => boolean, ...fields: readonly string[]): Border => ({
-  requests: changingSteps((step) => {
-    if (!isMeant(step)) return step
-    const condition = without(step.condition, ({ field }) => fields.includes(field))
-    // A check and a delete have a condition always.
-    return {
-      ...step,
-      condition: step.kind === 'check' || step.kind === 'delete' ? (condition ?? exists) : condition,
-    } as Step
-  }),
+/** A border that answers some requests in its own way. */
+const border = (own: (requests: TableRequests) => Partial<TableRequests>): Border => ({
+  requests: (requests) => ({ ...requests, ...own(requests) }),
 })
 
+/** Drops the clauses about one of the fields from the conditions of the steps that are meant. */
+const withoutClauses = (isMeant: (step: Step) => boolean, ...fields: readonly string[]): Border => {
+  const change = (step: Step): Step => {
+    if (!isMeant(step)) return step
+    // A check and a delete have a condition always.
+    const least = step.kind === 'check' || step.kind === 'delete' ? exists : undefined
+    return { ...step, condition: without(step.condition, ({ field }) => fields.includes(field)) ?? least } as Step
+  }
+  return border(({ write, transact }) => ({
+    write: (step) => write(change(step)),
+    transact: (steps) => transact(steps.map(change)),
+  }))
+}
+
 /** Several guards at once. */
-export const together = (...borders: readonly Border[]): Border => ({
-  requests: (requests) => borders.reduce((inner, border) => border.requests?.(inner) ?? inner, requests),
+const together = (...borders: readonly Border[]): Border => ({
+  requests: (requests) => borders.reduce((inner, one) => one.requests?.(inner) ?? inner, requests),
 })
 
 const isShard = ({ key }: Step): boolean => key.sk.startsWith('SHARD#')
@@ -49,18 +46,13 @@ const isPayment = ({ key }: Step): boolean => key.sk === 'PAYMENT'
 const changes = (step: Step, field: string): boolean =>
   step.kind === 'update' && (field in (step.changes.set ?? {}) || field in (step.changes.add ?? {}))
 
-export const changing =
+const changing =
   (isItem: (step: Step) => boolean, field: string) =>
   (step: Step): boolean =>
     isItem(step) && changes(step, field)
 
 /** A step of the fence itself: it raises `closedUntil` and changes nothing else. */
 const isRaise = (step: Step): boolean => isShard(step) && changes(step, 'closedUntil')
-
-/** A border that answers some requests in its own way. */
-const border = (own: (requests: TableRequests) => Partial<TableRequests>): Border => ({
-  requests: (requests) => ({ ...requests, ...own(requests) }),
-})
 
 /** The raises of shards reach the table just before the next transaction of their action: after the sum. */
 const fenceAfterSum = border((requests) => {

@@ -3,7 +3,7 @@ import type { TableChange } from '../../infra/local/emulators/memory-table/table
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { addMs, epochMs, later, type Timestamp } from '../../shared/time.ts'
-import type { TableCall } from '../support/intercept-table.ts'
+import { requestsAround, type TableCall } from '../support/intercept-table.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 import { type Base, nameOf, type PartialTable, partialTable, type Visible } from './partial-table.ts'
 
@@ -74,16 +74,6 @@ const optionsOf = (processes: readonly Process[], current: number | undefined, i
   return isLate && options.length > 0 ? [...options, show] : options
 }
 
-/** The time that all actions share. It passes by their sleeps alone. */
-const sharedClock = (start: Timestamp) => {
-  const clock = { now: start }
-  return Object.assign(clock, {
-    until: (time: Timestamp) => {
-      clock.now = later(clock.now, time)
-    },
-  })
-}
-
 /**
  * Runs the actions on one table. Each request is held until `choose` takes it; requests of one action keep their order.
  * Where `choose` takes none, the schedule is given up, and the result is undefined. Local requests are not held, because
@@ -95,7 +85,8 @@ export const runSchedule = async (
   isLocal: (action: number, call: Waiting) => boolean = () => false,
 ): Promise<Ran | undefined> => {
   const table = partialTable(base)
-  const clock = sharedClock(now)
+  /** The time that all actions share. It passes by their sleeps alone. */
+  const clock = { now }
   const processes = actions.map((): Process => ({ known: '', queue: [], ended: false }))
   const errors: unknown[] = actions.map(() => undefined)
 
@@ -112,7 +103,7 @@ export const runSchedule = async (
       const [end, before] = [addMs(clock.now, ms), new Set<TableChange>(table.late())]
       process.known = hash('sha1', `${process.known} ${[...before].map(({ key }) => nameOf(key)).join()}`)
       return hold({ name: 'sleep', ms }, async () => {
-        clock.until(end)
+        clock.now = later(clock.now, end)
         if (border.isSleepless !== true) table.show((change) => before.has(change))
       })
     }
@@ -165,24 +156,12 @@ export const runSchedule = async (
 
 type Hold = <Answer>(call: Waiting, run: (visible: Visible) => Promise<Answer>) => Promise<Answer>
 
-const heldRequests = (table: PartialTable, hold: Hold): TableRequests => {
-  const real = table.requestsWith('all')
-  return {
-    get: (key, some) => hold({ name: 'get', keys: [key] }, () => real.get(key, some)),
-    batchGet: (keys, reads) => hold({ name: 'batchGet', keys, reads }, () => real.batchGet(keys, reads)),
-    query: (query) => hold({ name: 'query', query }, () => real.query(query)),
-    write: (step) => hold({ name: step.kind, steps: [step] }, () => real.write(step)),
-    transact: (steps) => hold({ name: 'transact', steps }, (visible) => table.requestsWith(visible).transact(steps)),
-    isContention: real.isContention,
-  }
-}
+const heldRequests = (table: PartialTable, hold: Hold): TableRequests => ({
+  ...requestsAround(table.requestsWith('all'), hold),
+  transact: (steps) => hold({ name: 'transact', steps }, (visible) => table.requestsWith(visible).transact(steps)),
+})
 
-type Means = {
-  readonly requests: TableRequests
-  readonly now: () => Timestamp
-  readonly sleep: (ms: number) => Promise<void>
-  readonly steps?: HistorySteps | undefined
-}
+type Means = Pick<TestDeps, 'requests' | 'now' | 'sleep'> & Pick<Setting, 'steps'>
 
 /** Ids and bytes that only the process and their number decide. */
 export const chance = (process: number | string) => {
@@ -199,16 +178,8 @@ export const chance = (process: number | string) => {
 }
 
 /** What one process of the gateway has: the shared table and clock, chance of its own. */
-export const processDeps = (process: number | string, { requests, now, sleep, steps }: Means): TestDeps => {
-  const nowMs = () => epochMs(now())
-  const stage = steps && { historySteps: steps }
-  return testDeps({
-    ...chance(process),
-    requests,
-    now,
-    sleep,
-    realNowMs: nowMs,
-    monotonicMs: nowMs,
-    ...(stage && { stage }),
-  })
+export const processDeps = (process: number | string, { steps, ...means }: Means): TestDeps => {
+  const nowMs = () => epochMs(means.now())
+  const stage = steps && { stage: { historySteps: steps } }
+  return testDeps({ ...chance(process), ...means, realNowMs: nowMs, monotonicMs: nowMs, ...stage })
 }

@@ -24,22 +24,25 @@ type Hooks = {
 const isRefusal = (answer: unknown): boolean =>
   typeof answer === 'object' && answer !== null && 'applied' in answer && answer.applied === false
 
-const hooked = (real: TableRequests, { before, after, asQuery = (query) => query }: Hooks): TableRequests => {
-  const around = async <Answer>(call: TableCall, send: () => Promise<Answer>): Promise<Answer> => {
+type Around = <Answer>(call: TableCall, send: () => Promise<Answer>) => Promise<Answer>
+
+/** A table whose requests are sent by `around`. */
+export const requestsAround = (real: TableRequests, around: Around): TableRequests => ({
+  get: (key, some) => around({ name: 'get', keys: [key] }, () => real.get(key, some)),
+  batchGet: (keys, reads) => around({ name: 'batchGet', keys, reads }, () => real.batchGet(keys, reads)),
+  query: (query) => around({ name: 'query', query }, () => real.query(query)),
+  write: (step) => around({ name: step.kind, steps: [step] }, () => real.write(step)),
+  transact: (steps) => around({ name: 'transact', steps }, () => real.transact(steps)),
+  isContention: real.isContention,
+})
+
+const hooked = (real: TableRequests, { before, after, asQuery = (query) => query }: Hooks): TableRequests =>
+  requestsAround({ ...real, query: (query) => real.query(asQuery(query)) }, async (call, send) => {
     await before?.(call)
     const answer = await send()
     if (!isRefusal(answer)) await after?.(call)
     return answer
-  }
-  return {
-    get: (key, some) => around({ name: 'get', keys: [key] }, () => real.get(key, some)),
-    batchGet: (keys, reads) => around({ name: 'batchGet', keys, reads }, () => real.batchGet(keys, reads)),
-    query: (query) => around({ name: 'query', query }, () => real.query(asQuery(query))),
-    write: (step) => around({ name: step.kind, steps: [step] }, () => real.write(step)),
-    transact: (steps) => around({ name: 'transact', steps }, () => real.transact(steps)),
-    isContention: real.isContention,
-  }
-}
+  })
 
 /** The same deps on other requests, with their own retries and memory. */
 export const withRequests = (deps: TestDeps, requests: TableRequests): TestDeps => ({
