@@ -52,23 +52,12 @@ const ALL_ACTIONS = (Object.keys(ACTIONS) as Action[]).flatMap((action) =>
   Array.from({ length: ACTIONS[action] }, () => action),
 )
 
-/** Payments that answers have shown, by client and key. */
-const knownPayments = () => {
-  const shown = new Map<string, Shown>()
-  const nameOf = ({ id }: Client, { key }: PlannedPayment) => `${id} ${key}`
-  return {
-    learn: (client: Client, planned: PlannedPayment, outcome: Outcome | undefined) => {
-      if (outcome !== undefined && 'seen' in outcome && outcome.seen) shown.set(nameOf(client, planned), outcome.seen)
-    },
-    of: (client: Client, planned: PlannedPayment) => shown.get(nameOf(client, planned)),
-  }
-}
-
-type KnownPayments = ReturnType<typeof knownPayments>
+/** Payments that answers have shown. Each client has its own planned ones. */
+type KnownPayments = Map<PlannedPayment, Shown>
 
 /** Many callers side by side, each with one call at a time, until the history is over. */
 export const runCallers = async (crowd: Crowd, prng: Prng, count: number): Promise<KnownPayments> => {
-  const known = knownPayments()
+  const known: KnownPayments = new Map()
   const creates = new Map<Client, number>()
   const caller = async (draw: Prng) => {
     while (!crowd.isOver()) await act(crowd, known, creates, draw)
@@ -81,9 +70,12 @@ const act = async ({ calls, clients }: Crowd, known: KnownPayments, creates: Map
   const client = draw.pick(clients)
   const made = creates.get(client) ?? 0
   const planned = inHand(client, made, draw)
-  const learn = async (seeing: Promise<Outcome | undefined>) => known.learn(client, planned, await seeing)
+  const learn = async (seeing: Promise<Outcome | undefined>) => {
+    const outcome = await seeing
+    if (outcome !== undefined && 'seen' in outcome && outcome.seen) known.set(planned, outcome.seen)
+  }
   const onShown = async (call: (shown: Shown) => Promise<unknown>) => {
-    const shown = known.of(client, planned)
+    const shown = known.get(planned)
     if (shown !== undefined) await call(shown)
   }
   const actions: Record<Action, () => Promise<unknown>> = {
@@ -129,7 +121,7 @@ export const comeToRest = async (
   await calls.send('provider', '/_simulator/faults', { method: 'DELETE' })
   const made = clients.flatMap((client) =>
     client.planned.flatMap((planned) => {
-      const shown = known.of(client, planned)
+      const shown = known.get(planned)
       return shown === undefined ? [] : [{ client, key: planned.key, payment: shown.id }]
     }),
   )

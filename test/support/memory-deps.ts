@@ -30,7 +30,7 @@ export const depsWithLateIndexes = (latePkPrefix: string) => {
 }
 
 /** Stores an item in the table's own form, with its key. */
-const storeRaw = ({ requests }: MemoryTable, item: object) => {
+export const storeRaw = ({ requests }: Pick<MemoryTable, 'requests'>, item: object): void => {
   const { pk, sk } = v.parse(v.object({ pk: v.string(), sk: v.string() }), item)
   requests.write({ kind: 'put', key: { pk, sk }, item: { ...item }, condition: undefined })
 }

@@ -7,6 +7,7 @@ import { attemptKey, deliveryKey, paymentKey } from '../../../shared/table/keys.
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { API, type ApiRequest, anApiClient, call } from '../../support/api-event.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
+import { storeRaw } from '../../support/memory-deps.ts'
 import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
 import { sweptNow } from '../../support/settlement-builders.ts'
 import { ABANDONED, ENDED, storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
@@ -66,16 +67,10 @@ const itemOf = (memory: MemoryTable, key: Key): StoredItem => {
   return item
 }
 
-const store = (memory: MemoryTable, { pk, sk }: Key, item: object): void =>
-  void memory.requests.write({ kind: 'put', key: { pk, sk }, item: { ...item }, condition: undefined })
-
 /** Copies of a row, a millisecond apart, each under a key of its own. */
 const copy = (memory: MemoryTable, key: Key, count: number, changed: (number: number) => Key & StoredItem): void => {
   const item = itemOf(memory, key)
-  for (let number = 0; number < count; number++) {
-    const { pk, sk, ...others } = changed(number)
-    store(memory, { pk, sk }, { ...item, ...others })
-  }
+  for (let number = 0; number < count; number++) storeRaw(memory, { ...item, ...changed(number) })
 }
 
 const idOf = (number: number): string => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
@@ -91,8 +86,7 @@ const payments = async ({ memory, deps, caller, ask, measure }: MeteredApi): Pro
   const [pointer] = memory.items('REFERENCE#')
   if (!pointer) throw new Error('the reference leads nowhere')
   for (let number = 0; number < OF_REFERENCE - 1; number++) {
-    const to = { ...pointer, sk: idOf(number), payment_id: idOf(number) }
-    store(memory, { pk: String(pointer['pk']), sk: to.sk }, to)
+    storeRaw(memory, { ...pointer, sk: idOf(number), payment_id: idOf(number) })
   }
   copy(memory, key, OF_REFERENCE - 1, (number) => ({
     ...paymentKey(idOf(number) as never),
@@ -102,8 +96,8 @@ const payments = async ({ memory, deps, caller, ask, measure }: MeteredApi): Pro
   // A list reads the rows that it shows, and of all others their entries in the index.
   const { owner = '', entity = '' } = itemOf(memory, key)
   for (let number = OF_REFERENCE; number < PAYMENTS; number++) {
-    const item = { owner, entity, id: idOf(number), listed_at: at(number) }
-    store(memory, paymentKey(idOf(number) as never), item)
+    const own = idOf(number)
+    storeRaw(memory, { ...paymentKey(own as never), owner, entity, id: own, listed_at: at(number) })
   }
   const shard = memory.items(`LEDGER#${caller.clientId}`).find((item) => item['count_pending'] === 1)
   if (!shard) throw new Error('the payment is not counted')
@@ -139,7 +133,7 @@ const books = async ({ deps, caller, measure }: MeteredApi): Promise<void> => {
 const attemptsOf = (memory: MemoryTable, deliveryId: never, at: Timestamp): void => {
   const failed = { at, duration_ms: 1, http_status: 500, error: 'http_status', response_body: 'x'.repeat(1_024) }
   for (let number = 1; number <= ATTEMPTS; number++)
-    store(memory, attemptKey(deliveryId, number), { number, ...failed })
+    storeRaw(memory, { ...attemptKey(deliveryId, number), number, ...failed })
 }
 
 const webhooks = async ({ memory, deps, caller, measure }: MeteredApi): Promise<void> => {

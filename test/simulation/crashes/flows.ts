@@ -11,15 +11,16 @@ import {
   created,
   credited,
   type Flow,
-  flow,
   forClient,
   HOUR_MS,
   handedOut,
   later,
   onSettlement,
   PAYMENT_FLOWS,
+  type Prepare,
   paid,
   pass,
+  type Retry,
   run,
   scheduledRun,
   tenantOf,
@@ -95,11 +96,11 @@ const abandoned = async (play: Play): Promise<string> => {
 const redeliverOwn = (play: Play, id: unknown, options: InvokeOptions = {}) =>
   requestAs(play.world, tenantOf(play), 'api-redeliver-webhook', { id: String(id) }, options)
 
-const retryRedeliver: Flow['retry'] = (play, id) => runUntil(play.world, redeliverOwn(play, id))
+const retryRedeliver: Retry = (play, id) => runUntil(play.world, redeliverOwn(play, id))
 
 /** A delivery that waits while its merchant's server has this fault. */
 const scheduledWhile =
-  (faults: Partial<Faults>): Flow['prepare'] =>
+  (faults: Partial<Faults>): Prepare =>
   async (play) => {
     const event = await scheduled(play)
     alone(play, faults)
@@ -111,15 +112,15 @@ const dueDeliveries = run('check-due-deliveries')
 
 /** From an event to its last attempt, and to the operators. */
 const WEBHOOK_FLOWS: readonly Flow[] = [
-  flow('messages that were not sent', 5, handedOut('due-deliveries', later(unsent, 61_000), 2), dueDeliveries),
-  flow('deliver', 6, scheduled, deliver),
-  flow('deliver, refused by the merchant', 7, scheduledWhile({ merchantFails: 1 }), deliver),
-  flow('deliver, to an endpoint that hangs', 8, scheduledWhile({ endpointHangs: 1 }), deliver),
-  flow('deliver, sent on to the slow lane', 2, scheduledToSlow(false), deliver),
-  flow('deliver, answered in the slow lane', 7, scheduledToSlow(true), deliver),
-  flow('redelivery, by its merchant', 5, abandoned, redeliverOwn, retryRedeliver),
-  flow('deliver, abandoned', 6, async (play) => (await atTheirLast(play, 'last'))[0], deliver),
-  flow('alerts of an endpoint', 28, handedOut('due-alerts', alertsDue), run('check-due-alerts')),
+  ['messages that were not sent', 5, handedOut('due-deliveries', later(unsent, 61_000), 2), dueDeliveries],
+  ['deliver', 6, scheduled, deliver],
+  ['deliver, refused by the merchant', 7, scheduledWhile({ merchantFails: 1 }), deliver],
+  ['deliver, to an endpoint that hangs', 8, scheduledWhile({ endpointHangs: 1 }), deliver],
+  ['deliver, sent on to the slow lane', 2, scheduledToSlow(false), deliver],
+  ['deliver, answered in the slow lane', 7, scheduledToSlow(true), deliver],
+  ['redelivery, by its merchant', 5, abandoned, redeliverOwn, retryRedeliver],
+  ['deliver, abandoned', 6, async (play) => (await atTheirLast(play, 'last'))[0], deliver],
+  ['alerts of an endpoint', 28, handedOut('due-alerts', alertsDue), run('check-due-alerts')],
 ]
 
 /** A credited payment that the provider voids. */
@@ -187,7 +188,7 @@ const recredited = async (play: Play): Promise<void> => {
 
 /** After a sync that has read everything so far. */
 const synced =
-  (prepare: Flow['prepare']): Flow['prepare'] =>
+  (prepare: Prepare): Prepare =>
   async (play) => {
     alone(play)
     await runUntil(play.world, invoke(play.world, 'sync-provider-transactions', {}))
@@ -208,7 +209,7 @@ const refresh = run('refresh-payment', (_, id) => ({ operator: 'sim', payment_id
 const grow = run('update-client', (play) => ({ ...forClient(play), ledger_parts: 2 }))
 
 /** Creates payments a minute after the client grew, or did not: every reader must find them. */
-const createGrown: Flow['retry'] = async (play, prepared) => {
+const createGrown: Retry = async (play, prepared) => {
   await runUntil(play.world, grow(play, prepared, {}))
   await pass(play, 61_000)
   for (const key of ['grown-1', 'grown-2', 'grown-3']) await runUntil(play.world, create(play, undefined, {}, key))
@@ -216,25 +217,25 @@ const createGrown: Flow['retry'] = async (play, prepared) => {
 
 /** From a settled row to a payout, and what may come between. */
 const MONEY_FLOWS: readonly Flow[] = [
-  flow('sweep', 3, aged, scheduledRun('sweep-settlements')),
-  flow('settle', 28, aged, settle),
-  flow('settle, in steps', 32, agedInNumbers, settle),
-  flow('trigger', 29, aged, trigger),
-  flow('mark paid', 20, audited, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })),
-  flow('mark failed', 3, settled, onPrepared('mark-settlement-failed')),
-  flow('recredit', 4, failed, onPrepared('recredit-settlement')),
-  flow('settle a re-credit', 29, recredited, trigger),
-  flow('adjust', 5, created, adjust, (play, id) => runUntil(play.world, adjust(play, id, {}))),
-  flow('audit', 18, aged, audit),
-  flow('audit, of a settlement', 17, later(settled, 61_000), auditRecorded),
-  flow('sync', 9, synced(later(credited, 3_600_000)), sync),
-  flow('sync, posting', 24, synced(unposted), sync),
-  flow('sync, finding a lost capture', 17, synced(paid), sync),
-  flow('sync, of money that went back', 15, synced(later(voided, 3_600_000)), sync),
-  flow('sync, of a dispute that was won', 16, synced(later(disputeWon, 3_600_000)), sync),
-  flow('sync, by a worker that is woken', 15, synced(later(paid, 300_000)), woken),
-  flow('grow', 20, created, grow, createGrown),
-  flow('refresh', 15, (play) => paid(play), refresh),
+  ['sweep', 3, aged, scheduledRun('sweep-settlements')],
+  ['settle', 28, aged, settle],
+  ['settle, in steps', 32, agedInNumbers, settle],
+  ['trigger', 29, aged, trigger],
+  ['mark paid', 20, audited, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })],
+  ['mark failed', 3, settled, onPrepared('mark-settlement-failed')],
+  ['recredit', 4, failed, onPrepared('recredit-settlement')],
+  ['settle a re-credit', 29, recredited, trigger],
+  ['adjust', 5, created, adjust, (play, id) => runUntil(play.world, adjust(play, id, {}))],
+  ['audit', 18, aged, audit],
+  ['audit, of a settlement', 17, later(settled, 61_000), auditRecorded],
+  ['sync', 9, synced(later(credited, 3_600_000)), sync],
+  ['sync, posting', 24, synced(unposted), sync],
+  ['sync, finding a lost capture', 17, synced(paid), sync],
+  ['sync, of money that went back', 15, synced(later(voided, 3_600_000)), sync],
+  ['sync, of a dispute that was won', 16, synced(later(disputeWon, 3_600_000)), sync],
+  ['sync, by a worker that is woken', 15, synced(later(paid, 300_000)), woken],
+  ['grow', 20, created, grow, createGrown],
+  ['refresh', 15, (play) => paid(play), refresh],
 ]
 
 /** A flow of each kind: a new one has its place here. */

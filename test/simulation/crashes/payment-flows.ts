@@ -7,37 +7,26 @@ import { sqsEvent } from '../world/sim-queue.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { CALLBACK_TOKEN, runUntil } from '../world/world.ts'
 
-/**
- * A flow whose every await is a crash point. `prepare` brings the world to just before the flow, without faults, and
- * stops what would start it. `run` is the one invocation that is killed. `retry` is what its caller does afterwards.
- */
-export type Flow = {
-  readonly name: string
-  /** How many calls its run awaits. */
-  readonly awaits: number
-  readonly prepare: (play: Play) => Promise<unknown>
-  readonly run: (play: Play, prepared: unknown, options: InvokeOptions) => Promise<unknown>
-  readonly retry?: (play: Play, prepared: unknown) => Promise<unknown>
-}
+/** Brings the world to just before a flow, without faults, and stops what would start it. */
+export type Prepare = (play: Play) => Promise<unknown>
+/** The one invocation of a flow that is killed. */
+export type Run = (play: Play, prepared: unknown, options: InvokeOptions) => Promise<unknown>
+/** What the caller of a flow does afterwards. */
+export type Retry = (play: Play, prepared: unknown) => Promise<unknown>
 
-export const flow = (
-  name: string,
-  awaits: number,
-  prepare: Flow['prepare'],
-  killed: Flow['run'],
-  retry?: Flow['retry'],
-): Flow => ({ name, awaits, prepare, run: killed, ...(retry && { retry }) })
+/** A flow whose every await is a crash point. `awaits`: how many calls its run awaits. */
+export type Flow = readonly [name: string, awaits: number, prepare: Prepare, run: Run, retry?: Retry]
 
 /** An invocation with the prepared event, or with one that is made from it. */
 export const run =
-  (name: string, eventOf: (play: Play, prepared: unknown) => unknown = (_, prepared) => prepared): Flow['run'] =>
+  (name: string, eventOf: (play: Play, prepared: unknown) => unknown = (_, prepared) => prepared): Run =>
   (play, prepared, options) =>
     invoke(play.world, name, eventOf(play, prepared), options)
 
 export const scheduledRun = (name: string) => run(name, () => ({}))
 
 export const later =
-  (prepare: Flow['prepare'], ms: number): Flow['prepare'] =>
+  (prepare: Prepare, ms: number): Prepare =>
   async (play) => {
     const prepared = await prepare(play)
     await pass(play, ms)
@@ -139,23 +128,23 @@ const expired = async (play: Play, before = async (_id: string): Promise<unknown
   return id
 }
 
-const sendCreate: Flow['run'] = (play, _, options) => create(play, undefined, options)
+const sendCreate: Run = (play, _, options) => create(play, undefined, options)
 
-const retryCreate: Flow['retry'] = async (play) => {
+const retryCreate: Retry = async (play) => {
   await pass(play, 31_000)
   await runUntil(play.world, create(play))
 }
 
-const retryCancel: Flow['retry'] = (play, id) => runUntil(play.world, cancel(play, id))
+const retryCancel: Retry = (play, id) => runUntil(play.world, cancel(play, id))
 
 /** A create that the provider took and whose answer was lost. */
-const unanswered: Flow['prepare'] = async (play) => {
+const unanswered: Prepare = async (play) => {
   alone(play, { providerAnswerLost: 1 })
   await runUntil(play.world, create(play))
   alone(play)
 }
 
-const cancelFailed: Flow['prepare'] = (play) =>
+const cancelFailed: Prepare = (play) =>
   expired(play, async (id) => {
     alone(play, { providerUnreachable: 1 })
     await runUntil(play.world, cancel(play, id))
@@ -164,18 +153,18 @@ const cancelFailed: Flow['prepare'] = (play) =>
 
 const dueWork = scheduledRun('check-due-work')
 const duePayments = run('check-due-payments')
-const wrongAmount: Flow['prepare'] = (play) => paid(play, 299_999)
+const wrongAmount: Prepare = (play) => paid(play, 299_999)
 
 /** From a create to its end. */
 export const PAYMENT_FLOWS: readonly Flow[] = [
-  flow('create', 5, async () => undefined, sendCreate, retryCreate),
-  flow('create, taking over', 6, unanswered, sendCreate, retryCreate),
-  flow('callback', 8, paid, callback),
-  flow('callback, wrong amount', 10, wrongAmount, callback),
-  flow('cancel', 5, created, cancel, retryCancel),
-  flow('due work, handed out', 35, expired, dueWork),
-  flow('expiry', 10, handedOut('due-payments', expired), duePayments),
-  flow('cancel, past its time', 9, expired, cancel, retryCancel),
-  flow('expiry, after a cancel that failed', 13, handedOut('due-payments', cancelFailed), duePayments),
-  flow('lost callback', 13, handedOut('due-payments', later(paid, 86_401_000)), duePayments),
+  ['create', 5, async () => undefined, sendCreate, retryCreate],
+  ['create, taking over', 6, unanswered, sendCreate, retryCreate],
+  ['callback', 8, paid, callback],
+  ['callback, wrong amount', 10, wrongAmount, callback],
+  ['cancel', 5, created, cancel, retryCancel],
+  ['due work, handed out', 35, expired, dueWork],
+  ['expiry', 10, handedOut('due-payments', expired), duePayments],
+  ['cancel, past its time', 9, expired, cancel, retryCancel],
+  ['expiry, after a cancel that failed', 13, handedOut('due-payments', cancelFailed), duePayments],
+  ['lost callback', 13, handedOut('due-payments', later(paid, 86_401_000)), duePayments],
 ]

@@ -1,4 +1,5 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
+import { WAITS_MS } from '../../support/recount/delivery-books.ts'
 import type { Process } from '../world/process.ts'
 import { deliveryRow, deliveryStatus } from '../world/rows.ts'
 import {
@@ -21,8 +22,6 @@ type Write = WorkersWrite & { readonly claim: Claim | undefined }
 
 /** Of a POST, from the first byte to the last. */
 const POST_MS = 10_000
-/** Waits after the first, second, ... failure of a round (spec 6.4). */
-const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => seconds * 1_000)
 
 const uponClaim: Rules<Write> = {
   'is claimed after its end': ({ before }) => deliveryStatus(before) !== 'scheduled',

@@ -37,7 +37,8 @@ export const eventProblems = ({ payments, events, deliveries }: Books, { endpoin
   return problems
 }
 
-const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => seconds * 1_000)
+/** Waits after the first, second, ... failure of a round (spec 6.4). */
+export const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => seconds * 1_000)
 
 type Post = Seen['webhooks'][number]
 
