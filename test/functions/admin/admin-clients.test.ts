@@ -97,6 +97,7 @@ describe('create-client (design section 7)', () => {
     [{ bank: { ...BANK, swift: 'x' } }, 'bank.swift', 'unknown field'],
     [{ return_url: 'http://a.example' }, 'return_url', 'must be an https URL without user info'],
     [{ return_url: ' https://a.example' }, 'return_url', 'must be an https URL without user info'],
+    [{ return_url: 'https://a.example\\b' }, 'return_url', 'must be an https URL without user info'],
     [{ return_url: 'https://u:p@a.example' }, 'return_url', 'must be an https URL without user info'],
     [{ rate_limit_per_second: 0 }, 'rate_limit_per_second', 'must be at least 1'],
     [{ rate_limit_per_second: 1.5 }, 'rate_limit_per_second', 'must be an integer'],

@@ -142,15 +142,15 @@ describe('npm run restore', () => {
   it.each([
     [{ RestoreDateTime: new Date('2026-11-20T04:00:00.250Z') }, 0],
     // No restore made it: another stage's table, for example.
-    [{ RestoreDateTime: undefined }, 1],
+    [undefined, 1],
     [{ RestoreDateTime: new Date('2026-11-20T03:00:00Z') }, 1],
     [{ RestoreDateTime: new Date('2026-11-20T04:00:00Z'), SourceBackupArn: 'arn:one' }, 0],
   ])('does not go on with a table that is no copy of that time: %j', async (summary, expected) => {
-    const RestoreSummary = { ...summary, RestoreInProgress: false }
+    const RestoreSummary = summary && { ...summary, RestoreInProgress: false }
     dynamodb.on(aws.DescribeTableCommand).resolves({ Table: { ...describedAs('bare'), RestoreSummary } })
 
     expect((await restore('--at', '2026-11-20T04:00:00Z')).code).toBe(expected)
-    expect((await restore('--backup', 'arn:one')).code).toBe('SourceBackupArn' in summary ? 0 : 1)
+    expect((await restore('--backup', 'arn:one')).code).toBe(summary && 'SourceBackupArn' in summary ? 0 : 1)
     expect(sent().map(([name]) => name)).not.toContain('RestoreTableToPointInTime')
   })
 

@@ -61,9 +61,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     expect(await entriesIn(deps, client)).toMatchObject([{ providerMinor: 0, houseMinor: -95_900 }])
   })
 
-  const SILENT = ['unreachable', 'server_error', 'rate_limited', 'misconfigured'] as const
-
-  it.for(SILENT)(
+  it.for(['unreachable', 'server_error', 'rate_limited', 'misconfigured'] as const)(
     'stays open, and holds up no other, if the provider is %s',
     async (reason, { deps, client, overdue }) => {
       await aSucceededPayment(deps, client, { notionalMinor: 50_000, paidAt: addMs(deps.now(), -DAY_MS) })
@@ -114,11 +112,18 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     for (const payment of [overdue, last as Payment])
       expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
   })
+})
 
-  it('is one of at most fifty in a run; the next message continues', async ({ deps, client }) => {
-    const open = Array.from({ length: 51 }, () => succeededPayment(client, { paidAt: deps.now() }))
+describe('many payments that are open for seven days', () => {
+  const overdueOf = async (deps: TestDeps, client: Parameters<typeof succeededPayment>[0], count: number) => {
+    const open = Array.from({ length: count }, () => succeededPayment(client, { paidAt: deps.now() }))
     await storeOpen(deps, open)
     deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+    return open
+  }
+
+  it('are asked about fifty at a time; the next message continues', async ({ deps, client }) => {
+    const open = await overdueOf(deps, client, 51)
     deps.provider.transactions.push(...open.map((payment) => aTransaction(payment)))
 
     const first = await settle(deps, client)
@@ -129,13 +134,9 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     deps.clock.advance(60)
     expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1 })
   })
-})
 
-describe('a provider that takes four seconds for each answer', () => {
-  it('leaves a run enough time to settle; the next message continues', async ({ deps, client }) => {
-    const open = Array.from({ length: 20 }, () => succeededPayment(client, { paidAt: deps.now() }))
-    await storeOpen(deps, open)
-    deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+  it('leave time to settle if an answer takes 4 s; the next message continues', async ({ deps, client }) => {
+    await overdueOf(deps, client, 20)
     deps.provider.script('listTransactions', async () => {
       deps.clock.advance(4)
       return { kind: 'found', value: { transactions: [], hasMore: false } }
@@ -146,6 +147,18 @@ describe('a provider that takes four seconds for each answer', () => {
     expect(first.settlement).toMatchObject({ paymentCount: 15 })
     expect(deps.sent).toMatchObject([{ queue: 'settlements' }])
     expect(await sweep(deps, client)).toMatchObject({ paymentCount: 5 })
+  })
+
+  it.for([0, 4])('start no other run if the provider refuses each after %d s', async (seconds, { deps, client }) => {
+    await overdueOf(deps, client, 50)
+    deps.provider.script('listTransactions', async () => {
+      deps.clock.advance(seconds)
+      return { kind: 'unanswered', reason: 'refused' }
+    })
+
+    await settle(deps, client)
+
+    expect(deps.sent).toStrictEqual([])
   })
 })
 
