@@ -32,7 +32,7 @@ export const eventExists = ({ paymentId, name }: NamedEvent): Step => guard(even
 
 const BodyOnly = v.optional(v.object({ body: v.string() }))
 
-/** The deliveries of an event run at about the same time, so a function keeps the event's bytes for ten seconds. */
+/** An event's deliveries run at about the same time, so a function keeps the event's bytes. */
 const BODIES_KEPT = 100
 /** Only an erasure changes the bytes, and it is refused while a delivery is in progress. */
 const BODY_KEPT_MS = 10 * SECOND_MS

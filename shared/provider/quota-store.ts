@@ -45,8 +45,8 @@ const MAX_TRIES = 3
 type Calls = ReadonlyMap<ProviderOperation, number>
 
 /**
- * Takes up to `wanted` calls of each operation's quota in one conditional write (design section 9), so all workers
- * together never take more. None of a paused operation. `retryAt`: when the caller can take the rest; undefined if all
+ * Takes up to `wanted` calls of each operation's quota in one conditional write (design section 9). So all workers
+ * together never exceed it. A paused operation gets none. `retryAt`: when the caller can take the rest; undefined if all
  * were granted.
  */
 export const takeCalls = async (

@@ -89,8 +89,8 @@ const endedByEvent = async (deps: RecountDeps, payment: StoredPayment, stray: St
 
 /**
  * Repairs a payment that has not ended, but whose event or entry shows its end. It gets the status and time of its
- * event. Without an event the restore tore two transactions: the payment succeeds at the time in its entry or in its
- * movement's event, with its event, and the next recount does the rest. The provider names the capture, so that later
+ * event. Without an event the restore tore two transactions. Then the payment succeeds, with its event, at the time in
+ * its entry or in its movement's event. The next recount does the rest. The provider names the capture, so that later
  * news of it is not credited again.
  */
 const end = async (

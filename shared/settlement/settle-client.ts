@@ -95,7 +95,7 @@ export const settleClient = async (deps: SettleDeps, clientId: ClientId, trigger
 
 /**
  * Settles a client at an operator's request, by the same rules and floor as the sweep (spec 3.2, rule 4). Throws 422 in
- * a closed stage, and when there is nothing to settle (with the eligible amount, the open amount and the floor).
+ * a closed stage. Throws 422 when there is nothing to settle, with the eligible amount, the open amount and the floor.
  */
 export const triggerSettlement = async (
   deps: SettleDeps,

@@ -114,8 +114,8 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
 }
 
 /**
- * Asks the provider about money that no payment is credited with, and credits or holds it. If the provider does not
- * answer or shows no capture, the row stays open for two days and then becomes a finding. A row with one of our
+ * Asks the provider about money that no payment is credited with, and credits or holds it. Without an
+ * answer, or without a capture, the row stays open for two days. Then it becomes a finding. A row with one of our
  * references stays open until the provider answers.
  */
 const askAndReconcile = async (
