@@ -1,11 +1,15 @@
+import { expect } from 'vitest'
+import { auditLedger } from '../../shared/audit/run-audits.ts'
+import type { ClientId } from '../../shared/ids.ts'
 import { toItem } from '../../shared/table/attributes.ts'
 import type { Key } from '../../shared/table/keys.ts'
 import { put } from '../../shared/table/step.ts'
+import { expectBalanced } from './recount/expect-balanced.ts'
 import type { TestDeps } from './test-deps.ts'
 
 type Raw = Record<string, unknown>
 
-export type Tampering = { readonly name: string; readonly item: Raw }
+type Tampering = { readonly name: string; readonly item: Raw }
 
 export const rawItem = async (deps: TestDeps, key: Key): Promise<Raw> => {
   const item = await deps.table.get(key)
@@ -97,4 +101,35 @@ export const tamperingsOf = (item: Raw, { loose, imprecise }: Unwitnessed): read
     .filter((name) => ![loose, imprecise].some((names) => isIn(names, name)) && attributes[name] !== 0)
     .map((name) => ({ name: `${name} removed`, item: replaced(item, [name], REMOVED) as Raw }))
   return [...changed, ...removed]
+}
+
+/** Moves an item into another list: its shard or window misses it, and is what can be named. */
+const HIDES = /^(owner|entity|listed_at|id|client_id|payment_id|open_at)\b/
+
+type Search = { readonly tamperings: readonly Tampering[]; readonly ids: readonly string[] }
+
+/** Of these tamperings the ones that an audit of the whole client does not see, or sees without naming one of `ids`. */
+export const undetectedBy = async (
+  deps: TestDeps,
+  clientId: ClientId,
+  { tamperings, ids }: Search,
+): Promise<readonly string[]> => {
+  const missed: string[] = []
+  for (const { name, item } of tamperings) {
+    const { pk, sk } = item
+    const before = await rawItem(deps, { pk: String(pk), sk: String(sk) })
+    await putRaw(deps, item)
+    try {
+      const { balanced, differences } = await auditLedger({ ...deps, sleep: async () => {} }, clientId)
+      const isNamed = differences.some(({ id }) => ids.includes(id)) || (HIDES.test(name) && differences.length > 0)
+      if (balanced !== false || !isNamed) missed.push(`${name}: ${String(balanced)} ${JSON.stringify(differences)}`)
+    } catch (error) {
+      missed.push(`${name}: ${String(error)}`)
+    } finally {
+      await putRaw(deps, before)
+    }
+  }
+  expect(tamperings.length).toBeGreaterThan(1)
+  await expectBalanced(deps, clientId)
+  return missed
 }

@@ -30,10 +30,9 @@ import {
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
-import { putRaw, rawItem, tamperingsOf } from '../../support/tampering.ts'
+import { putRaw, rawItem, tamperingsOf, undetectedBy } from '../../support/tampering.ts'
 import { messageFor, storedEndpoint } from '../../support/webhook-builders.ts'
 import { auditedHistory } from './audited-history.ts'
-import { undetectedBy } from './undetected-by.ts'
 
 describe('the answer of audit-ledger', () => {
   it('is `balanced` without a wait when all figures agree', async () => {

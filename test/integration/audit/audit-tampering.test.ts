@@ -8,7 +8,7 @@ import { eventNamesOf } from '../../../shared/audit/judged/audit-event.ts'
 import { derivedUuid } from '../../../shared/ids.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { rawItem, tamperingsOf, type Unwitnessed } from '../../support/tampering.ts'
+import { rawItem, tamperingsOf, type Unwitnessed, undetectedBy } from '../../support/tampering.ts'
 import {
   clientId,
   eventRow,
@@ -22,7 +22,6 @@ import {
   shardRow,
   windowRow,
 } from './corruption-world.ts'
-import { undetectedBy } from './undetected-by.ts'
 
 beforeAll(() => makeHistory(memoryDeps()))
 

@@ -166,8 +166,7 @@ it.for<readonly [string, number, string, Refused]>([
 ])('the simulator refuses as the provider documents it: %s: %i %s', async ([, status, code, ask], { running }) => {
   const answer = await ask(running)
 
-  expect(answer.status).toBe(status)
-  expect(answer.body).toMatchObject({ error_code: code })
+  expect(answer).toMatchObject({ status, body: { error_code: code } })
   expect(against(ErrorBody, answer.body)).toStrictEqual([])
   expectHeaders(answer.headers)
 })

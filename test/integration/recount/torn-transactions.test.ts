@@ -18,7 +18,7 @@ import { recount } from './recounted.ts'
 import { FLOWS, hearCallbacks, hearEverything, syncRows } from './torn-flows.ts'
 import { expectHealed, recordTransactions, toldClient, tornOf, tornStates } from './torn-world.ts'
 
-describe.each(Object.entries(FLOWS))('a restore in the midst of a payment that %s', async (_, flow) => {
+describe.each(Object.entries(FLOWS))('a restore in the midst of a payment that %s', async (name, flow) => {
   const torn = await tornOf(flow)
 
   it.each(torn.states)('$title', async ({ world }) => {
@@ -28,25 +28,19 @@ describe.each(Object.entries(FLOWS))('a restore in the midst of a payment that %
 
     await expectHealed(deps, torn)
   })
+
+  /** Callbacks may come before the recount. The sync may not: it would post an open payment a second time. */
+  const heard = /^(succeed|fail|expire|is cancelled)/.test(name) ? torn.states : []
+  it.each(heard)('and an hour of callbacks: $title', async ({ world }) => {
+    const deps = world()
+    deps.clock.advance(3_600)
+    await hearCallbacks(deps, () => {})
+
+    await recount(deps, torn.client)
+
+    await expectHealed(deps, torn)
+  })
 })
-
-/** Callbacks may come before the recount. The sync may not: it would post an open payment a second time. */
-describe.each(Object.entries(FLOWS).filter(([name]) => /^(succeed|fail|expire|is cancelled)/.test(name)))(
-  'an hour of callbacks before the recount of a payment that %s',
-  async (_, flow) => {
-    const torn = await tornOf(flow)
-
-    it.each(torn.states)('$title', async ({ world }) => {
-      const deps = world()
-      deps.clock.advance(3_600)
-      await hearCallbacks(deps, () => {})
-
-      await recount(deps, torn.client)
-
-      await expectHealed(deps, torn)
-    })
-  },
-)
 
 const heal = async (deps: MemoryDeps, client: Client, rounds: number): Promise<void> => {
   for (let round = 0; round < rounds; round++) await recount(deps, client)

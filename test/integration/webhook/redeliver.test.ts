@@ -65,8 +65,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
     const finished = await aFinishedDelivery(overrides)
     return { ...finished, again: finished[by] }
   }
-  const hint = 'Wait for its remaining attempts.'
-  const inProgress = refusedWith('the delivery is in progress', { action_hint: hint })
+  const inProgress = refusedWith('the delivery is in progress', { action_hint: 'Wait for its remaining attempts.' })
 
   it.each([
     ['abandoned', ABANDONED],
@@ -91,14 +90,6 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
     expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(new Set([event.body]))
     expect(await row()).toMatchObject({ status: 'abandoned', attempts: attempts + 8 })
     expect(await attemptRows(deps, delivery)).toHaveLength(8)
-  })
-
-  it('is refused when its event has expired, even before the table deletes it', async () => {
-    const { deps, again, row } = await arrange()
-    deps.clock.advance(121 * DAY_SECONDS)
-
-    expect(await again()).toStrictEqual(refusedWith('the event is no longer kept', {}))
-    expect(await row()).toMatchObject({ status: 'abandoned' })
   })
 
   it('extends the event’s retention at most once in 20 days', async () => {
@@ -145,15 +136,20 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
   })
 
-  const disable = (endpoint: Endpoint) => ({ endpoint: changeEndpoint(endpoint, { enabled: false }) })
+  const HINT = { action_hint: expect.any(String) as unknown }
+  const expire = ({ clock }: TestDeps) => clock.advance(121 * DAY_SECONDS)
+  const disable = ({ table }: TestDeps, endpoint: Endpoint) =>
+    table.transact({ endpoint: changeEndpoint(endpoint, { enabled: false }) })
+  const remove = ({ table }: TestDeps, endpoint: Endpoint) => table.transact(markDeleted(endpoint, endpoint.createdAt))
   it.each([
-    ['disabled', disable, 'the endpoint is disabled'],
-    ['deleted', (endpoint: Endpoint) => markDeleted(endpoint, endpoint.createdAt), deleted],
-  ])('is refused when the endpoint is %s, with a hint', async (_, change, message) => {
+    ['event has expired, even before the table deletes it', expire, 'the event is no longer kept', {}],
+    ['endpoint is disabled', disable, 'the endpoint is disabled', HINT],
+    ['endpoint is deleted', remove, deleted, HINT],
+  ])('is refused when its %s', async (_, change, message, said) => {
     const { deps, endpoint, again, row } = await arrange()
-    await deps.table.transact<string>(change(endpoint))
+    await change(deps, endpoint)
 
-    expect(await again()).toStrictEqual(refusedWith(message, { action_hint: expect.any(String) }))
+    expect(await again()).toStrictEqual(refusedWith(message, said))
     expect(await row()).toMatchObject({ status: 'abandoned' })
     expect(deps.sent).toStrictEqual([])
   })
