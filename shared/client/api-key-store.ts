@@ -115,8 +115,7 @@ export const revokeApiKey = async (
   deps: RecordDeps,
   { clientId, keyId, operator }: { clientId: ClientId; keyId: KeyId; operator: string },
 ): Promise<ApiKey> => {
-  const item = await deps.table.get(apiKeyKey(keyId))
-  const before = item && v.parse(ApiKeySchema, item)
+  const before = v.parse(v.optional(ApiKeySchema), await deps.table.get(apiKeyKey(keyId)))
   if (before?.clientId !== clientId) throw notFound('api key')
   if (before.revokedAt !== undefined) return before
   const after: ApiKey = { ...before, revokedAt: deps.now() }

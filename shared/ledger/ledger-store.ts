@@ -3,7 +3,7 @@ import type { TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
-import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
+import type { PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
 import { ledgerPk, shardNumberOf, WINDOW_SK } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
@@ -52,9 +52,6 @@ export const readLedger = async (deps: TableDeps, clientId: ClientId): Promise<L
 
 export const countOf = ({ shards }: Pick<Ledger, 'shards'>, status: PaymentStatus): number =>
   shards.reduce((sum, shard) => sum + shard[COUNT_FIELD[status]], 0)
-
-export const countOfAll = (ledger: Pick<Ledger, 'shards'>): number =>
-  PAYMENT_STATUSES.reduce((sum, status) => sum + countOf(ledger, status), 0)
 
 export type Balance = {
   readonly availableMinor: Minor

@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdForKey } from '../ids.ts'
-import { countOf, countOfAll, readLedger } from '../ledger/ledger-store.ts'
+import { countOf, readLedger } from '../ledger/ledger-store.ts'
 import { readParts } from '../ledger/window-store.ts'
 import { firstOfPage, ofPage, type Page } from '../page.ts'
-import type { PaymentStatus } from '../payment-status.ts'
+import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
 import { ownersOf, referencePk } from '../table/keys.ts'
 import { listMergedItems } from '../table/list-items.ts'
 import type { Payment } from './payment.ts'
@@ -22,7 +22,8 @@ export const listPayments = async (
   { clientId, status, page }: Omit<Asked, 'reference'>,
 ): Promise<PaymentList> => {
   const ledger = await readLedger(deps, clientId)
-  const total = status === undefined ? countOfAll(ledger) : countOf(ledger, status)
+  const statuses: readonly PaymentStatus[] = status === undefined ? PAYMENT_STATUSES : [status]
+  const total = statuses.reduce((sum, one) => sum + countOf(ledger, one), 0)
   if (firstOfPage(page) >= total) return { payments: [], total }
   const owners = ownersOf(clientId, ledger.window.parts)
   const items = await listMergedItems(deps, {
