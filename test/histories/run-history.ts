@@ -6,7 +6,7 @@ import { createPrng, type Prng } from '../simulation/world/prng.ts'
 import { type Banner, startGatewayProcess } from '../support/start-gateway-process.ts'
 import { comeToRest, operatorDay, runCallers } from './callers.ts'
 import { type GatewayCalls, gatewayCalls } from './gateway-calls.ts'
-import { type HistoryRecord, historyRecorder } from './history-record.ts'
+import { historyRecorder } from './history-record.ts'
 import { type Client, planPayments } from './plan-payments.ts'
 
 type HistoryOptions = {
@@ -16,8 +16,6 @@ type HistoryOptions = {
   /** Options of node for the gateway's process. */
   readonly nodeArgs: readonly string[]
 }
-
-type History = { readonly records: readonly HistoryRecord[]; readonly kills: number }
 
 const CLIENTS = 3
 const CALLERS = 12
@@ -51,7 +49,7 @@ const daysPass = async (calls: GatewayCalls, clients: readonly Client[], draw: P
 }
 
 /** One history: a gateway that is killed now and then, callers side by side, operators' days, and a rest at the end. */
-export const runHistory = async ({ seed, seconds, nodeArgs }: HistoryOptions): Promise<History> => {
+export const runHistory = async ({ seed, seconds, nodeArgs }: HistoryOptions) => {
   const prng = createPrng(seed)
   const data = mkdtempSync(join(tmpdir(), 'gateway-history-'))
   const gateway = startKilledGateway(data, nodeArgs)

@@ -7,7 +7,7 @@ import { type CheckResult, openAsker } from './asking.ts'
 import type { Mutant } from './generate-mutants.ts'
 
 export const LAYERS = ['unit', 'functions', 'integration', 'histories'] as const
-export type Layer = (typeof LAYERS)[number]
+type Layer = (typeof LAYERS)[number]
 
 /** A test file that held without a mutant: how long it took, and what it executed. */
 export type Check = Pick<CheckResult, 'name' | 'ms' | 'hits'>
@@ -19,7 +19,7 @@ export const boundMs = (ms: number): number => 30_000 + 10 * ms
 
 const FIRST_BOUND_MS = 300_000
 
-export const HISTORIES = 'test/mutants/histories.ts'
+const HISTORIES = 'test/mutants/histories.ts'
 
 /** Runs every check on the tree as it is. One that fails there would kill every mutant: it is left out, and named. */
 const recordChecks = async (): Promise<readonly Check[]> => {

@@ -42,7 +42,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/webhook/send/https-webhook-sender.ts CONNECT_TRY_MS: bound moved 73aed49d',
     'shared/webhook/send/https-webhook-sender.ts QUERY_TIMEOUT_MS: bound moved ca25f99f',
   ],
-  'An older kept sum is whole in itself, so it only costs time (BACKED of test/interleavings/guards.ts).': [
+  'An older kept sum is whole in itself, so it only costs time.': [
     'shared/settlement/sum-progress-store.ts keepSum: change dropped 286e319e',
     'shared/settlement/sum-progress-store.ts keepSum: sum changed 21bf577b',
   ],

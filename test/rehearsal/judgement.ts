@@ -13,16 +13,14 @@ const VerdictSchema = v.object({
 })
 export type Verdict = v.InferOutput<typeof VerdictSchema>
 
-/** The clock moved while the call was under way. Its caller has signed and sent it again. */
-const isOfTheJump = ({ denied }: Verdict) => denied === 'RequestTimeTooSkewed'
-
 export const readVerdicts = (file: string): readonly Verdict[] =>
   existsSync(file)
     ? readFileSync(file, 'utf8')
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => v.parse(VerdictSchema, JSON.parse(line)))
-        .filter((verdict) => !isOfTheJump(verdict))
+        // The clock moved while such a call was under way. Its caller has signed and sent it again.
+        .filter(({ denied }) => denied !== 'RequestTimeTooSkewed')
     : []
 
 /** The function that asked: Lambda names the session of its role after it. */
