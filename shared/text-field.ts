@@ -4,9 +4,12 @@ import * as v from 'valibot'
 export const atMost = (characters: number) =>
   v.check<string, string>((text) => Array.from(text).length <= characters, `at most ${characters} characters`)
 
+/** The table may store half of a surrogate pair as another character, which breaks the digest of an audit record. */
+const isWellFormed = v.check<string, string>((text) => text.isWellFormed(), 'must be well-formed Unicode')
+
 /** An operator's text: trimmed and not empty. */
 export const textField = (characters: number) =>
-  v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), atMost(characters))
+  v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), atMost(characters), isWellFormed)
 
 /** Control characters, line breaks, halves of a character, and characters that change the text direction. */
 const HIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u

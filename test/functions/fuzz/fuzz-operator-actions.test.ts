@@ -71,7 +71,7 @@ const isReadOnly = ({ table }: FunctionSpec) => !table.PutItem && !table.UpdateI
 /** No operator, no cause, and no difference. */
 const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   operator: [undefined, '', '  ', 7, 'x'.repeat(101), 'a\nb', 'a\u202eb', 'a\ud800b'],
-  notes: [undefined, '', '  ', 'x'.repeat(1_001)],
+  notes: [undefined, '', '  ', 'x'.repeat(1_001), 'a\ud800b'],
   expected: [undefined, []],
 }
 
