@@ -67,7 +67,7 @@ describe('every alarm', () => {
   it('takes silence for a failure only where something must run by itself', () => {
     const breaching = alarms.filter(({ treatMissingData }) => treatMissingData === 'breaching')
 
-    expect(breaching.map(({ id }) => id)).toStrictEqual(['due-work-not-running', 'sweep-not-run', 'sync-behind'])
+    expect(breaching.map(({ id }) => id)).toStrictEqual(['due-work-not-running', 'sweep-not-run', 'sync-late'])
     // For a metric with gaps CloudWatch looks further back than the alarm says, by hours.
     expect(breaching.filter(hasGaps)).toStrictEqual([])
     expect(alarms.every(({ treatMissingData }) => /^(breaching|notBreaching)$/.test(treatMissingData))).toBe(true)
@@ -172,9 +172,9 @@ describe('alarms that calculate', () => {
   it.each<[string, string, Values]>([
     ['due-work-not-running', 'nothing said anything', {}],
     ['sweep-not-run', 'nothing said anything', {}],
-    ['sync-behind', 'nothing said anything', {}],
-    ['sync-behind', 'no run was complete', { runs: 1, incomplete: 1 }],
-    ['sync-behind', 'it reads late', { runs: 1, lag: 900_001 }],
+    ['sync-late', 'nothing said anything', {}],
+    ['sync-late', 'no run was complete', { runs: 1, incomplete: 1 }],
+    ['sync-late', 'it reads late', { runs: 1, lag: 900_001 }],
     ['quiet', 'an operator asked for it', { m0: 1 }],
     ['creates-answered-fast', 'eight of a hundred fail', { created: 92, failed: 8 }],
     ['creates-answered-fast', 'the five of a night crash', { crashed: 5 }],
@@ -203,7 +203,7 @@ describe('alarms that calculate', () => {
 
   it.each<[string, string, Values]>([
     ['due-work-not-running', 'it ran', { m0: 1 }],
-    ['sync-behind', 'it runs, to its end, and soon', { runs: 1, incomplete: 0, lag: 900_000 }],
+    ['sync-late', 'it runs, to its end, and soon', { runs: 1, incomplete: 0, lag: 900_000 }],
     ['quiet', 'no operator asked', {}],
     ['creates-answered-fast', 'a night’s few fail', { failed: 4 }],
     ['creates-answered-fast', 'seven of a hundred fail', { created: 93, failed: 7 }],

@@ -177,7 +177,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   'sweep-not-run': sweptTwice,
   // What could not be read is read half an hour later.
-  'sync-behind': async (deps) => {
+  'sync-late': async (deps) => {
     answersLate(deps, 'listTransactions', { kind: 'unanswered', reason: 'unreachable' })
     await run(syncProviderTransactions, deps)
     deps.provider.heal('listTransactions')

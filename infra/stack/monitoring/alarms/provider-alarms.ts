@@ -11,7 +11,7 @@ export const PROVIDER_OPERATIONS = [
   'list_transactions',
 ] as const
 
-/** Requests of callbacks and due work. Creates have a service level, and listing transactions has `sync-behind`. */
+/** Requests of callbacks and due work. Creates have a service level, and listing transactions has `sync-late`. */
 const QUESTIONS = ['get_request', 'get_payment'] as const
 
 const failing = ({ our }: Watched): AlarmSpec => {

@@ -39,7 +39,7 @@ const stuck = ({ queues }: Watched): AlarmSpec => {
 const LAG_MINUTES = 15
 
 const sync = ({ our }: Watched): AlarmSpec => ({
-  id: 'sync-behind',
+  id: 'sync-late',
   summary: 'The sync does not read the transactions of the provider, reads only a part, or reads them late.',
   impact: 'merchants whose settlement waits for actual fees, and customers whose callback was lost.',
   measure: {
