@@ -4,7 +4,6 @@ import { PaymentIdSchema, SettlementIdSchema, UuidSchema } from '../ids.ts'
 import { less, type Minor, MinorSchema, netOf, plus, ZERO } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-status.ts'
 import { TimestampSchema } from '../time.ts'
-import type { Movement } from './payment-money.ts'
 
 /** The movements of a client's money (design section 12). */
 export const ENTRY_TYPES = [
@@ -124,26 +123,3 @@ export const assertBalanced = ({ grossMinor, feeMinor, markupMinor, netMinor }: 
     netOf(grossMinor, feeMinor, markupMinor) === netMinor,
     'figures do not add up: gross - fee - markup is not net',
   )
-
-/** The client's side of one paid payment: its price and its reversals. */
-export type PaymentMoney = {
-  readonly price: Figures
-  readonly takenBackMinor: Minor
-  /** The payment's own row is VOIDED or REVERSED. */
-  readonly isVoid: boolean
-  /** Oldest first; each (transaction, type) once. */
-  readonly movements: readonly Movement[]
-}
-
-export const untouched = (price: Figures): PaymentMoney => ({
-  price,
-  takenBackMinor: ZERO,
-  isVoid: false,
-  movements: [],
-})
-
-/** The sum of a payment's entries, at every moment and by every path. Its net is always net - taken back. */
-export const standingFigures = ({ price, takenBackMinor, isVoid }: PaymentMoney): Figures => {
-  if (isVoid || (price.netMinor > 0 && takenBackMinor === price.netMinor)) return NO_FIGURES
-  return figuresOf(less(price.grossMinor, takenBackMinor), price.feeMinor, price.markupMinor)
-}

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { assertInvariant } from '../errors.ts'
 import { atLeastZero, less, type Minor, MinorSchema, plus, smaller, ZERO } from '../money.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
-import { type Figures, lessFigures, type PaymentMoney, standingFigures } from './entry.ts'
+import { type Figures, figuresOf, lessFigures, NO_FIGURES } from './entry.ts'
 
 /** The kinds of provider rows that move the money of a paid payment (design section 10). */
 export const MOVEMENT_TYPES = ['refund', 'chargeback', 'reversal', 'dispute_won'] as const
@@ -22,9 +22,6 @@ export const MovementSchema = v.object({
   postedAt: v.optional(TimestampSchema),
   /** The part that the house took, because it had written that off before. */
   clawedMinor: v.optional(MinorSchema),
-  tookMinor: MinorSchema,
-  /** The part that is still taken. */
-  leftMinor: MinorSchema,
 })
 export type Movement = v.InferOutput<typeof MovementSchema>
 
@@ -32,81 +29,119 @@ export type Movement = v.InferOutput<typeof MovementSchema>
 export const MAX_MOVEMENTS = 50
 
 /** One provider row about a paid payment. `reversal`: a row that became VOIDED or REVERSED. */
-export type MoneyRow = Omit<Movement, 'tookMinor' | 'leftMinor' | 'postedAt' | 'clawedMinor'> & {
+export type MoneyRow = Omit<Movement, 'postedAt' | 'clawedMinor'> & {
   readonly kind?: (typeof REVERSAL_KINDS)[number] | undefined
   readonly createdAt?: Timestamp | undefined
+}
+
+/** A row, and what it did: it took an amount of its own, or more or less of what the rows before it took. */
+type Applied = {
+  readonly row: MoneyRow
+  /** The part of its own amount that is still taken. */
+  readonly leftMinor: Minor
+  /** By the position of a row before it: how much more is taken because of this row. */
+  readonly shiftsMinor: readonly Minor[]
+}
+
+/** The client's side of one paid payment: its price, and what the provider's rows did to it. */
+export type PaymentMoney = {
+  readonly price: Figures
+  readonly takenBackMinor: Minor
+  /** The payment's own row is VOIDED or REVERSED. */
+  readonly isVoid: boolean
+  /** Oldest first; each (transaction, type) once. */
+  readonly applied: readonly Applied[]
+}
+
+export const untouched = (price: Figures): PaymentMoney => ({ price, takenBackMinor: ZERO, isVoid: false, applied: [] })
+
+/** The sum of a payment's entries, at every moment and by every path. Its net is always net - taken back. */
+export const standingFigures = ({ price, takenBackMinor, isVoid }: PaymentMoney): Figures => {
+  if (isVoid || (price.netMinor > 0 && takenBackMinor === price.netMinor)) return NO_FIGURES
+  return figuresOf(less(price.grossMinor, takenBackMinor), price.feeMinor, price.markupMinor)
 }
 
 export type Moved = { readonly money: PaymentMoney; readonly figures: Figures }
 
 /** Whether a row has moved the payment before, or is already void: an older reading of it no longer counts. */
 export const hasMoved = (
-  { movements }: Pick<PaymentMoney, 'movements'>,
+  movements: readonly Pick<MoneyRow, 'type' | 'transactionId'>[],
   row: Pick<MoneyRow, 'type' | 'transactionId'>,
 ) =>
   movements.some(
     ({ type, transactionId }) => transactionId === row.transactionId && (type === row.type || type === 'reversal'),
   )
 
-const withMovement = (money: PaymentMoney, row: MoneyRow, tookMinor: Minor): PaymentMoney => {
-  const { type, transactionId, amountMinor, providerMinor, at, isOwnRow } = row
-  const movement = { type, transactionId, amountMinor, providerMinor, at, ...(isOwnRow === true && { isOwnRow }) }
-  return {
-    ...money,
-    takenBackMinor: plus(money.takenBackMinor, tookMinor),
-    movements: [...money.movements, { ...movement, tookMinor, leftMinor: atLeastZero(tookMinor) }],
-  }
-}
+const rowsOf = ({ applied }: PaymentMoney): readonly MoneyRow[] => applied.map(({ row }) => row)
+
+const apply = (money: PaymentMoney, row: MoneyRow, tookMinor: Minor, shiftsMinor: readonly Minor[]): PaymentMoney => ({
+  ...money,
+  takenBackMinor: [tookMinor, ...shiftsMinor].reduce(plus, money.takenBackMinor),
+  applied: [
+    ...money.applied.map((one, at) => ({ ...one, leftMinor: plus(one.leftMinor, shiftsMinor[at] ?? ZERO) })),
+    { row, leftMinor: tookMinor, shiftsMinor },
+  ],
+})
+
+/** What the client still has of the payment. */
+const heldOf = ({ price, takenBackMinor }: PaymentMoney): Minor => atLeastZero(less(price.netMinor, takenBackMinor))
 
 /** Takes from the client at most what it still has of the payment. */
-const take = (money: PaymentMoney, row: MoneyRow, wantedMinor: Minor): PaymentMoney =>
-  withMovement(money, row, atLeastZero(smaller(wantedMinor, less(money.price.netMinor, money.takenBackMinor))))
+const take = (money: PaymentMoney, row: MoneyRow): PaymentMoney =>
+  apply(money, row, atLeastZero(smaller(row.amountMinor, heldOf(money))), [])
 
-/** Gives back what the given movements took, oldest first. A void payment gives nothing: its figures stay zero. */
-const give = (
-  money: PaymentMoney,
-  row: MoneyRow,
-  { from, maxMinor }: { readonly from: (movement: Movement) => boolean; readonly maxMinor: Minor },
-): PaymentMoney => {
-  let gaveMinor = ZERO
-  const movements = money.movements.map((movement) => {
-    if (money.isVoid || !from(movement)) return movement
-    const given = smaller(movement.leftMinor, less(maxMinor, gaveMinor))
-    gaveMinor = plus(gaveMinor, given)
-    return { ...movement, leftMinor: less(movement.leftMinor, given) }
+/** A won dispute gives back what chargebacks took, oldest first. */
+const give = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
+  let restMinor = row.amountMinor
+  const shiftsMinor = money.applied.map(({ row: { type }, leftMinor }) => {
+    const gaveMinor = type === 'chargeback' ? smaller(leftMinor, restMinor) : ZERO
+    restMinor = less(restMinor, gaveMinor)
+    return less(ZERO, gaveMinor)
   })
-  return withMovement({ ...money, movements }, row, less(ZERO, gaveMinor))
+  return apply(money, row, ZERO, shiftsMinor)
+}
+
+/**
+ * A void refund or chargeback gives back the rest of its own amount. A void dispute win takes again what it gave back,
+ * except from chargebacks that are void themselves.
+ */
+const undo = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
+  const undone = money.applied.find((one) => one.row.transactionId === row.transactionId)
+  let heldMinor = heldOf(money)
+  const shiftsMinor = money.applied.map((one, at) => {
+    if (one === undone) return less(ZERO, one.leftMinor)
+    const isVoid = hasMoved(rowsOf(money), { type: 'reversal', transactionId: one.row.transactionId })
+    const againMinor = smaller(isVoid ? ZERO : less(ZERO, undone?.shiftsMinor[at] ?? ZERO), heldMinor)
+    heldMinor = less(heldMinor, againMinor)
+    return againMinor
+  })
+  return apply(money, row, ZERO, shiftsMinor)
 }
 
 /** Voids the payment's own row: nothing of the payment remains, whatever its sign. */
 const voidOwnRow = (money: PaymentMoney, row: MoneyRow): PaymentMoney => ({
-  ...withMovement(money, row, less(money.price.netMinor, money.takenBackMinor)),
+  ...apply(money, row, less(money.price.netMinor, money.takenBackMinor), []),
   isVoid: true,
 })
 
-/** A voided refund or chargeback gives back the rest of its own amount; a voided dispute win takes again. */
-const voidMovement = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
-  const own = money.movements.find(({ transactionId }) => transactionId === row.transactionId)
-  if (own === undefined) return withMovement(money, row, ZERO)
-  if (own.type === 'dispute_won') return take(money, row, less(ZERO, own.tookMinor))
-  return give(money, row, { from: (movement) => movement === own, maxMinor: own.leftMinor })
-}
-
+/** Nothing is left of a void payment to take or to give back. */
 const after = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
+  if (row.isOwnRow === true) return voidOwnRow(money, row)
+  if (money.isVoid) return apply(money, row, ZERO, [])
   switch (row.type) {
     case 'refund':
     case 'chargeback':
-      return take(money, row, row.amountMinor)
+      return take(money, row)
     case 'dispute_won':
-      return give(money, row, { from: ({ type }) => type !== 'refund', maxMinor: row.amountMinor })
+      return give(money, row)
     case 'reversal':
-      return row.isOwnRow === true ? voidOwnRow(money, row) : voidMovement(money, row)
+      return undo(money, row)
   }
 }
 
 /** Applies one provider row to a payment's money (design section 10). Undefined when it was applied before. */
 export const moveMoney = (money: PaymentMoney, row: MoneyRow): Moved | undefined => {
-  if (hasMoved(money, row)) return undefined
+  if (hasMoved(rowsOf(money), row)) return undefined
   const next = after(money, row)
   const figures = lessFigures(standingFigures(next), standingFigures(money))
   assertInvariant(
@@ -115,3 +150,7 @@ export const moveMoney = (money: PaymentMoney, row: MoneyRow): Moved | undefined
   )
   return { money: next, figures }
 }
+
+/** The money of a payment of this price after these rows. */
+export const moneyAfter = (price: Figures, rows: readonly MoneyRow[]): PaymentMoney =>
+  rows.reduce((money, row) => moveMoney(money, row)?.money ?? money, untouched(price))

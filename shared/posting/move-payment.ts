@@ -1,5 +1,12 @@
 import type { Deps } from '../deps.ts'
-import { hasMoved, MAX_MOVEMENTS, type MoneyRow, type Moved, moveMoney } from '../journal/payment-money.ts'
+import {
+  hasMoved,
+  MAX_MOVEMENTS,
+  type MoneyRow,
+  type Moved,
+  type Movement,
+  moveMoney,
+} from '../journal/payment-money.ts'
 import { moveCredit, moveOpenCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
 import { atLeastZero, less, type Minor, smaller, ZERO } from '../money.ts'
@@ -52,7 +59,7 @@ export const movePayment = async (deps: MoveDeps, known: Payment, moneyRow: Mone
   let payment = known
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const row = withProviderLeg(payment, moneyRow)
-    if (hasMoved(payment, row)) return
+    if (hasMoved(payment.movements, row)) return
     if (payment.movements.length >= MAX_MOVEMENTS) {
       const house = houseRowOf({ ...row, updatedAt: row.at })
       return bookWithFinding(deps, house, tooManyMovements(payment, row, deps.now()))
@@ -99,13 +106,15 @@ export const afterRow = (
 ): Payment => {
   const isOpen = payment.openAt !== undefined
   const isPosted = !isOpen || row.isOwnRow === true
+  const { kind: _, createdAt: __, ...moved } = row
+  const movements: readonly Movement[] = [...payment.movements, moved]
   const entry = { ...(clawedMinor > 0 && { clawedMinor }), postedAt }
   const after: Payment = {
     ...payment,
     takenBackMinor: money.takenBackMinor,
-    movements: money.movements.map((one) => (isPosted && one.postedAt === undefined ? { ...one, ...entry } : one)),
+    movements: movements.map((one) => (isPosted && one.postedAt === undefined ? { ...one, ...entry } : one)),
     ...(money.isVoid && { isVoid: true }),
-    reversal: reversalAfter(payment, row, money),
+    reversal: reversalAfter(payment.reversal, row, money),
   }
   if (!isOpen || !isPosted) return after
   const finalFee = payment.finalFee ?? { status: 'assumed', feeMinor: payment.providerFeeMinor, at: postedAt }

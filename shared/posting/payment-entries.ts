@@ -1,25 +1,12 @@
 import { derivedUuid } from '../ids.ts'
-import {
-  type Entry,
-  type Figures,
-  figuresOf,
-  NO_FIGURES,
-  newEntry,
-  type PaymentMoney,
-  untouched,
-} from '../journal/entry.ts'
-import { type Movement, moveMoney } from '../journal/payment-money.ts'
+import { type Entry, type Figures, figuresOf, NO_FIGURES, newEntry } from '../journal/entry.ts'
+import { type Movement, moneyAfter, moveMoney, type PaymentMoney, untouched } from '../journal/payment-money.ts'
 import { less, type Minor, ZERO } from '../money.ts'
 import type { Payment } from '../payment/payment.ts'
 import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'
 
 /** A payment's client side, by its present figures. */
-export const moneyOf = (payment: Payment): PaymentMoney => ({
-  price: priceOf(payment),
-  takenBackMinor: payment.takenBackMinor,
-  isVoid: payment.isVoid === true,
-  movements: payment.movements,
-})
+export const moneyOf = (payment: Payment): PaymentMoney => moneyAfter(priceOf(payment), payment.movements)
 
 const priceOf = ({ notionalMinor, providerFeeMinor, markupMinor }: Payment): Figures =>
   figuresOf(notionalMinor, providerFeeMinor, markupMinor)
@@ -96,7 +83,7 @@ export const entriesOf = (payment: Payment): readonly Entry[] => {
   if (postedAt === undefined) return []
   let money = untouched(priceOf(payment))
   const moved = payment.movements.flatMap((movement) => {
-    const step = moveMoney(money, { ...movement, isOwnRow: movement.isOwnRow === true })
+    const step = moveMoney(money, movement)
     money = step?.money ?? money
     const figures = voidedOpen === true ? NO_FIGURES : (step?.figures ?? NO_FIGURES)
     return movementEntries(payment, movement, { figures, postedAt: movement.postedAt ?? postedAt })

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
-import { figuresOf, lessFigures, standingFigures } from '../journal/entry.ts'
+import { figuresOf, lessFigures } from '../journal/entry.ts'
+import { standingFigures } from '../journal/payment-money.ts'
 import { FenceSchema } from '../ledger/fence-store.ts'
 import { moveCredit, shardOf } from '../ledger/shard-store.ts'
 import { readWindow } from '../ledger/window-store.ts'
@@ -59,7 +60,7 @@ export const planPosting = (posting: Posting, postedAt: Timestamp): Planned => {
     postedAt,
     moneyVersion: (payment.moneyVersion ?? 0) + 1,
     takenBackMinor: money.takenBackMinor,
-    movements: money.movements.map((movement) => ({ ...movement, postedAt })),
+    movements: payment.movements.map((movement) => ({ ...movement, postedAt })),
     ...(reversal && { reversal }),
     ...('row' in by && {
       providerSettledAt: by.row.settledAt,

@@ -1,25 +1,24 @@
-import { type Figures, type PaymentMoney, untouched } from '../journal/entry.ts'
-import { type MoneyRow, type Movement, moveMoney } from '../journal/payment-money.ts'
+import type { Figures } from '../journal/entry.ts'
+import { type MoneyRow, type Movement, moveMoney, type PaymentMoney, untouched } from '../journal/payment-money.ts'
 import { atLeastZero, less, type Minor, plus, ZERO } from '../money.ts'
 import type { Payment, Reversal } from '../payment/payment.ts'
 
-/** How much a row adds to the reversed amount. The void of a row undoes what that row did. */
-const addedBy = (payment: Payment, row: Movement | MoneyRow): Minor => {
-  if (row.isOwnRow === true) return payment.notionalMinor
-  const { type, transactionId, amountMinor } = row
-  if (type !== 'reversal') return type === 'dispute_won' ? less(ZERO, amountMinor) : amountMinor
-  const voided = payment.movements.find((moved) => moved.transactionId === transactionId && moved.type !== 'reversal')
-  return voided ? less(ZERO, addedBy(payment, voided)) : ZERO
+/** The reversed amount by the rows that are not void. A void own row reverses the whole payment once. */
+const reversedMinor = ({ price, isVoid, applied }: PaymentMoney): Minor => {
+  const rows = applied.map(({ row }) => row)
+  const voided = new Set(rows.flatMap(({ type, transactionId }) => (type === 'reversal' ? [transactionId] : [])))
+  return rows
+    .filter(({ transactionId }) => !voided.has(transactionId))
+    .map(({ type, amountMinor }) => (type === 'dispute_won' ? less(ZERO, amountMinor) : amountMinor))
+    .reduce((sum, amountMinor) => atLeastZero(plus(sum, amountMinor)), isVoid ? price.grossMinor : ZERO)
 }
 
 /** The public `reversal` of a payment after one more row (design section 10). */
-export const reversalAfter = (payment: Payment, row: MoneyRow, { takenBackMinor, isVoid }: PaymentMoney): Reversal => {
-  const before = payment.reversal
-  const addedMinor = addedBy(payment, row)
-  const amountMinor = atLeastZero(plus(before?.amountMinor ?? ZERO, addedMinor))
+export const reversalAfter = (before: Reversal | undefined, row: MoneyRow, money: PaymentMoney): Reversal => {
+  const amountMinor = reversedMinor(money)
   const { kind = before?.kind ?? 'refund', at } = row
-  if (addedMinor > 0) return { kind, amountMinor, at }
-  const isUndone = takenBackMinor === 0 && !isVoid
+  if (amountMinor > (before?.amountMinor ?? ZERO)) return { kind, amountMinor, at }
+  const isUndone = money.takenBackMinor === 0 && !money.isVoid
   return { kind: before?.kind ?? kind, amountMinor, at: before?.at ?? at, ...(isUndone && { undoneAt: at }) }
 }
 
@@ -32,9 +31,9 @@ type Replayed = { readonly money: PaymentMoney; readonly reversal: Reversal | un
 export const replayMovements = (payment: Payment, price: Figures): Replayed =>
   payment.movements.reduce<Replayed>(
     ({ money: before, reversal }, movement) => {
-      const row = { ...movement, isOwnRow: movement.isOwnRow === true, kind: kindOf(movement, payment) }
+      const row = { ...movement, kind: kindOf(movement, payment) }
       const money = moveMoney(before, row)?.money ?? before
-      return { money, reversal: reversalAfter({ ...payment, reversal }, row, money) }
+      return { money, reversal: reversalAfter(reversal, row, money) }
     },
     { money: untouched(price), reversal: undefined },
   )

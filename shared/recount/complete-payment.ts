@@ -7,11 +7,10 @@ import { deliveryIdFor, type PaymentId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import type { Movement } from '../journal/payment-money.ts'
-import { plus, ZERO } from '../money.ts'
 import { announcementOf, announcementOfMovement } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { entriesOf } from '../posting/payment-entries.ts'
+import { entriesOf, moneyOf } from '../posting/payment-entries.ts'
 import { moneyStands } from '../posting/posting-store.ts'
 import { eventKey } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
@@ -64,9 +63,9 @@ const asEstimated = (payment: Payment): Payment => {
 /** The payment after one of its movements. Movements of an open payment are announced with the estimated fee. */
 const asMovedBy = (payment: Payment, movement: Movement): Payment => {
   const movements = payment.movements.slice(0, payment.movements.indexOf(movement) + 1)
-  const takenBackMinor = movements.reduce((sum, { tookMinor }) => plus(sum, tookMinor), ZERO)
-  const moved = { ...payment, movements, takenBackMinor }
-  return movement.postedAt === undefined || movement.postedAt === payment.postedAt ? asEstimated(moved) : moved
+  const isEstimated = movement.postedAt === undefined || movement.postedAt === payment.postedAt
+  const moved = { ...(isEstimated ? asEstimated(payment) : payment), movements }
+  return { ...moved, takenBackMinor: moneyOf(moved).takenBackMinor }
 }
 
 /** Rebuilds an event of the payment with its original content. */

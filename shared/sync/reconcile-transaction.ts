@@ -58,7 +58,7 @@ const reconcileMovement = async (
   transaction: ProviderTransaction,
   moneyRow: MoneyRow,
 ): Promise<Reconciled> => {
-  if (hasMoved(payment, moneyRow)) return DONE
+  if (hasMoved(payment.movements, moneyRow)) return DONE
   // An operator may have adjusted the client's ledger for this row. A second booking would count it twice.
   if (moneyRow.isOwnRow !== true && (await isLeftToOperator(deps, houseRowOf(transaction)))) {
     if (moneyRow.type === 'reversal') await recordFindingOf(deps, transaction, payment)

@@ -6,32 +6,36 @@ type HeardRow = {
 }
 
 /** What the model knows of a row that took money: its kind, and what of it is still gone. */
-type Gone = { readonly id: string; readonly kind: string; gone: number; readonly won?: number }
+type Gone = { readonly id: string; readonly kind: string; gone: number; isVoid?: true }
 
 /** The money that remains of a payment, by the provider's rows (design section 10) and none of the gateway's code. */
 export const modelOf = (gross: number, fee: number, markup: number) => {
   const net = gross - fee - markup
   const heard = new Set<string>()
   const gone: Gone[] = []
-  const wins = new Map<string, number>()
+  /** What each won dispute gave back of which rows. */
+  const wins = new Map<string, Map<Gone, number>>()
   let isVoid = false
   const taken = () => gone.reduce((sum, one) => sum + one.gone, 0)
   const takes = (id: string, kind: string, amount: number) =>
     void gone.push({ id, kind, gone: isVoid ? 0 : Math.max(0, Math.min(amount, net - taken())) })
   const wonBy = (id: string, amount: number) => {
     let left = isVoid ? 0 : amount
+    const gave = new Map<Gone, number>()
     for (const one of gone) {
       if (one.kind === 'refund') continue
-      const back = Math.min(one.gone, left)
-      one.gone -= back
-      left -= back
+      gave.set(one, Math.min(one.gone, left))
+      one.gone -= gave.get(one) ?? 0
+      left -= gave.get(one) ?? 0
     }
-    wins.set(id, isVoid ? 0 : amount - left)
+    wins.set(id, gave)
   }
   const turn = (id: string) => {
     const own = gone.find((one) => one.id === id)
-    if (wins.has(id) && own === undefined) return takes(id, 'again', wins.get(id) ?? 0)
-    if (own && !isVoid) own.gone = 0
+    if (own && !isVoid) Object.assign(own, { gone: 0, isVoid: true })
+    for (const [one, back] of wins.get(id) ?? []) {
+      if (!isVoid && !one.isVoid) one.gone += Math.max(0, Math.min(back, net - taken()))
+    }
   }
   return {
     hear: ({ type, transactionId: id, amountMinor, isOwnRow }: HeardRow) => {

@@ -21,6 +21,8 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 import { applyRows, it, linesIn, now, trialBalance } from './worked-case.ts'
 
+const voidOf = (deps: TestDeps, { transactionId }: MoneyRow, amount: number) => aVoid(deps, transactionId, amount)
+
 type Rows = (deps: TestDeps, payment: Payment) => readonly MoneyRow[]
 
 const OWN = 'payment 100,000 4,440 100 95,460 95,560 100'
@@ -65,6 +67,18 @@ describe('money of a posted payment', () => {
     expect(await trialBalance(deps, client)).toBe(balance)
   })
 
+  it.for<readonly [string, readonly ('lost' | 'won')[]]>([
+    ['win is void, then the dispute itself', ['won', 'lost']],
+    ['dispute is void, then its win', ['lost', 'won']],
+  ])('is the client’s again when a %s', async ([, voided], { deps, client, payment }) => {
+    const rows = { lost: aChargeback(deps, 100_000, 0), won: aWin(deps, 100_000) }
+    await applyRows(deps, payment, rows.lost, rows.won, ...voided.map((name) => voidOf(deps, rows[name], 100_000)))
+
+    const reversal = { amountMinor: 0, undoneAt: rows.won.at }
+    expect(await now(deps, payment)).toMatchObject({ takenBackMinor: 0, reversal })
+    expect(await trialBalance(deps, client)).toBe('95,560 95,460 100')
+  })
+
   it('that moves for the 51st time is a finding, and the house bears it', async ({ deps, client, payment }) => {
     const createdAt = addMs(deps.now(), -DAY_MS)
     const rows = Array.from({ length: 51 }, () => ({ ...aRefund(deps, 1_000), createdAt }))
@@ -77,8 +91,6 @@ describe('money of a posted payment', () => {
     expect(await deps.table.get(house)).toMatchObject({ providerMinor: -1_000, houseMinor: -1_000 })
   })
 })
-
-const voidOf = (deps: TestDeps, { transactionId }: MoneyRow, amount: number) => aVoid(deps, transactionId, amount)
 
 it.for<readonly [string, (deps: TestDeps) => readonly MoneyRow[], left: number]>([
   [

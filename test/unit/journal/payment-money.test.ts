@@ -5,8 +5,8 @@
  */
 
 import { expect, it } from 'vitest'
-import { type Figures, figuresOf, lessFigures, NO_FIGURES, untouched } from '../../../shared/journal/entry.ts'
-import { type MoneyRow, moveMoney } from '../../../shared/journal/payment-money.ts'
+import { type Figures, figuresOf, lessFigures, NO_FIGURES } from '../../../shared/journal/entry.ts'
+import { type MoneyRow, moveMoney, untouched } from '../../../shared/journal/payment-money.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { createPrng, type Prng } from '../../simulation/world/prng.ts'
