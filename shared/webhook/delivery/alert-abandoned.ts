@@ -43,7 +43,7 @@ const alertOf = ({ clientId, endpointId }: Delivery, abandoned: readonly Deliver
 }
 
 const unreportedOf = async (deps: AlertDeps, delivery: Delivery): Promise<readonly Delivery[]> => {
-  const abandoned = await listedKeys(deps, delivery.endpointId, 'abandoned', MAX_LOOKED)
+  const abandoned = await listedKeys(deps, [delivery.endpointId], 'abandoned', MAX_LOOKED)
   const others = abandoned.map(({ deliveryId }) => deliveryId).filter((id) => id !== delivery.deliveryId)
   const unreported = [delivery]
   for (const some of chunks(others, LOOK_PAGE)) {

@@ -12,7 +12,7 @@ import {
 } from '../../ids.ts'
 import { firstOfPage, ofPage, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
-import { queryPages } from '../../table/list-items.ts'
+import { mergedPages, shareOf } from '../../table/list-items.ts'
 import { addMs, END_OF_TIME, MINUTE_MS } from '../../time.ts'
 import { findEndpointEver, listEndpointsEver } from '../endpoint/endpoint-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
@@ -28,13 +28,13 @@ type Listing = {
   readonly clientId: ClientId
   readonly filter: DeliveryFilter
   readonly page: Page
-  /** The most deliveries of a client that are read for a status without an index. */
+  /** The most deliveries of the endpoints that are read, newest first, for a status without an index. */
   readonly maxLooked: number
 }
 
 export type ShownDelivery = { readonly delivery: Delivery; readonly attempts: readonly DeliveryAttempt[] }
 
-/** Pages are found by merging the endpoints' lists from their start, so there is a last page. */
+/** A page is found by reading the endpoints' lists from their start, so there is a last page. */
 const MAX_DEPTH = 2_000
 const CONCURRENCY = 10
 /** Each has 1 KB of an answer, which JSON can make seven times as long. A Lambda answers at most 6 MB. */
@@ -77,13 +77,7 @@ const newestDeliveries = async (
   { filter: { status }, page, maxLooked }: Listing,
 ): Promise<readonly Delivery[]> => {
   const depth = firstOfPage(page) + page.perPage
-  const wanted = {
-    status,
-    count: Math.min(depth, MAX_DEPTH),
-    maxLooked: Math.max(1, Math.floor(maxLooked / Math.max(1, owners.length))),
-  }
-  const lists = await mapInChunks(owners, CONCURRENCY, (owner) => newestKeys(deps, owner, wanted))
-  const keys = lists.flat().toSorted(newestFirst)
+  const keys = await newestKeys(deps, owners, { status, count: Math.min(depth, MAX_DEPTH), maxLooked })
   if (depth > MAX_DEPTH && keys.length >= MAX_DEPTH) {
     const hint = `The last page is ${Math.floor(MAX_DEPTH / page.perPage)}. Older ones: by event_id.`
     throw tooFar(`only the newest ${MAX_DEPTH} deliveries can be listed`, hint)
@@ -116,12 +110,7 @@ const toListKey = ({ listedAt, id }: Item): ListKey => ({
   deliveryId: v.parse(DeliveryIdSchema, id),
 })
 
-type Wanted = {
-  readonly status: DeliveryStatus | undefined
-  readonly count: number
-  /** The most deliveries of an endpoint that are read, newest first, to find those without an index entry. */
-  readonly maxLooked: number
-}
+type Wanted = Pick<Listing, 'maxLooked'> & { readonly status: DeliveryStatus | undefined; readonly count: number }
 
 const LOOK_PAGE = 100
 /** By then due work has checked, and listed, a delivery without a result. */
@@ -130,57 +119,62 @@ const LISTED_BY_THEN_MS = 30 * MINUTE_MS
 const sortKey = ({ createdAt, deliveryId }: ListKey) => `${createdAt} ${deliveryId}`
 const newestFirst = (a: ListKey, b: ListKey): number => (sortKey(a) < sortKey(b) ? 1 : -1)
 
-/** The newest deliveries of an endpoint. Those without a failure are not listed by status: each is read. */
-const newestKeys = async (deps: StoreDeps, owner: EndpointId, wanted: Wanted): Promise<readonly ListKey[]> => {
+/** The newest deliveries of endpoints. Those without a failure are not listed by status: each is read. */
+const newestKeys = async (
+  deps: StoreDeps,
+  owners: readonly EndpointId[],
+  wanted: Wanted,
+): Promise<readonly ListKey[]> => {
   const { status, count, maxLooked } = wanted
   if (status === 'succeeded') {
-    const { found, complete } = await lookFor(deps, owner, wanted)
+    const { found, complete } = await lookFor(deps, owners, wanted)
     if (complete) return found
     const hint = 'Succeeded ones further back: with endpoint_id, without status, or by event_id.'
-    throw tooFar(`only the newest ${maxLooked} deliveries of an endpoint are looked through`, hint)
+    throw tooFar(`only the newest ${maxLooked} deliveries are looked through`, hint)
   }
-  const keys = await listedKeys(deps, owner, status, count)
+  const keys = await listedKeys(deps, owners, status, count)
   if (status !== 'scheduled') return keys
-  const { found } = await lookFor(deps, owner, wanted, addMs(deps.now(), -LISTED_BY_THEN_MS))
+  const { found } = await lookFor(deps, owners, wanted, addMs(deps.now(), -LISTED_BY_THEN_MS))
   const both = new Map([...keys, ...found].map((key) => [key.deliveryId, key]))
   return [...both.values()].toSorted(newestFirst).slice(0, count)
 }
 
 /** The newest deliveries of a status, found by reading each; `complete` unless older ones may match. */
-const lookFor = async (deps: TableDeps, owner: EndpointId, { status, count, maxLooked }: Wanted, since = '0') => {
+const lookFor = async (
+  deps: TableDeps,
+  owners: readonly EndpointId[],
+  { status, count, maxLooked }: Wanted,
+  since = '0',
+) => {
+  const partitions = owners.map((owner) => [owner, DELIVERY_ENTITY])
+  const range = { between: [since, END_OF_TIME] } as const
+  const pages = mergedPages(deps, { index: 'by-owner', partitions, range, newestFirst: true, limit: LOOK_PAGE })
   const found: ListKey[] = []
-  let cursor: Item | undefined
-  for (let looked = 0; looked < maxLooked; looked += LOOK_PAGE) {
-    const page = await deps.table.query({
-      index: 'by-owner',
-      partition: [owner, DELIVERY_ENTITY],
-      range: { between: [since, END_OF_TIME] },
-      newestFirst: true,
-      limit: Math.min(LOOK_PAGE, maxLooked - looked),
-      cursor,
-    })
-    const deliveries = await findDeliveries(deps, idsOf(page.items.map(toListKey)))
+  let left = maxLooked
+  for await (const { items, more } of pages) {
+    const deliveries = await findDeliveries(deps, idsOf(items.slice(0, left).map(toListKey)))
     found.push(...deliveries.filter((delivery) => delivery.status === status))
-    cursor = page.cursor
-    if (found.length >= count || !cursor) return { found: found.slice(0, count), complete: true }
+    if (found.length >= count) break
+    if (items.length > left || (items.length === left && more)) return { found, complete: false }
+    left -= items.length
   }
-  return { found, complete: false }
+  return { found: found.slice(0, count), complete: true }
 }
 
-/** The newest deliveries of an endpoint, all or those that the index lists by this status, at most `count`. */
+/** The newest deliveries of endpoints, all or those that the index lists by this status, at most `count`. */
 export const listedKeys = async (
   deps: TableDeps,
-  owner: EndpointId,
+  owners: readonly EndpointId[],
   status: DeliveryStatus | undefined,
   count: number,
 ): Promise<readonly ListKey[]> => {
-  const partition = [owner, DELIVERY_ENTITY]
   const list =
     status === undefined
-      ? ({ index: 'by-owner', partition } as const)
-      : ({ index: 'by-status', partition: [...partition, status] } as const)
+      ? ({ index: 'by-owner', partitions: owners.map((owner) => [owner, DELIVERY_ENTITY]) } as const)
+      : ({ index: 'by-status', partitions: owners.map((owner) => [owner, DELIVERY_ENTITY, status]) } as const)
+  const limit = Math.min(count, shareOf(count, owners) + LOOK_PAGE)
   const keys: ListKey[] = []
-  for await (const { items } of queryPages(deps, { ...list, newestFirst: true, limit: count })) {
+  for await (const { items } of mergedPages(deps, { ...list, newestFirst: true, limit })) {
     keys.push(...items.map(toListKey))
     if (keys.length >= count) break
   }
