@@ -13,7 +13,6 @@ import { clientKey } from '../table/keys.ts'
 import { listItems, queryPages } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { absent, all, exists, guard, isNew, put, type Step, unchanged, update } from '../table/step.ts'
-import { unlessStale } from '../table/table.ts'
 import { addMs } from '../time.ts'
 import {
   type Bank,
@@ -114,10 +113,8 @@ export const changeClient = async (
       // Readers of payments use the window's number at once. Creates use the client's number, which takes effect later.
       window: grows ? await addShards(deps, clientId, ledgerPartsOf(after)) : undefined,
     }
-    const outcome = await unlessStale(
-      recordChange(deps, record, steps, grows ? { freshUntil: addMs(now, PARTS_FRESH_MS) } : undefined),
-    )
-    if (outcome.applied === true) return after
+    const freshUntil = grows ? addMs(now, PARTS_FRESH_MS) : undefined
+    if ((await recordChange(deps, record, steps, freshUntil)).applied) return after
   }
   throw new GatewayError('conflict', 'other changes of this client are in progress; try again')
 }

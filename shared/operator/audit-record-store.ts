@@ -8,7 +8,7 @@ import type { Item } from '../table/attributes.ts'
 import { auditHeadKey, auditRecordKey, auditRecordPk } from '../table/keys.ts'
 import { listItems, queryAll } from '../table/list-items.ts'
 import { isNew, put, unchanged } from '../table/step.ts'
-import { StaleSteps, type Steps, type TransactOutcome } from '../table/table.ts'
+import type { Steps, TransactOutcome } from '../table/table.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
 export const AuditRecordSchema = v.object({
@@ -46,20 +46,18 @@ const TRIES = 5
 /**
  * Writes an operator's change and its audit record in one transaction (design section 7). The records of a subject are
  * a chain: each names the digest of the one before it, and the head names the last one. So concurrent changes of one
- * subject retry. After `freshUntil` nothing is written, and StaleSteps is thrown.
+ * subject retry. After `freshUntil` nothing is written.
  */
 export const recordChange = async <Name extends string>(
   deps: RecordDeps,
   record: NewRecord,
   steps: Steps<Name>,
-  options?: { readonly freshUntil: Timestamp },
+  freshUntil?: Timestamp,
 ): Promise<TransactOutcome<Name>> => {
   for (let tried = 0; tried < TRIES; tried++) {
     const chained = await chainedSteps(deps, record)
-    if (options && deps.now() > options.freshUntil)
-      throw new StaleSteps('the times of the change are too old; nothing was written')
     const all = { ...steps, ...chained.steps }
-    const outcome = await deps.table.transact<Name | keyof typeof chained.steps>(all, options)
+    const outcome = await deps.table.transact<Name | keyof typeof chained.steps>(all, freshUntil)
     if (outcome.applied) {
       deps.invocation?.recorded({ operator: record.operator, at: chained.at })
       return outcome

@@ -6,7 +6,7 @@ import { type ClientId, eventIdFor } from '../ids.ts'
 import { loggedPayment } from '../log.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import { ownerOf } from '../table/keys.ts'
-import { type Steps, transactWhileFresh } from '../table/table.ts'
+import type { Steps } from '../table/table.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
 import { type InLane, newDelivery, putDelivery, sendDeliveryMessages } from '../webhook/delivery/delivery-store.ts'
 import { type Endpoint, laneOf, subscribes } from '../webhook/endpoint/endpoint.ts'
@@ -127,8 +127,8 @@ export const commitTransition = async (
   const ended = payment.transitions.at(-1)
   assertInvariant(ended !== undefined && ended.status !== 'pending', 'a payment ends by its last transition')
   const announcement = await announcementOf(deps, payment)
-  const outcome = await transactWhileFresh(deps, { ...steps, ...announcement.steps }, announcement.freshUntil)
-  if (outcome.applied === true) {
+  const outcome = await deps.table.transact({ ...steps, ...announcement.steps }, announcement.freshUntil)
+  if (outcome.applied) {
     // With 0 deliveries, this line shows that no endpoint of the merchant gets the event.
     const deliveries = announcement.deliveries.length
     const fields = { source: ended.source, deliveries, failure_reason: payment.failureReason }

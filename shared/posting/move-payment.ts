@@ -15,7 +15,7 @@ import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { logSuspense, movedMoney, publishSuspenseAlert, tooManyMovements } from '../suspense/record-suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
-import { type Steps, transactWhileFresh } from '../table/table.ts'
+import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import { bookWithFinding, houseRowOf } from './house-journal.ts'
 import { moneyOf } from './payment-entries.ts'
@@ -71,8 +71,8 @@ export const movePayment = async (deps: MoveDeps, known: Payment, moneyRow: Mone
     const { after, steps } = await plan(deps, payment, { row, moved, now })
     const announcement = await announcementOfMovement(deps, after, now)
     const all = { ...steps, ...announcement.steps, suspense: ensureSuspense(noted) }
-    const { applied } = await transactWhileFresh<string>(deps, all, announcement.freshUntil)
-    if (applied === true) {
+    const { applied } = await deps.table.transact<string>(all, announcement.freshUntil)
+    if (applied) {
       logSuspense(deps, noted)
       await sendAnnounced(deps, announcement)
       await publishSuspenseAlert(deps, noted)

@@ -1,4 +1,3 @@
-import type { TableDeps } from '../deps.ts'
 import type { Timestamp } from '../time.ts'
 import type { Item } from './attributes.ts'
 import type { Key } from './keys.ts'
@@ -10,7 +9,8 @@ export type WriteOutcome = { readonly applied: boolean; readonly item: Item | un
 
 export type TransactOutcome<Name extends string> =
   | { readonly applied: true }
-  | { readonly applied: false; readonly refusedBy: Name; readonly item: Item | undefined }
+  /** `stale`: the steps were not written in time; build new ones. */
+  | { readonly applied: false; readonly refusedBy: Name | 'stale'; readonly item: Item | undefined }
 
 export type Steps<Name extends string> = Readonly<Record<Name, Step | undefined>>
 
@@ -54,27 +54,6 @@ export type Table = {
    * any other failure, after retries.
    */
   write(step: Step): Promise<WriteOutcome>
-  /** Writes all steps or none, once. After `freshUntil` nothing is tried any more, and StaleSteps is thrown. */
-  transact<Name extends string>(
-    steps: Steps<Name>,
-    options?: { readonly freshUntil: Timestamp },
-  ): Promise<TransactOutcome<Name>>
+  /** Writes all steps or none, once. After `freshUntil` nothing is tried any more. */
+  transact<Name extends string>(steps: Steps<Name>, freshUntil?: Timestamp): Promise<TransactOutcome<Name>>
 }
-
-/** Nothing was written, because the times in the steps are too old. */
-export class StaleSteps extends Error {
-  override readonly name = 'StaleSteps'
-}
-
-/** `stale`: the steps were not written in time; build new ones. */
-export const unlessStale = <Outcome>(written: Promise<Outcome>): Promise<Outcome | { readonly applied: 'stale' }> =>
-  written.catch((error: unknown) => {
-    if (error instanceof StaleSteps) return { applied: 'stale' }
-    throw error
-  })
-
-export const transactWhileFresh = <Name extends string>(
-  { table }: TableDeps,
-  steps: Steps<Name>,
-  freshUntil: Timestamp,
-) => unlessStale(table.transact(steps, { freshUntil }))

@@ -126,7 +126,7 @@ const ofCall: Breaks<ESTree.CallExpression> = (node, { by, codeOf, without, text
   // A brand is a type: it checks nothing.
   const conditions = /^(all|any|pipe)$/.test(name) && second ? given.slice(name === 'pipe' ? 1 : 0) : []
   const [choice, border, other] = [CHOICES, TABLE_BORDERS, ALL_FOR_ANY].map((map) => map.get(name))
-  const isWrite = /\btable\.(write|transact)$/.test(codeOf(callee)) || name === 'transactWhileFresh'
+  const isWrite = /\btable\.(write|transact)$/.test(codeOf(callee))
   const isUsed = !around.slice(0, 2).some(({ type }) => type === 'ExpressionStatement')
   const isMethod = callee.type === 'MemberExpression'
   const isSwapped = first && second && !EITHER_WAY.test(name) && (isOneType(first, second) || name === 'less')

@@ -6,7 +6,6 @@ import { countTransition } from '../../ledger/shard-store.ts'
 import { loggedPayment } from '../../log.ts'
 import { type CreateRequestInput, PROVIDER_CREATE_TIMEOUT_MS } from '../../provider/provider.ts'
 import type { StageSettings } from '../../stage-settings.ts'
-import { transactWhileFresh } from '../../table/table.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf, isPushChannel } from '../channel/channels.ts'
@@ -155,14 +154,12 @@ const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: 
   const dueAt = creating.rememberedProviderPaymentIds ? now : timesOfAttempt(creating).dueAt
   const payment = { ...newPayment(creating, upstream, { createdAt: now, expiresAt: upstream.expiresAt }), dueAt }
   await putPointers(deps, payment)
-  const outcome = await transactWhileFresh(
-    deps,
+  const outcome = await deps.table.transact(
     { payment: commitPending(payment), counts: countTransition({ ...payment, from: undefined, to: 'pending' }) },
     addMs(now, MINUTE_MS),
   )
   // After a freeze between two tries `created_at` would be far in the past.
-  if (outcome.applied === 'stale') return creating
-  if (!outcome.applied) return reread()
+  if (!outcome.applied) return outcome.refusedBy === 'stale' ? creating : reread()
   deps.log.info('payment.created', loggedPayment(payment))
   return payment
 }

@@ -43,13 +43,12 @@ export const closePayment = async (
       counts: countTransition({ ...closed, from: 'pending', to: status }),
       suspense: toHold && newSuspense(toHold),
     })
-    if (outcome.applied === 'stale') continue
     if (outcome.applied) {
       if (toHold) await reportSuspense(deps, toHold)
       return closed
     }
-    if (outcome.refusedBy !== 'suspense') return undefined
-    toHold = undefined
+    if (outcome.refusedBy === 'suspense') toHold = undefined
+    else if (outcome.refusedBy !== 'stale') return undefined
   }
   throw new Error('conflicting writes kept a payment from ending')
 }

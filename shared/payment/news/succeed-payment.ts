@@ -62,7 +62,7 @@ export const succeedPayment = async (
   const succeeded = asSucceeded(deps, payment, { capture, at, source })
   const ledger = credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, at)
   const outcome = await commitTransition(deps, succeeded, { payment: leavePending(succeeded), ledger })
-  return outcome.applied === true ? succeeded : undefined
+  return outcome.applied ? succeeded : undefined
 }
 
 const destinationOf = async (deps: NewsDeps, news: ProviderNews): Promise<string | undefined> => {
@@ -101,5 +101,5 @@ const succeedCreating = async (
   await putPointers(deps, succeeded)
   const ledger = credit({ ...succeeded, from: undefined }, succeeded.netMinor, at)
   const outcome = await commitTransition(deps, succeeded, { payment: commitSucceeded(succeeded, at), ledger })
-  return outcome.applied === true ? succeeded : undefined
+  return outcome.applied ? succeeded : undefined
 }

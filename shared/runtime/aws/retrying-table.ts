@@ -7,7 +7,6 @@ import {
   type QueryInput,
   type QueryPage,
   type Reads,
-  StaleSteps,
   type Steps,
   type Table,
   type TransactOutcome,
@@ -53,11 +52,8 @@ const retryingContention = async <Result>(
   requests: TableRequests,
   means: Means,
   attempt: () => Promise<Result>,
-  isStale = () => false,
 ): Promise<Result> => {
   for (let tried = 1; ; tried++) {
-    // Checked before the first try too, because the reads may be slow and Lambda may freeze the environment.
-    if (isStale()) throw new StaleSteps('the times of the steps are too old; nothing was written')
     try {
       const result = await attempt()
       noteContention(means, tried - 1, false)
@@ -125,10 +121,7 @@ export const retryingTable = (requests: TableRequests, means: Means): Table => (
     return { ...page, items: page.items.filter((item) => unlessExpired(means, item)) }
   },
   write: (step) => retryingContention(requests, means, () => requests.write(step)),
-  transact: async <Name extends string>(
-    steps: Steps<Name>,
-    options?: { readonly freshUntil: Timestamp },
-  ): Promise<TransactOutcome<Name>> => {
+  transact: async <Name extends string>(steps: Steps<Name>, freshUntil?: Timestamp): Promise<TransactOutcome<Name>> => {
     const names: Name[] = []
     const parts: Step[] = []
     for (const name in steps) {
@@ -137,8 +130,12 @@ export const retryingTable = (requests: TableRequests, means: Means): Table => (
       names.push(name)
       parts.push(step)
     }
-    const isStale = () => options !== undefined && means.now() > options.freshUntil
-    const outcome = await retryingContention(requests, means, () => requests.transact(parts), isStale)
+    // Checked before the first try too, because the reads may be slow and Lambda may freeze the environment.
+    const isStale = () => freshUntil !== undefined && means.now() > freshUntil
+    const outcome = await retryingContention(requests, means, async () =>
+      isStale() ? undefined : requests.transact(parts),
+    )
+    if (outcome === undefined) return { applied: false, refusedBy: 'stale', item: undefined }
     if (outcome.applied) return outcome
     const refusedBy = names[outcome.refusedAt]
     if (refusedBy === undefined) throw new Error('the refused step is not part of the transaction')
