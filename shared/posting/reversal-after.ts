@@ -1,5 +1,5 @@
 import type { Figures } from '../journal/entry.ts'
-import { type MoneyRow, type Movement, moveMoney, type PaymentMoney, untouched } from '../journal/payment-money.ts'
+import { type MoneyRow, moveMoney, type PaymentMoney, untouched } from '../journal/payment-money.ts'
 import { atLeastZero, less, type Minor, plus, ZERO } from '../money.ts'
 import type { Payment, Reversal } from '../payment/payment.ts'
 
@@ -19,19 +19,19 @@ export const reversalAfter = (before: Reversal | undefined, row: MoneyRow, money
   const { kind = before?.kind ?? 'refund', at } = row
   if (amountMinor > (before?.amountMinor ?? ZERO)) return { kind, amountMinor, at }
   const isUndone = money.takenBackMinor === 0 && !money.isVoid
-  return { kind: before?.kind ?? kind, amountMinor, at: before?.at ?? at, ...(isUndone && { undoneAt: at }) }
+  return { kind, at, ...before, amountMinor, ...(isUndone && { undoneAt: at }) }
 }
-
-const kindOf = ({ type }: Movement, { reversal }: Payment) =>
-  type === 'refund' || type === 'chargeback' ? type : reversal?.kind
 
 type Replayed = { readonly money: PaymentMoney; readonly reversal: Reversal | undefined }
 
-/** Computes a payment's money and its public `reversal` again, from a price and all rows that moved it. */
+/**
+ * Computes a payment's money and its public `reversal` again, from a price and all rows that moved it. The kind is that
+ * of the last row that raised the amount: no price changes it.
+ */
 export const replayMovements = (payment: Payment, price: Figures): Replayed =>
   payment.movements.reduce<Replayed>(
     ({ money: before, reversal }, movement) => {
-      const row = { ...movement, kind: kindOf(movement, payment) }
+      const row = { ...movement, kind: payment.reversal?.kind }
       const money = moveMoney(before, row)?.money ?? before
       return { money, reversal: reversalAfter(reversal, row, money) }
     },

@@ -92,14 +92,14 @@ describe('money of a posted payment', () => {
   })
 })
 
-it.for<readonly [string, (deps: TestDeps) => readonly MoneyRow[], left: number]>([
+it.for<readonly [string, (deps: TestDeps) => readonly MoneyRow[], shown: readonly [number, string, since: number]]>([
   [
     'counts a dispute again when its win is void',
     (deps) => {
       const won = aWin(deps, 40_000)
       return [aChargeback(deps, 40_000), won, voidOf(deps, won, 40_000)]
     },
-    40_000,
+    [40_000, 'chargeback', 2],
   ],
   [
     'loses what a void dispute took, without the fee in its row',
@@ -107,15 +107,20 @@ it.for<readonly [string, (deps: TestDeps) => readonly MoneyRow[], left: number]>
       const lost = aChargeback(deps, 40_000)
       return [lost, aRefund(deps, 30_000), voidOf(deps, lost, 40_000 + DISPUTE_FEE)]
     },
-    30_000,
+    [30_000, 'refund', 1],
   ],
-  ['stays when a refund was void from the start', (deps) => [aRefund(deps, 10_000), aVoid(deps, 'r9', 10_000)], 10_000],
-])('the public reversal %s', async ([, rows, left], { deps, payment }) => {
-  await applyRows(deps, payment, ...rows(deps))
+  [
+    'stays when a refund was void from the start',
+    (deps) => [aRefund(deps, 10_000), aVoid(deps, 'r9', 10_000)],
+    [10_000, 'refund', 0],
+  ],
+])('the public reversal %s', async ([, rowsOf, [amountMinor, kind, since]], { deps, payment }) => {
+  const rows = rowsOf(deps).map((row, at) => ({ ...row, at: addMs(row.at, at) }))
+  await applyRows(deps, payment, ...rows)
 
   const { reversal, ...after } = await now(deps, payment)
-  expect([reversal?.amountMinor, after.takenBackMinor]).toStrictEqual([left, left])
-  expect(reversal).not.toHaveProperty('undoneAt')
+  expect(reversal).toStrictEqual({ kind, amountMinor, at: rows[since]?.at })
+  expect(after.takenBackMinor).toBe(amountMinor)
 })
 
 describe('money of a payment that was paid out', () => {

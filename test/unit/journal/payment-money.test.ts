@@ -6,8 +6,9 @@
 
 import { expect, it } from 'vitest'
 import { type Figures, figuresOf, lessFigures, NO_FIGURES } from '../../../shared/journal/entry.ts'
-import { type MoneyRow, moveMoney, untouched } from '../../../shared/journal/payment-money.ts'
+import { type MoneyRow, moneyAfter, moveMoney, untouched } from '../../../shared/journal/payment-money.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
+import { reversalAfter } from '../../../shared/posting/reversal-after.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { createPrng, type Prng } from '../../simulation/world/prng.ts'
 import { modelOf } from '../../support/money-model.ts'
@@ -58,6 +59,15 @@ const contradicted = (prng: Prng): readonly MoneyRow[] | undefined => {
   }
   return undefined
 }
+
+it('the reversal of a void payment without a net is not undone', () => {
+  const at = AT
+  const row = { type: 'reversal', transactionId: 'own', amountMinor: minor(10), providerMinor: ZERO, at } as const
+  const money = moneyAfter(figuresOf(minor(10), minor(9), minor(1)), [{ ...row, isOwnRow: true }])
+  const before = { kind: 'voided', amountMinor: minor(10), at } as const
+
+  expect(reversalAfter(before, row, money)).toStrictEqual(before)
+})
 
 it('a movement whose entries would not add up is refused', () => {
   const price = figuresOf(minor(100), minor(9), minor(1))
