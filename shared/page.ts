@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { invalid } from './errors.ts'
+import { parseForeignTime, TimestampSchema } from './time.ts'
 
 /** Limits of spec sections 4.2 and 8. */
 const DEFAULT_PER_PAGE = 25
@@ -58,6 +59,12 @@ export const CURSOR_JSON = v.pipe(
   v.string(),
   v.transform((text) => Buffer.from(text, 'base64url').toString('utf8')),
   v.parseJson(),
+)
+
+/** A time in a cursor. It must exist, because anybody can write a cursor. */
+export const CursorTime = v.pipe(
+  TimestampSchema,
+  v.check((time) => parseForeignTime(time) === time),
 )
 
 /** The content of an operator's cursor. Throws 422 for any other text. */

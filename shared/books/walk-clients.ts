@@ -3,17 +3,24 @@ import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { BookDaySchema, bookDay } from '../journal/day-totals.ts'
+import { CursorTime } from '../page.ts'
 import { clientKey } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { TimestampSchema } from '../time.ts'
 
-const Position = v.strictObject({ clientId: ClientIdSchema, createdAt: TimestampSchema })
+const Position = v.strictObject({ clientId: ClientIdSchema, createdAt: CursorTime })
 
 type ClientPosition = v.InferOutput<typeof Position>
 
 /** What the cursor of every report on all clients has: the period, and the last client. Nothing is stored in the table. */
-export const WALK_FIELDS = { period: v.strictObject({ from: BookDaySchema, to: BookDaySchema }), position: Position }
+export const WALK_FIELDS = {
+  period: v.pipe(
+    v.strictObject({ from: BookDaySchema, to: BookDaySchema }),
+    v.check(({ from, to }) => from <= to),
+  ),
+  position: Position,
+}
 
 const CLIENTS = { index: 'by-owner', partition: [GATEWAY_OWNER, 'client'] } as const
 const Row = v.object({ id: ClientIdSchema, listedAt: TimestampSchema })

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { EventIdSchema, PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
-import { CURSOR_JSON, encodeCursor } from '../page.ts'
+import { CURSOR_JSON, CursorTime, encodeCursor } from '../page.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
-import { END_OF_TIME, type Timestamp, TimestampSchema } from '../time.ts'
+import type { Timestamp } from '../time.ts'
 import { EventNameSchema, type EventPosition } from './event.ts'
 
 /** Between two events: after one of them, or before all that fired at or after a time. */
@@ -17,18 +17,12 @@ export type FeedCursor = {
   readonly young: FeedPosition
 }
 
-/** Times beyond it are outside every range that is read. */
-const Time = v.pipe(
-  TimestampSchema,
-  v.check((time) => time <= END_OF_TIME),
-)
-
 /** The cursor does not name the client: it must not lead to another client's events. */
 const EventPositionText = v.pipe(
   FromItem,
-  v.strictObject({ eventId: EventIdSchema, paymentId: PaymentIdSchema, name: EventNameSchema, firedAt: Time }),
+  v.strictObject({ eventId: EventIdSchema, paymentId: PaymentIdSchema, name: EventNameSchema, firedAt: CursorTime }),
 )
-const FeedPositionText = v.union([EventPositionText, v.strictObject({ since: Time })])
+const FeedPositionText = v.union([EventPositionText, v.strictObject({ since: CursorTime })])
 
 const EventCursor = v.pipe(CURSOR_JSON, EventPositionText)
 const FeedCursorText = v.pipe(

@@ -18,7 +18,7 @@ export const reversedEventName = ({ transactionId, type }: { transactionId: stri
 
 export const EventNameSchema = v.pipe(
   v.string(),
-  v.maxLength(500),
+  v.maxBytes(500),
   v.check((name) => EVENT_TYPES.some((type) => type === typeOfEvent(name))),
 )
 

@@ -5,7 +5,7 @@ import type { Deps, TableDeps } from '../deps.ts'
 import { PaymentIdSchema, paymentIdOf } from '../ids.ts'
 import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
 import { readParts } from '../ledger/window-store.ts'
-import { encodeCursor, firstOfPage, ofPage, pageFields, readCursor } from '../page.ts'
+import { CursorTime, encodeCursor, firstOfPage, ofPage, pageFields, readCursor } from '../page.ts'
 import { paymentsByReference } from '../payment/list-payments.ts'
 import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
@@ -18,7 +18,7 @@ import { toSuspenseDto } from '../suspense/suspense.ts'
 import type { Item } from '../table/attributes.ts'
 import { destinationKey, destinationPk, ownersOf, paymentKey, rowKeyOf } from '../table/keys.ts'
 import { mergedPages, shareOf } from '../table/list-items.ts'
-import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
+import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 
 /** `complete` is false if there may be more payments. */
 type PaymentSearch = { readonly payments: readonly Payment[]; readonly complete: boolean }
@@ -113,10 +113,7 @@ type AmountSearch = Required<Pick<Search, 'clientId' | 'amountMinor' | 'day'>> &
 /** The position in a cursor. DynamoDB refuses one outside the queried span with its own error. */
 const positionIn = (cursor: string, [start, end]: readonly [Timestamp, Timestamp]): Item => {
   const isInSpan = (at: Timestamp) => start <= at && at <= end
-  const Position = v.strictObject({
-    payment_id: PaymentIdSchema,
-    listed_at: v.pipe(TimestampSchema, v.check(isInSpan)),
-  })
+  const Position = v.strictObject({ payment_id: PaymentIdSchema, listed_at: v.pipe(CursorTime, v.check(isInSpan)) })
   const { payment_id: id, listed_at } = readCursor(Position, cursor)
   return { ...paymentKey(id), listed_at, id }
 }

@@ -3,7 +3,7 @@ import { mapInChunks } from '../chunks.ts'
 import { findClient } from '../client/client-store.ts'
 import type { StoreDeps } from '../deps.ts'
 import { SettlementIdSchema } from '../ids.ts'
-import { encodeCursor, readCursor } from '../page.ts'
+import { CursorTime, encodeCursor, readCursor } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { toSettlementDto } from '../settlement/settlement-dto.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
@@ -26,7 +26,7 @@ const lineOf = (settlement: Settlement) => ({
 })
 
 const Row = v.object({ id: SettlementIdSchema, dueAt: TimestampSchema })
-const Position = v.strictObject({ id: SettlementIdSchema, due_at: TimestampSchema })
+const Position = v.strictObject({ id: SettlementIdSchema, due_at: CursorTime })
 
 const PAYOUTS = ['payout', 0] as const
 

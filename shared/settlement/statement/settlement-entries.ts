@@ -7,8 +7,8 @@ import { type Entry, isForClient } from '../../journal/entry.ts'
 import type { EntryPosition } from '../../journal/entry-store.ts'
 import { readEntries, type Span } from '../../journal/read-entries.ts'
 import { readParts, readWindow } from '../../ledger/window-store.ts'
-import { CURSOR_JSON, encodeCursor } from '../../page.ts'
-import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../../time.ts'
+import { CURSOR_JSON, CursorTime, encodeCursor } from '../../page.ts'
+import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
 import { hasSwept, isLeftOut, type Settlement } from '../settlement.ts'
 import { toSettlementDto } from '../settlement-dto.ts'
 import { findAnySettlement, findSettlement, settlementsBetween } from '../settlement-store.ts'
@@ -52,10 +52,7 @@ export const settlementEntries = async (
 }
 
 /** Where a page of entries ended, and of which settlement or client's journal. */
-const CursorSchema = v.pipe(
-  CURSOR_JSON,
-  v.strictObject({ of: UuidSchema, eligible_at: TimestampSchema, id: UuidSchema }),
-)
+const CursorSchema = v.pipe(CURSOR_JSON, v.strictObject({ of: UuidSchema, eligible_at: CursorTime, id: UuidSchema }))
 
 const entryCursor = (of: string, { eligibleAt, entryId }: EntryPosition): string =>
   encodeCursor({ of, eligible_at: eligibleAt, id: entryId })

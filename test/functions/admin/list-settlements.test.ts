@@ -41,6 +41,9 @@ const aWaiting = async (
 }
 
 const fileOf = (deps: MemoryDeps, more: object = {}) => asked(deps, { status: 'recorded', format: 'csv', ...more })
+const cursorOf = (position: object) => Buffer.from(JSON.stringify(position)).toString('base64url')
+const NO_ID = crypto.randomUUID()
+const [DAY, AT] = ['2026-11-01', '2026-11-01T00:00:00.000Z']
 const Csv = v.object({ csv: v.string() })
 const BCA = { bankName: 'BCA' }
 
@@ -101,14 +104,28 @@ describe('list-settlements --status recorded --format csv', () => {
     const settlements = []
     for (let one = 0; one < 3; one++) settlements.push(await aWaiting(deps, BCA))
     const { settlementId: id, createdAt } = settlements[0] ?? { settlementId: '', createdAt: '' }
-    const cursor = Buffer.from(JSON.stringify({ id, due_at: createdAt })).toString('base64url')
+    const cursor = cursorOf({ id, due_at: createdAt })
 
     const { csv } = v.parse(Csv, (await fileOf(deps, { cursor })).body)
 
     const left = settlements.slice(1).map(({ settlementId }) => settlementId)
     expect(csv.split('\n').map((line) => line.slice(1, 37))).toStrictEqual([...left, ''])
-    expect(await fileOf(deps, { cursor: 'e30' })).toMatchObject({ status: 422 })
   })
+})
+
+it.each<[object, object]>([
+  [{}, { format: 'csv' }],
+  [{ id: NO_ID, due_at: '2026-13-01T00:00:00.000Z' }, { format: 'csv' }],
+  [{ period: { from: '2026-11-02', to: '2026-11-01' }, position: { clientId: NO_ID, createdAt: AT } }, { from: DAY }],
+  [
+    { period: { from: DAY, to: DAY }, position: { clientId: NO_ID, createdAt: '2026-11-31T00:00:00.000Z' } },
+    { from: DAY },
+  ],
+])('list-settlements refuses the cursor %j that no run has answered', async (position, input) => {
+  const reply = await asked(memoryDeps(), { status: 'recorded', ...input, cursor: cursorOf(position) })
+
+  const field_errors = { cursor: ['must be the cursor of the run before'] }
+  expect(reply).toMatchObject({ status: 422, body: { field_errors } })
 })
 
 type Listed = {

@@ -6,7 +6,7 @@ import type { Event } from '../../../shared/event/event.ts'
 import { type ClientId, PaymentIdSchema } from '../../../shared/ids.ts'
 import { eventKey, ownerOf } from '../../../shared/table/keys.ts'
 import { isNew, put } from '../../../shared/table/step.ts'
-import { addMs, DAY_MS, END_OF_TIME, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
+import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { API, type ApiResponse, anApi, anApiClient, call } from '../../support/api-event.ts'
 import { queriesIn, recordTable } from '../../support/intercept-table.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
@@ -146,7 +146,9 @@ describe('GET /v1/events (design section 8)', () => {
     expect(idsIn(await ask('listEvents', { query: { since: jakarta, limit: '1' } }))).toStrictEqual([second?.eventId])
     const both = { since: '2999-01-01T00:00:00Z', after: first ? cursorFor(first) : '', limit: '1' }
     expect(idsIn(await ask('listEvents', { query: both }))).toStrictEqual([second?.eventId])
-    expect(idsIn(await ask('listEvents', { query: { after: cursorFrom(END_OF_TIME) } }))).toStrictEqual([])
+    expect(idsIn(await ask('listEvents', { query: { after: cursorFrom('8999-12-31T23:59:59.999Z') } }))).toStrictEqual(
+      [],
+    )
     const lengths = []
     for (const limit of ['', '0', '-7', '100', '9'.repeat(400)])
       lengths.push(idsIn(await ask('listEvents', { query: { limit } })).length)

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { END_OF_TIME } from '../../../shared/time.ts'
 import { API, anApi, aPaymentBody } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 
@@ -60,16 +61,18 @@ const right = {
 }
 const cursorOf = (position: unknown) => Buffer.from(JSON.stringify(position)).toString('base64url')
 
-const FAR_OFF = '9999-99-99T99:99:99.999Z'
+const NO_MONTH = '2026-13-01T00:00:00.000Z'
+const NO_DAY = '2026-02-30T00:00:00.000Z'
 const WRONG_POSITIONS: readonly unknown[] = [
   { client_id: 'x' },
-  { fired_at: FAR_OFF },
+  { fired_at: NO_MONTH },
+  { fired_at: END_OF_TIME },
   { name: 'payment.paid' },
-  { name: `payment.reversed#${'x'.repeat(484)}` },
+  { name: `payment.reversed#${'é'.repeat(242)}` },
   { payment_id: '../x' },
   { since: right.fired_at },
 ].map((wrong) => ({ ...right, ...wrong }))
-const NO_POSITIONS: readonly unknown[] = [null, [], {}, 7, 'text', { since: '2026-11-20' }, { since: FAR_OFF }]
+const NO_POSITIONS: readonly unknown[] = [null, [], {}, 7, 'text', { since: '2026-11-20' }, { since: NO_DAY }]
 const WRONG_CURSORS: readonly unknown[] = [
   right,
   { since: right.fired_at },
@@ -79,7 +82,7 @@ const WRONG_CURSORS: readonly unknown[] = [
   { settled: right, young: { since: right.fired_at } },
   { settled: right, young: { ...right, event_id: '1b0e8a39-0f5d-4c6b-9a55-2a4f43c0d1aa' } },
   ...[...WRONG_POSITIONS, ...NO_POSITIONS].flatMap((wrong) => [
-    { settled: wrong, young: { since: '9000-01-01T00:00:00.000Z' } },
+    { settled: wrong, young: { since: '8999-01-01T00:00:00.000Z' } },
     { settled: { since: '1970-01-01T00:00:00.000Z' }, young: wrong },
   ]),
 ]

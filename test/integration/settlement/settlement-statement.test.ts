@@ -144,6 +144,7 @@ describe("a statement's cursor", () => {
     ['has a field more', () => ({ client_id: 'x' })],
     ['has no entry id', () => ({ id: 'x' })],
     ['has no time', () => ({ eligible_at: '2026-11-20' })],
+    ['has an impossible time', ({ sweptFrom }) => ({ eligible_at: sweptFrom.replace(/T.*/, 'T99:99:99.999Z') })],
     ['lies before', ({ sweptFrom }) => ({ eligible_at: addMs(sweptFrom, -1) })],
     ['lies at the end', ({ sweptUntil }) => ({ eligible_at: sweptUntil })],
   ]

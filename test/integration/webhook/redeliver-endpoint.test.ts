@@ -122,7 +122,8 @@ describe('redeliver to an endpoint since a time', () => {
 
     expect(await again({ cursor: cursorAt(since) })).toMatchObject({ status: 200 })
     const fieldErrors = { field_errors: { cursor: [expect.any(String)] } }
-    expect(await again({ cursor: cursorAt(addMs(since, -1)) })).toMatchObject({ status: 422, body: fieldErrors })
+    for (const wrong of [addMs(since, -1), '2999-13-01T00:00:00.000Z' as Timestamp])
+      expect(await again({ cursor: cursorAt(wrong) })).toMatchObject({ status: 422, body: fieldErrors })
   })
 })
 
