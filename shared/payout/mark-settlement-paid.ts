@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { auditChain } from '../audit/judged/audit-figures.ts'
 import { auditSettlement } from '../audit/judged/audit-settlement.ts'
@@ -135,20 +134,21 @@ const passGate = async (deps: GateDeps, client: Client, settlement: Settlement) 
   }
 }
 
-const figure = v.optional(v.pipe(v.number(), v.safeInteger()))
+/** Null counts as absent (design section 5). */
+const figure = v.nullish(v.pipe(v.number(), v.safeInteger()), () => undefined)
 
 /** The figures that an operator must confirm before a payout, as the 422 shows them. Zero figures are absent. */
 export const ConfirmField = v.strictObject({
   /** Nets that no settled row of the provider proves, in IDR. */
   unproven: figure,
   /** The bank details are younger than 72 hours, and a change. */
-  new_bank: v.optional(v.literal(true)),
+  new_bank: v.nullish(v.literal(true), () => undefined),
   /** The client's debt apart from this settlement, in IDR. */
   owed: figure,
   /** The number of open findings that name one of its payments. */
   findings: figure,
 })
-type Confirm = v.InferOutput<typeof ConfirmField>
+type Confirm = Partial<v.InferOutput<typeof ConfirmField>>
 
 /** The present figures of this settlement that must be confirmed. `known`: the open findings, if they were read. */
 export const toConfirm = async (
@@ -170,7 +170,8 @@ export const toConfirm = async (
 
 /** Throws 422 with the figures unless exactly those are confirmed. */
 const assertConfirmed = (confirm: Confirm, echoed: Confirm): void => {
-  if (isDeepStrictEqual(confirm, echoed)) return
+  const wrong = v.keyof(ConfirmField).options.filter((name) => confirm[name] !== echoed[name])
+  if (wrong.length === 0) return
   if (Object.keys(confirm).length > 0) {
     throw invalid(
       'this settlement needs a look before it is paid out',
@@ -181,7 +182,7 @@ const assertConfirmed = (confirm: Confirm, echoed: Confirm): void => {
   }
   throw invalid(
     'this settlement needs no such confirmation',
-    { confirm: Object.keys(echoed).map((name) => `${name}: there is nothing to confirm`) },
+    { confirm: wrong.map((name) => `${name}: there is nothing to confirm`) },
     'Look at the settlement again, then repeat without "confirm".',
   )
 }

@@ -75,6 +75,8 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   expected: [undefined, []],
 }
 
+const UNKNOWN: Readonly<Record<string, readonly unknown[]>> = { force: [1], constructor: [null], ['__proto__']: [null] }
+
 /** What each action must find before it does anything, by the id in its right payload. */
 const FOUND_FIRST = ACTIONS.flatMap(({ name, entry }) => {
   const fields = Object.keys(RIGHT_PAYLOADS[name] ?? {})
@@ -134,17 +136,20 @@ describe('every operator action with any payload', () => {
 
   it.each(ACTIONS)('$name refuses a non-object, an unknown field and every wrong value', async (spec) => {
     const { right, ask, expectUnchanged } = await arrange(spec)
-    const faults = Object.entries({ ...WRONG, force: [1] })
-      .filter(([field]) => field in right || field === 'force')
+    const faults = Object.entries({ ...WRONG, ...UNKNOWN })
+      .filter(([field]) => field in right || Object.hasOwn(UNKNOWN, field))
       .flatMap(([field, values]) => values.map((value) => [field, { ...right, [field]: value }] as const))
     const noObjects = [null, [], [{}], '', '{}', 0, true].map((payload) => ['body', payload] as const)
-    const reasons: Readonly<Record<string, string>> = { force: 'unknown field', body: 'must be an object' }
+    const reasons = new Map([
+      ...Object.keys(UNKNOWN).map((name) => [name, 'unknown field'] as const),
+      ['body', 'must be an object'],
+    ])
 
     for (const [field, payload] of [...noObjects, ...faults]) {
       const { status, body } = await ask(payload)
 
       expect([field, payload, status]).toStrictEqual([field, payload, 422])
-      const field_errors = { [field]: [reasons[field] ?? (expect.any(String) as unknown)] }
+      const field_errors = { [field]: [reasons.get(field) ?? (expect.any(String) as unknown)] }
       expect(body).toMatchObject({ field_errors, action_hint: expect.any(String) })
     }
     expectUnchanged()
