@@ -179,7 +179,10 @@ export const auditLedger = async (
   const client = await requireClient(deps, clientId)
   const parts = await partsOf(deps, client, ALL_SLICES)
   const { found, byOwnVerdict, stoppedAt, unclear } = await judgeParts(deps, parts, { runMs: WHOLE_RUN_MS })
-  await alertDifferences(deps, clientId, await noteFound(deps, clientId, found, undefined))
+  const stands = await noteFound(deps, clientId, found, undefined)
+  const failed = (cause: unknown) => deps.log.error('alert.failed', { client_id: clientId }, cause)
+  // The daily audit reports what stands again.
+  await alertDifferences(deps, clientId, stands).catch(failed)
   const differences = [...found.values(), ...byOwnVerdict.values()].flat()
   const isInconclusive = unclear.length > 0 || stoppedAt !== undefined
   const balanced = differences.length > 0 ? false : isInconclusive ? ('inconclusive' as const) : true

@@ -113,6 +113,7 @@ export const alertDifferences = async (
 ): Promise<void> => {
   const [first] = standing
   if (first === undefined) return
+  deps.log.error('audit.imbalance', { client_id: subject, differences: standing.length })
   await deps.alerts.publish({
     kind: 'audit.imbalance',
     subject,
@@ -120,5 +121,4 @@ export const alertDifferences = async (
       `The books of ${subject} do not balance (differences: ${standing.length}). The first is ${first.what} of ` +
       `${first.id}. Pay out nothing of it. audit-ledger lists those of a client.`,
   })
-  deps.log.error('audit.imbalance', { client_id: subject, differences: standing.length })
 }

@@ -63,6 +63,18 @@ describe('the answer of audit-ledger', () => {
     expect(msBetween(began, deps.now())).toBe(waitedMs)
   })
 
+  it('is answered although the alert fails, which the next daily audit makes up for', async () => {
+    const { deps, client } = await aSyncWorld()
+    const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
+    await putRaw(deps, { ...item, credited_minor: 95_901 })
+    const alerts = { publish: () => Promise.reject(new Error('the topic does not answer')) }
+
+    expect(await auditLedger({ ...deps, alerts }, client.clientId)).toMatchObject({ balanced: false })
+    expect(deps.lines.map(({ code }) => code)).toEqual(expect.arrayContaining(['audit.imbalance', 'alert.failed']))
+    await auditClient(deps, client.clientId)
+    expect(deps.published).toMatchObject([{ kind: 'audit.imbalance', subject: client.clientId }])
+  })
+
   it('has at most 1,000 differences', async () => {
     const { deps, client } = await aSyncWorld()
     // Each payment has five differences.
