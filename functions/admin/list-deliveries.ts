@@ -9,7 +9,8 @@ import { listDeliveries } from '../../shared/webhook/delivery/list-deliveries.ts
 import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =
-  "A merchant's deliveries with their attempts, newest first: all, or those of a status, an endpoint or an event."
+  "A merchant's deliveries with their attempts, newest first: all, or those of a status, an endpoint or an event. " +
+  '`complete` says whether all were read.'
 const input = v.pipe(
   v.strictObject({
     client_id: v.string(),
@@ -30,6 +31,6 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
   const endpointId = endpoint === undefined ? undefined : parseEndpointId(endpoint)
   await requireClient(deps, clientId)
   const filter = { status, endpointId, eventId }
-  const deliveries = await listDeliveries(deps, { clientId, filter, page, maxLooked: 5_000 })
-  return { data: deliveries.map(toDeliveryDto), pagination: pagination(page) }
+  const { deliveries, complete } = await listDeliveries(deps, { clientId, filter, page, maxLooked: 5_000 })
+  return { data: deliveries.map(toDeliveryDto), pagination: pagination(page), complete }
 })

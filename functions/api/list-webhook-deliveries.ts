@@ -19,6 +19,6 @@ export const handler = apiHandler({ query }, async ({ clientId, query: asked }, 
   const page = pageOf(asked)
   const endpointId = asked.endpoint_id === undefined ? undefined : parseEndpointId(asked.endpoint_id)
   const filter = { endpointId, eventId: asked.event_id, status: asked.status }
-  const deliveries = await listDeliveries(deps, { clientId, filter, page, maxLooked: 1_000 })
+  const { deliveries } = await listDeliveries(deps, { clientId, filter, page, maxLooked: 1_000 })
   return ok({ data: deliveries.map(toOwnDeliveryDto), pagination: pagination(page) })
 })

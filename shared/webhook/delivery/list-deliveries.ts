@@ -42,17 +42,19 @@ const MAX_ATTEMPTS_TOGETHER = 800
 
 /**
  * A client's deliveries, newest first, deleted endpoints included. A row whose status has changed after the index is left
- * out, so a page may be shorter than asked. Throws 404 for an endpoint that the client never had.
+ * out, so a page may be shorter than asked. `complete` unless there may be more scheduled ones that no index lists yet.
+ * Throws 404 for an endpoint that the client never had.
  */
-export const listDeliveries = async (deps: StoreDeps, listing: Listing): Promise<readonly ShownDelivery[]> => {
+export const listDeliveries = async (deps: StoreDeps, listing: Listing) => {
   const { clientId, filter, page } = listing
   const owners = await endpointIds(deps, clientId, filter.endpointId)
-  const deliveries =
+  const { deliveries, complete } =
     filter.eventId === undefined
       ? await newestDeliveries(deps, owners, listing)
-      : await eventsDeliveries(deps, owners, filter.eventId)
+      : { deliveries: await eventsDeliveries(deps, owners, filter.eventId), complete: true }
   const matching = deliveries.filter(({ status }) => filter.status === undefined || status === filter.status)
-  return withAttempts(deps, filter.eventId === undefined ? matching : ofPage(matching, page))
+  const shown = filter.eventId === undefined ? matching : ofPage(matching, page)
+  return { deliveries: await withAttempts(deps, shown), complete }
 }
 
 export const deliveriesOfEvent = async (
@@ -75,14 +77,14 @@ const newestDeliveries = async (
   deps: StoreDeps,
   owners: readonly EndpointId[],
   { filter: { status }, page, maxLooked }: Listing,
-): Promise<readonly Delivery[]> => {
+) => {
   const depth = firstOfPage(page) + page.perPage
-  const keys = await newestKeys(deps, owners, { status, count: Math.min(depth, MAX_DEPTH), maxLooked })
+  const { keys, complete } = await newestKeys(deps, owners, { status, count: Math.min(depth, MAX_DEPTH), maxLooked })
   if (depth > MAX_DEPTH && keys.length >= MAX_DEPTH) {
     const hint = `The last page is ${Math.floor(MAX_DEPTH / page.perPage)}. Older ones: by event_id.`
     throw tooFar(`only the newest ${MAX_DEPTH} deliveries can be listed`, hint)
   }
-  return findDeliveries(deps, idsOf(keys.slice(firstOfPage(page), depth)))
+  return { deliveries: await findDeliveries(deps, idsOf(keys.slice(firstOfPage(page), depth))), complete }
 }
 
 const tooFar = (reason: string, hint: string) => invalid(`page: ${reason}`, { page: ['too far back'] }, hint)
@@ -120,23 +122,19 @@ const sortKey = ({ createdAt, deliveryId }: ListKey) => `${createdAt} ${delivery
 const newestFirst = (a: ListKey, b: ListKey): number => (sortKey(a) < sortKey(b) ? 1 : -1)
 
 /** The newest deliveries of endpoints. Those without a failure are not listed by status: each is read. */
-const newestKeys = async (
-  deps: StoreDeps,
-  owners: readonly EndpointId[],
-  wanted: Wanted,
-): Promise<readonly ListKey[]> => {
+const newestKeys = async (deps: StoreDeps, owners: readonly EndpointId[], wanted: Wanted) => {
   const { status, count, maxLooked } = wanted
   if (status === 'succeeded') {
     const { found, complete } = await lookFor(deps, owners, wanted)
-    if (complete) return found
+    if (complete) return { keys: found, complete }
     const hint = 'Succeeded ones further back: with endpoint_id, without status, or by event_id.'
     throw tooFar(`only the newest ${maxLooked} deliveries are looked through`, hint)
   }
   const keys = await listedKeys(deps, owners, status, count)
-  if (status !== 'scheduled') return keys
-  const { found } = await lookFor(deps, owners, wanted, addMs(deps.now(), -LISTED_BY_THEN_MS))
+  if (status !== 'scheduled') return { keys, complete: true }
+  const { found, complete } = await lookFor(deps, owners, wanted, addMs(deps.now(), -LISTED_BY_THEN_MS))
   const both = new Map([...keys, ...found].map((key) => [key.deliveryId, key]))
-  return [...both.values()].toSorted(newestFirst).slice(0, count)
+  return { keys: [...both.values()].toSorted(newestFirst).slice(0, count), complete }
 }
 
 /** The newest deliveries of a status, found by reading each; `complete` unless older ones may match. */

@@ -27,10 +27,10 @@ const aMerchant = async (own?: TestDeps) => {
   return { deps, clientId, endpoint: await storedEndpoint(deps, { clientId }) }
 }
 
-const listed = async (deps: TestDeps, clientId: ClientId, filter: DeliveryFilter = {}, page = 1, perPage = 25) =>
-  (await listDeliveries(deps, { clientId, filter, page: { page, perPage }, maxLooked: 1_000 })).map(
-    ({ delivery }) => delivery.deliveryId,
-  )
+const listed = async (deps: TestDeps, clientId: ClientId, filter: DeliveryFilter = {}, page = 1, perPage = 25) => {
+  const listing = { clientId, filter, page: { page, perPage }, maxLooked: 1_000 }
+  return (await listDeliveries(deps, listing)).deliveries.map(({ delivery }) => delivery.deliveryId)
+}
 
 describe('the deliveries of a merchant (design sections 7 and 8)', () => {
   it('are filtered by endpoint, event and status, and by any of them together', async () => {
@@ -91,9 +91,9 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     await drainQueue(deps)
 
     const listing = { clientId, filter: {}, page: { page: 1, perPage: 25 }, maxLooked: 1_000 }
-    const [shown] = await listDeliveries(deps, listing)
+    const { deliveries } = await listDeliveries(deps, listing)
 
-    expect(shown?.attempts.map(({ number }) => number - attempts)).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8])
+    expect(deliveries[0]?.attempts.map(({ number }) => number - attempts)).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
 
   it('end with the newest 2,000: a later page is refused, and the hint names the last page', async () => {
@@ -116,6 +116,9 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     await storedDelivery(deps, endpoint, { ...ENDED, status: 'succeeded' })
     deps.clock.advance(1)
     for (let made = 0; made < 1_000; made++) await storedDelivery(deps, endpoint, SKIPPED)
+    const scheduled = { clientId, filter: { status: 'scheduled' }, page: { page: 1, perPage: 25 } } as const
+    expect(await listDeliveries(deps, { ...scheduled, maxLooked: 1_000 })).toMatchObject({ complete: false })
+    expect(await listDeliveries(deps, { ...scheduled, maxLooked: 1_001 })).toMatchObject({ complete: true })
     const watched = recordTable(deps)
     const succeeded = (of = deps) => listed(of, clientId, { status: 'succeeded' })
 
@@ -148,5 +151,8 @@ it('list-deliveries (design section 7) shows a delivery with its attempts, oldes
     { number: 2, at: deps.now(), duration_ms: 12, http_status: 200, error: null, response_body: 'ok' },
   ]
   const shown = { ...ids, event: 'payment.succeeded', url: endpoint.url, ...state, attempts }
-  expect(answer).toStrictEqual({ status: 200, body: { data: [shown], pagination: { page: 1, per_page: 25 } } })
+  expect(answer).toStrictEqual({
+    status: 200,
+    body: { data: [shown], pagination: { page: 1, per_page: 25 }, complete: true },
+  })
 })
