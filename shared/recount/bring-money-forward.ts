@@ -1,5 +1,6 @@
 import { eventNamesOf } from '../audit/judged/audit-event.ts'
 import { auditMoney } from '../audit/judged/audit-payment.ts'
+import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { referenceOf } from '../ids.ts'
 import { type Entry, fieldsText } from '../journal/entry.ts'
 import { moveMoney } from '../journal/payment-money.ts'
@@ -19,16 +20,7 @@ import { moneyRowOf, withDisputedAmount } from '../sync/provider-row.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { eventSteps } from './complete-payment.ts'
-import {
-  ADVICE,
-  providerRows,
-  type RecountDeps,
-  type RecountOf,
-  type Repair,
-  repairOf,
-  type Strays,
-  shiftedBy,
-} from './repair.ts'
+import { ADVICE, providerRows, type RecountDeps, type Repair, type Strays, shiftedBy } from './repair.ts'
 
 /** The payment after each single transaction that may have written its strays. */
 const candidates = async (
@@ -71,7 +63,7 @@ const explainedBy = (before: Payment, { entries, events }: Strays, { after }: Mo
 
 const stepsOf = async (
   deps: RecountDeps,
-  { books }: RecountOf,
+  books: ClientBooks,
   { before, stored }: { readonly before: Payment; readonly stored: ReadonlySet<string> },
   { after, suspense }: MoneyAfter,
 ): Promise<Steps<string>> => {
@@ -92,17 +84,17 @@ const stepsOf = async (
  */
 export const bringMoneyForward = async (
   deps: RecountDeps,
-  by: RecountOf,
+  books: ClientBooks,
   before: Payment,
   strays: Strays,
 ): Promise<Repair | undefined> => {
-  const { ledger } = by.books
+  const { ledger } = books
   for (const found of ledger ? await candidates(deps, ledger, before, strays) : []) {
     const { entries, events } = explainedBy(before, strays, found)
     const of = [...entries, ...events].map(({ difference }) => difference)
     const stored = new Set<string>(entries.map(({ entry }) => entry.entryId))
-    const steps = () => stepsOf(deps, by, { before, stored }, found)
-    if (of.length > 0) return repairOf(deps, by, { subject: before.paymentId, of, steps })
+    const steps = () => stepsOf(deps, books, { before, stored }, found)
+    if (of.length > 0) return { subject: before.paymentId, of, steps }
   }
   return undefined
 }

@@ -1,5 +1,6 @@
 import { eventNamesOf } from '../audit/judged/audit-event.ts'
 import { estimateOf } from '../audit/judged/audit-payment.ts'
+import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { type Event, reversedEventName } from '../event/event.ts'
 import { eventExists } from '../event/event-store.ts'
 import { EventSchema } from '../event/read-events.ts'
@@ -18,7 +19,7 @@ import type { Timestamp } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
 import { findDeliveries, insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
 import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
-import { type RecountDeps, type RecountOf, type Repair, repairOf, shiftedBy } from './repair.ts'
+import { type RecountDeps, type Repair, shiftedBy } from './repair.ts'
 
 /** The name of the step that writes a lost item again; undefined for other differences. */
 const lostName = ({ what, id, expected, found }: Difference): string | undefined => {
@@ -34,7 +35,7 @@ const lostName = ({ what, id, expected, found }: Difference): string | undefined
  */
 export const completePayment = async (
   deps: RecountDeps,
-  by: RecountOf,
+  books: ClientBooks,
   { paymentId, differences }: { readonly paymentId: PaymentId; readonly differences: readonly Difference[] },
 ): Promise<readonly Repair[]> => {
   const lost = Map.groupBy(differences, lostName)
@@ -48,9 +49,9 @@ export const completePayment = async (
   )
   const of = Object.keys(steps).flatMap((name) => lost.get(name) ?? [])
   if (of.length === 0) return []
-  const shift = shiftedBy(deps, by.books, { before: payment, after: payment, entries })
+  const shift = shiftedBy(deps, books, { before: payment, after: payment, entries })
   const all = { ...steps, ...shift, payment: moneyStands(payment) }
-  return [repairOf(deps, by, { subject: paymentId, of, steps: () => all })]
+  return [{ subject: paymentId, of, steps: () => all }]
 }
 
 /** The payment with its estimated fee, unless the fee was final at success. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { auditEvent } from '../audit/judged/audit-event.ts'
+import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { mapInChunks } from '../chunks.ts'
 import { typeOfEvent } from '../event/event.ts'
 import { type PaymentId, paymentIdOf, referenceOf } from '../ids.ts'
@@ -20,7 +21,7 @@ import { type Timestamp, TimestampSchema } from '../time.ts'
 import { bringMoneyForward } from './bring-money-forward.ts'
 import { eventSteps } from './complete-payment.ts'
 import type { StrayEvent, Strays } from './repair.ts'
-import { ADVICE, providerRows, type RecountDeps, type RecountOf, type Repair, repairOf } from './repair.ts'
+import { ADVICE, providerRows, type RecountDeps, type Repair } from './repair.ts'
 
 const EventDetails = v.object({
   data: v.object({
@@ -95,7 +96,6 @@ const endedByEvent = async (deps: RecountDeps, payment: StoredPayment, stray: St
  */
 const end = async (
   deps: RecountDeps,
-  by: RecountOf,
   payment: StoredPayment,
   { events, entries }: Strays,
 ): Promise<Repair | undefined> => {
@@ -106,7 +106,7 @@ const end = async (
     : payment.status === 'pending' && paidAt && (await succeeded(deps, payment, paidAt))
   if (!ended) return undefined
   const { after, steps } = ended
-  return repairOf(deps, by, {
+  return {
     subject: after.paymentId,
     of: stray ? [stray.difference] : [],
     towards: (stray ? [stray] : [...entries, ...events]).map(({ difference }) => difference),
@@ -114,7 +114,7 @@ const end = async (
       ...(await eventSteps(deps, after, stray?.event.name ?? 'payment.succeeded')),
       ...(await steps()),
     }),
-  })
+  }
 }
 
 const amountOf = (payment: StoredPayment) =>
@@ -154,7 +154,7 @@ const askCapture = async (deps: RecountDeps, payment: StoredPayment): Promise<Pr
 /** Plans the repair of payments whose events or entries show more than their row. One by one, for the quota. */
 export const planForward = async (
   deps: RecountDeps,
-  by: RecountOf,
+  books: ClientBooks,
   { events, entries }: Strays,
 ): Promise<readonly Repair[]> => {
   const ids = new Set([...events, ...entries].map(({ paymentId }) => paymentId))
@@ -162,10 +162,10 @@ export const planForward = async (
     const payment = await findStoredPayment(deps, id)
     const isOwn = ({ paymentId }: { readonly paymentId: PaymentId }) => paymentId === id
     const strays = { events: events.filter(isOwn), entries: entries.filter(isOwn) }
-    if (payment?.clientId !== by.books.clientId) return undefined
-    if (payment.status === 'succeeded') return bringMoneyForward(deps, by, payment, strays)
+    if (payment?.clientId !== books.clientId) return undefined
+    if (payment.status === 'succeeded') return bringMoneyForward(deps, books, payment, strays)
     const hasEnded = payment.status !== 'creating' && payment.status !== 'pending'
-    return hasEnded ? undefined : end(deps, by, payment, strays)
+    return hasEnded ? undefined : end(deps, payment, strays)
   })
   return repairs.flatMap((one) => one ?? [])
 }

@@ -9,7 +9,7 @@ import { COUNT_FIELD } from '../ledger/shard-store.ts'
 import { minor } from '../money.ts'
 import { attributeName } from '../table/attributes.ts'
 import { confirmedDifferences, type Difference } from '../verdict/difference.ts'
-import { type RecountDeps, type RecountOf, type Repair, repairOf } from './repair.ts'
+import type { RecountDeps, Repair } from './repair.ts'
 
 /** A client's kept figures and their differences, found twice and unchanged during the read. */
 type JudgedFigures = { readonly books: ClientBooks; readonly differences: readonly Difference[] }
@@ -119,11 +119,10 @@ export const isOfLeftOut =
  */
 export const repairFigures = (
   deps: RecountDeps,
-  by: RecountOf,
+  books: ClientBooks,
   differences: readonly Difference[],
   leftOut: readonly Entry[],
 ): readonly Repair[] => {
-  const { books } = by
   const { clientId, ledger } = books
   const first = ledger?.shards.find(({ number }) => number === 0)
   const of = differences.filter((one) => (isFigure(one) && !isOfLeftOut(leftOut)(one)) || isLost(books)(one))
@@ -135,5 +134,5 @@ export const repairFigures = (
     shard: gaps.size === 0 ? undefined : correctShards(clientId, first, { gaps, at: deps.now() }),
     window: isOfWindow ? correctWindow(clientId, ledger.window, windowOf(books, wanted)) : undefined,
   })
-  return [repairOf(deps, by, { subject: clientId, of, steps })]
+  return [{ subject: clientId, of, steps }]
 }

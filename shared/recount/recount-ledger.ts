@@ -10,6 +10,7 @@ import { GatewayError, invalid } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { entryPages } from '../journal/read-entries.ts'
+import { recordChange } from '../operator/audit-record-store.ts'
 import { parseStored } from '../payment/payment-store.ts'
 import { paymentKey } from '../table/keys.ts'
 import { END_OF_TIME, TimestampSchema } from '../time.ts'
@@ -62,7 +63,7 @@ const isOfOthers = ({ what }: Difference): boolean => what.startsWith('suspense'
  * of a second torn transaction of a payment that is repaired now.
  */
 const plan = async (deps: RecountDeps, client: Client, asked: Asked) => {
-  const { expected, operator } = asked
+  const { expected } = asked
   const figures = await judgeFigures(deps, client, { withCounts: expected.some(isCount) })
   const { books } = figures
   const strays = await findStrays(deps, books, expected)
@@ -78,21 +79,23 @@ const plan = async (deps: RecountDeps, client: Client, asked: Asked) => {
   )
   if (expected.some(isFigure)) await assertComplete(deps, asked, figures.differences)
   const wanted = found.filter(isIn(expected))
-  const by = { books: repairedBooks(figures), operator }
+  const repaired = repairedBooks(figures)
   const settlements = books.settlements.map(({ settlement }) => settlement)
-  const recredited = await mapInChunks(settlements, 1, (settlement) => recreditLeftOut(deps, by, settlement, wanted))
+  const recredited = await mapInChunks(settlements, 1, (settlement) =>
+    recreditLeftOut(deps, repaired, settlement, wanted),
+  )
   const leftOut = recredited.flat()
   const outside = leftOut.flatMap(({ entries }) => entries)
   const byLeftOut = wanted.filter(isOfLeftOut(outside))
   const completed = await mapInChunks([...Map.groupBy(wanted, paymentNamedBy)], 1, async ([paymentId, differences]) =>
-    paymentId === undefined ? [] : completePayment(deps, by, { paymentId, differences }),
+    paymentId === undefined ? [] : completePayment(deps, repaired, { paymentId, differences }),
   )
   const repairs = [
-    ...repairFigures(deps, { books, operator }, wanted, outside),
+    ...repairFigures(deps, books, wanted, outside),
     ...leftOut.map(({ repair }, at) => (at === 0 ? { ...repair, of: [...repair.of, ...byLeftOut] } : repair)),
-    ...settlements.flatMap((settlement) => repairVerdict(deps, by, settlement, wanted)),
+    ...settlements.flatMap((settlement) => repairVerdict(deps, settlement, wanted)),
     ...completed.flat(),
-    ...(await planForward(deps, by, strays)),
+    ...(await planForward(deps, repaired, strays)),
   ]
   const subjects = new Set<string | undefined>(repairs.map(({ subject }) => subject))
   const open = expected.filter((one) => !isIn(repairs.flatMap(({ of }) => of))(one))
@@ -112,14 +115,16 @@ const plan = async (deps: RecountDeps, client: Client, asked: Asked) => {
  * with what is not repairable.
  */
 export const recountLedger = async (deps: RecountDeps, asked: Asked): Promise<Recounted> => {
-  const { repairs, later } = await plan(deps, await requireClient(deps, asked.clientId), asked)
+  const { clientId, operator } = asked
+  const { repairs, later } = await plan(deps, await requireClient(deps, clientId), asked)
   const written: Difference[] = []
   const left: Difference[] = [...later]
   let done = 0
-  for (const repair of repairs) {
-    const isDone = await repair.write()
-    if (isDone) done++
-    for (const one of repair.of) (isDone ? written : left).push(one)
+  for (const { subject, of, towards = of, steps } of repairs) {
+    const record = { subject, clientId, operator, action: 'recount-ledger', after: { repaired: towards } }
+    const { applied } = await recordChange(deps, record, await steps())
+    if (applied) done++
+    for (const one of of) (applied ? written : left).push(one)
   }
   if (done === 0) throw new GatewayError('conflict', 'the books changed after they were counted; try again')
   return { written, left }

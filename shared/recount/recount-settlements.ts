@@ -1,4 +1,5 @@
 import { isOfSums } from '../audit/judged/audit-settlement.ts'
+import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { chunks } from '../chunks.ts'
 import { type Entry, netsOf } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
@@ -13,18 +14,17 @@ import { HISTORY_STEPS } from '../stage-settings.ts'
 import { later } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
 import { newSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
-import { type RecountDeps, type RecountOf, type Repair, repairOf } from './repair.ts'
+import type { RecountDeps, Repair } from './repair.ts'
 
 /** Creates a missing verdict. Without it a settlement is never audited, so it is never paid out. */
 export const repairVerdict = (
   deps: RecountDeps,
-  by: RecountOf,
   { settlementId, clientId }: Settlement,
   differences: readonly Difference[],
 ): readonly Repair[] => {
   const of = differences.filter(({ what, id }) => what === 'settlement.verdict' && id === settlementId)
   const verdict = newSettlementVerdict({ settlementId, clientId, createdAt: deps.now() })
-  return of.length === 0 ? [] : [repairOf(deps, by, { subject: settlementId, of, steps: () => ({ verdict }) })]
+  return of.length === 0 ? [] : [{ subject: settlementId, of, steps: () => ({ verdict }) }]
 }
 
 /** An operator must check a window with more entries. */
@@ -44,7 +44,7 @@ const choices = (entries: readonly Entry[], count: number): readonly (readonly E
  */
 const outsideOf = async (
   deps: RecountDeps,
-  { books: { clientId, parts, settlements } }: RecountOf,
+  { clientId, parts, settlements }: ClientBooks,
   settlement: Settlement,
 ): Promise<readonly Entry[]> => {
   const isKnown = isLeftOut(settlement)
@@ -78,14 +78,14 @@ type LeftOutRepair = { readonly repair: Repair; readonly entries: readonly Entry
  */
 export const recreditLeftOut = async (
   deps: RecountDeps,
-  by: RecountOf,
+  books: ClientBooks,
   settlement: Settlement,
   differences: readonly Difference[],
 ): Promise<readonly LeftOutRepair[]> => {
   const { clientId, settlementId } = settlement
-  const { ledger } = by.books
+  const { ledger } = books
   const of = differences.filter((one) => isOfSums(one) && one.id === settlementId)
-  const entries = of.length === 0 || ledger === undefined ? [] : await outsideOf(deps, by, settlement)
+  const entries = of.length === 0 || ledger === undefined ? [] : await outsideOf(deps, books, settlement)
   if (entries.length === 0 || ledger === undefined) return []
   const steps = () => {
     const recreditedAt = later(deps.now(), ledger.window.closedUntil)
@@ -97,5 +97,5 @@ export const recreditLeftOut = async (
       ...Object.fromEntries(recredits.map((entry) => [entry.entryId, putEntry({ clientId }, entry)])),
     }
   }
-  return [{ repair: repairOf(deps, by, { subject: settlementId, of, steps }), entries }]
+  return [{ repair: { subject: settlementId, of, steps }, entries }]
 }

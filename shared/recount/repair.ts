@@ -8,7 +8,7 @@ import { standingFigures } from '../journal/payment-money.ts'
 import { moveOpenCredit } from '../ledger/shard-store.ts'
 import { writeOffInWindow } from '../ledger/window-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
-import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import type { RecordDeps } from '../operator/audit-record-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { moneyOf } from '../posting/payment-entries.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type TransactionFilter } from '../provider/provider.ts'
@@ -20,17 +20,16 @@ import type { Difference } from '../verdict/difference.ts'
 
 export type RecountDeps = AuditDeps & RecordDeps & Pick<Deps, 'provider'>
 
-/** The client's books, and who asked for the recount. */
-export type RecountOf = { readonly books: ClientBooks; readonly operator: string }
-
 /** One transaction that repairs some differences. */
 export type Repair = {
   /** The repaired payment or settlement, or the client. */
   readonly subject: string
   /** The repaired differences, with their present values. */
   readonly of: readonly Difference[]
-  /** Writes the repair with its audit record. False: its data has changed after the read; nothing was written. */
-  readonly write: () => Promise<boolean>
+  /** The differences in its audit record, if only a later repair ends them. */
+  readonly towards?: readonly Difference[]
+  /** Built when the repair is written. */
+  readonly steps: () => Promise<Steps<string>> | Steps<string>
 }
 
 type Stray = { readonly difference: Difference; readonly paymentId: PaymentId }
@@ -51,31 +50,6 @@ export const providerRows = async ({ provider }: RecountDeps, filter: Transactio
   if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
   return answer.kind === 'found' ? answer.value.transactions : []
 }
-
-/**
- * Makes a repair whose steps are built when it is written. `towards`: the differences in its audit record, if only a
- * later repair ends them.
- */
-export const repairOf = (
-  deps: RecordDeps,
-  { books: { clientId }, operator }: RecountOf,
-  {
-    subject,
-    of,
-    towards = of,
-    steps,
-  }: Pick<Repair, 'subject' | 'of'> & {
-    readonly towards?: readonly Difference[]
-    readonly steps: () => Promise<Steps<string>> | Steps<string>
-  },
-): Repair => ({
-  subject,
-  of,
-  write: async () => {
-    const record = { subject, clientId, operator, action: 'recount-ledger', after: { repaired: towards } }
-    return (await recordChange(deps, record, await steps())).applied
-  },
-})
 
 const openNet = (payment: Payment): Minor =>
   payment.openAt === undefined ? ZERO : standingFigures(moneyOf(payment)).netMinor
