@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { isLosslessNumber, type LosslessNumber, parse, splitNumber, stringify } from 'lossless-json'
+import { isLosslessNumber, type LosslessNumber, parse, splitNumber } from 'lossless-json'
 
 /** Deeper nesting is refused before parsing, because the recursive parser fails at about 5,000 levels. */
 const MAX_DEPTH = 2_000
@@ -106,9 +106,6 @@ export const toInteger = (value: LosslessNumber): number => {
 }
 
 export { isLosslessNumber, type LosslessNumber }
-
-/** Writes a value of `readJson`; numbers keep their digits. */
-export const writeJson = (value: unknown): string => stringify(value) ?? 'null'
 
 declare global {
   interface JSON {

@@ -1,5 +1,4 @@
-import { eventNamesOf } from '../audit/judged/audit-event.ts'
-import { estimateOf } from '../audit/judged/audit-payment.ts'
+import { asEstimated, asMovedBy, eventNamesOf } from '../audit/judged/audit-event.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { type Event, reversedEventName } from '../event/event.ts'
 import { eventExists } from '../event/event-store.ts'
@@ -7,11 +6,10 @@ import { EventSchema } from '../event/read-events.ts'
 import { deliveryIdFor, type PaymentId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { putEntry } from '../journal/entry-store.ts'
-import type { Movement } from '../journal/payment-money.ts'
 import { announcementOf, announcementOfMovement } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { entriesOf, moneyOf } from '../posting/payment-entries.ts'
+import { entriesOf } from '../posting/payment-entries.ts'
 import { moneyStands } from '../posting/posting-store.ts'
 import { eventKey } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
@@ -54,26 +52,18 @@ export const completePayment = async (
   return [{ subject: paymentId, of, steps: () => all }]
 }
 
-/** The payment with its estimated fee, unless the fee was final at success. */
-const asEstimated = (payment: Payment): Payment => {
-  const { finalFee, paidAt } = payment
-  const estimate = finalFee?.invoiced === true && finalFee.at === paidAt ? undefined : estimateOf(payment)
-  return estimate ? { ...payment, ...estimate, feeStatus: 'estimated' } : payment
-}
-
-/** The payment after one of its movements. Movements of an open payment are announced with the estimated fee. */
-const asMovedBy = (payment: Payment, movement: Movement): Payment => {
-  const movements = payment.movements.slice(0, payment.movements.indexOf(movement) + 1)
-  const isEstimated = movement.postedAt === undefined || movement.postedAt === payment.postedAt
-  const moved = { ...(isEstimated ? asEstimated(payment) : payment), movements }
-  return { ...moved, takenBackMinor: moneyOf(moved).takenBackMinor }
-}
+/** The payment as its status was announced: with its estimated fee, unless the fee was final at success. */
+const asAnnounced = (payment: Payment): Payment =>
+  payment.finalFee?.invoiced === true && payment.finalFee.at === payment.paidAt ? payment : asEstimated(payment)
 
 /** Rebuilds an event of the payment with its original content. */
 const announceAgain = async (deps: RecountDeps, payment: Payment, name: string, firedAt: Timestamp | undefined) => {
   const movement = payment.movements.find((one) => reversedEventName(one) === name)
-  if (movement === undefined) return announcementOf(deps, asEstimated(payment))
-  return announcementOfMovement(deps, asMovedBy(payment, movement), firedAt ?? movement.postedAt ?? movement.at)
+  if (movement === undefined) return announcementOf(deps, asAnnounced(payment))
+  // Movements of an open payment are announced with the estimated fee.
+  const isEstimated = movement.postedAt === undefined || movement.postedAt === payment.postedAt
+  const moved = asMovedBy(isEstimated ? asAnnounced(payment) : payment, movement)
+  return announcementOfMovement(deps, moved, firedAt ?? movement.postedAt ?? movement.at)
 }
 
 /** The stored event of this name; undefined if it is missing or unreadable. */

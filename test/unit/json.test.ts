@@ -1,15 +1,7 @@
 import * as fc from 'fast-check'
+import { stringify } from 'lossless-json'
 import { describe, expect, it } from 'vitest'
-import {
-  isLosslessNumber,
-  jsonText,
-  memberText,
-  parseOwnJson,
-  readJson,
-  toInteger,
-  toJson,
-  writeJson,
-} from '../../shared/json.ts'
+import { isLosslessNumber, jsonText, memberText, parseOwnJson, readJson, toInteger, toJson } from '../../shared/json.ts'
 import { runs } from '../support/runs.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
@@ -71,7 +63,7 @@ describe('readJson', () => {
   itHoldsFor(fc.jsonValue({ maxDepth: 6 }))('reads any value as JSON.parse does, and writes it again', (value) => {
     const text = JSON.stringify(value)
 
-    expect(JSON.parse(writeJson(valueOf(text)))).toStrictEqual(JSON.parse(text))
+    expect(JSON.parse(stringify(valueOf(text)) ?? '')).toStrictEqual(JSON.parse(text))
   })
 
   it.each(['-0', '1.0', '1e2', '1E+2', '0.10', '1e400', '9007199254740993', `0.${'1'.repeat(400)}`])(
@@ -79,7 +71,7 @@ describe('readJson', () => {
     (digits) => {
       const text = `{"a":[${digits}]}`
 
-      expect([writeJson(valueOf(text)), JSON.stringify(parseOwnJson(text))]).toStrictEqual([text, text])
+      expect([stringify(valueOf(text)), JSON.stringify(parseOwnJson(text))]).toStrictEqual([text, text])
     },
   )
 

@@ -132,7 +132,7 @@ it('a lost window does not hide differences in another part of the ledger', asyn
   await auditClient(deps, clientId)
 
   const { standing } = await readClientVerdict(deps, clientId)
-  const what = ['ledger', 'event.data.external_reference']
+  const what = ['ledger', 'event.body']
   expect(standing).toMatchObject(what.map((one) => ({ what: one })))
 })
 
@@ -145,7 +145,7 @@ it('an unknown field in an event is a difference that does not show its value', 
   await auditClient(deps, client.clientId)
 
   const { standing } = await readClientVerdict(deps, client.clientId)
-  expect(standing).toMatchObject([{ what: 'event.data.phone', expected: 'as in the payment', found: 'different' }])
+  expect(standing).toMatchObject([{ what: 'event.body', expected: 'as in the payment', found: 'different' }])
 })
 
 it('a client’s debt raises an alert after a week, then weekly, until new payments cover it', async () => {

@@ -65,17 +65,17 @@ describe('audit-ledger (design section 4, Audit) sees a tampered', { timeout: 12
   })
 
   it.each([
-    ...PAYMENTS.filter((name) => name !== 'pending').map((name) => [name, 0, /^$/] as const),
-    // The sum that a movement tells has no witness.
-    ['refunded', 1, /taken_back_minor/] as const,
-  ])('event of: %s, number %d', async (payment, nth, passedOver) => {
+    ...PAYMENTS.filter((name) => name !== 'pending').map((name) => [name, 0] as const),
+    ['refunded', 1] as const,
+  ])('event of: %s, number %d', async (payment, nth) => {
     // When it goes is moved by each redelivery.
     const { ttl: _, ...row } = await rawItem(history.deps, await eventRow(payment, nth)())
     const everything = { loose: [], imprecise: [] }
     const body = JSON.parse(String(row['body'])) as typeof row
-    const ofBody = tamperingsOf(body, everything)
-      .filter((one) => !passedOver.test(one.name))
-      .map(({ name, item }) => ({ name: `body.${name}`, item: { ...row, body: JSON.stringify(item) } }))
+    const ofBody = tamperingsOf(body, everything).map(({ name, item }) => ({
+      name: `body.${name}`,
+      item: { ...row, body: JSON.stringify(item) },
+    }))
     const tamperings = [...tamperingsOf(row, everything), ...ofBody]
 
     const ids = [paymentCalled(payment).paymentId]
