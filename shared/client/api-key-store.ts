@@ -66,7 +66,7 @@ export const claimedClient = (stage: string, text: string): ClientId | undefined
 const ENTITY = 'api_key'
 
 export const listApiKeys = async (deps: TableDeps, clientId: ClientId, page: Page): Promise<readonly ApiKey[]> => {
-  const items = await listItems(deps, { kind: 'APIKEY', index: 'by-owner', partition: [clientId, ENTITY], page })
+  const items = await listItems(deps, { kind: 'APIKEY', index: 'by-owner', partitions: [[clientId, ENTITY]], page })
   return items.map((item) => v.parse(ApiKeySchema, item))
 }
 

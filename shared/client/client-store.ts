@@ -41,7 +41,8 @@ export const requireClient = async (deps: TableDeps, clientId: ClientId): Promis
 }
 
 export const listClients = async (deps: TableDeps, page: Page): Promise<readonly Client[]> => {
-  const items = await listItems(deps, { kind: 'CLIENT', index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], page })
+  const partitions = [[GATEWAY_OWNER, ENTITY]]
+  const items = await listItems(deps, { kind: 'CLIENT', index: 'by-owner', partitions, page })
   return items.map((item) => v.parse(ClientSchema, item))
 }
 

@@ -144,8 +144,8 @@ export const findAuditRecordsOf = async (deps: TableDeps, subject: string, page:
   ofPage((await listAuditRecords(deps, subject)).toReversed(), page)
 
 export const findAuditRecordsOfClient = async (deps: TableDeps, clientId: ClientId, page: Page) => {
-  const partition = [clientId, AUDIT_RECORD_ENTITY]
-  const items = await listItems(deps, { kind: 'AUDIT', index: 'by-owner', partition, page })
+  const partitions = [[clientId, AUDIT_RECORD_ENTITY]]
+  const items = await listItems(deps, { kind: 'AUDIT', index: 'by-owner', partitions, page })
   return items.map((item) => v.parse(AuditRecordSchema, item))
 }
 

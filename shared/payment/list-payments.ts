@@ -7,7 +7,7 @@ import { readParts } from '../ledger/window-store.ts'
 import { firstOfPage, ofPage, type Page } from '../page.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
 import { ownersOf, referencePk } from '../table/keys.ts'
-import { listMergedItems } from '../table/list-items.ts'
+import { listItems } from '../table/list-items.ts'
 import type { Payment } from './payment.ts'
 import { findPaymentsByKey, findStoredPayment, PaymentSchema } from './payment-store.ts'
 
@@ -26,7 +26,7 @@ export const listPayments = async (
   const total = statuses.reduce((sum, one) => sum + countOf(ledger, one), 0)
   if (firstOfPage(page) >= total) return { payments: [], total }
   const owners = ownersOf(clientId, ledger.window.parts)
-  const items = await listMergedItems(deps, {
+  const items = await listItems(deps, {
     kind: 'PAYMENT',
     ...(status === undefined
       ? { index: 'by-owner', partitions: owners.map((owner) => [owner, 'payment']) }

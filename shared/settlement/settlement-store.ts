@@ -43,8 +43,8 @@ export const findSettlement = async (deps: TableDeps, clientId: ClientId, id: st
 
 /** A client's settlements, newest period first (spec 4.6). */
 export const listSettlements = async (deps: TableDeps, clientId: ClientId, page: Page) => {
-  const partition = [clientId, ENTITY]
-  const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-owner', partition, page, reads: 'eventual' })
+  const partitions = [[clientId, ENTITY]]
+  const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-owner', partitions, page, reads: 'eventual' })
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 
@@ -86,7 +86,7 @@ export const settlementsBetween = async (
 
 /** The payouts to make, over all clients: recorded settlements, newest first. */
 export const listPayouts = async (deps: TableDeps, page: Page): Promise<readonly Settlement[]> => {
-  const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-due', partition: ['payout', 0], page })
+  const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-due', partitions: [['payout', 0]], page })
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 

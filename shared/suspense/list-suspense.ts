@@ -56,8 +56,8 @@ export const suspenseAbout = async (deps: TableDeps, { status, clientId, payment
 
 /** A page of all items, or of those with a status, newest first. */
 export const listSuspense = async (deps: TableDeps, status: Suspense['status'] | undefined, page: Page) => {
-  const owned = { index: 'by-owner', partition: [GATEWAY_OWNER, 'suspense'] } as const
-  const withStatus = { index: 'by-status', partition: [...owned.partition, status] } as const
+  const owned = { index: 'by-owner', partitions: [[GATEWAY_OWNER, 'suspense']] } as const
+  const withStatus = { index: 'by-status', partitions: [[GATEWAY_OWNER, 'suspense', status]] } as const
   const items = await listItems(deps, { kind: 'SUSPENSE', ...(status === undefined ? owned : withStatus), page })
   return items.map((item) => v.parse(SuspenseSchema, item))
 }

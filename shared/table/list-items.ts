@@ -8,57 +8,24 @@ import type { QueryInput, QueryPage, Reads } from './table.ts'
 type ListInput = {
   readonly index: IndexName
   readonly kind: Partition
-  readonly partition: readonly unknown[]
+  readonly partitions: readonly (readonly unknown[])[]
   readonly page: Page
   /** Eventually consistent if the list is only shown and decides nothing. */
   readonly reads?: Reads
 }
 
-/** Keys that one query skips before a deep page; DynamoDB itself stops at 1 MB, about 4,000 keys. */
-const SKIP_CHUNK = 5_000
+/** The maximum number of keys of one query before a deep page; the keys of all partitions are in memory. */
+const MAX_KEYS = 1_000
 
 /**
  * One page of a list, newest first; empty after the end. The index may be stale: an item that no longer matches the
- * filter is left out. It costs a query of its keys, a batch read, and a count of the keys before it.
+ * filter is left out. It costs a query of each partition's keys and a batch read. For a deep page all keys before it
+ * are read.
  */
 export const listItems = async (
   deps: TableDeps,
-  { index, kind, partition, page, reads }: ListInput,
+  { index, kind, partitions, page, reads }: ListInput,
 ): Promise<readonly Item[]> => {
-  const keys: Key[] = []
-  let left = firstOfPage(page)
-  let cursor: Item | undefined
-  // Counts the keys before the page, then reads its own. Every round makes progress or ends the list.
-  do {
-    const countOnly = left > 0
-    const limit = countOnly ? Math.min(left, SKIP_CHUNK) : page.perPage - keys.length
-    const found = await deps.table.query({ index, partition, newestFirst: true, cursor, limit, countOnly })
-    if (countOnly) left -= found.count
-    else keys.push(...found.items.map((item) => rowKeyOf(kind, item)))
-    cursor = found.cursor
-  } while (cursor && keys.length < page.perPage)
-  return (await deps.table.getMany(keys, reads)).filter(isStillIn(index, [partition]))
-}
-
-const isStillIn = (index: IndexName, partitions: readonly (readonly unknown[])[]) => {
-  const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
-  return (item: Item | undefined): item is Item =>
-    item !== undefined && partitions.some((values) => fields.every((field, at) => item[field] === values[at]))
-}
-
-type MergedListInput = Omit<ListInput, 'partition'> & { readonly partitions: readonly (readonly unknown[])[] }
-
-/** The maximum number of keys of one query before a deep page; the keys of all parts are in memory. */
-const MAX_KEYS = 1_000
-
-/** One page of a list in several partitions, newest first. For a deep page all keys before it are read. */
-export const listMergedItems = async (
-  deps: TableDeps,
-  { partitions, ...input }: MergedListInput,
-): Promise<readonly Item[]> => {
-  const [partition, ...others] = partitions
-  if (partition && others.length === 0) return listItems(deps, { ...input, partition })
-  const { index, kind, page, reads } = input
   const first = firstOfPage(page)
   // An equal share of the keys before the page, and the whole page.
   const limit = Math.min(shareOf(first, partitions) + page.perPage, MAX_KEYS)
@@ -69,8 +36,10 @@ export const listMergedItems = async (
     passed += items.length
     if (keys.length >= page.perPage) break
   }
-  const items = await deps.table.getMany(keys.slice(0, page.perPage), reads)
-  return items.filter(isStillIn(index, partitions))
+  const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
+  const isListed = (item: Item | undefined): item is Item =>
+    item !== undefined && partitions.some((values) => fields.every((field, at) => item[field] === values[at]))
+  return (await deps.table.getMany(keys.slice(0, page.perPage), reads)).filter(isListed)
 }
 
 type MergedInput = Pick<QueryInput, 'index' | 'range' | 'newestFirst' | 'limit'> & {

@@ -7,7 +7,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/settlement/statement/settlement-entries.ts balanceEntries: comparison moved 3f8de684',
     'shared/sync/reconcile-transaction.ts passOverFailed: condition false 2b943983',
     'shared/table/attributes.ts cached: write dropped 5cc1b764',
-    'shared/table/list-items.ts listMergedItems: comparison moved 2f5f7660',
+    'shared/table/list-items.ts listItems: comparison moved 2f5f7660',
     'shared/webhook/delivery/delivery-store.ts attemptsOf: comparison moved e7cdbf5a',
     'shared/webhook/delivery/list-deliveries.ts LISTED_BY_THEN_MS: bound moved a84a66a1',
     'shared/webhook/delivery/list-deliveries.ts listedKeys: condition false 03e6d4aa',

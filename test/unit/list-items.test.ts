@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { pageOf } from '../../shared/page.ts'
 import { PARTITIONS, pkPrefix, rowKeyOf } from '../../shared/table/keys.ts'
-import { listItems, listMergedItems, mergedPages } from '../../shared/table/list-items.ts'
+import { listItems, mergedPages } from '../../shared/table/list-items.ts'
 import { isNew, put, update } from '../../shared/table/step.ts'
 import { interceptTable, queriesIn, recordTable } from '../support/intercept-table.ts'
 import { memoryDeps } from '../support/memory-deps.ts'
@@ -75,7 +75,7 @@ itHoldsFor(
     const deps = await stored(all)
     const input = { kind: 'SUSPENSE', index: 'by-owner', partitions: listed } as const
 
-    const items = await listMergedItems(deps, { ...input, page: pageOf({ page, per_page: perPage }) })
+    const items = await listItems(deps, { ...input, page: pageOf({ page, per_page: perPage }) })
 
     const expected = inOrder(
       all.filter(({ part }) => part < listed.length),
@@ -92,7 +92,7 @@ it('a page of 100 is reached after more keys than one query passes over', async 
   const short = interceptTable(await stored(all), {
     asQuery: (query) => ({ ...query, limit: Math.min(query.limit, 70) }),
   })
-  const list = { kind: 'SUSPENSE', index: 'by-owner', partition: ['one', 'row'] } as const
+  const list = { kind: 'SUSPENSE', index: 'by-owner', partitions: [['one', 'row']] } as const
 
   const items = await listItems(short, { ...list, page: pageOf({ page: 2, per_page: 100 }) })
 
@@ -101,6 +101,7 @@ it('a page of 100 is reached after more keys than one query passes over', async 
 
 it.each([
   [1, 1, 25],
+  [1, 2, 50],
   [4, 1, 25],
   // Each partition has its share of the page before.
   [4, 2, 25 + 7],
@@ -121,7 +122,7 @@ it.each([
     )
     const list = { kind: 'SUSPENSE', index: 'by-owner', page: pageOf({ page, per_page: 25 }) } as const
 
-    const items = await listMergedItems(watched, { ...list, partitions: partitions.slice(0, count) })
+    const items = await listItems(watched, { ...list, partitions: partitions.slice(0, count) })
 
     const shown = inOrder(all, true).slice((page - 1) * 25, page * 25)
     expect(items.map(place)).toStrictEqual(shown.filter((one) => !['t1 id8', 't1 id9'].includes(one)))

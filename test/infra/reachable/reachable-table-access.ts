@@ -124,7 +124,6 @@ export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
   remove: byKey('DeleteItem'),
   guard: byKey('ConditionCheckItem'),
   listItems: byList,
-  listMergedItems: byList,
   mergedPages: byRange(1),
   queryAll: byRange(1),
   queryPages: byRange(1),
