@@ -35,17 +35,19 @@ export const reservedRuns = (stage: DeployedStage): number =>
   MANIFEST.reduce((sum, spec) => sum + (reservedConcurrency(spec, stage).reservedConcurrentExecutions ?? 0), 0)
 
 /**
- * Throws if a reservation names no function, if reservations leave too little of the account, or if one is below the runs
- * that the function's queues may start. There Lambda's refusals would count as receives, and a message that no worker
- * read would end in the dead-letter queue.
+ * Throws if a reservation names no function, if reservations leave too little of the account, or if one has no run more
+ * than the function's queues may start. A release probes the function while all of these are busy. With even fewer runs,
+ * Lambda's refusals would count as receives, and a message that no worker read would end in the dead-letter queue.
  */
 export const assertReservable = (stage: DeployedStage): void => {
   const { reservedConcurrency: reserved = {}, accountConcurrency } = stage
   for (const [name, runs] of Object.entries(reserved)) {
     const spec = MANIFEST.find((candidate) => candidate.name === name)
     if (!spec) throw new Error(`reservedConcurrency: there is no function ${name}`)
-    const needed = runsOfQueues(spec)
-    if (runs < needed) throw new Error(`reservedConcurrency: ${name} needs ${needed}, because its queues start so many`)
+    const started = runsOfQueues(spec)
+    if (runs <= started) {
+      throw new Error(`reservedConcurrency: ${name} needs ${started + 1}, one more than its queues start`)
+    }
   }
   const runs = reservedRuns(stage)
   if (runs > 0 && accountConcurrency - runs < UNRESERVED_MINIMUM) {

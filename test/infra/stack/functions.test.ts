@@ -70,7 +70,7 @@ describe('reserved concurrency', () => {
   it.each([
     ['for a function that does not exist', { 'api-creat-payment': 5 }, 'there is no function api-creat-payment'],
     // This includes the runs of the slow lane.
-    ['below the concurrency of its queues', { 'deliver-webhook': 104 }, 'deliver-webhook needs 105'],
+    ['without a spare run for a release', { 'deliver-webhook': 105 }, 'deliver-webhook needs 106'],
   ])('is refused %s', (_, reserved, message) => {
     expect(() => synthesised(stageWith({ reservedConcurrency: reserved }))).toThrow(message)
   })
