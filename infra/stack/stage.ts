@@ -25,21 +25,19 @@ export const DEFAULT_STAGE = 'dev'
 /** Names that only the local gateway uses. */
 const RESERVED_NAMES: readonly string[] = ['local', 'test']
 
-/** A stage `prod-data` would replace the data stack of `prod`. */
-const STACK_OF_ANOTHER = /-(?:data|front|operators|watch)$/
-
-/** The name is part of every resource's name. With 20 characters all function names fit into Lambda's 64. */
-const STAGE_NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
-const STAGE_NAME_LIMIT = 20
+/**
+ * The name is part of every resource's name. With 20 characters all function names fit into Lambda's 64. A dash ends it:
+ * no name or wildcard of one stage can be another's, as those of `prod` and `prod-data` could.
+ */
+const STAGE_NAME = /^[a-z][a-z0-9]{0,19}$/
 
 export const assertStageName = (name: string): void => {
-  if (name.length > STAGE_NAME_LIMIT || !STAGE_NAME.test(name)) {
+  if (!STAGE_NAME.test(name)) {
     throw new Error(
-      `stage ${JSON.stringify(name)}: a name is at most 20 lower-case letters, digits and single dashes, and starts with a letter`,
+      `stage ${JSON.stringify(name)}: a name is at most 20 lower-case letters and digits, and starts with a letter`,
     )
   }
   if (RESERVED_NAMES.includes(name)) throw new Error(`stage ${name} is reserved for the local gateway`)
-  if (STACK_OF_ANOTHER.test(name)) throw new Error(`stage ${name}: another stage may have a stack of that name`)
 }
 
 /** The return URL of clients that registered none. `npm run deploy` requires a real one for `prod`. */

@@ -1,5 +1,5 @@
 import { Aspects, Duration, Stack } from 'aws-cdk-lib'
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { PolicyStatement, type PolicyStatementProps, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms'
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct, type IConstruct } from 'constructs'
@@ -38,16 +38,17 @@ export const stageKey = (parent: Construct, id: string, stage: DeployedStage): K
 
 const letServicesUse = (key: Key, prefix: string): void => {
   const { region, account } = Stack.of(key)
-  const allow = (service: string, actions: string[], conditions: Record<string, Record<string, string>>): void => {
+  const allow = (service: string, actions: string[], conditions: PolicyStatementProps['conditions']): void => {
     const principals = [new ServicePrincipal(service)]
     // In a key's own policy every resource is the key.
     key.addToResourcePolicy(new PolicyStatement({ principals, actions, resources: ['*'], conditions }))
   }
   // Only this stage's log groups: the encryption context has the name of the log group.
+  const names = [`/aws/lambda/${prefix}-*`, `/aws/vendedlogs/http-api/${prefix}`, `/${prefix}/*`]
   allow(
     `logs.${region}.amazonaws.com`,
     ['kms:Encrypt', 'kms:Decrypt', 'kms:ReEncryptFrom', 'kms:ReEncryptTo', 'kms:GenerateDataKey', 'kms:DescribeKey'],
-    { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': arnOf(key, 'logs', `log-group:*${prefix}*`) } },
+    { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': names.map((name) => arnOf(key, 'logs', `log-group:${name}`)) } },
   )
   // Alarms publish to the topics.
   allow('cloudwatch.amazonaws.com', SENDING, { StringEquals: { 'aws:SourceAccount': account } })
