@@ -17,10 +17,10 @@ import { reconcileTransaction } from '../../shared/sync/reconcile-transaction.ts
 import { LEDGER_SHARDS } from '../../shared/table/schema.ts'
 import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../shared/time.ts'
 import { settledRow } from '../support/fake-provider.ts'
-import { memoryDeps } from '../support/memory-deps.ts'
 import { adjusted } from '../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../support/paid-builders.ts'
 import { auditedNow, BANK, BY_OPERATOR, fail, sweptADayLater, withoutFloor } from '../support/settlement-builders.ts'
+import { memoryDeps } from '../support/test-deps.ts'
 import { baseOf } from './partial-table.ts'
 import { type Act, chance } from './scheduler.ts'
 

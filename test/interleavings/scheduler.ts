@@ -3,8 +3,7 @@ import type { TableChange } from '../../infra/local/emulators/memory-table/table
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { addMs, epochMs, later, type Timestamp } from '../../shared/time.ts'
-import { requestsAround, type TableCall } from '../support/intercept-table.ts'
-import { type TestDeps, testDeps } from '../support/test-deps.ts'
+import { requestsAround, type TableCall, type TestDeps, testDeps } from '../support/test-deps.ts'
 import { type Base, nameOf, type PartialTable, partialTable, type Visible } from './partial-table.ts'
 
 /** What an action waits with: one request to the table, or a time that passes. */

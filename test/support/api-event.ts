@@ -20,9 +20,8 @@ import { httpEvent } from '../../infra/local/triggers/http-event.ts'
 import type { Client } from '../../shared/client/client.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { InjectableHandler } from '../../shared/runtime/injectable.ts'
-import { issueKey } from './client-builders.ts'
 import { lambdaContext } from './operator-actions.ts'
-import { aStoredClient } from './payment-builders.ts'
+import { aStoredClient, issueKey } from './payment-builders.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
 
 export type HttpHandler = InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>

@@ -2,7 +2,10 @@ import * as v from 'valibot'
 import { chunks } from '../../shared/chunks.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { type PaymentId, PaymentIdSchema, slotOf } from '../../shared/ids.ts'
+import type { Entry } from '../../shared/journal/entry.ts'
+import { entryPages } from '../../shared/journal/read-entries.ts'
 import { credit } from '../../shared/ledger/shard-store.ts'
+import { readParts } from '../../shared/ledger/window-store.ts'
 import { minor, netOf, ZERO } from '../../shared/money.ts'
 import { announcementOf } from '../../shared/payment/announcement.ts'
 import { commitSucceeded, pointersTo } from '../../shared/payment/creating-store.ts'
@@ -14,7 +17,7 @@ import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { finding } from '../../shared/suspense/record-suspense.ts'
 import { LEDGER_SHARDS } from '../../shared/table/schema.ts'
 import { isNew, type Step } from '../../shared/table/step.ts'
-import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
+import { addMs, MINUTE_MS, type Timestamp, timestampOf } from '../../shared/time.ts'
 import { settledRow } from './fake-provider.ts'
 import type { TestDeps } from './test-deps.ts'
 
@@ -187,4 +190,11 @@ export const aTransaction = (
 export const feeOf = async (deps: TestDeps, { paymentId }: Payment) => {
   const stored = await findStoredPayment(deps, paymentId)
   return stored?.status === 'succeeded' ? [stored.providerFeeMinor, stored.netMinor, stored.feeStatus] : []
+}
+
+/** All entries of a client, in the order of the journal. */
+export const entriesIn = async (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>): Promise<readonly Entry[]> => {
+  const span = { start: timestampOf(0), end: timestampOf(Date.UTC(2100, 0)) }
+  const range = { clientId, parts: await readParts(deps, clientId), span }
+  return (await Array.fromAsync(entryPages(deps, range))).flatMap(({ entries }) => entries)
 }

@@ -1,19 +1,40 @@
 import * as v from 'valibot'
 import { expect } from 'vitest'
-import type { Client } from '../../shared/client/client.ts'
+import { ApiKeySchema, issueApiKey } from '../../shared/client/api-key-store.ts'
+import { type Client, ClientSchema } from '../../shared/client/client.ts'
 import { insertClient } from '../../shared/client/client-store.ts'
-import { ClientIdSchema, paymentIdForKey } from '../../shared/ids.ts'
+import type { Deps } from '../../shared/deps.ts'
+import { type ClientId, ClientIdSchema, paymentIdForKey } from '../../shared/ids.ts'
+import { balanceOf, countOf, readLedger } from '../../shared/ledger/ledger-store.ts'
 import { minor } from '../../shared/money.ts'
 import { createPayment } from '../../shared/payment/create/create-payment.ts'
 import type { CreateResult } from '../../shared/payment/create/end-attempt.ts'
 import { claimPayment } from '../../shared/payment/creating-store.ts'
 import { checkDuePayment } from '../../shared/payment/news/check-due-payment.ts'
 import type { CreatingPayment, Payment, PaymentRequest } from '../../shared/payment/payment.ts'
+import { PAYMENT_STATUSES } from '../../shared/payment-status.ts'
 import type { CreateAnswer } from '../../shared/provider/provider.ts'
 import { eventKey, paymentKey } from '../../shared/table/keys.ts'
 import { addMs, TimestampSchema } from '../../shared/time.ts'
-import { aClient } from './client-builders.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
+
+export const aClientId = (): ClientId => v.parse(ClientIdSchema, crypto.randomUUID())
+
+export const aClient = (overrides: Partial<Client> = {}): Client =>
+  v.parse(ClientSchema, {
+    clientId: crypto.randomUUID(),
+    name: 'Warung Kopi',
+    enabled: true,
+    settlementFloorMinor: 10_000,
+    createdAt: '2026-11-20T04:00:00.000Z',
+    ...overrides,
+  })
+
+/** A working key of a stored client, and the header that carries it. */
+export const issueKey = async (deps: TestDeps, clientId: ClientId, expiresInSeconds?: number) => {
+  const { text, key } = await issueApiKey(deps, { clientId, operator: 'tester', expiresInSeconds })
+  return { text, key: v.parse(ApiKeySchema, key), header: `Bearer ${text}` }
+}
 
 export const aStoredClient = async (deps: TestDeps, fields: Partial<Client> = {}): Promise<Client> => {
   const clientId = v.parse(ClientIdSchema, deps.newId())
@@ -125,3 +146,13 @@ export const checkWhenDue = async (deps: TestDeps, { paymentId }: Pick<Payment, 
 
 export const eventOf = (deps: TestDeps, payment: Pick<Payment, 'paymentId'>, type: string) =>
   deps.table.get(eventKey(payment.paymentId, type))
+
+/** A client's pending balance and its counts that are not zero, for one comparison in a test. */
+export const ledgerView = async (deps: Deps, clientId: ClientId) => {
+  const ledger = await readLedger(deps, clientId)
+  const counts = PAYMENT_STATUSES.map((status) => [status, countOf(ledger, status)] as const)
+  return {
+    pendingMinor: balanceOf(ledger).pendingMinor as number,
+    ...Object.fromEntries(counts.filter(([, count]) => count !== 0)),
+  }
+}

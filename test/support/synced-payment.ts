@@ -1,20 +1,13 @@
 import type { Client } from '../../shared/client/client.ts'
 import type { ClientId } from '../../shared/ids.ts'
-import { minor } from '../../shared/money.ts'
 import { applyProviderNews } from '../../shared/payment/news/apply-news.ts'
 import type { Payment, PaymentRequest } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
-import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { findSuspense } from '../../shared/suspense/suspense-store.ts'
-import { addMs, HOUR_MS } from '../../shared/time.ts'
 import { settledRow } from './fake-provider.ts'
-import { ledgerView } from './ledger-view.ts'
-import { memoryDeps } from './memory-deps.ts'
-import { post } from './paid-builders.ts'
-import { aPendingPayment, aStoredClient } from './payment-builders.ts'
-import { sweptNow } from './settlement-builders.ts'
-import type { TestDeps } from './test-deps.ts'
+import { aPendingPayment, aStoredClient, ledgerView } from './payment-builders.ts'
+import { memoryDeps, type TestDeps } from './test-deps.ts'
 
 /** A gateway with one client, and the provider's list of transactions. */
 export const aSyncWorld = async (own?: TestDeps) => {
@@ -58,11 +51,3 @@ export const rowOfOtherAttempt = (deps: TestDeps, paid: PaidUpstream) =>
 
 export const findingAbout = (deps: TestDeps, subject: string, cause: string) =>
   findSuspense(deps, `${subject}#${cause}`)
-
-/** The settlement, a day later, of a payment that was posted with its actual fee. Advances the clock. */
-export const aSettled = async ({ deps, client }: SyncWorld): Promise<Settlement> => {
-  const { payment } = await creditedPayment(deps, client)
-  await post(deps, payment, { feeMinor: minor(4_440) })
-  deps.clock.set(addMs(deps.now(), 25 * HOUR_MS))
-  return sweptNow(deps, client)
-}

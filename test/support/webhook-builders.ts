@@ -15,7 +15,7 @@ import { attemptsOf, findDelivery, insertDelivery, newDelivery } from '../../sha
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
 import { insertEndpoint } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
-import { aClientId } from './client-builders.ts'
+import { aClientId } from './payment-builders.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
 
 export const SIGNING_SECRET = 'whsec_a-secret-of-tests'

@@ -4,11 +4,8 @@ import { authenticate } from '../../shared/client/authenticate.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
 import { apiKeyKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
-import { aClientId, issueKey } from '../support/client-builders.ts'
-import { interceptTable, recordTable } from '../support/intercept-table.ts'
-import { memoryDeps } from '../support/memory-deps.ts'
-import { aStoredClient } from '../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../support/test-deps.ts'
+import { aClientId, aStoredClient, issueKey } from '../support/payment-builders.ts'
+import { interceptTable, memoryDeps, recordTable, type TestDeps, testDeps } from '../support/test-deps.ts'
 
 const refused = { code: 'auth', message: 'invalid credentials' }
 

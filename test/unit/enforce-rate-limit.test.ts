@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { enforceRateLimit } from '../../shared/client/enforce-rate-limit.ts'
 import { listPoints } from '../../shared/page.ts'
 import { API, anApiClient, call } from '../support/api-event.ts'
-import { interceptTable, recordTable } from '../support/intercept-table.ts'
 import { aStoredClient } from '../support/payment-builders.ts'
-import { testDeps } from '../support/test-deps.ts'
+import { interceptTable, recordTable, testDeps } from '../support/test-deps.ts'
 
 const LIMIT = 40
 const ONE = { points: 1 }

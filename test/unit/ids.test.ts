@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { derivedUuid, paymentIdForKey, slotOf } from '../../shared/ids.ts'
-import { aClientId } from '../support/client-builders.ts'
+import { aClientId } from '../support/payment-builders.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 const parts = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 })

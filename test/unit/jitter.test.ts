@@ -4,8 +4,8 @@ import { waitForAttempt } from '../../shared/payment/create/create-payment.ts'
 import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { exists, update } from '../../shared/table/step.ts'
 import { addMs } from '../../shared/time.ts'
-import { type MemoryDeps, memoryDeps } from '../support/memory-deps.ts'
 import { aCreating } from '../support/payment-builders.ts'
+import { type MemoryDeps, memoryDeps } from '../support/test-deps.ts'
 
 const KEY = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
 const MAX_WAITS = 50

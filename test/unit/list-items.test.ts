@@ -4,9 +4,8 @@ import { pageOf } from '../../shared/page.ts'
 import { PARTITIONS, pkPrefix, rowKeyOf } from '../../shared/table/keys.ts'
 import { listItems, mergedPages } from '../../shared/table/list-items.ts'
 import { isNew, put, update } from '../../shared/table/step.ts'
-import { interceptTable, queriesIn, recordTable } from '../support/intercept-table.ts'
-import { memoryDeps } from '../support/memory-deps.ts'
 import { runs } from '../support/runs.ts'
+import { interceptTable, memoryDeps, queriesIn, recordTable } from '../support/test-deps.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 /** Rows of few times, so that many share one, in up to four partitions. One partition may be empty. */

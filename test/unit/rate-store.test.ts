@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { addDebt, enforceRateLimit, pointsOf } from '../../shared/client/enforce-rate-limit.ts'
 import { countPoints } from '../../shared/client/rate-store.ts'
-import type { GatewayError } from '../../shared/errors.ts'
 import { rateKey } from '../../shared/table/keys.ts'
 import { put } from '../../shared/table/step.ts'
 import { noteUnits } from '../../shared/table/used-units.ts'
 import { API, anApiClient, call } from '../support/api-event.ts'
-import { aClientId } from '../support/client-builders.ts'
-import { interceptTable, recordTable } from '../support/intercept-table.ts'
-import { aStoredClient } from '../support/payment-builders.ts'
-import { testDeps } from '../support/test-deps.ts'
+import { aClientId, aStoredClient } from '../support/payment-builders.ts'
+import { interceptTable, recordTable, testDeps } from '../support/test-deps.ts'
 
 const LIMIT = 10
 const START = 1_000
@@ -105,7 +102,7 @@ describe('a debt (design section 9)', () => {
     const ask = (from = deps) =>
       enforceRateLimit(from, client, ONE).then(
         () => 'passed',
-        ({ details }: GatewayError) => details.retryAfterSeconds,
+        (error: { retryAfterSeconds?: number }) => error.retryAfterSeconds,
       )
     const owe = (points: number, from = deps) => addDebt(from, client, ONE, points * 60)
     const counter = () => deps.table.get(rateKey(client.clientId, 'requests'))

@@ -1,7 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import {
   type Answer,
-  type CallbackSubject,
   PROVIDER_READ_TIMEOUT_MS,
   type ProviderPayment,
   type ProviderRequest,
@@ -11,7 +10,10 @@ import {
 import type { AnnounceDeps } from '../announcement.ts'
 
 /** What to ask the provider about. Any caller may name it; only the provider's answer is news. */
-export type NewsSubject = Partial<Pick<CallbackSubject, 'paymentRequestId' | 'providerPaymentId'>>
+export type NewsSubject = {
+  readonly paymentRequestId?: string | undefined
+  readonly providerPaymentId?: string | undefined
+}
 
 /** As the provider stores it, not as a caller quoted it. */
 export type ProviderNews = Pick<ProviderRequest, 'reference' | 'paymentRequestId' | 'failureReason' | 'destination'> & {

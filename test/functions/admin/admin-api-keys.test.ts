@@ -8,11 +8,9 @@ import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { inBackground } from '../../../shared/runtime/runtime-deps.ts'
 import { apiKeyKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { issueKey } from '../../support/client-builders.ts'
-import { recordTable } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { aStoredClient, issueKey } from '../../support/payment-builders.ts'
+import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const aMerchant = async () => {
   const deps = testDeps()

@@ -7,11 +7,9 @@ import { findClient } from '../../../shared/client/client-store.ts'
 import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
 import { auditRecordPk, clientKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
-import { aClient, aClientId } from '../../support/client-builders.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { aClient, aClientId, aStoredClient } from '../../support/payment-builders.ts'
+import { memoryDeps, testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 

@@ -8,12 +8,11 @@ import { minor } from '../../../shared/money.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aCreating, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
 /** The answer under the type of the console, which reads it. */

@@ -6,7 +6,6 @@ import { handler as trigger } from '../../../functions/admin/trigger-settlement.
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { minor } from '../../../shared/money.ts'
 import { addMs, SECOND_MS } from '../../../shared/time.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -19,6 +18,7 @@ import {
   settlementsOf,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
+import { memoryDeps } from '../../support/test-deps.ts'
 
 const anEligibleClient = async (fields: Parameters<typeof withoutFloor>[1] = {}) => {
   const deps = memoryDeps()

@@ -4,11 +4,10 @@ import { handler as updateClient } from '../../../functions/admin/update-client.
 import { findClient } from '../../../shared/client/client-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
-import { beforeFirst, failingOn, interceptTable } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { BANK as STORED_BANK } from '../../support/settlement-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { beforeFirst, failingOn, interceptTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 

@@ -8,11 +8,10 @@ import { clientKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { changeClientVerdict, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
-import { queriesIn, recordTable } from '../../support/intercept-table.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { adjusted } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { auditedNow, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
+import { type MemoryDeps, memoryDeps, queriesIn, recordTable } from '../../support/test-deps.ts'
 
 const asked = (deps: MemoryDeps, input: object) => invokeAdmin(listSettlements, deps, input)
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { anApi, aPaymentBody } from '../../support/api-event.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
+import { ledgerView } from '../../support/payment-builders.ts'
 import { BANKS } from '../../support/provider-facts.ts'
 
 const KEY = 'key-1'

@@ -6,8 +6,8 @@ import { parseOwnJson } from '../../../shared/json.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { API, type ApiClient, anApi, aPaymentBody, call } from '../../support/api-event.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
+import { ledgerView } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const OVO = { method: 'ewallet', channel_code: 'OVO', customer: { phone: '+6281234567890' } }

@@ -4,7 +4,6 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import type { EntryDto } from '../../../shared/settlement/statement/entry-dto-schema.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { API, type ApiResponse, anApi, call } from '../../support/api-event.ts'
-import { queriesIn, recordTable } from '../../support/intercept-table.ts'
 import {
   anOpenPayment,
   aSucceededPayment,
@@ -13,6 +12,7 @@ import {
   succeededPayment,
 } from '../../support/paid-builders.ts'
 import { fail, recredit, sweptADayLater, sweptNow } from '../../support/settlement-builders.ts'
+import { queriesIn, recordTable } from '../../support/test-deps.ts'
 
 type Query = Readonly<Record<string, string>>
 

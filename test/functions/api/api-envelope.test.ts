@@ -16,8 +16,7 @@ import {
   call,
   UNKNOWN_PATH,
 } from '../../support/api-event.ts'
-import { interceptTable, recordTable } from '../../support/intercept-table.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { interceptTable, recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 type Name = keyof typeof API
 const NAMES = Object.keys(API) as Name[]

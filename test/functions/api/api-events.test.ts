@@ -8,10 +8,8 @@ import { eventKey, ownerOf } from '../../../shared/table/keys.ts'
 import { isNew, put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { API, type ApiResponse, anApi, anApiClient, call } from '../../support/api-event.ts'
-import { queriesIn, recordTable } from '../../support/intercept-table.ts'
-import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { runs } from '../../support/runs.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { depsWithLateIndexes, memoryDeps, queriesIn, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { anEvent } from '../../support/webhook-builders.ts'
 
 const eventRow = async (
@@ -38,7 +36,7 @@ const page = (events: readonly Event[], { body }: ApiResponse, hasMore = false) 
 /** The cursor of a reader who has seen everything before a position. */
 const cursorAt = (position: object): string =>
   Buffer.from(JSON.stringify({ settled: position, young: position })).toString('base64url')
-const cursorFrom = (since: string): string => cursorAt({ fired_at: since })
+const cursorFrom = (since: string): string => cursorAt({ since })
 
 const cursorFor = ({ eventId, paymentId, name, firedAt }: Event): string =>
   cursorAt({ event_id: eventId, payment_id: paymentId, name, fired_at: firedAt })

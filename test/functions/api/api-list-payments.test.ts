@@ -6,11 +6,9 @@ import { findPayment } from '../../../shared/payment/payment-store.ts'
 import { referencePk } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
-import { queriesIn, recordTable } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { aSucceededPayment, storeOpen, succeededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, paidWhileCreating } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { memoryDeps, queriesIn, recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 type Query = Readonly<Record<string, string>>
 

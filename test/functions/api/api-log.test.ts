@@ -15,9 +15,7 @@ import {
   type Endpoint,
   UNKNOWN_PATH,
 } from '../../support/api-event.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { interceptTable, memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 /*
  * Goal: no secret, no personal data and no part of a body reaches a log line, also when the request fails.

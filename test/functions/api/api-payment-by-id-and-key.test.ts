@@ -7,9 +7,8 @@ import { findPayment } from '../../../shared/payment/payment-store.ts'
 import type { CancelAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
-import { recordTable } from '../../support/intercept-table.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { ledgerView } from '../../support/payment-builders.ts'
+import { recordTable, testDeps } from '../../support/test-deps.ts'
 
 const pending = async () => {
   const api = await anApi()

@@ -3,8 +3,7 @@ import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
 import { anApi } from '../../support/api-event.ts'
-import { storedSettlement } from '../../support/payout-builders.ts'
-import { BANK } from '../../support/settlement-builders.ts'
+import { BANK, storedSettlement } from '../../support/settlement-builders.ts'
 
 const idsIn = (body: Readonly<Record<string, unknown>>): string[] =>
   (Array.isArray(body['data']) ? body['data'] : []).map((row: unknown) => String(Object(row).id))

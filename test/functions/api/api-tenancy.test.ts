@@ -4,9 +4,8 @@ import { paymentIdForKey, SettlementIdSchema } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findPayment, findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { API, type ApiClient, type ApiResponse, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
-import { recordTable } from '../../support/intercept-table.ts'
-import { storedSettlement } from '../../support/payout-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { storedSettlement } from '../../support/settlement-builders.ts'
+import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { ABANDONED, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 type Owned = (deps: TestDeps, owner: ApiClient) => Promise<string>

@@ -7,9 +7,8 @@ import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { markDeleted } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { anApi } from '../../support/api-event.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf } from '../../support/operator-actions.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   attemptOf,

@@ -11,11 +11,9 @@ import { handler as checkDueWork } from '../../../functions/schedule/check-due-w
 import { handler as sweepSettlements } from '../../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
 import { hostileJson, hostileText, mostly, objectOf } from '../../support/hostile-values.ts'
-import { interceptTable, recordTable } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { runs } from '../../support/runs.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { interceptTable, memoryDeps, recordTable, testDeps } from '../../support/test-deps.ts'
 import { rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 const RUNS = { numRuns: runs(60) }

@@ -9,10 +9,9 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { CALLBACK, call } from '../../support/api-event.ts'
 import { filledIn, hostileJson, hostileText, mostly, objectOf, weighted } from '../../support/hostile-values.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { aPendingPayment, aStoredClient, ledgerView } from '../../support/payment-builders.ts'
 import { runs } from '../../support/runs.ts'
+import { memoryDeps } from '../../support/test-deps.ts'
 
 const RUNS = { numRuns: runs(60) }
 const TOKEN = 'a-token-of-tests'

@@ -9,10 +9,10 @@ import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { filledIn, hostileJson, hostileText, nearly, objectOf, weighted } from '../../support/hostile-values.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, invokeWhole, notFoundReply } from '../../support/operator-actions.ts'
 import { operatorWorld, RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 import { runs } from '../../support/runs.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
 const RUNS = { numRuns: runs(30) }
 

@@ -17,13 +17,13 @@ import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { API, anApiClient, aPaymentBody, CALLBACK, call, SEND_AGAIN } from '../../support/api-event.ts'
 import { filledIn } from '../../support/hostile-values.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { moneyProblemsOf } from '../../support/recount/invariants.ts'
 import { runs } from '../../support/runs.ts'
 import { PROVIDER_SECRET } from '../../support/scripted-provider.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { anyOutcomes, type Kind, kindOf, type Outcomes } from './hostile-provider.ts'
 
 const RUNS = { numRuns: runs(50) }

@@ -11,10 +11,10 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { OPERATIONS } from '../../../infra/local/openapi/operations.ts'
 import { anApiClient, aPaymentBody, call, type HttpHandler } from '../../support/api-event.ts'
 import { filledIn, hostileJson, hostileText, mostly, objectOf, weighted } from '../../support/hostile-values.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
-import { storedSettlement } from '../../support/payout-builders.ts'
 import { runs } from '../../support/runs.ts'
+import { storedSettlement } from '../../support/settlement-builders.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { ABANDONED, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 const RUNS = { numRuns: runs(150) }

@@ -7,7 +7,7 @@ import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import type { Provider } from '../../../shared/provider/provider.ts'
 import { jsonLog } from '../../../shared/runtime/json-log.ts'
 import { type Emitted, emittedBy } from '../../support/emitted-by.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
 /** The stage whose alarms are compared with the scenes. */
 export const WATCHED_STAGE = 'prod'

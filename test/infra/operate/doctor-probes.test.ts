@@ -7,11 +7,10 @@ import { PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-
 import { checkRoutes } from '../../../infra/operate/doctor/check-functions.ts'
 import { checkCallback, checkProviderKey } from '../../../infra/operate/doctor/check-provider.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
-import { recordTable } from '../../support/intercept-table.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { adapter } from '../../support/scripted-provider.ts'
 import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { recordTable, testDeps } from '../../support/test-deps.ts'
 import { notOk } from './examined-stage.ts'
 
 describe("the doctor's question to every route", () => {

@@ -6,10 +6,10 @@ import { deployedStage } from '../../../infra/stack/stage.ts'
 import { apiKeyText, bearerPattern } from '../../../shared/client/api-key-store.ts'
 import { ClientIdSchema } from '../../../shared/ids.ts'
 import { API, call } from '../../support/api-event.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { projectText } from '../../support/source-file.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
 import { DOMAIN, OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
+import { memoryDeps } from '../../support/test-deps.ts'
 
 const stage = stageWith({
   domain: DOMAIN,

@@ -4,18 +4,27 @@ import { minor } from '../../../shared/money.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import type { QueryInput } from '../../../shared/table/table.ts'
-import { interceptTable, recordTable } from '../../support/intercept-table.ts'
-import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
+import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { post } from '../../support/paid-builders.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { fail, payOut, recredit } from '../../support/settlement-builders.ts'
-import { aSettled, aSyncWorld, creditedPayment, type SyncWorld } from '../../support/synced-payment.ts'
+import { fail, payOut, recredit, sweptNow } from '../../support/settlement-builders.ts'
+import { aSyncWorld, creditedPayment, type SyncWorld } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
+import { depsWithLateIndexes, interceptTable, memoryDeps, recordTable } from '../../support/test-deps.ts'
+
+/** The settlement, a day later, of a payment that was posted with its actual fee. Advances the clock. */
+const aSettled = async ({ deps, client }: SyncWorld): Promise<Settlement> => {
+  const { payment } = await creditedPayment(deps, client)
+  await post(deps, payment, { feeMinor: minor(4_440) })
+  deps.clock.set(addMs(deps.now(), 25 * HOUR_MS))
+  return sweptNow(deps, client)
+}
 
 /** What happens, each time to something new. */
 const HAPPENINGS = {

@@ -7,8 +7,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { eventNamesOf } from '../../../shared/audit/judged/audit-event.ts'
 import { derivedUuid } from '../../../shared/ids.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { rawItem, tamperingsOf, type Unwitnessed, undetectedBy } from '../../support/tampering.ts'
+import { memoryDeps } from '../../support/test-deps.ts'
 import {
   clientId,
   eventRow,

@@ -13,11 +13,9 @@ import {
   noteAudited,
   readSettlementVerdict,
 } from '../../../shared/verdict/settlement-verdict-store.ts'
-import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { aDayLater, aSettledClient, auditedNow, inSteps, payOut } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
 /** A recorded settlement of seven payments. One run reads two entries, and by default three are a block. */
 const aLong = async (block = 3, pages = 1) => {

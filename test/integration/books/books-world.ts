@@ -10,12 +10,11 @@ import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { DAY_MS } from '../../../shared/time.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { aChargeback, adjusted, aRefund, aWin } from '../../support/money-rows.ts'
 import { post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
 const DAY_SECONDS = DAY_MS / 1_000
 

@@ -6,11 +6,9 @@ import { walkClients } from '../../../shared/books/walk-clients.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
-import { queriesIn, recordTable } from '../../support/intercept-table.ts'
-import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { depsWithLateIndexes, memoryDeps, queriesIn, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { aPosted, booksTest as it, WHOLE } from './books-world.ts'
 
 const Body = v.object({

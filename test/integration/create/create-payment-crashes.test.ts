@@ -3,7 +3,6 @@ import { commitAttempt } from '../../../shared/payment/create/run-attempt.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
-import { failingOn, recordTable } from '../../support/intercept-table.ts'
 import {
   aCreating,
   checkWhenDue,
@@ -12,6 +11,7 @@ import {
   OVO_REQUEST,
   paidWhileCreating,
 } from '../../support/payment-builders.ts'
+import { failingOn, recordTable } from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
 describe('createPayment after a crash', () => {

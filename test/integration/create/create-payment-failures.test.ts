@@ -5,10 +5,8 @@ import { minor } from '../../../shared/money.ts'
 import { createPayment } from '../../../shared/payment/create/create-payment.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
-import { failingOn, interceptTable, type TableCall } from '../../support/intercept-table.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
-import { aRequest, create, OVO_REQUEST } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { aRequest, create, ledgerView, OVO_REQUEST } from '../../support/payment-builders.ts'
+import { failingOn, interceptTable, type TableCall, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { aCreate, paymentTest as it, withFrozenConflicts } from '../payment/payment-test.ts'
 
 const UNKNOWN: CreateAnswer = { kind: 'unknown', reason: 'timeout' }

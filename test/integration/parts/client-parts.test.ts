@@ -14,15 +14,12 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { eventKey, ownersOf, paymentKey, referenceKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
-import { queriesIn, recordTable } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { grown, invokeAdmin } from '../../support/operator-actions.ts'
-import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
+import { entriesIn, storePosted, succeededPayment } from '../../support/paid-builders.ts'
 import { aRequest, create, lateAnswer } from '../../support/payment-builders.ts'
-import { entriesIn } from '../../support/recount/entries-in.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { inSteps, settle, settlementsOf, withoutFloor } from '../../support/settlement-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { memoryDeps, queriesIn, recordTable, type TestDeps } from '../../support/test-deps.ts'
 
 /** Paid one after the other, some in the same millisecond, in the parts that ids say: first of one, then of four. */
 const paidPayments = (client: Client, deps: TestDeps, count: number): readonly Payment[] =>

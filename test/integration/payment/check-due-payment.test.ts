@@ -15,10 +15,9 @@ import type { Item } from '../../../shared/table/attributes.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { recordTable, writtenKeys } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { aCreating, OVO_REQUEST } from '../../support/payment-builders.ts'
 import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
+import { memoryDeps, recordTable, writtenKeys } from '../../support/test-deps.ts'
 import { aScene } from './payment-test.ts'
 
 const DANA = { method: 'ewallet', channelCode: 'DANA' } as const

@@ -10,9 +10,8 @@ import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 export const LIFE_S = 600

@@ -10,9 +10,8 @@ import type { ProviderOperation } from '../../../shared/provider/provider.ts'
 import { pausesKey, paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
-import { interceptTable, type TableCall } from '../../support/intercept-table.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
+import { interceptTable, type MemoryDeps, memoryDeps, type TableCall } from '../../support/test-deps.ts'
 import {
   aFlood,
   expiredIn,

@@ -15,9 +15,9 @@ import {
 } from '../../../shared/payment/payment-store.ts'
 import { postPayments } from '../../../shared/posting/post-payments.ts'
 import { addMs } from '../../../shared/time.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
 import { settledRowFor } from '../../support/paid-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
+import { beforeFirst } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aScene } from './payment-test.ts'
 

@@ -7,8 +7,6 @@ import type { Payment, PaymentRequest } from '../../../shared/payment/payment.ts
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
 import {
   aPendingPayment,
   aRequest,
@@ -16,8 +14,9 @@ import {
   checkWhenDue,
   create,
   eventOf,
+  ledgerView,
 } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { interceptTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
 type Subject = Parameters<typeof applyProviderNews>[1]

@@ -5,9 +5,7 @@ import { callBudget, quotaWindow, takeCalls, takeShare } from '../../../shared/p
 import { pausesKey, quotaKey } from '../../../shared/table/keys.ts'
 import { addMs, epochMs, expiresAfter, HOUR_MS, MINUTE_MS, SECOND_MS, timestampOf } from '../../../shared/time.ts'
 import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
-import { recordTable, writtenKeys } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { memoryDeps, recordTable, type TestDeps, testDeps, writtenKeys } from '../../support/test-deps.ts'
 
 /** Environments on one table: each has a provider and caches of its own. */
 const environments = () => {

@@ -11,11 +11,9 @@ import { type Suspense, toSuspenseDto } from '../../../shared/suspense/suspense.
 import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { houseEntryKey } from '../../../shared/table/keys.ts'
 import type { Timestamp } from '../../../shared/time.ts'
-import { aClientId } from '../../support/client-builders.ts'
-import { beforeFirst, recordTable, withRequests } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
-import { type TestDeps } from '../../support/test-deps.ts'
+import { aClientId } from '../../support/payment-builders.ts'
+import { beforeFirst, memoryDeps, recordTable, type TestDeps, withRequests } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { paymentTest } from './payment-test.ts'
 

@@ -10,23 +10,22 @@ import { finding, heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { aChargeback } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
-import { settled } from '../../support/payout-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aDayLater,
   auditedNow,
   BANK,
+  settled,
   settlementsOf,
   sweptNow,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
+import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
 import { anAssumedPayment, anAudited, quiet } from './recorded-settlement.ts'
 
 describe('a bank reference', () => {

@@ -1,11 +1,10 @@
 import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
 import { auditedNow, BANK, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
 export const anAssumedPayment = async (deps: TestDeps, client: Client) =>
   postAssumed(deps, await anOpenPayment(deps, client))

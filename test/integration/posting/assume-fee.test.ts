@@ -6,25 +6,23 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { aClient } from '../../support/client-builders.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
 import {
   anOpenPayment,
   aSucceededPayment,
   aTransaction,
+  entriesIn,
   feeOf,
   post,
   storeOpen,
   succeededPayment,
 } from '../../support/paid-builders.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
-import { entriesIn } from '../../support/recount/entries-in.ts'
+import { aClient, aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { inSteps, settle, sweep, sweptNow } from '../../support/settlement-builders.ts'
 import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { beforeFirst, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
 const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }

@@ -7,21 +7,19 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { type Posting, postPayments } from '../../../shared/posting/post-payments.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
-import { interceptTable, recordTable } from '../../support/intercept-table.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
 import { aChargeback, aRefund, aVoid, aWin } from '../../support/money-rows.ts'
 import {
   anIdOfShard,
   anOpenPayment,
+  entriesIn,
   post,
   settledRowFor,
   storeOpen,
   succeededPayment,
 } from '../../support/paid-builders.ts'
-import { aPendingPayment } from '../../support/payment-builders.ts'
-import { entriesIn } from '../../support/recount/entries-in.ts'
+import { aPendingPayment, ledgerView } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { interceptTable, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { it, now } from './worked-case.ts'
 

@@ -11,13 +11,12 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
 import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
-import { aClientId } from '../../support/client-builders.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
+import { aClientId } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
+import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
 import { differencesOf, expectRefused, recount, removeEvent } from './recounted.ts'
 import { hearEverything } from './torn-flows.ts'
 
@@ -83,7 +82,7 @@ describe('a pending payment whose event exists after a restore', () => {
     await happens(scene)
 
     const fieldErrors = { expected: [`event of ${scene.paid.payment.paymentId}`] }
-    await expectRefused(scene.deps, scene.client, { code: 'validation', details: { fieldErrors } })
+    await expectRefused(scene.deps, scene.client, { code: 'validation', fieldErrors })
   })
 
   it('waits for a provider that does not answer', async () => {

@@ -15,13 +15,12 @@ import { entryKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
 import { type Difference, MAX_DIFFERENCES } from '../../../shared/verdict/difference.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
-import { depsWithLateIndexes, type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { adjusted, aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
+import { beforeFirst, depsWithLateIndexes, type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { differencesOf, expectRefused, recount, removeEvent } from './recounted.ts'
 import { toldClient } from './torn-world.ts'
 
@@ -113,7 +112,7 @@ describe('recount-ledger', () => {
     await tornAdjustment(deps, client)
 
     const fieldErrors = { expected: [expect.stringMatching(/^entry of /) as unknown] }
-    await expectRefused(deps, client, { code: 'validation', details: { fieldErrors } })
+    await expectRefused(deps, client, { code: 'validation', fieldErrors })
   })
 })
 

@@ -6,8 +6,7 @@ import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
-import type { MemoryDeps } from '../../support/memory-deps.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import type { MemoryDeps, TestDeps } from '../../support/test-deps.ts'
 
 export const differencesOf = async (deps: TestDeps, { clientId }: Client): Promise<readonly Difference[]> =>
   (await auditLedger(deps, clientId)).differences

@@ -10,13 +10,12 @@ import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import type { MemoryDeps } from '../../support/memory-deps.ts'
 import { adjusted } from '../../support/money-rows.ts'
 import { postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { aPendingPayment, create, loseAnswer, paidLostAttempt, payFirst } from '../../support/payment-builders.ts'
 import { aDayLater, sweptNow } from '../../support/settlement-builders.ts'
 import { creditedPayment, type PaidUpstream, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import type { MemoryDeps, TestDeps } from '../../support/test-deps.ts'
 
 const ASK = { isAllowed: async () => true, noteUnanswered: async () => {} }
 

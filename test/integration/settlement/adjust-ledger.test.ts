@@ -6,14 +6,12 @@ import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-
 import { adjustmentKey, type Key } from '../../../shared/table/keys.ts'
 import { present, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
-import { entriesIn } from '../../support/recount/entries-in.ts'
+import { entriesIn } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -10,10 +10,8 @@ import { expect, it } from 'vitest'
 import { journalPk } from '../../../shared/table/keys.ts'
 import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
-import { withRequests } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { settle, withoutFloor } from '../../support/settlement-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { memoryDeps, type TestDeps, withRequests } from '../../support/test-deps.ts'
 
 const collectGarbage = (): void => {
   setFlagsFromString('--expose-gc')

@@ -10,7 +10,6 @@ import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts
 import { triggerSettlement } from '../../../shared/settlement/settle-client.ts'
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { interceptTable, queriesIn, recordTable, withRequests } from '../../support/intercept-table.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
@@ -22,7 +21,7 @@ import {
   sweep,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { interceptTable, queriesIn, recordTable, type TestDeps, withRequests } from '../../support/test-deps.ts'
 import { clientTest, clientTest as it } from './client-test.ts'
 
 describe('settleClient when another run settles first', () => {

@@ -11,18 +11,31 @@ import { clientKey, entryKey, journalPk, windowKey } from '../../../shared/table
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { put, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
-import { aClient } from '../../support/client-builders.ts'
-import { interceptTable, queriesIn, recordTable, writtenKeys } from '../../support/intercept-table.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
-import { settled, sweepADayLater } from '../../support/payout-builders.ts'
+import { aClient, aStoredClient, ledgerView } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, BANK, fail, settle, settlementsOf, sweep, withoutFloor } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  BANK,
+  fail,
+  settle,
+  settled,
+  settlementsOf,
+  sweep,
+  sweepADayLater,
+  withoutFloor,
+} from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import {
+  interceptTable,
+  memoryDeps,
+  queriesIn,
+  recordTable,
+  type TestDeps,
+  testDeps,
+  writtenKeys,
+} from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
 describe('settleClient (spec 3.2)', () => {

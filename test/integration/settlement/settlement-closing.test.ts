@@ -15,12 +15,9 @@ import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
 import { adjusted } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
-import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
-import { sweepADayLater } from '../../support/payout-builders.ts'
-import { entriesIn } from '../../support/recount/entries-in.ts'
+import { anOpenPayment, aSucceededPayment, entriesIn, postAssumed } from '../../support/paid-builders.ts'
 import {
   aDayLater,
   aSettledClient,
@@ -30,11 +27,12 @@ import {
   payOut,
   recredit,
   settlementsOf,
+  sweepADayLater,
   sweptADayLater,
   sweptNow,
   trigger,
 } from '../../support/settlement-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
 const ACTIONS = {

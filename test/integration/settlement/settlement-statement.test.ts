@@ -8,13 +8,11 @@ import { minor } from '../../../shared/money.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
-import { aClientId } from '../../support/client-builders.ts'
-import { recordTable } from '../../support/intercept-table.ts'
 import { anOpenPayment, postAssumed } from '../../support/paid-builders.ts'
-import { storedSettlement } from '../../support/payout-builders.ts'
+import { aClientId } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aSettledClient, sweptADayLater } from '../../support/settlement-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { aSettledClient, storedSettlement, sweptADayLater } from '../../support/settlement-builders.ts'
+import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
 /** An entry of a payment of 20,000 by its number. */
@@ -125,10 +123,7 @@ describe("a statement's cursor", () => {
 
     for (const settlementId of [others.settlementId, next.settlementId]) {
       const fieldErrors = { cursor: ['must be the cursor of an earlier page of this list'] }
-      await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({
-        code: 'validation',
-        details: { fieldErrors },
-      })
+      await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({ code: 'validation', fieldErrors })
     }
 
     expect(linesOf(await statement(deps, mine.settlementId, cursor))).toHaveLength(1)
@@ -158,8 +153,7 @@ describe("a statement's cursor", () => {
 
     const refused = statement(deps, settled.settlementId, cursor)
 
-    const details = { fieldErrors: { cursor: [expect.any(String)] } }
-    await expect(refused).rejects.toMatchObject({ code: 'validation', details })
+    await expect(refused).rejects.toMatchObject({ code: 'validation', fieldErrors: { cursor: [expect.any(String)] } })
     expect(linesOf(await statement(deps, settled.settlementId, encoded(good)))).toHaveLength(0)
   })
 })

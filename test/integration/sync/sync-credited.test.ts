@@ -5,7 +5,6 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import type { ProviderFees } from '../../../shared/stage-settings.ts'
 import { recordFindingOf } from '../../../shared/sync/provider-row.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import {
   creditedPayment,
   findingAbout,
@@ -14,7 +13,7 @@ import {
   pendingOf,
   rowNow,
 } from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
 it('sync replaces an estimate by the fee (section 4, Fee)', async ({ deps, client, credited, sync }) => {

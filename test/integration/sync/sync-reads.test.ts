@@ -8,16 +8,19 @@ import { listSuspense } from '../../../shared/suspense/list-suspense.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { endpointsPk } from '../../../shared/table/keys.ts'
 import { timestampOf } from '../../../shared/time.ts'
-import { aClient } from '../../support/client-builders.ts'
-import { interceptTable, queriesIn, recordTable, type TableCall } from '../../support/intercept-table.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
-import { aRequest, aStoredClient } from '../../support/payment-builders.ts'
+import { aClient, aRequest, aStoredClient, ledgerView } from '../../support/payment-builders.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { adapter } from '../../support/scripted-provider.ts'
 import { paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import {
+  interceptTable,
+  memoryDeps,
+  queriesIn,
+  recordTable,
+  type TableCall,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { syncTest as it } from './sync-test.ts'
 

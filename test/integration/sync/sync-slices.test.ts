@@ -17,9 +17,9 @@ import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { pageOfRows } from '../../support/fake-provider.ts'
-import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { creditedPayment, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { beforeFirst, interceptTable } from '../../support/test-deps.ts'
 import { syncTest as it, withBacklog } from './sync-test.ts'
 
 const EMPTY = { kind: 'found', value: { transactions: [], hasMore: true } } as const

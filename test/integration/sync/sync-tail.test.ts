@@ -8,7 +8,6 @@ import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, pageOfRows, settledRow } from '../../support/fake-provider.ts'
-import { recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { checkWhenDue, paidWhileCreating } from '../../support/payment-builders.ts'
 import {
   creditedPayment,
@@ -19,7 +18,7 @@ import {
   rowNow,
 } from '../../support/synced-payment.ts'
 import { rawItem } from '../../support/tampering.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { recordTable, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
 const CATEGORY = 'VIRTUAL_ACCOUNT'

@@ -7,9 +7,8 @@ import type {
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { pageOfRows, settledRow } from '../../support/fake-provider.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { creditedPayment, paidUpstream } from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
 /**

@@ -10,9 +10,7 @@ import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { findEndpoint, markDeleted, moveLastAlert } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   FAILED,

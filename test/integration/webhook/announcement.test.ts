@@ -13,10 +13,8 @@ import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { addMs } from '../../../shared/time.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 
 /** A payment that its customer has paid, of a client with these endpoints. */

@@ -9,8 +9,7 @@ import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, markDeleted } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { interceptTable, recordTable, type TableCall } from '../../support/intercept-table.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { interceptTable, recordTable, type TableCall, type TestDeps } from '../../support/test-deps.ts'
 import {
   anEvent,
   attemptRows,

@@ -10,8 +10,7 @@ import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { hopSeconds } from '../../../shared/webhook/send/record-attempt-result.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
-import { beforeFirst, interceptTable, recordTable } from '../../support/intercept-table.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { beforeFirst, interceptTable, recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   attemptRows,

@@ -12,9 +12,8 @@ import {
   liveEndpoints,
   markDeleted,
 } from '../../../shared/webhook/endpoint/endpoint-store.ts'
-import { beforeFirst, failingOn } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, withClient } from '../../support/operator-actions.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { beforeFirst, failingOn, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { drainQueue, rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 

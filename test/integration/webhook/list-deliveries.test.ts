@@ -6,10 +6,8 @@ import { DELIVERY_STATUSES } from '../../../shared/webhook/delivery/delivery.ts'
 import { type DeliveryFilter, listDeliveries } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { skipDelivery } from '../../../shared/webhook/send/attempt-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, withClient } from '../../support/operator-actions.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   drainQueue,
@@ -106,10 +104,8 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     expect(await ask(285)).toHaveLength(7)
     await expect(ask(286)).rejects.toMatchObject({
       message: 'page: only the newest 2000 deliveries can be listed',
-      details: {
-        fieldErrors: { page: ['too far back'] },
-        actionHint: expect.stringMatching(/^The last page is 285\./),
-      },
+      fieldErrors: { page: ['too far back'] },
+      actionHint: expect.stringMatching(/^The last page is 285\./),
     })
   })
 

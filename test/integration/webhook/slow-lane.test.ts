@@ -4,8 +4,14 @@ import { addMs, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { findEndpoint, markSlow, unmarkSlow } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { interceptTable, recordTable, type TableCall, writtenKeys } from '../../support/intercept-table.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import {
+  interceptTable,
+  recordTable,
+  type TableCall,
+  type TestDeps,
+  testDeps,
+  writtenKeys,
+} from '../../support/test-deps.ts'
 import { codes, dueDelivery, FAILED, messageFor, rowOf, storedDelivery } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { auditPayment } from '../../../shared/audit/judged/audit-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
-import { aClient } from '../../support/client-builders.ts'
 import { succeededPayment } from '../../support/paid-builders.ts'
+import { aClient } from '../../support/payment-builders.ts'
 
 const client = aClient()
 const paidAt = addMs(client.createdAt, DAY_MS)

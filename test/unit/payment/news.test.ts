@@ -5,10 +5,9 @@ import { askForNews, type ProviderNews } from '../../../shared/payment/news/ask-
 import type { CreatingPayment, Payment } from '../../../shared/payment/payment.ts'
 import type { ProviderPayment, ProviderRequestStatus } from '../../../shared/provider/provider.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
-import { aClient } from '../../support/client-builders.ts'
 import { fakeProvider } from '../../support/fake-provider.ts'
 import { succeededPayment } from '../../support/paid-builders.ts'
-import { aRequest } from '../../support/payment-builders.ts'
+import { aClient, aRequest } from '../../support/payment-builders.ts'
 
 const NOW = '2026-11-20T04:00:00.000Z' as Timestamp
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import type { CreateAnswer, Unanswered } from '../../../shared/provider/provider.ts'
-import { providerFailure } from '../../../shared/provider/provider.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
+import { providerFailure } from '../../../shared/provider/provider-failure.ts'
 import { aCreateInput } from '../../support/scripted-provider.ts'
+import { memoryDeps } from '../../support/test-deps.ts'
 
 describe('the log line of a call of the provider', () => {
   it.each<[string, CreateAnswer, 0 | 1]>([

@@ -5,9 +5,8 @@ import { probeEvent } from '../../../shared/runtime/release/prove-versions.ts'
 import { warmTable } from '../../../shared/runtime/warm-table.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
 import { API } from '../../support/api-event.ts'
-import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { interceptTable, recordTable, testDeps } from '../../support/test-deps.ts'
 
 const CONTEXT = lambdaContext('gateway-test-any')
 
