@@ -14,36 +14,25 @@ export type ErrorCode = keyof typeof HTTP_STATUS
 
 export type FieldErrors = Readonly<Record<string, readonly string[]>>
 
-/** The additional envelope fields of a refused payout (design section 11). */
-type PayoutRefusal = {
-  /** Figures that an operator must echo. */
+/** What the reply adds to message and code. */
+type Details = {
+  readonly fieldErrors?: FieldErrors | undefined
+  readonly actionHint?: string | undefined
+  readonly retryAfterSeconds?: number
+  /** Figures that an operator must echo, and when, after a refused payout (design section 11). */
   readonly confirm?: Readonly<Record<string, number | true>>
   readonly retryAt?: string
 }
 
-type GatewayErrorDetails = {
-  readonly fieldErrors?: FieldErrors | undefined
-  readonly actionHint?: string | undefined
-  readonly retryAfterSeconds?: number
-  readonly cause?: unknown
-} & PayoutRefusal
-
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
   readonly code: ErrorCode
-  readonly fieldErrors: FieldErrors | undefined
-  readonly actionHint: string | undefined
-  readonly retryAfterSeconds: number | undefined
-  readonly payout: PayoutRefusal
+  readonly details: Details
 
-  constructor(code: ErrorCode, message: string, { cause, ...details }: GatewayErrorDetails = {}) {
-    const { fieldErrors, actionHint, retryAfterSeconds, ...payout } = details
+  constructor(code: ErrorCode, message: string, { cause, ...details }: Details & { readonly cause?: unknown } = {}) {
     super(message, { cause })
     this.code = code
-    this.fieldErrors = fieldErrors
-    this.actionHint = actionHint
-    this.retryAfterSeconds = retryAfterSeconds
-    this.payout = payout
+    this.details = details
   }
 }
 
@@ -61,7 +50,7 @@ export const notFound = (
     | 'provider transaction',
 ) => new GatewayError('not_found', `${what} not found`)
 
-export const invalid = (message: string, fieldErrors?: FieldErrors, actionHint?: string, payout: PayoutRefusal = {}) =>
+export const invalid = (message: string, fieldErrors?: FieldErrors, actionHint?: string, payout: Details = {}) =>
   new GatewayError('validation', message, { fieldErrors, actionHint, ...payout })
 
 /** The error envelope of spec section 7, for the public API and operators' actions. */
@@ -70,7 +59,7 @@ export type Envelope = {
   readonly code: string
   readonly field_errors?: FieldErrors
   readonly action_hint?: string
-  readonly confirm?: PayoutRefusal['confirm']
+  readonly confirm?: Details['confirm']
   readonly retry_at?: string
 }
 
@@ -81,16 +70,16 @@ const UNKNOWN = new GatewayError('internal_error', 'internal error; retry, or qu
  * failure, which is logged with its cause.
  */
 export const toErrorReply = (error: unknown) => {
-  const { message, code, fieldErrors, actionHint, payout, retryAfterSeconds } =
-    error instanceof GatewayError ? error : UNKNOWN
+  const { message, code, details } = error instanceof GatewayError ? error : UNKNOWN
+  const { fieldErrors, actionHint, retryAfterSeconds, confirm, retryAt } = details
   const status: number = HTTP_STATUS[code]
   const body: Envelope = {
     message,
     code,
     ...(fieldErrors && { field_errors: fieldErrors }),
     ...(actionHint !== undefined && { action_hint: actionHint }),
-    ...(payout.confirm && { confirm: payout.confirm }),
-    ...(payout.retryAt !== undefined && { retry_at: payout.retryAt }),
+    ...(confirm && { confirm }),
+    ...(retryAt !== undefined && { retry_at: retryAt }),
   }
   return { status, body, retryAfterSeconds, expected: status < 500 }
 }

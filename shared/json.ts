@@ -9,7 +9,7 @@ type JsonRead<Value = unknown> =
   | { readonly ok: false; readonly reason: string }
 
 /** Counts the nesting of a JSON text and the members of its objects, by brackets and colons outside strings. */
-const scan = (text: string): { readonly depth: number; readonly members: number } => {
+export const scan = (text: string): { readonly depth: number; readonly members: number } => {
   let depth = 0
   let deepest = 0
   let members = 0
@@ -144,7 +144,3 @@ export const isWellFormedDeep = (value: unknown): boolean => {
   if (!isContainer(value)) return true
   return Object.entries(value).every(([key, inner]) => key.isWellFormed() && isWellFormedDeep(inner))
 }
-
-/** True if objects and arrays nest deeper than `levels`; a flat object has one level. */
-export const isDeeperThan = (value: unknown, levels: number): boolean =>
-  isContainer(value) && (levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1)))

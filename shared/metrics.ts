@@ -9,6 +9,8 @@ type MetricSpec = {
 }
 
 const OVERALL = [[]] as const satisfies MetricSpec['dimensionSets']
+const BY_OPERATION = [['operation']] as const
+const BY_TRIGGER = [['triggered_by']] as const
 
 /** Every metric of the gateway; alarms and the dashboard use only these. */
 export const METRICS = {
@@ -34,15 +36,15 @@ export const METRICS = {
   /** Retries of writes that conflicted with another transaction, and writes that gave up. */
   ConflictRetries: { unit: 'Count', dimensionSets: OVERALL },
   ConflictsLost: { unit: 'Count', dimensionSets: OVERALL },
-  ProviderLatency: { unit: 'Milliseconds', dimensionSets: [['operation']] },
+  ProviderLatency: { unit: 'Milliseconds', dimensionSets: BY_OPERATION },
   /** 1 for a failed call, else 0, so that the average is the error rate. A refused payment is no failed call. */
-  ProviderErrors: { unit: 'Count', dimensionSets: [['operation']] },
+  ProviderErrors: { unit: 'Count', dimensionSets: BY_OPERATION },
   /** Calls that the provider refused because of our key or our request; a retry does not help. */
   CallsRefused: { unit: 'Count', dimensionSets: OVERALL },
   CallbacksRefused: { unit: 'Count', dimensionSets: OVERALL },
-  Settlements: { unit: 'Count', dimensionSets: [['triggered_by']] },
+  Settlements: { unit: 'Count', dimensionSets: BY_TRIGGER },
   /** IDR, net. */
-  SettlementAmount: { unit: 'None', dimensionSets: [['triggered_by']] },
+  SettlementAmount: { unit: 'None', dimensionSets: BY_TRIGGER },
   SweepRuns: { unit: 'Count', dimensionSets: OVERALL },
   SweptClients: { unit: 'Count', dimensionSets: OVERALL },
   SyncRuns: { unit: 'Count', dimensionSets: OVERALL },
@@ -60,62 +62,56 @@ export const METRICS = {
 export type MetricName = keyof typeof METRICS
 
 /** A metric of a log line: a fixed value, or the number in a field; no metric if the field is missing. */
-export type Measured = { readonly metric: MetricName; readonly value: 1 | 0 | { readonly field: string } }
-
-export type LogMetrics = {
-  readonly measured: readonly Measured[]
-  /** Dimensions fixed by the log code; all others are fields of the line. */
-  readonly fixed?: Readonly<Record<string, string>>
+export type Measured = {
+  readonly metric: MetricName
+  readonly value: 1 | 0 | { readonly field: string }
+  /** The log code is one outcome of the metric. All other dimensions are fields of the line. */
+  readonly outcome?: string
 }
 
 const one = (metric: MetricName): Measured => ({ metric, value: 1 })
 const fieldOf = (metric: MetricName, field: string): Measured => ({ metric, value: { field } })
 
-const payments = (outcome: string): LogMetrics => ({ measured: [one('Payments')], fixed: { outcome } })
-const attempts = (outcome: string): LogMetrics => ({ measured: [one('DeliveryAttempts')], fixed: { outcome } })
+const payments = (outcome: string): Measured => ({ ...one('Payments'), outcome })
+const attempts = (outcome: string): Measured => ({ ...one('DeliveryAttempts'), outcome })
 
 /**
  * The metrics of each log code. A metric is part of its log line, so that neither exists without the other.
  */
-export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly LogMetrics[]>>> = {
+export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly Measured[]>>> = {
   'payment.created': [payments('created')],
   'payment.create_failed': [payments('create_failed')],
   'payment.create_refused': [payments('create_refused')],
-  'payment.succeeded': [payments('succeeded'), { measured: [one('SuccessHeard')] }],
+  'payment.succeeded': [payments('succeeded'), one('SuccessHeard')],
   'payment.failed': [payments('failed')],
   'payment.expired': [payments('expired')],
   'payment.cancelled': [payments('cancelled')],
-  'delivery.succeeded': [attempts('succeeded'), { measured: [fieldOf('TimeToAnnounce', 'announced_ms')] }],
+  'delivery.succeeded': [attempts('succeeded'), fieldOf('TimeToAnnounce', 'announced_ms')],
   'delivery.failed': [attempts('failed')],
   'delivery.abandoned': [attempts('abandoned')],
   'delivery.skipped': [attempts('skipped')],
   'due_work.completed': [
-    {
-      measured: [
-        one('DueWorkRuns'),
-        fieldOf('AlertsLate', 'alert_late_ms'),
-        fieldOf('DeliveriesLate', 'delivery_late_ms'),
-        fieldOf('PaymentChecksLate', 'payment_late_ms'),
-      ],
-    },
+    one('DueWorkRuns'),
+    fieldOf('AlertsLate', 'alert_late_ms'),
+    fieldOf('DeliveriesLate', 'delivery_late_ms'),
+    fieldOf('PaymentChecksLate', 'payment_late_ms'),
   ],
-  'due_work.drained': [{ measured: [fieldOf('DueWorkFailures', 'failed'), fieldOf('DeliveriesRepaired', 'delivery')] }],
-  'suspense.recorded': [{ measured: [one('SuspenseItems')] }],
-  'alert.failed': [{ measured: [one('AlertFailures')] }],
-  'write.contended': [{ measured: [fieldOf('ConflictRetries', 'retries'), fieldOf('ConflictsLost', 'gave_up')] }],
-  'provider.called': [{ measured: [fieldOf('ProviderLatency', 'call_ms'), { metric: 'ProviderErrors', value: 0 }] }],
-  'provider.call_failed': [{ measured: [fieldOf('ProviderLatency', 'call_ms'), fieldOf('ProviderErrors', 'trouble')] }],
+  'due_work.drained': [fieldOf('DueWorkFailures', 'failed'), fieldOf('DeliveriesRepaired', 'delivery')],
+  'suspense.recorded': [one('SuspenseItems')],
+  'alert.failed': [one('AlertFailures')],
+  'write.contended': [fieldOf('ConflictRetries', 'retries'), fieldOf('ConflictsLost', 'gave_up')],
+  'provider.called': [fieldOf('ProviderLatency', 'call_ms'), { metric: 'ProviderErrors', value: 0 }],
+  'provider.call_failed': [fieldOf('ProviderLatency', 'call_ms'), fieldOf('ProviderErrors', 'trouble')],
   'provider.call_refused': [
-    { measured: [fieldOf('ProviderLatency', 'call_ms'), fieldOf('ProviderErrors', 'trouble')] },
-    { measured: [one('CallsRefused')] },
+    fieldOf('ProviderLatency', 'call_ms'),
+    fieldOf('ProviderErrors', 'trouble'),
+    one('CallsRefused'),
   ],
-  'callback.refused': [{ measured: [one('CallbacksRefused')] }],
-  'settlement.recorded': [{ measured: [one('Settlements'), fieldOf('SettlementAmount', 'net_minor')] }],
-  'sweep.completed': [{ measured: [one('SweepRuns'), fieldOf('SweptClients', 'clients')] }],
-  'sync.completed': [
-    { measured: [one('SyncRuns'), fieldOf('SyncsIncomplete', 'incomplete'), fieldOf('SyncLag', 'lag_ms')] },
-  ],
-  'audit.imbalance': [{ measured: [one('AuditImbalances')] }],
-  'message.failed': [{ measured: [one('FailedMessages')] }],
-  'request.failed': [{ measured: [one('RequestFailures')] }],
+  'callback.refused': [one('CallbacksRefused')],
+  'settlement.recorded': [one('Settlements'), fieldOf('SettlementAmount', 'net_minor')],
+  'sweep.completed': [one('SweepRuns'), fieldOf('SweptClients', 'clients')],
+  'sync.completed': [one('SyncRuns'), fieldOf('SyncsIncomplete', 'incomplete'), fieldOf('SyncLag', 'lag_ms')],
+  'audit.imbalance': [one('AuditImbalances')],
+  'message.failed': [one('FailedMessages')],
+  'request.failed': [one('RequestFailures')],
 }

@@ -3,11 +3,10 @@ import { EventIdSchema, PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { CURSOR_JSON, CursorTime, encodeCursor } from '../page.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
-import type { Timestamp } from '../time.ts'
 import { EventNameSchema, type EventPosition } from './event.ts'
 
 /** Between two events: after one of them, or before all that fired at or after a time. */
-export type FeedPosition = EventPosition | { readonly since: Timestamp }
+export type FeedPosition = EventPosition | (Pick<EventPosition, 'firedAt'> & { readonly eventId?: undefined })
 
 /** How far a reader of the feed is (design section 8). `settled` is never after `young`. */
 export type FeedCursor = {
@@ -22,7 +21,7 @@ const EventPositionText = v.pipe(
   FromItem,
   v.strictObject({ eventId: EventIdSchema, paymentId: PaymentIdSchema, name: EventNameSchema, firedAt: CursorTime }),
 )
-const FeedPositionText = v.union([EventPositionText, v.strictObject({ since: CursorTime })])
+const FeedPositionText = v.union([EventPositionText, v.pipe(FromItem, v.strictObject({ firedAt: CursorTime }))])
 
 const EventCursor = v.pipe(CURSOR_JSON, EventPositionText)
 const FeedCursorText = v.pipe(
@@ -31,12 +30,9 @@ const FeedCursorText = v.pipe(
   v.check(({ settled, young }) => !isAfter(settled, young)),
 )
 
-export const timeOf = (position: FeedPosition): Timestamp => ('since' in position ? position.since : position.firedAt)
+const sortKey = ({ firedAt, eventId }: FeedPosition): string => `${firedAt} ${eventId ?? ''}`
 
-const idOf = (position: FeedPosition): string => ('since' in position ? '' : position.eventId)
-
-export const isAfter = (one: FeedPosition, other: FeedPosition): boolean =>
-  timeOf(one) === timeOf(other) ? idOf(one) > idOf(other) : timeOf(one) > timeOf(other)
+export const isAfter = (one: FeedPosition, other: FeedPosition): boolean => sortKey(one) > sortKey(other)
 
 export const eventCursorOf = (position: EventPosition): string => encodeCursor(toItem(position))
 

@@ -1,16 +1,17 @@
 import { requireClient } from '../client/client-store.ts'
-import type { Deps, TableDeps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { listPaymentEvents } from '../event/read-events.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { paymentsByReference } from '../payment/list-payments.ts'
+import { pagesOfReference } from '../payment/list-payments.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment/payment.ts'
 import { findAnyPayment } from '../payment/payment-store.ts'
+import { SECOND_MS } from '../time.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 import { eraseFromEvent, eraseFromPayment, eraseFromRequest } from './erase-store.ts'
 
-type EraseDeps = RecordDeps & Pick<Deps, 'log'>
+type EraseDeps = RecordDeps & Pick<Deps, 'log' | 'monotonicMs'>
 
 /** The erased fields and events of one payment; none if its customer was erased before. */
 type Erased = { readonly payment_id: PaymentId; readonly fields: readonly string[]; readonly events: number }
@@ -65,23 +66,37 @@ const eraseCustomer = async (deps: EraseDeps, payment: StoredPayment, operator: 
   return erased
 }
 
-const MAX_PAYMENTS = 100
+/** A call ends after so many erasures, or this time. The next call reads past the erased payments. */
+const MAX_ERASED = 100
+const RUN_MS = 40 * SECOND_MS
 
 type Selection = { readonly clientId: ClientId; readonly reference: string } | { readonly paymentId: string }
 
-const selected = async (deps: TableDeps, selection: Selection) => {
-  if ('paymentId' in selection) return { payments: [await findAnyPayment(deps, selection.paymentId)], complete: true }
+/**
+ * Erases the customer from one payment, or from all payments of a client with a reference. Of those, `left` names up to
+ * a hundred that cannot be erased yet, and why; `complete`: no payment is left.
+ */
+export const eraseCustomers = async (deps: EraseDeps, selection: Selection, operator: string) => {
+  const erased: Erased[] = []
+  const left: { readonly payment_id: PaymentId; readonly reason: string }[] = []
+  if ('paymentId' in selection) {
+    erased.push(await eraseCustomer(deps, await findAnyPayment(deps, selection.paymentId), operator))
+    return { erased, left, complete: true }
+  }
   const { clientId, reference } = selection
   await requireClient(deps, clientId)
-  const { payments, complete } = await paymentsByReference(deps, clientId, reference)
-  const open = payments.filter(({ customer }) => customer !== undefined)
-  return { payments: open.slice(0, MAX_PAYMENTS), complete: complete && open.length <= MAX_PAYMENTS }
-}
-
-/** Erases the customer from one payment, or from all payments of a client with a reference, newest first. */
-export const eraseCustomers = async (deps: EraseDeps, selection: Selection, operator: string) => {
-  const { payments, complete } = await selected(deps, selection)
-  const erased: Erased[] = []
-  for (const payment of payments) erased.push(await eraseCustomer(deps, payment, operator))
-  return { erased, complete }
+  const endsAtMs = deps.monotonicMs() + RUN_MS
+  for await (const payments of pagesOfReference(deps, clientId, reference)) {
+    if (deps.monotonicMs() >= endsAtMs) return { erased, left, complete: false }
+    for (const payment of payments.filter(({ customer }) => customer !== undefined)) {
+      if (erased.length === MAX_ERASED) return { erased, left, complete: false }
+      try {
+        erased.push(await eraseCustomer(deps, payment, operator))
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error
+        if (left.length < MAX_ERASED) left.push({ payment_id: payment.paymentId, reason: error.message })
+      }
+    }
+  }
+  return { erased, left, complete: left.length === 0 }
 }

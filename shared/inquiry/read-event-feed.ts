@@ -1,14 +1,7 @@
 import * as v from 'valibot'
 import type { StoreDeps } from '../deps.ts'
 import { type Event, type EventPosition, RETENTION } from '../event/event.ts'
-import {
-  type FeedCursor,
-  type FeedPosition,
-  feedCursorOf,
-  isAfter,
-  parseFeedCursor,
-  timeOf,
-} from '../event/event-cursor.ts'
+import { type FeedCursor, type FeedPosition, feedCursorOf, isAfter, parseFeedCursor } from '../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../event/read-events.ts'
 import type { ClientId } from '../ids.ts'
 import { readParts } from '../ledger/window-store.ts'
@@ -49,7 +42,7 @@ type Tracks = { readonly settling: readonly EventPosition[]; readonly fresh: rea
  */
 export const readEventFeed = async (deps: StoreDeps, { clientId, from, limit }: Reading): Promise<EventFeed> => {
   const now = deps.now()
-  const oldest = { since: addMs(now, -RETENTION.feedMs) }
+  const oldest = { firedAt: addMs(now, -RETENTION.feedMs) }
   const latest = (position: FeedPosition = oldest) => (isAfter(position, oldest) ? position : oldest)
   const at = { settled: latest(from?.settled), young: latest(from?.young) }
   const parts = await readParts(deps, clientId)
@@ -71,9 +64,9 @@ export const readEventFeed = async (deps: StoreDeps, { clientId, from, limit }: 
 type Asked = { readonly clientId: ClientId; readonly parts: number; readonly limit: number }
 
 const readTracks = async (deps: StoreDeps, asked: Asked, { settled, young }: FeedCursor, now: Timestamp) => {
-  const until = earlier(timeOf(young), addMs(now, -HOLD_BACK_MS))
+  const until = earlier(young.firedAt, addMs(now, -HOLD_BACK_MS))
   const [settling, fresh] = await Promise.all([
-    isAfter(young, settled) && timeOf(settled) <= until
+    isAfter(young, settled) && settled.firedAt <= until
       ? listEventPositions(deps, { ...asked, ...startOf(settled), until })
       : [],
     listEventPositions(deps, { ...asked, ...startOf(young) }),
@@ -82,19 +75,19 @@ const readTracks = async (deps: StoreDeps, asked: Asked, { settled, young }: Fee
 }
 
 const startOf = (position: FeedPosition) => ({
-  since: timeOf(position),
-  after: 'since' in position ? undefined : position,
+  since: position.firedAt,
+  after: position.eventId === undefined ? undefined : position,
 })
 
 /** The track with the larger lag comes first. */
 const inTurn = ({ settling, fresh }: Tracks, { settled, young }: FeedCursor, now: Timestamp) => {
-  const settledLags = msBetween(timeOf(settled), addMs(now, -HOLD_BACK_MS)) > msBetween(timeOf(young), now)
+  const settledLags = msBetween(settled.firedAt, addMs(now, -HOLD_BACK_MS)) > msBetween(young.firedAt, now)
   return settledLags ? [...settling, ...fresh] : [...fresh, ...settling]
 }
 
 /** The settled position after all of the first track is shown. It never goes back. */
 const settledBy = ({ settled }: FeedCursor, young: FeedPosition, now: Timestamp): FeedPosition => {
-  const border = { since: addMs(now, 1 - HOLD_BACK_MS) }
+  const border = { firedAt: addMs(now, 1 - HOLD_BACK_MS) }
   const reached = isAfter(young, border) ? border : young
   return isAfter(reached, settled) ? reached : settled
 }

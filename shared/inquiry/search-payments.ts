@@ -11,8 +11,7 @@ import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { findPaymentsByKey, findStoredPayment, PaymentSchema } from '../payment/payment-store.ts'
 import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
-import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
-import { providerFailure } from '../provider/provider-failure.ts'
+import { PROVIDER_READ_TIMEOUT_MS, providerFailure } from '../provider/provider.ts'
 import { suspenseAbout } from '../suspense/list-suspense.ts'
 import { toSuspenseDto } from '../suspense/suspense.ts'
 import type { Item } from '../table/attributes.ts'
@@ -47,9 +46,6 @@ export const searchPayments = async (
   return { payments: ofPage(payments, search), complete: complete && isLast }
 }
 
-/** Removes the spaces and dashes with which people write account numbers. */
-const asAccountNumber = (text: string): string => (/^[\d\s-]+$/.test(text) ? text.replace(/[\s-]/g, '') : text)
-
 const byProviderId = async (
   deps: Pick<Deps, 'table' | 'provider'>,
   { clientId, providerPaymentId = '', paymentRequestId }: Search,
@@ -83,9 +79,8 @@ export const withSuspense = async (deps: TableDeps, payments: readonly Payment[]
 /** The provider reuses numbers, but not often. */
 const MAX_AT_DESTINATION = 1_000
 
-/** Payments that showed a destination, of one client or of all clients, because the provider reuses account numbers. */
-const paymentsAtDestination = async (deps: TableDeps, { clientId, paymentDestination = '' }: Search) => {
-  const destination = asAccountNumber(paymentDestination)
+/** Payments that showed an account number, of one client or of all clients, because the provider reuses account numbers. */
+const paymentsAtDestination = async (deps: TableDeps, { clientId, paymentDestination: destination = '' }: Search) => {
   const { items, cursor } = await deps.table.query({
     partition: [destinationPk(destination)],
     newestFirst: true,
@@ -152,13 +147,22 @@ export const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) =>
 }
 
 const filled = v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty')))
+/** As people write it, with spaces and dashes. Links and QR strings are not indexed. */
+const ACCOUNT_NUMBER = v.pipe(
+  v.string(),
+  v.regex(
+    /^[\s-]*\d[\d\s-]*$/,
+    'must be an account number; find a link or a QR string by provider_payment_id, payment_request_id or external_reference',
+  ),
+  v.transform((text) => text.replace(/[\s-]/g, '')),
+)
 const AMOUNT_FILTERS = ['day', 'status', 'method', 'cursor'] as const
 /** The payment search of operators: by one criterion at a time (design section 11). */
 export const paymentSearch = v.pipe(
   v.strictObject({
     client_id: v.optional(v.string()),
     external_reference: v.optional(v.string()),
-    payment_destination: filled,
+    payment_destination: v.optional(ACCOUNT_NUMBER),
     // For these two the gateway asks the provider, whose answer has the payment's reference.
     provider_payment_id: filled,
     payment_request_id: filled,

@@ -8,7 +8,7 @@ import type { PaymentStatus } from '../payment-status.ts'
 import { ownerOf } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
-import { type InLane, newDelivery, putDelivery, sendDeliveryMessages } from '../webhook/delivery/delivery-store.ts'
+import { newDelivery, putDelivery, sendDeliveryMessages } from '../webhook/delivery/delivery-store.ts'
 import { type Endpoint, laneOf, subscribes } from '../webhook/endpoint/endpoint.ts'
 import { liveEndpoints } from '../webhook/endpoint/endpoint-store.ts'
 import type { Payment } from './payment.ts'
@@ -19,15 +19,6 @@ const EVENT_OF: Readonly<Partial<Record<PaymentStatus, StatusEventType>>> = {
   succeeded: 'payment.succeeded',
   failed: 'payment.failed',
   expired: 'payment.expired',
-}
-
-/** The receivers of an event. Its steps are part of the transaction that makes the event true. */
-export type Announcement = {
-  readonly steps: Steps<string>
-  /** One for each enabled endpoint that subscribes to the event. */
-  readonly deliveries: readonly InLane[]
-  /** The transaction may be tried until then. Later the endpoints are read again. */
-  readonly freshUntil: Timestamp
 }
 
 /** The longest time between the read of the endpoints and the last try of the transaction. */
@@ -57,6 +48,8 @@ export const readsOfPage = (deps: TableDeps): Required<AnnounceDeps>['endpointsO
 /**
  * Steps of an event and of a delivery to each endpoint that subscribes to it (design section 4, Announce). There is one
  * event for each payment and name. Every id is derived from these, so a retry of the transaction writes the same items.
+ * They are part of the transaction that makes the event true, which may be tried until `freshUntil`. Later the endpoints
+ * are read again.
  */
 const announce = async (
   deps: AnnounceDeps,
@@ -79,8 +72,11 @@ const announce = async (
   const event = putEvent({ eventId, name, paymentId, firedAt, body, endpointIds }, ownerOf(clientId, part))
   const puts = deliveries.map(({ delivery }) => [delivery.deliveryId, putDelivery(delivery)] as const)
   const freshUntil = addMs(read?.readAt ?? firedAt, FRESH_MS)
-  return { steps: { event, ...Object.fromEntries(puts) }, deliveries, freshUntil }
+  const steps: Steps<string> = { event, ...Object.fromEntries(puts) }
+  return { steps, deliveries, freshUntil }
 }
+
+type Announcement = Awaited<ReturnType<typeof announce>>
 
 /** Announces the payment's last transition. */
 export const announcementOf = async (deps: AnnounceDeps, payment: Payment): Promise<Announcement> => {
@@ -92,11 +88,7 @@ export const announcementOf = async (deps: AnnounceDeps, payment: Payment): Prom
 }
 
 /** Announces the newest movement of a payment's money (design section 8). */
-export const announcementOfMovement = async (
-  deps: AnnounceDeps,
-  payment: Payment,
-  firedAt: Timestamp,
-): Promise<Announcement> => {
+export const announcementOfMovement = async (deps: AnnounceDeps, payment: Payment, firedAt: Timestamp) => {
   const movement = payment.movements.at(-1)
   assertInvariant(movement !== undefined, 'a payment whose money moved has a movement')
   const data = { ...toWebhookData(payment), ...movementData(payment, movement) }
@@ -106,7 +98,7 @@ export const announcementOfMovement = async (
 /** Sends the deliveries of a committed announcement. After a failure, which is logged, due work sends them. */
 export const sendAnnounced = async (
   deps: Pick<Deps, 'queues' | 'log'>,
-  { deliveries }: Announcement,
+  { deliveries }: Pick<Announcement, 'deliveries'>,
 ): Promise<void> => {
   const wanted = deliveries.filter(({ delivery }) => delivery.status === 'scheduled')
   if (wanted.length === 0) return

@@ -6,8 +6,9 @@ import { countOf, readLedger } from '../ledger/ledger-store.ts'
 import { readParts } from '../ledger/window-store.ts'
 import { firstOfPage, ofPage, type Page } from '../page.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
+import type { Item } from '../table/attributes.ts'
 import { ownersOf, referencePk } from '../table/keys.ts'
-import { listItems } from '../table/list-items.ts'
+import { listItems, queryPages } from '../table/list-items.ts'
 import type { Payment } from './payment.ts'
 import { findPaymentsByKey, findStoredPayment, PaymentSchema } from './payment-store.ts'
 
@@ -74,6 +75,14 @@ export const paymentsByReference = async (deps: TableDeps, clientId: ClientId, r
   return { payments, complete: ids.length <= MAX_OF_REFERENCE }
 }
 
+/** All payments of the client with this reference, page by page. */
+export const pagesOfReference = async function* (deps: TableDeps, clientId: ClientId, reference: string) {
+  for (const owner of ownersOf(clientId, await readParts(deps, clientId))) {
+    const pages = queryPages(deps, { partition: [referencePk(owner, reference)], limit: 100 })
+    for await (const { items } of pages) yield await paymentsOf(deps, { clientId, reference, ids: idsIn(items) })
+  }
+}
+
 /** A pointer suggests; the payment decides. */
 const paymentsOf = async (
   deps: TableDeps,
@@ -90,8 +99,10 @@ const idsOfReference = async (deps: TableDeps, clientId: ClientId, reference: st
   const pages = await Promise.all(
     owners.map((owner) => deps.table.query({ partition: [referencePk(owner, reference)], limit })),
   )
-  return pages.flatMap(({ items }) => items.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId)))
+  return pages.flatMap(({ items }) => idsIn(items))
 }
+
+const idsIn = (pointers: readonly Item[]) => pointers.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
 
 const sortKey = ({ createdAt, paymentId }: Payment) => `${createdAt} ${paymentId}`
 const newestFirst = (a: Payment, b: Payment): number => (sortKey(a) < sortKey(b) ? 1 : -1)

@@ -10,12 +10,10 @@ const write = (log: Deps['log'], answer: Outcome, fields: LogFields): void => {
     return log.warn('provider.call_failed', { ...fields, reason: answer.code, trouble: answer.isAccountWide ? 1 : 0 })
   }
   if (!('reason' in answer)) return log.info('provider.called', fields)
-  const failed = { ...fields, reason: answer.reason, trouble: 1 }
-  if (answer.kind !== 'unanswered') return log.warn('provider.call_failed', failed)
-  const { code } = answer
+  const failed = { ...fields, reason: answer.reason, code: 'code' in answer ? answer.code : undefined, trouble: 1 }
   // Only we can fix it, so it has its own log code and alarm besides the count of provider failures.
-  if (isOurMistake(answer)) return log.error('provider.call_refused', { ...failed, code })
-  return log.warn('provider.call_failed', { ...failed, code })
+  if (answer.kind === 'unanswered' && isOurMistake(answer)) return log.error('provider.call_refused', failed)
+  return log.warn('provider.call_failed', failed)
 }
 
 /** The provider with one log line for every call: operation, duration and the reason of a failure. */

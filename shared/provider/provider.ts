@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { GatewayError } from '../errors.ts'
 import { type Minor, MinorSchema } from '../money.ts'
 import type { FailureReason, PaymentMethod } from '../payment-status.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
@@ -57,6 +58,22 @@ export type Unanswered = {
 /** True when the provider refused the call because of our key or our request. */
 export const isOurMistake = ({ reason }: Pick<Unanswered, 'reason'>): boolean =>
   reason === 'misconfigured' || reason === 'refused'
+
+/** Only for a call without any answer. */
+export const DID_NOT_ANSWER = 'the provider did not answer'
+export const FAILED = 'the provider failed'
+
+/** The 502 error for a provider call without a usable answer (spec 7). `advice`: the present state and what to do. */
+export const providerFailure = (
+  { reason }: Pick<Unanswered, 'reason'>,
+  advice: string,
+  details: { readonly actionHint?: string } = {},
+): GatewayError => {
+  if (reason === 'unreachable') return new GatewayError('network', `${DID_NOT_ANSWER}; ${advice}`, details)
+  // Refusals of our own call are in the log alone.
+  const said = reason === 'rate_limited' ? "the provider's rate limit is reached" : FAILED
+  return new GatewayError('server_error', `${said}; ${advice}`, details)
+}
 
 export type Answer<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'not_found' } | Unanswered
 

@@ -130,21 +130,17 @@ const countCalls = (
   return deps.table.write(update(key, changes, all(...hasRoom)))
 }
 
-/** The calls of one run: taken from the quota in portions, used one by one. */
-export type CallBudget = {
-  /** Undefined: one call may be made now. Otherwise the time of the next try. */
-  take(operation: ProviderOperation): Promise<Timestamp | undefined>
-  /** The provider answered 429: drops the unused calls and pauses the operations in all environments. */
-  refused(operations: readonly ProviderOperation[]): Promise<void>
-}
+export type CallBudget = ReturnType<typeof callBudget>
 
+/** The calls of one run: taken from the quota in portions, used one by one. */
 export const callBudget = (
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
   portions: Readonly<Partial<Record<ProviderOperation, number>>>,
-): CallBudget => {
+) => {
   const left = new Map<ProviderOperation, { readonly calls: number; readonly until: Timestamp }>()
   return {
-    take: async (operation) => {
+    /** Undefined: one call may be made now. Otherwise the time of the next try. */
+    take: async (operation: ProviderOperation): Promise<Timestamp | undefined> => {
       const now = deps.now()
       let portion = left.get(operation)
       if (portion === undefined || portion.calls === 0 || portion.until <= now) {
@@ -157,7 +153,8 @@ export const callBudget = (
       left.set(operation, { ...portion, calls: portion.calls - 1 })
       return undefined
     },
-    refused: async (operations) => {
+    /** The provider answered 429: drops the unused calls and pauses the operations in all environments. */
+    refused: async (operations: readonly ProviderOperation[]): Promise<void> => {
       for (const operation of operations) left.delete(operation)
       await notePause(deps, operations)
     },

@@ -12,7 +12,7 @@ import { afterRow, clawedBack, withProviderLeg } from '../posting/move-payment.t
 import { addedEntries, moneyOf } from '../posting/payment-entries.ts'
 import { planPosting, type SettledRow, settledRowOf } from '../posting/post-payments.ts'
 import { changeMoney } from '../posting/posting-store.ts'
-import { providerFailure } from '../provider/provider-failure.ts'
+import { providerFailure } from '../provider/provider.ts'
 import { finding, movedMoney } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'

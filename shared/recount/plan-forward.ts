@@ -14,7 +14,7 @@ import type { CreatingPayment, Payment, StoredPayment } from '../payment/payment
 import { findStoredPayment, leavePending, transitioned } from '../payment/payment-store.ts'
 import { FAILURE_REASONS } from '../payment-status.ts'
 import type { ProviderPayment } from '../provider/provider.ts'
-import { providerFailure } from '../provider/provider-failure.ts'
+import { providerFailure } from '../provider/provider.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Log, LogCode, LogFields } from '../log.ts'
-import { LOG_METRICS, type LogMetrics, METRIC_NAMESPACE, METRICS, type Measured } from '../metrics.ts'
+import { LOG_METRICS, METRIC_NAMESPACE, METRICS, type Measured } from '../metrics.ts'
 
 /** Only class and stack, because the message of a foreign error may quote a body, a key or a header. */
 export const describeCause = (cause: unknown) =>
@@ -123,26 +123,25 @@ const valueOf = ({ value }: Measured, fields: LogFields): number | undefined => 
   return typeof found === 'number' && Number.isFinite(found) ? found : undefined
 }
 
-const ofGroup = ({ measured, fixed }: LogMetrics, fields: LogFields) => {
-  const values = measured.flatMap((one) => {
-    const value = valueOf(one, fields)
-    return value === undefined ? [] : [[one.metric, value] as const]
-  })
-  const sets = values.slice(0, 1).flatMap(([metric]): readonly (readonly string[])[] => METRICS[metric].dimensionSets)
-  const dimensions = sets.flat().map((name) => [name, String(fixed?.[name] ?? fields[name] ?? NO_VALUE)])
-  const directive: Directive = {
-    Namespace: METRIC_NAMESPACE,
-    Dimensions: sets.map((set) => ['service', ...set]),
-    Metrics: values.map(([metric]) => ({ Name: metric, Unit: METRICS[metric].unit })),
-  }
-  return { members: [...dimensions, ...values], directives: values.length === 0 ? [] : [directive] }
-}
-
 /** Each has the stage as the dimension `service`. */
 export const embeddedMetrics = (code: LogCode, fields: LogFields): EmbeddedMetrics => {
-  const groups = (LOG_METRICS[code] ?? []).map((group) => ofGroup(group, fields))
-  const directives = groups.flatMap((group) => group.directives)
-  if (directives.length === 0) return {}
-  const members = Object.fromEntries(groups.flatMap((group) => group.members))
-  return { ...members, _aws: { Timestamp: Date.now(), CloudWatchMetrics: directives } }
+  const measured = (LOG_METRICS[code] ?? []).filter((one) => valueOf(one, fields) !== undefined)
+  if (measured.length === 0) return {}
+  const directives = Map.groupBy(measured, ({ metric }) => METRICS[metric].dimensionSets)
+    .entries()
+    .map(
+      ([sets, some]): Directive => ({
+        Namespace: METRIC_NAMESPACE,
+        Dimensions: sets.map((set) => ['service', ...set]),
+        Metrics: some.map(({ metric }) => ({ Name: metric, Unit: METRICS[metric].unit })),
+      }),
+    )
+  const members = measured.flatMap((one) => [
+    ...METRICS[one.metric].dimensionSets.flat().map((name) => [name, dimensionOf(name, one, fields)]),
+    [one.metric, valueOf(one, fields)],
+  ])
+  return { ...Object.fromEntries(members), _aws: { Timestamp: Date.now(), CloudWatchMetrics: [...directives] } }
 }
+
+const dimensionOf = (name: string, { outcome }: Measured, fields: LogFields): string =>
+  String((name === 'outcome' ? outcome : fields[name]) ?? NO_VALUE)

@@ -61,7 +61,7 @@ export const deletedEndpointKey = (clientId: ClientId, endpointId: EndpointId) =
 
 export const paymentKey = (paymentId: PaymentId) => itemKey('PAYMENT', paymentId)
 
-/** Hashed, because a wallet's link may be longer than a key, and anyone with the link can open the checkout. */
+/** Hashed, so that no key contains an account number. Payments without one have no destination key. */
 export const destinationPk = (destination: string) => pkOf('DESTINATION', derivedUuid('destination', destination))
 export const destinationKey = (destination: string, createdAt: string, paymentId: PaymentId) =>
   keyOf(destinationPk(destination), `${createdAt}#${paymentId}`)

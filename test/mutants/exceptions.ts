@@ -15,7 +15,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/webhook/delivery/alert-abandoned.ts unreportedOf: comparison moved 48b39192',
   ],
   'Both sides are equal at the border.': [
-    'shared/inquiry/read-event-feed.ts inTurn: comparison moved a27e2dee',
+    'shared/inquiry/read-event-feed.ts inTurn: comparison moved 6be3db98',
     'shared/payment/channel/channel-timing.ts usualCheckAt: comparison moved 7d5106d8',
     'shared/table/list-items.ts orderOf: comparison moved a334e54f',
     'shared/time.ts earlier: comparison moved 44f07840',

@@ -11,8 +11,7 @@ import { ATTEMPT_LEASE_MS } from './create-times.ts'
 import { createFailed } from './end-attempt.ts'
 
 /** A push has one row. More are read, because rows of other references could hide it. */
-const ROWS_OF_PAGE = 50
-const MAX_TRANSACTION_PAGES = 5
+const ROWS_READ = 50
 
 /** Later reversals do not say whether a push was paid. */
 const MAY_BE_PAYMENT: ReadonlySet<ProviderTransaction['type']> = new Set(['payment', 'unknown'])
@@ -25,19 +24,11 @@ const endOfCall = ({ endedAt, startedAt }: ProviderAttempt): Timestamp => endedA
 
 /** Every row with exactly this reference. Throws when rows may be missing. */
 const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> => {
-  const own: ProviderTransaction[] = []
-  let afterId: string | undefined
-  for (let page = 0; page < MAX_TRANSACTION_PAGES; page++) {
-    const filter = { reference, limit: ROWS_OF_PAGE, ...(afterId !== undefined && { afterId }) }
-    const answer = await deps.provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)
-    if (answer.kind !== 'found' || answer.value.unreadableIds?.length) break
-    const { transactions, hasMore } = answer.value
-    own.push(...transactions.filter((row) => row.reference === reference && MAY_BE_PAYMENT.has(row.type)))
-    if (!hasMore) return own
-    afterId = answer.value.afterId ?? transactions.at(-1)?.transactionId
-    if (afterId === undefined) break
+  const answer = await deps.provider.listTransactions({ reference, limit: ROWS_READ }, PROVIDER_READ_TIMEOUT_MS)
+  if (answer.kind !== 'found' || answer.value.hasMore || answer.value.unreadableIds?.length) {
+    throw createFailed('the provider could not say whether a push was paid; retry with the same Idempotency-Key')
   }
-  throw createFailed('the provider could not say whether a push was paid; retry with the same Idempotency-Key')
+  return answer.value.transactions.filter((row) => row.reference === reference && MAY_BE_PAYMENT.has(row.type))
 }
 
 /** Another caller was first, or the payment is paid: its present state. */

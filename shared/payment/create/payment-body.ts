@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import {
-  isDeeperThan,
   isJsonObject,
   isLosslessNumber,
   isWellFormedDeep,
   type LosslessNumber,
   memberText,
+  scan,
   toInteger,
 } from '../../json.ts'
 import { isPaymentMethod, PAYMENT_METHODS } from '../../payment-status.ts'
@@ -70,9 +70,9 @@ export const readMetadata = (value: unknown, body: string): MetadataRead => {
   if (value === undefined) return { ok: true, text: undefined }
   if (Array.isArray(value) && value.length === 0) return { ok: true, text: '{}' }
   if (!isJsonObject(value)) return { ok: false, reason: 'must be an object' }
-  if (isDeeperThan(value, MAX_LEVELS)) return { ok: false, reason: `nested deeper than ${MAX_LEVELS} levels` }
-  if (!isWellFormedDeep(value)) return { ok: false, reason: 'a string has a lone surrogate' }
   const asSent = memberText(body, 'metadata') ?? ''
+  if (scan(asSent).depth > MAX_LEVELS) return { ok: false, reason: `nested deeper than ${MAX_LEVELS} levels` }
+  if (!isWellFormedDeep(value)) return { ok: false, reason: 'a string has a lone surrogate' }
   if (Buffer.byteLength(asSent) > MAX_BYTES) return { ok: false, reason: 'larger than 16 KB' }
   return { ok: true, text: asSent }
 }

@@ -1,6 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import {
   type Answer,
+  type CallbackSubject,
   PROVIDER_READ_TIMEOUT_MS,
   type ProviderPayment,
   type ProviderRequest,
@@ -10,10 +11,7 @@ import {
 import type { AnnounceDeps } from '../announcement.ts'
 
 /** What to ask the provider about. Any caller may name it; only the provider's answer is news. */
-export type NewsSubject = {
-  readonly paymentRequestId?: string | undefined
-  readonly providerPaymentId?: string | undefined
-}
+export type NewsSubject = Partial<Pick<CallbackSubject, 'paymentRequestId' | 'providerPaymentId'>>
 
 /** As the provider stores it, not as a caller quoted it. */
 export type ProviderNews = Pick<ProviderRequest, 'reference' | 'paymentRequestId' | 'failureReason' | 'destination'> & {

@@ -1,7 +1,11 @@
 import { assertInvariant, assertNever, type GatewayError, invalid } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
-import { type CancelAnswer, PROVIDER_READ_TIMEOUT_MS, type Unanswered } from '../../provider/provider.ts'
-import { providerFailure } from '../../provider/provider-failure.ts'
+import {
+  type CancelAnswer,
+  PROVIDER_READ_TIMEOUT_MS,
+  providerFailure,
+  type Unanswered,
+} from '../../provider/provider.ts'
 import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
 import { addMs, earlier } from '../../time.ts'
 import { CANCEL_CHECK_MS, isPastItsTime } from '../channel/channel-timing.ts'

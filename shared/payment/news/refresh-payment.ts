@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
-import { providerFailure } from '../../provider/provider-failure.ts'
+import { providerFailure } from '../../provider/provider.ts'
 import type { StoredPayment } from '../payment.ts'
 import { findAnyPayment, markDueNow } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'

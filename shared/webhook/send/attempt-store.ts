@@ -49,22 +49,15 @@ export type AfterAttempt =
 const keptSince = ({ at }: DeliveryAttempt) => ({ ttl: expiresAfter(at, RETENTION.deliveryMs) })
 
 const changesAfter = (delivery: Delivery, attempt: DeliveryAttempt, after: AfterAttempt) => {
-  const ended = { status: after.status, ...keptSince(attempt) }
-  switch (after.status) {
-    case 'succeeded':
-    case 'skipped':
-      return { set: ended, remove: SCHEDULE_FIELDS }
-    case 'scheduled': {
-      const lostBefore = attempt.error === 'unknown' || undefined
-      const set = { ...schedule(delivery, after.nextAttemptAt), lostBefore }
-      return { set, remove: ['resends', ...(lostBefore ? [] : ['lostBefore'])] }
-    }
-    case 'abandoned':
-      return {
-        set: { ...ended, ...dueWork('alert', delivery.deliveryId, after.alertDueAt) },
-        remove: ['nextAttemptAt', 'resends'],
-      }
+  if (after.status === 'scheduled') {
+    const lostBefore = attempt.error === 'unknown' || undefined
+    const set = { ...schedule(delivery, after.nextAttemptAt), lostBefore }
+    return { set, remove: ['resends', ...(lostBefore ? [] : ['lostBefore'])] }
   }
+  const ended = { status: after.status, ...keptSince(attempt) }
+  if (after.status !== 'abandoned') return { set: ended, remove: SCHEDULE_FIELDS }
+  const alert = dueWork('alert', delivery.deliveryId, after.alertDueAt)
+  return { set: { ...ended, ...alert }, remove: ['nextAttemptAt', 'resends'] }
 }
 
 const onItsClaim = ({ claimToken }: Delivery, { number }: DeliveryAttempt): Condition =>

@@ -36,7 +36,7 @@ const page = (events: readonly Event[], { body }: ApiResponse, hasMore = false) 
 /** The cursor of a reader who has seen everything before a position. */
 const cursorAt = (position: object): string =>
   Buffer.from(JSON.stringify({ settled: position, young: position })).toString('base64url')
-const cursorFrom = (since: string): string => cursorAt({ since })
+const cursorFrom = (since: string): string => cursorAt({ fired_at: since })
 
 const cursorFor = ({ eventId, paymentId, name, firedAt }: Event): string =>
   cursorAt({ event_id: eventId, payment_id: paymentId, name, fired_at: firedAt })

@@ -72,18 +72,18 @@ const WRONG_POSITIONS: readonly unknown[] = [
   { payment_id: '../x' },
   { since: right.fired_at },
 ].map((wrong) => ({ ...right, ...wrong }))
-const NO_POSITIONS: readonly unknown[] = [null, [], {}, 7, 'text', { since: '2026-11-20' }, { since: NO_DAY }]
+const NO_POSITIONS: readonly unknown[] = [null, [], {}, 7, 'text', { fired_at: '2026-11-20' }, { fired_at: NO_DAY }]
 const WRONG_CURSORS: readonly unknown[] = [
   right,
-  { since: right.fired_at },
+  { fired_at: right.fired_at },
   { settled: right },
   { young: right },
   { settled: right, young: right, client_id: 'x' },
-  { settled: right, young: { since: right.fired_at } },
+  { settled: right, young: { fired_at: right.fired_at } },
   { settled: right, young: { ...right, event_id: '1b0e8a39-0f5d-4c6b-9a55-2a4f43c0d1aa' } },
   ...[...WRONG_POSITIONS, ...NO_POSITIONS].flatMap((wrong) => [
-    { settled: wrong, young: { since: '8999-01-01T00:00:00.000Z' } },
-    { settled: { since: '1970-01-01T00:00:00.000Z' }, young: wrong },
+    { settled: wrong, young: { fired_at: '8999-01-01T00:00:00.000Z' } },
+    { settled: { fired_at: '1970-01-01T00:00:00.000Z' }, young: wrong },
   ]),
 ]
 

@@ -82,7 +82,7 @@ describe('a pending payment whose event exists after a restore', () => {
     await happens(scene)
 
     const fieldErrors = { expected: [`event of ${scene.paid.payment.paymentId}`] }
-    await expectRefused(scene.deps, scene.client, { code: 'validation', fieldErrors })
+    await expectRefused(scene.deps, scene.client, { code: 'validation', details: { fieldErrors } })
   })
 
   it('waits for a provider that does not answer', async () => {

@@ -112,7 +112,7 @@ describe('recount-ledger', () => {
     await tornAdjustment(deps, client)
 
     const fieldErrors = { expected: [expect.stringMatching(/^entry of /) as unknown] }
-    await expectRefused(deps, client, { code: 'validation', fieldErrors })
+    await expectRefused(deps, client, { code: 'validation', details: { fieldErrors } })
   })
 })
 

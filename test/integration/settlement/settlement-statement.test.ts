@@ -123,7 +123,10 @@ describe("a statement's cursor", () => {
 
     for (const settlementId of [others.settlementId, next.settlementId]) {
       const fieldErrors = { cursor: ['must be the cursor of an earlier page of this list'] }
-      await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({ code: 'validation', fieldErrors })
+      await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({
+        code: 'validation',
+        details: { fieldErrors },
+      })
     }
 
     expect(linesOf(await statement(deps, mine.settlementId, cursor))).toHaveLength(1)
@@ -153,7 +156,8 @@ describe("a statement's cursor", () => {
 
     const refused = statement(deps, settled.settlementId, cursor)
 
-    await expect(refused).rejects.toMatchObject({ code: 'validation', fieldErrors: { cursor: [expect.any(String)] } })
+    const details = { fieldErrors: { cursor: [expect.any(String)] } }
+    await expect(refused).rejects.toMatchObject({ code: 'validation', details })
     expect(linesOf(await statement(deps, settled.settlementId, encoded(good)))).toHaveLength(0)
   })
 })

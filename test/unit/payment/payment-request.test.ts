@@ -85,10 +85,10 @@ describe('parsePaymentRequest (spec 4.1)', () => {
   it('names at most 20 fields and the first as the message', () => {
     const unknown = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`field_${at}`, at]))
 
-    const { message, fieldErrors } = refusalOf({ ...unknown, ...VALID })
+    const { message, details } = refusalOf({ ...unknown, ...VALID })
 
     expect(message).toBe('invalid JSON body: field_0: unknown field')
-    expect(Object.keys(fieldErrors ?? {})).toHaveLength(20)
+    expect(Object.keys(details.fieldErrors ?? {})).toHaveLength(20)
   })
 
   it('repeats no value of a customer, a description or metadata', () => {
@@ -105,6 +105,6 @@ describe('parsePaymentRequest (spec 4.1)', () => {
 
     const refusals = quoting.map(refusalOf)
 
-    expect(JSON.stringify(refusals.map(({ message, fieldErrors }) => [message, fieldErrors]))).not.toContain(secret)
+    expect(JSON.stringify(refusals.map(({ message, details }) => [message, details]))).not.toContain(secret)
   })
 })

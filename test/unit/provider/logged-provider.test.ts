@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import type { CreateAnswer, Unanswered } from '../../../shared/provider/provider.ts'
-import { providerFailure } from '../../../shared/provider/provider-failure.ts'
+import { providerFailure } from '../../../shared/provider/provider.ts'
 import { aCreateInput } from '../../support/scripted-provider.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { LogCode, LogFields } from '../../../shared/log.ts'
-import { LOG_METRICS, METRICS } from '../../../shared/metrics.ts'
 import { embeddedMetrics, inOneLine, joiningLog } from '../../../shared/runtime/json-log.ts'
 import { emittedBy } from '../../support/emitted-by.ts'
 
@@ -100,20 +99,24 @@ describe('embeddedMetrics', () => {
     expect(line).not.toHaveProperty('TimeToAnnounce')
   })
 
-  it('writes several metrics of the same dimensions in one directive', () => {
-    const Metrics = ['SweepRuns', 'SweptClients'].map((Name) => ({ Name, Unit: 'Count' }))
-    const counted = { Namespace: 'PaymentGateway', Dimensions: [['service']], Metrics }
-    expect(embeddedMetrics('sweep.completed', { clients: 3 })).toStrictEqual({
-      _aws: { Timestamp: expect.any(Number), CloudWatchMetrics: [counted] },
-      SweepRuns: 1,
-      SweptClients: 3,
+  it('writes metrics of the same dimensions in one directive, and others in their own', () => {
+    const calls = [
+      { Name: 'ProviderLatency', Unit: 'Milliseconds' },
+      { Name: 'ProviderErrors', Unit: 'Count' },
+    ]
+    const refused = [{ Name: 'CallsRefused', Unit: 'Count' }]
+    expect(embeddedMetrics('provider.call_refused', { operation: 'get', call_ms: 7, trouble: 1 })).toStrictEqual({
+      _aws: {
+        Timestamp: expect.any(Number),
+        CloudWatchMetrics: [
+          { Namespace: 'PaymentGateway', Dimensions: [['service', 'operation']], Metrics: calls },
+          { Namespace: 'PaymentGateway', Dimensions: [['service']], Metrics: refused },
+        ],
+      },
+      operation: 'get',
+      ProviderLatency: 7,
+      ProviderErrors: 1,
+      CallsRefused: 1,
     })
   })
-})
-
-it('metrics are on one line together only when they have the same dimensions', () => {
-  for (const { measured } of Object.values(LOG_METRICS).flat()) {
-    const sets = measured.map(({ metric }) => JSON.stringify(METRICS[metric].dimensionSets))
-    expect(new Set(sets).size).toBe(1)
-  }
 })
