@@ -97,6 +97,6 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     { secrets: ['read-provider'], timeoutSeconds: 300, memoryMb: 1_769 },
   ),
   look('list-audit', allAccess({ GetItem: ['CLIENT'], Query: ['AUDIT'] }, listOf('AUDIT', 'by-owner'))),
-  look('list-suspense', listOf('SUSPENSE', 'by-owner', 'by-status')),
+  look('list-suspense', allAccess({ GetItem: ['CLIENT'] }, listOf('SUSPENSE', 'by-owner', 'by-status'))),
   finance('resolve-suspense', allAccess(change('SUSPENSE'), { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] })),
 ]

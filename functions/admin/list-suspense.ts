@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { requireClient } from '../../shared/client/client-store.ts'
 import { ofPage, pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { listSuspense, suspenseAbout } from '../../shared/suspense/list-suspense.ts'
@@ -19,6 +20,7 @@ export const handler = adminHandler({ summary, input }, async ({ status, clientI
     const items = await listSuspense(deps, status, page)
     return { data: items.map(toSuspenseDto), pagination: pagination(page) }
   }
+  if (clientId !== undefined) await requireClient(deps, clientId)
   const paymentIds = paymentId === undefined ? undefined : [paymentId]
   const { items, complete } = await suspenseAbout(deps, { status, clientId, paymentIds })
   return { data: ofPage(items, page).map(toSuspenseDto), pagination: pagination(page), complete }

@@ -161,7 +161,7 @@ const AMOUNT_FILTERS = ['day', 'status', 'method', 'cursor'] as const
 export const paymentSearch = v.pipe(
   v.strictObject({
     client_id: v.optional(v.string()),
-    external_reference: v.optional(v.string()),
+    external_reference: filled,
     payment_destination: v.optional(ACCOUNT_NUMBER),
     // For these two the gateway asks the provider, whose answer has the payment's reference.
     provider_payment_id: filled,

@@ -95,6 +95,6 @@ export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unk
   },
   'get-books': { client_id: '$client' },
   'list-audit': { client_id: '$client' },
-  'list-suspense': {},
+  'list-suspense': { client_id: '$client' },
   'resolve-suspense': { operator: 'ayu', suspense_id: '$suspense', resolution: 'written_off' },
 }

@@ -176,6 +176,7 @@ const ONE_OF = 'give one of external_reference, payment_destination, provider_pa
 it.each<[object, 422 | 404, string]>([
   [{ external_reference: 'order-1' }, 422, 'external_reference needs client_id: each merchant has its own'],
   [{}, 422, `${ONE_OF}, payment_request_id, amount_minor`],
+  [{ ...stranger, external_reference: '' }, 422, 'external_reference: must not be empty'],
   [{ external_reference: 'a', payment_destination: '1' }, 422, ONE_OF],
   [{ payment_destination: 'https://pay.example/1' }, 422, LINK],
   [{ payment_destination: '00020101021226QRIS' }, 422, LINK],

@@ -12,7 +12,7 @@ import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../
 import { houseEntryKey } from '../../../shared/table/keys.ts'
 import type { Timestamp } from '../../../shared/time.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
-import { aClientId } from '../../support/payment-builders.ts'
+import { aClientId, aStoredClient } from '../../support/payment-builders.ts'
 import { beforeFirst, memoryDeps, recordTable, type TestDeps, withRequests } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { paymentTest } from './payment-test.ts'
@@ -103,7 +103,8 @@ it('listSuspense of a client reads at most 5,000 items, and shows that there are
   const query = async () => ({ items, count: 100, cursor: ++pages < 51 ? {} : undefined })
   const many = withRequests(deps, { ...deps.requests, query })
 
-  const { body } = await invokeAdmin(listSuspense, many, { client_id: aClientId() })
+  const { clientId } = await aStoredClient(deps)
+  const { body } = await invokeAdmin(listSuspense, many, { client_id: clientId })
 
   expect(body).toMatchObject({ data: [], complete: false })
 })
