@@ -3,7 +3,7 @@ import type { Measure } from './metric-ref.ts'
 /** The composite alarms that wake a person. There is one for each group of affected people, so that one fault does not hide the next. */
 export const PAGES = [
   { id: 'page-money-in', summary: 'Customers cannot pay, or the gateway does not see their payments.' },
-  { id: 'page-announcements', summary: 'Merchants are not told of payments.' },
+  { id: 'page-announcements', summary: 'Merchants get no webhooks.' },
   { id: 'page-due-work', summary: 'Due work does not repair lost callbacks and messages in time.' },
   {
     id: 'page-settlements',

@@ -10,7 +10,7 @@ const failing = ({ our }: Watched): AlarmSpec => {
     id: 'deliveries-failing',
     page: 'page-announcements',
     summary: 'Four of five deliveries to merchants fail.',
-    impact: 'merchants, who are not told of payments.',
+    impact: 'merchants, who get no webhooks.',
     measure: {
       formula: `IF(${all} >= 20, 100 * ${bad} / ${all}, 0)`,
       of: {
@@ -32,7 +32,7 @@ export const announcementAlarms = (watched: Watched): readonly AlarmSpec[] => [
     id: 'deliveries-late',
     page: 'page-announcements',
     summary: 'Deliveries are overdue and their messages do not arrive.',
-    impact: 'merchants, who are told of payments late or not at all.',
+    impact: 'merchants, whose webhooks come late or never.',
     measure: watched.our('DeliveriesLate', OVERALL, 'Maximum'),
     unit: 'milliseconds',
     when: { above: 10 * MINUTE_MS, minutes: 5, periods: 2 },

@@ -48,7 +48,7 @@ const api = (watched: Watched): readonly AlarmSpec[] => {
     {
       ...errors,
       id: 'api-errors-lasting',
-      summary: 'For three hours some requests have got a server error.',
+      summary: 'For three hours some requests have failed with a server error.',
       impact: 'the merchants who call one route, such as a look-up.',
       measure: serverErrors(watched, 10),
       when: { above: 0.5, minutes: 60, periods: 3 },

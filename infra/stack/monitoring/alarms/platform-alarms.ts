@@ -69,7 +69,7 @@ export const platformAlarms = (watched: Watched): readonly AlarmSpec[] => [
   {
     id: 'concurrency-near-limit',
     page: 'page-platform',
-    summary: 'Functions without reserved concurrency use almost all runs that the account has left for them.',
+    summary: 'Functions without reserved concurrency use almost all unreserved runs of the account.',
     impact: 'the reads of merchants and the schedules, if the limit is reached.',
     measure: awsMetric('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, 'Maximum'),
     unit: 'runs in the account',

@@ -23,7 +23,7 @@ const failing = ({ our }: Watched): AlarmSpec => {
     id: 'provider-failing',
     page: 'page-money-in',
     summary: 'More than a fifth of our status requests to the provider fail.',
-    impact: 'customers who paid and see it as pending, and merchants who are told late.',
+    impact: 'customers who paid and see it as pending, and merchants whose webhooks come late.',
     measure: {
       formula: countOf(bad),
       of: Object.fromEntries(
