@@ -47,13 +47,18 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   look('list-api-keys', allAccess({ GetItem: ['CLIENT'], BatchGetItem: ['RATE'] }, listOf('APIKEY', 'by-owner'))),
   admin(
     'register-endpoint',
-    allAccess(RECORDING, { GetItem: ['CLIENT'], QueryFields: ['ENDPOINTS'], PutItem: ['ENDPOINTS'] }),
+    allAccess(RECORDING, { GetItem: ['CLIENT'], UpdateFields: ['CLIENT'], PutItem: ['ENDPOINTS'] }),
     { endpointSecrets: 'seal' },
   ),
   admin('update-endpoint', allAccess(RECORDING, { GetFields: ['ENDPOINTS'], UpdateItem: ['ENDPOINTS'] })),
   admin(
     'delete-endpoint',
-    allAccess(RECORDING, { GetFields: ['ENDPOINTS'], PutItem: ['ENDPOINTS'], DeleteItem: ['ENDPOINTS'] }),
+    allAccess(RECORDING, {
+      GetFields: ['ENDPOINTS'],
+      UpdateFields: ['CLIENT'],
+      PutItem: ['ENDPOINTS'],
+      DeleteItem: ['ENDPOINTS'],
+    }),
   ),
   look('list-endpoints', { GetItem: ['CLIENT'], QueryFields: ['ENDPOINTS'] }),
   support('send-test-event', allAccess(RECORDING, { GetFields: ['ENDPOINTS'], PutItem: ['DELIVERY'] }), {

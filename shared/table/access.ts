@@ -40,6 +40,7 @@ export const OPEN_FIELDS: Readonly<Record<FieldAction, Readonly<Partial<Record<P
   GetFields: { ENDPOINTS: ENDPOINT_FIELDS, PAYMENT: ['body', 'ttl'] },
   QueryFields: { ENDPOINTS: ENDPOINT_FIELDS },
   UpdateFields: {
+    CLIENT: ['endpoint_count'],
     // The delivery worker's notes on an endpoint; only operators change its URL and event types.
     ENDPOINTS: ['slow_since', 'last_alert_at'],
     // The shard fields of a payment's transition. Only posting and settlement change the window and the fence.

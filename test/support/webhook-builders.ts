@@ -5,7 +5,7 @@ import { EventSchema } from '../../shared/event/read-events.ts'
 import { EndpointIdSchema, slotOf } from '../../shared/ids.ts'
 import { newWindow } from '../../shared/ledger/window-store.ts'
 import type { WebhookResult } from '../../shared/send-webhook.ts'
-import { deliveryKey, eventKey } from '../../shared/table/keys.ts'
+import { clientKey, deliveryKey, eventKey } from '../../shared/table/keys.ts'
 import { queryAll } from '../../shared/table/list-items.ts'
 import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
 import { dueWork, exists, isNew, put, update } from '../../shared/table/step.ts'
@@ -15,7 +15,7 @@ import { attemptsOf, findDelivery, insertDelivery, newDelivery } from '../../sha
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
 import { insertEndpoint } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
-import { aClientId } from './payment-builders.ts'
+import { aClient, aClientId } from './payment-builders.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
 
 export const SIGNING_SECRET = 'whsec_a-secret-of-tests'
@@ -33,7 +33,9 @@ export const storedEndpoint = async (deps: TestDeps, overrides: Partial<Endpoint
   }
   const sealedSecret = await deps.sealer.seal(SIGNING_SECRET, endpoint)
   await deps.table.write(insertEndpoint({ ...endpoint, sealedSecret }))
-  // Every client has a window. An existing one is kept.
+  // Every client has a row and a window. Existing ones are kept.
+  const client = aClient({ clientId: endpoint.clientId, createdAt: deps.now() })
+  await deps.table.write(put(clientKey(client.clientId), client, isNew))
   await deps.table.write(newWindow(endpoint.clientId, { createdAt: deps.now(), parts: 1 }))
   return endpoint
 }

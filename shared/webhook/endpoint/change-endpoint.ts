@@ -10,9 +10,9 @@ import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
 import {
   changeEndpoint,
+  countEndpoint,
   findEndpointEver,
   insertEndpoint,
-  liveEndpoints,
   MAX_ENDPOINTS,
   markDeleted,
   requireEndpoint,
@@ -33,9 +33,6 @@ export const registerEndpoint = async (
 ): Promise<{ readonly endpoint: Endpoint; readonly signingSecret: string }> => {
   await requireClient(deps, clientId)
   await assertSafeUrl(url, deps.stage, deps.resolveHost)
-  if ((await liveEndpoints(deps, clientId)).length >= MAX_ENDPOINTS) {
-    throw invalid(`a client has at most ${MAX_ENDPOINTS} endpoints`, undefined, 'Delete one that is not used.')
-  }
   const endpointId = v.parse(EndpointIdSchema, deps.newId())
   const endpoint: Endpoint = { endpointId, clientId, url, eventTypes, enabled: true, createdAt: deps.now() }
   // Standard base64: most libraries that verify Standard Webhooks refuse the other alphabet.
@@ -43,8 +40,12 @@ export const registerEndpoint = async (
   const sealedSecret = await deps.sealer.seal(signingSecret, endpoint)
   const after = toEndpointDto(endpoint)
   const record = { subject: endpointId, clientId, operator, action: 'register-endpoint', after }
-  const { applied } = await recordChange(deps, record, { endpoint: insertEndpoint({ ...endpoint, sealedSecret }) })
-  assertInvariant(applied, 'a new endpoint has the id of another one')
+  const steps = { client: countEndpoint(clientId, 1), endpoint: insertEndpoint({ ...endpoint, sealedSecret }) }
+  const outcome = await recordChange(deps, record, steps)
+  if (!outcome.applied) {
+    assertInvariant(outcome.refusedBy === 'client', 'a new endpoint has the id of another one')
+    throw invalid(`a client has at most ${MAX_ENDPOINTS} endpoints`, undefined, 'Delete one that is not used.')
+  }
   return { endpoint, signingSecret }
 }
 

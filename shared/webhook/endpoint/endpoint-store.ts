@@ -2,11 +2,13 @@ import * as v from 'valibot'
 import type { TableDeps } from '../../deps.ts'
 import { notFound } from '../../errors.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
-import { deletedEndpointKey, ENDPOINT_SK_PREFIX, endpointKey, endpointsPk } from '../../table/keys.ts'
+import { clientKey, deletedEndpointKey, ENDPOINT_SK_PREFIX, endpointKey, endpointsPk } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import {
   absent,
   all,
+  any,
+  below,
   type Condition,
   equals,
   exists,
@@ -24,9 +26,6 @@ import { type Endpoint, EndpointSchema, type SealedEndpoint } from './endpoint.t
 
 /** The most endpoints of one client, enabled or not: each costs every event of that client a delivery. */
 export const MAX_ENDPOINTS = 20
-
-/** Two concurrent registrations may each have seen room for one. */
-const MAX_READ = 2 * MAX_ENDPOINTS
 const READ_PAGE = 100
 
 /** Fields that are read of an endpoint: all but its sealed secret. */
@@ -62,8 +61,8 @@ const readEndpoints = async (deps: TableDeps, clientId: ClientId, range?: Range)
   return (await queryAll(deps, asked)).map((item) => v.parse(EndpointSchema, item))
 }
 
-export const liveEndpoints = async (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
-  (await readEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })).slice(0, MAX_READ)
+export const liveEndpoints = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
+  readEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })
 
 export const listEndpointsEver = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
   readEndpoints(deps, clientId)
@@ -78,6 +77,12 @@ const newestFirst = (a: Endpoint, b: Endpoint) => (sortKey(a) < sortKey(b) ? 1 :
 export const insertEndpoint = (endpoint: SealedEndpoint): Step =>
   put(endpointKey(endpoint.clientId, endpoint.endpointId), endpoint, isNew)
 
+const hasRoom = any(absent('endpointCount'), below('endpointCount', MAX_ENDPOINTS))
+
+/** Counts a new or a deleted endpoint on its client's row. A new one is refused if it is one too many. */
+export const countEndpoint = (clientId: ClientId, by: 1 | -1): Step =>
+  updateFields(clientKey(clientId), { add: { endpointCount: by } }, by === 1 ? hasRoom : exists)
+
 /** Requires that it has not changed since it was read, so that an audit record's "before" is true. */
 const asRead = ({ enabled, eventTypes }: Endpoint): Condition =>
   all(equals('enabled', enabled), equals('eventTypes', eventTypes))
@@ -89,6 +94,7 @@ export const changeEndpoint = (endpoint: Endpoint, changes: Partial<Pick<Endpoin
 export const markDeleted = (endpoint: Endpoint, deletedAt: Timestamp) => ({
   endpoint: remove(endpointKey(endpoint.clientId, endpoint.endpointId), asRead(endpoint)),
   gone: put(deletedEndpointKey(endpoint.clientId, endpoint.endpointId), { ...endpoint, enabled: false, deletedAt }),
+  client: countEndpoint(endpoint.clientId, -1),
 })
 
 /** Marks that the endpoint holds workers, unless it is marked already. It cannot change what operators set. */

@@ -39,6 +39,7 @@ const FIELDS: Readonly<Record<string, { readonly action: string } & Readonly<Rec
   QueryFields: { action: 'Query', ENDPOINTS: `pk sk ${ENDPOINT}` },
   UpdateFields: {
     action: 'UpdateItem',
+    CLIENT: 'pk sk endpoint_count',
     ENDPOINTS: 'pk sk slow_since last_alert_at',
     LEDGER: 'pk sk credited_at credited_minor count_cancelled count_expired count_failed count_pending count_succeeded',
   },

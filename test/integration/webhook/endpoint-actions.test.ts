@@ -6,12 +6,7 @@ import { handler as updateEndpoint } from '../../../functions/admin/update-endpo
 import type { EndpointId } from '../../../shared/ids.ts'
 import { deletedEndpointKey, endpointKey } from '../../../shared/table/keys.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import {
-  findEndpointEver,
-  insertEndpoint,
-  liveEndpoints,
-  markDeleted,
-} from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { findEndpointEver, insertEndpoint, liveEndpoints } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import { beforeFirst, failingOn, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { drainQueue, rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
@@ -148,6 +143,18 @@ const register = (deps: TestDeps, clientId: string, payload: object = {}) => {
   return invokeAdmin(registerEndpoint, deps, asked)
 }
 
+const NO_ROOM = {
+  status: 422,
+  body: { message: 'a client has at most 20 endpoints', action_hint: 'Delete one that is not used.' },
+}
+
+const withEndpoints = async (count: number) => {
+  const { deps, clientId } = await withClient()
+  for (let made = 0; made < count; made++) await register(deps, clientId)
+  const [last] = await liveEndpoints(deps, clientId)
+  return { deps, clientId, last: last as Endpoint }
+}
+
 describe('register-endpoint (spec 2.4)', () => {
   it('answers the endpoint with its secret, and stores the secret sealed', async () => {
     const { deps, clientId } = await withClient()
@@ -202,14 +209,21 @@ describe('register-endpoint (spec 2.4)', () => {
   })
 
   it('allows twenty endpoints: disabled ones count, deleted ones do not', async () => {
-    const { deps, clientId } = await withClient()
-    for (let made = 0; made < 19; made++) await storedEndpoint(deps, { clientId, enabled: made > 0 })
-    await deps.table.transact(markDeleted(await storedEndpoint(deps, { clientId }), deps.now()))
-    expect(await register(deps, clientId)).toMatchObject({ status: 200 })
+    const { deps, clientId, last } = await withEndpoints(20)
+    await update(deps, last, { enabled: false })
+    expect(await register(deps, clientId)).toMatchObject(NO_ROOM)
 
-    expect(await register(deps, clientId)).toMatchObject({
-      status: 422,
-      body: { message: 'a client has at most 20 endpoints', action_hint: 'Delete one that is not used.' },
-    })
+    for (let tried = 0; tried < 2; tried++) await remove(deps, last)
+    expect(await register(deps, clientId)).toMatchObject({ status: 200 })
+    expect(await register(deps, clientId)).toMatchObject(NO_ROOM)
+  })
+
+  it('refuses a 21st endpoint that is registered at the same time as the 20th', async () => {
+    const { deps, clientId } = await withEndpoints(19)
+    const racing = beforeFirst(deps, 'transact', () => register(deps, clientId))
+
+    expect(await register(racing, clientId)).toMatchObject(NO_ROOM)
+
+    expect(await liveEndpoints(deps, clientId)).toHaveLength(20)
   })
 })
