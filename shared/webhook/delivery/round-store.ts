@@ -56,10 +56,12 @@ export const keepEvent = async (
 
 export const ROUNDS_A_DAY = 10
 
-const utcDay = (at: Timestamp): string => at.slice(0, 10)
+/** The UTC day of a round that begins now. A day that a faster clock has counted already is not left again. */
+const dayOf = ({ roundsOn = '' }: Delivery, now: Timestamp): string =>
+  roundsOn > now.slice(0, 10) ? roundsOn : now.slice(0, 10)
 
-const roundsToday = ({ rounds = 0, roundsOn }: Delivery, now: Timestamp): number =>
-  roundsOn === utcDay(now) ? rounds : 0
+const roundsToday = (delivery: Delivery, now: Timestamp): number =>
+  delivery.roundsOn === dayOf(delivery, now) ? (delivery.rounds ?? 0) : 0
 
 const mayBeginRound = (delivery: Delivery, now: Timestamp): boolean => roundsToday(delivery, now) < ROUNDS_A_DAY
 
@@ -77,7 +79,7 @@ export const startRound = (delivery: Delivery, now: Timestamp): Step => {
         ...schedule(delivery, now),
         roundStart: delivery.attempts,
         rounds: roundsToday(delivery, now) + 1,
-        roundsOn: utcDay(now),
+        roundsOn: dayOf(delivery, now),
       },
       remove: ['lostBefore', 'resends', 'ttl', UNLISTED_FIELD],
     },
