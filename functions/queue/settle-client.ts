@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { ClientIdSchema } from '../../shared/ids.ts'
+import { OpenRowSchema } from '../../shared/posting/assume-fee.ts'
 import { queueHandler } from '../../shared/runtime/worker-handlers.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 
@@ -8,9 +9,11 @@ const message = v.object({
   /** The operator who triggered the settlement; absent for the sweep. */
   operator: v.optional(v.string()),
   request_id: v.optional(v.string()),
+  /** An earlier run has asked about the overdue payments up to this one. */
+  overdue_after: v.optional(OpenRowSchema),
 })
 
 /** Settles one client of the sweep (spec 3.2). Safe to repeat: settled entries are no longer eligible. */
-export const handler = queueHandler(message, async ({ client_id, operator, request_id: requestId }, deps) => {
-  await settleClient(deps, client_id, { operator, requestId })
+export const handler = queueHandler(message, async ({ client_id, operator, ...from }, deps) => {
+  await settleClient(deps, client_id, { operator, requestId: from.request_id, after: from.overdue_after })
 })

@@ -1,12 +1,14 @@
 import * as v from 'valibot'
-import type { Deps, TableDeps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type Unanswered } from '../provider/provider.ts'
 import { finding, reportSuspense } from '../suspense/record-suspense.ts'
-import { ownersOf } from '../table/keys.ts'
-import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../time.ts'
+import { FromItem, toItem } from '../table/attributes.ts'
+import { ownersOf, paymentKey } from '../table/keys.ts'
+import { mergedPages } from '../table/list-items.ts'
+import { addMs, DAY_MS, MINUTE_MS, TimestampSchema } from '../time.ts'
 import { isForAmount, postPayments, settledRowOf } from './post-payments.ts'
 
 export type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'alerts'>
@@ -20,27 +22,40 @@ const RUN_MS = MINUTE_MS
 /** After so many calls without an answer the other payments wait for the next day. */
 const MAX_UNANSWERED = 5
 
-/** Posts some of a client's payments that have waited long enough. True: more may be left that can be posted now. */
+/** A row of a client's list of open payments, by which the list continues. */
+export const OpenRowSchema = v.pipe(FromItem, v.object({ openAt: TimestampSchema, id: PaymentIdSchema }))
+export type OpenRow = v.InferOutput<typeof OpenRowSchema>
+
+type OpenRange = { readonly clientId: ClientId; readonly parts: number; readonly after: OpenRow | undefined }
+
+/**
+ * Posts some of a client's payments that have waited long enough, oldest first. Answers the last one that it asked about
+ * if more may be left. The next run begins after it, so that payments that cannot be posted hold up no younger one.
+ */
 export const postOverdue = async (
   deps: AssumeDeps,
-  client: { readonly clientId: ClientId; readonly parts: number },
-): Promise<boolean> => {
+  { clientId, parts, after }: OpenRange,
+): Promise<OpenRow | undefined> => {
   const endsAtMs = deps.monotonicMs() + RUN_MS
-  const paidBy = addMs(deps.now(), -FEE_WAIT_MS)
-  const ids = await openPaymentsPaidBy(deps, client, paidBy)
-  let posted = 0
+  const partitions = ownersOf(clientId, parts).map((owner) => [owner])
+  const range = { atMost: addMs(deps.now(), -FEE_WAIT_MS) }
+  const list = { index: 'by-open', partitions, range, limit: MAX_AT_ONCE } as const
+  let asked = 0
   let unanswered = 0
-  for (const id of ids) {
-    if (deps.monotonicMs() >= endsAtMs) return posted > 0
-    const outcome = await postAfterWait(deps, id).catch((cause: unknown) => {
-      deps.log.error('payment.check_failed', { work: 'posting', id }, cause)
-      return 'failed'
-    })
-    if (outcome === 'posted') posted++
-    // The provider does not answer now: they stay open, and the settlement continues without them.
-    if (outcome === 'unanswered' && ++unanswered === MAX_UNANSWERED) return false
+  // The index suggests.
+  for await (const { items } of mergedPages(deps, list, after && { ...paymentKey(after.id), ...toItem(after) })) {
+    for (const item of items) {
+      const row = v.parse(OpenRowSchema, item)
+      const isAnswered = await postAfterWait(deps, row.id).catch((cause: unknown) => {
+        deps.log.error('payment.check_failed', { work: 'posting', id: row.id }, cause)
+        return true
+      })
+      // The provider does not answer now: they stay open, and the settlement continues without them.
+      if (!isAnswered && ++unanswered === MAX_UNANSWERED) return undefined
+      if (++asked === MAX_AT_ONCE * parts || deps.monotonicMs() >= endsAtMs) return row
+    }
   }
-  return posted > 0 && ids.length >= MAX_AT_ONCE
+  return undefined
 }
 
 /** After a lost race one more read finds the payment posted. */
@@ -48,14 +63,14 @@ const MAX_TRIES = 3
 
 /**
  * Posts a payment that has waited long enough. The provider is asked once more; without a settled row the estimate
- * becomes the fee, with a finding. Otherwise the payment stays open. `failed` says nothing about other payments.
+ * becomes the fee, with a finding. False while the provider answers nothing. It stays open then, and after a refusal.
  */
-const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<'posted' | 'unanswered' | 'failed'> => {
+const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> => {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const payment = await findStoredPayment(deps, paymentId)
-    if (payment?.status !== 'succeeded' || payment.openAt === undefined) return 'posted'
+    if (payment?.status !== 'succeeded' || payment.openAt === undefined) return true
     const own = await askForOwnRow(deps, payment)
-    if (own.kind === 'unanswered') return own.reason === 'refused' ? 'failed' : 'unanswered'
+    if (own.kind === 'unanswered') return own.reason === 'refused'
     const row = own.kind === 'settled' ? settledRowOf(deps, payment, own.transaction) : undefined
     // Without any row the payment may have no money either.
     const cause = own.kind === 'settled' || own.hasTransaction ? 'fee_assumed' : 'transaction_missing'
@@ -63,9 +78,9 @@ const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<'p
     const [posted] = await postPayments(deps, [{ payment, by: row ? { row } : { assumed } }])
     if (posted === undefined) continue
     if (row === undefined) await reportSuspense(deps, assumed)
-    return 'posted'
+    return true
   }
-  return 'failed'
+  return true
 }
 
 /** A payment has one row. A few more are read, so that other rows cannot hide it. */
@@ -90,20 +105,4 @@ export const askForOwnRow = async (
     (row) => row.status === 'success' && row.keptMinor !== undefined && isForAmount(row, payment),
   )
   return transaction ? { kind: 'settled', transaction } : { kind: 'not_settled', hasTransaction: own.length > 0 }
-}
-
-const OpenRow = v.object({ id: PaymentIdSchema })
-
-/** A client's open payments that were paid before a time, oldest first, some of each part. The index suggests. */
-const openPaymentsPaidBy = async (
-  deps: TableDeps,
-  { clientId, parts }: { readonly clientId: ClientId; readonly parts: number },
-  paidBy: Timestamp,
-): Promise<readonly PaymentId[]> => {
-  const pages = await Promise.all(
-    ownersOf(clientId, parts).map((owner) =>
-      deps.table.query({ index: 'by-open', partition: [owner], range: { atMost: paidBy }, limit: MAX_AT_ONCE }),
-    ),
-  )
-  return pages.flatMap(({ items }) => items.map((item) => v.parse(OpenRow, item).id))
 }

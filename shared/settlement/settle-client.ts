@@ -10,7 +10,8 @@ import { getBalance } from '../ledger/ledger-store.ts'
 import { readWindow, sweepWindow, type Window } from '../ledger/window-store.ts'
 import { less, type Minor } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { type AssumeDeps, postOverdue } from '../posting/assume-fee.ts'
+import { type AssumeDeps, type OpenRow, postOverdue } from '../posting/assume-fee.ts'
+import { toItem } from '../table/attributes.ts'
 import { addMs, epochMs, later, type Timestamp } from '../time.ts'
 import { newSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import type { Settlement } from './settlement.ts'
@@ -77,15 +78,20 @@ const settleOnce = async (
  * transaction records the settlement, if the window's start is unchanged. So a crash leaves nothing half done, and of
  * two callers one settles. Throws 404 for an unknown client.
  */
-export const settleClient = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger) => {
+export const settleClient = async (
+  deps: SettleDeps,
+  clientId: ClientId,
+  { after, ...trigger }: SettleTrigger & { readonly after?: OpenRow | undefined },
+) => {
   const { parts } = await readWindow(deps, (await requireClient(deps, clientId)).clientId)
-  const hasOverdue = await postOverdue(deps, { clientId, parts })
+  const overdue = await postOverdue(deps, { clientId, parts, after })
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const result = await settleOnce(deps, clientId, trigger)
     if (result === undefined) continue
     // One message for both reasons: with two, each run would double the number of messages.
-    if (hasOverdue || result.isContinuing) {
-      const body = { client_id: clientId, operator: trigger.operator, request_id: trigger.requestId }
+    if (overdue || result.isContinuing) {
+      const { operator, requestId: request_id } = trigger
+      const body = { client_id: clientId, operator, request_id, overdue_after: overdue && toItem(overdue) }
       await deps.queues.send('settlements', { body, delaySeconds: 0, group: clientId })
     }
     return result

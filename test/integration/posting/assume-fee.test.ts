@@ -1,4 +1,6 @@
+import type { Context, SQSEvent } from 'aws-lambda'
 import { describe, expect } from 'vitest'
+import { handler as worker } from '../../../functions/queue/settle-client.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { askForOwnRow } from '../../../shared/posting/assume-fee.ts'
@@ -19,7 +21,7 @@ import {
 } from '../../support/paid-builders.ts'
 import { aClient, aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { inSteps, settle, sweep, sweptNow } from '../../support/settlement-builders.ts'
+import { inSteps, settle, settlementsOf, sweep, sweptNow } from '../../support/settlement-builders.ts'
 import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -75,24 +77,34 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     },
   )
 
-  it.for(['asked', 'read'] as const)(
-    'is posted although five older ones cannot be %s',
-    async (to, { deps, client, overdue }) => {
-      const broken = Array.from({ length: 5 }, () =>
+  it.for([
+    ['asked', 0, 2],
+    ['asked', 4, 4],
+    ['read', 0, 2],
+  ] as const)(
+    'is posted although fifty older ones cannot be %s, after %d s each: by %d runs',
+    async ([to, seconds, most], { deps, client, overdue }) => {
+      const broken = Array.from({ length: 50 }, () =>
         succeededPayment(client, { paidAt: addMs(deps.now(), -8 * DAY_MS) }),
       )
       await storeOpen(deps, broken)
       const rows = await Promise.all(broken.map(({ paymentId }) => rawItem(deps, paymentKey(paymentId))))
       if (to === 'read') for (const row of rows) await putRaw(deps, { ...row, transitions: 'none' })
-      deps.provider.script('listTransactions', async ({ providerPaymentId }) =>
-        providerPaymentId === overdue.creditedProviderPaymentId
+      deps.provider.script('listTransactions', async ({ providerPaymentId }) => {
+        deps.clock.advance(seconds)
+        return providerPaymentId === overdue.creditedProviderPaymentId
           ? { kind: 'found', value: { transactions: [], hasMore: false } }
-          : { kind: 'unanswered', reason: 'refused' },
-      )
+          : { kind: 'unanswered', reason: 'refused' }
+      })
 
-      const { settlement } = await settle(deps, client)
+      await settle(deps, client)
+      let runs = 1
+      for (let next = deps.sent.shift(); next; next = deps.sent.shift(), runs++) {
+        const Records = [{ messageId: '1', body: JSON.stringify(next.message.body) }]
+        await worker.withDeps(deps)({ Records } as unknown as SQSEvent, {} as Context)
+      }
 
-      expect([settlement?.paymentCount, deps.sent]).toStrictEqual([1, []])
+      expect([runs, (await settlementsOf(deps, client)).length]).toStrictEqual([most, 1])
       expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
       for (const row of rows) await putRaw(deps, row)
     },
@@ -125,10 +137,10 @@ describe('many payments that are open for seven days', () => {
     deps.provider.transactions.push(...open.map((payment) => aTransaction(payment)))
 
     const first = await settle(deps, client)
-    const { clientId: client_id, clientId: group } = client
 
     expect(first.settlement).toMatchObject({ paymentCount: 50 })
-    expect(deps.sent).toEqual([{ queue: 'settlements', message: { body: { client_id }, delaySeconds: 0, group } }])
+    const message = { body: { client_id: client.clientId }, delaySeconds: 0, group: client.clientId }
+    expect(deps.sent).toMatchObject([{ queue: 'settlements', message }])
     deps.clock.advance(60)
     expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1 })
   })
@@ -145,18 +157,6 @@ describe('many payments that are open for seven days', () => {
     expect(first.settlement).toMatchObject({ paymentCount: 15 })
     expect(deps.sent).toMatchObject([{ queue: 'settlements' }])
     expect(await sweep(deps, client)).toMatchObject({ paymentCount: 5 })
-  })
-
-  it.for([0, 4])('start no other run if the provider refuses each after %d s', async (seconds, { deps, client }) => {
-    await overdueOf(deps, client, 50)
-    deps.provider.script('listTransactions', async () => {
-      deps.clock.advance(seconds)
-      return { kind: 'unanswered', reason: 'refused' }
-    })
-
-    await settle(deps, client)
-
-    expect(deps.sent).toStrictEqual([])
   })
 })
 

@@ -180,7 +180,7 @@ describe('a window with too many entries for one run', () => {
 
     await settle(inSteps(deps), client)
 
-    expect(messagesIn(deps)).toStrictEqual([JSON.stringify({ client_id: client.clientId })])
+    expect(deps.sent).toMatchObject([{ message: { body: { client_id: client.clientId } } }])
     await expectBalanced(inSteps(deps), client.clientId)
   })
 })

@@ -45,9 +45,8 @@ const isUnderWay = (delivery: RawItem | undefined): boolean => deliveryStatus(de
 
 /** Whether a change needs an audit record: the operator decided it. */
 const needsRecord = (action: string, { key, before, after }: TableChange): boolean => {
-  // The gateway itself records the time of an alert about an endpoint.
-  if (before?.['last_alert_at'] !== after?.['last_alert_at'] && before !== undefined && after !== undefined)
-    return false
+  // The gateway itself records the time of an alert about an endpoint, and how many endpoints a client has.
+  if (before && after && ['last_alert_at', 'endpoint_count'].some((name) => before[name] !== after[name])) return false
   if (/^(CLIENT|APIKEY|(ENDPOINT|GONE)#.*|SETTLEMENT)$/.test(key.sk)) return true
   if (key.pk.startsWith('ADJUSTMENT#')) return true
   if (action === 'resolve-suspense') return key.sk === 'SUSPENSE'
