@@ -75,8 +75,8 @@ export const readCursor = <const Schema extends v.GenericSchema>(
   const json = v.safeParse(CURSOR_JSON, cursor)
   const parsed = v.safeParse(schema, json.output)
   if (json.success && parsed.success) return parsed.output
-  const reason = 'must be the cursor of the run before'
-  throw invalid(`cursor: ${reason}`, { cursor: [reason] }, 'Leave it out to begin with the first run.')
+  const reason = 'must be the cursor of the previous run'
+  throw invalid(`cursor: ${reason}`, { cursor: [reason] }, 'Omit it to begin with the first run.')
 }
 
 /** The short pagination object of settlements and operator lists. */

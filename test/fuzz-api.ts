@@ -24,14 +24,14 @@ const CONFIG_FILE = join(ENVIRONMENT, 'gateway.toml')
 
 const USAGE = `npm run fuzz:api [-- --requests N] [--seed N]
 
-Sends at least N (${REQUESTS}) requests, right and wrong, to a gateway on this machine, made by Schemathesis from the
-description of the API. Fails at a 5xx, but for creates that the provider refuses, and at a status, a header or a body
-that the description does not know. Needs Python 3.10 or newer and, the first time, PyPI: Schemathesis ${SCHEMATHESIS} is
+Schemathesis makes at least N (${REQUESTS}) requests, valid and invalid, from the description of the API, and sends them
+to a gateway on this machine. It fails on a 5xx, except of a create that the provider refuses. It also fails on a status,
+header or body that is not described. Needs Python 3.10 or newer and, the first time, PyPI: Schemathesis ${SCHEMATHESIS} is
 installed into a virtual environment in the system's temporary directory.
-  --requests N   how many at least
-  --seed N       draws the same requests again
+  --requests N   the least number of requests
+  --seed N       repeats the requests of this seed
   --help, -h     this text
-Exit code: 0 nothing was found, 1 something was, 2 called wrongly.`
+Exit code: 0 no failure, 1 a failure, 2 wrong arguments.`
 
 /** Checks that contradict the specification: docs/decisions.md. */
 const NOT_OURS = [

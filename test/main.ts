@@ -3,13 +3,11 @@ import { runCommand, UsageError } from '../infra/local/terminal/command-line.ts'
 
 const USAGE = `npm test [-- [--table memory|dynamodb] [FILE…] [option of vitest…]]
 
-Runs all tests, or those in the files named. What only DynamoDB Local can do is tested on DynamoDB Local, and skipped on
-a machine with neither Java 17 nor Docker.
+Runs all tests, or the named files. Some tests need DynamoDB Local; without Java 17 and Docker they are skipped.
   --table memory|dynamodb
-               where integration, function and unit tests keep their table: in their own process, if not said otherwise,
-               or in DynamoDB Local
+               the table of integration, function and unit tests: in their own process (the default) or in DynamoDB Local
   --help, -h   this text; the options of vitest: npx vitest --help
-Exit code: 0 every test passed, 1 one failed, 2 called wrongly.`
+Exit code: 0 every test passed, 1 one failed, 2 wrong arguments.`
 
 /** Begins the tests in this process. They set its exit code. */
 const startTests = async (argv: readonly string[]): Promise<number> => {

@@ -31,7 +31,7 @@ const HELP = `npm run ${script} [-- --write]
 ${does}
   --write      puts it into ${document} instead
   --help, -h   this text
-Exit code: 0 done, 2 called wrongly.`
+Exit code: 0 done, 2 wrong arguments.`
 
 process.exitCode = await runCommand(HELP, argv, async () => {
   const { write } = readOptions(argv, { write: { type: 'boolean' } } as const)

@@ -135,7 +135,7 @@ export type Payment = {
   readonly metadata?: Readonly<Record<string, unknown>>
   /** When the payment was created. */
   readonly created_at: string
-  /** When the customer paid. Only of a `succeeded` payment. */
+  /** When the gateway recorded the success. Only for a `succeeded` payment. */
   readonly paid_at?: string
   /** The end of the time to pay. Absent if there is none. */
   readonly expires_at?: string
@@ -188,7 +188,7 @@ export type WebhookData = {
   readonly metadata?: Readonly<Record<string, unknown>>
   /** When the payment was created. */
   readonly created_at: string
-  /** When the customer paid. Only of a `succeeded` payment. */
+  /** When the gateway recorded the success. Only for a `succeeded` payment. */
   readonly paid_at?: string
 }
 
@@ -229,7 +229,7 @@ export type ReversedData = {
   readonly metadata?: Readonly<Record<string, unknown>>
   /** When the payment was created. */
   readonly created_at: string
-  /** When the customer paid. Only of a `succeeded` payment. */
+  /** When the gateway recorded the success. Only for a `succeeded` payment. */
   readonly paid_at?: string
   /** What the provider did: it took money back, or returned it (`dispute_won`, or an undone reversal). */
   readonly type: 'refund' | 'chargeback' | 'reversal' | 'dispute_won'
@@ -257,15 +257,15 @@ export type Balance = {
 export type Settlement = {
   readonly id: string
   readonly client_id: string
-  /** The start of its window of `paid_at`. The window includes this time. */
+  /** The start of its period. The period includes this time. */
   readonly period_start: string
-  /** The end of the window. The window excludes this time. */
+  /** The end of its period. The period excludes this time. */
   readonly period_end: string
-  /** Sum of `notional_minor` of its payments. */
+  /** Sum of `notional_minor` of its entries. */
   readonly gross_minor: number
-  /** Sum of the provider's actual fees on them. */
+  /** Sum of the provider's actual fees of its entries. */
   readonly xendit_fees_minor: number
-  /** Sum of the gateway's markups on them. */
+  /** Sum of the gateway's markups of its entries. */
   readonly hexolus_markup_minor: number
   /** The amount of the payout: gross less fees and markups. */
   readonly net_minor: number
@@ -293,14 +293,14 @@ export type Entry = {
   /** What moved the money. */
   readonly type: 'payment' | 'refund' | 'chargeback' | 'reversal' | 'dispute_won' | 'late_row' | 'recredit' | 'recovered' | 'written_off' | 'correction'
   readonly payment_id?: string
-  /** Only of a `recredit`: the failed settlement whose sums it credits again. */
+  /** Only for a `recredit`: the failed settlement whose sums it credits again. */
   readonly recredited_settlement_id?: string
   /** The settlement that contains it. Null if it is not settled yet. */
   readonly settlement_id: string | null
   readonly external_reference?: string
   readonly method?: 'virtual_account' | 'ewallet' | 'qris'
   readonly channel_code?: string
-  /** When the customer paid. */
+  /** When the payment succeeded. */
   readonly paid_at?: string
   /** When the entry was written. */
   readonly posted_at: string

@@ -15,7 +15,7 @@ const input = v.pipe(
   }),
   v.check(
     ({ client_id, format, provider_balance }) => !provider_balance || (client_id === undefined && format === 'json'),
-    'provider_balance is of the whole account: only without client_id, and with format json',
+    'provider_balance covers the whole account: omit client_id, and use format json',
   ),
 )
 

@@ -24,7 +24,7 @@ const isAsked = ({ client_id, status, from, to }: v.InferOutput<typeof fields>) 
   (client_id ?? status ?? from ?? to) !== undefined
 const input = v.pipe(fields, v.check(isAsked, 'give client_id, status, from or to'))
 
-const NO_PAGES = 'this list has no pages: it is whole, or a cursor continues it'
+const NO_PAGES = 'use cursor instead'
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
   const { clientId, status, format, from, to, cursor, ...page } = request
@@ -32,7 +32,7 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
   const hasDays = from !== undefined || to !== undefined
   const isPayouts = clientId === undefined && status === 'recorded' && !hasDays
   const isPaged = format === 'json' && (isPayouts || (status === undefined && !hasDays))
-  if (isPaged && cursor !== undefined) throw invalid('cursor: this list has pages', { cursor: ['this list has pages'] })
+  if (isPaged && cursor !== undefined) throw invalid('cursor: use page instead', { cursor: ['use page instead'] })
   if (!isPaged && page.page > 1) throw invalid(`page: ${NO_PAGES}`, { page: [NO_PAGES] })
   if (!isPaged) return isPayouts ? payoutFile(deps, cursor) : settlementsOfPeriod(deps, request)
   const found = clientId === undefined ? await listPayouts(deps, page) : await listSettlements(deps, clientId, page)

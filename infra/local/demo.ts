@@ -11,7 +11,7 @@ Starts the gateway on free ports, takes one payment from creation to payout, and
   --table memory|dynamodb
                where the table is, as for npm start
   --help, -h   this text
-Exit code: 0 every step succeeded, 1 a step failed, 2 called wrongly.`
+Exit code: 0 every step succeeded, 1 a step failed, 2 wrong arguments.`
 
 const print = (text: string) => console.log(printableLines(text))
 

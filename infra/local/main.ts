@@ -18,7 +18,7 @@ Runs the whole gateway on this machine. PORT (default ${DEFAULT_PORT}) moves its
   --data DIR   keep all state in DIR, with DynamoDB Local. Without it, all state is lost at the end
   --verbose    write every log line to the error output
   --help, -h   this text
-Exit code: 0 stopped on request, 1 did not start or failed, 2 called wrongly.`
+Exit code: 0 stopped on request, 1 did not start or failed, 2 wrong arguments.`
 
 const OPTIONS = { ...TABLE_OPTION, data: { type: 'string' }, verbose: { type: 'boolean' } } as const
 

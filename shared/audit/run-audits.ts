@@ -92,9 +92,9 @@ const alertOwing = async (
     kind: 'client.owes',
     subject: clientId,
     message:
-      `Client ${clientId} has owed ${owedMinor} IDR since ${since}: more of its money went back than came in. ` +
-      'No settlement is made before new payments cover it. adjust-ledger writes down what it pays back by bank ' +
-      '(recovered), or what is given up (written_off).',
+      `Client ${clientId} has owed ${owedMinor} IDR since ${since}: refunds and disputes exceed its payments. ` +
+      'No settlement is made before new payments cover it. Record a repayment by bank with adjust-ledger --kind ' +
+      'recovered, or a write-off with --kind written_off.',
   })
   return { owesSince: since, owesToldAt: now }
 }

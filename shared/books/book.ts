@@ -15,18 +15,18 @@ const LOSS_TYPES: readonly string[] = [
 /** The figures in the order in which they are shown, each with what it is the sum of. */
 export const FIGURES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
-    PAYMENT_METHODS.map((method) => [`taken_in.${method}`, `gross of the ${method} payments that were posted`]),
+    PAYMENT_METHODS.map((method) => [`taken_in.${method}`, `gross of the posted ${method} payments`]),
   ),
   fees: "the provider's fees of all entries",
   markup: 'the markup of all entries',
-  taken_back: 'gross of refunds, chargebacks and reversals, less reversals that were voided',
-  given_back: 'gross of disputes that were won',
-  paid_out: 'net of the settlements that were marked paid, by settled_at',
+  taken_back: 'gross of refunds, chargebacks and reversals, less voided ones',
+  given_back: 'gross of won disputes',
+  paid_out: 'net of the paid settlements, by settled_at',
   ...Object.fromEntries(
     LOSS_TYPES.map((type) => [`loss.${type}`, `markup less the house's side of the ${type} entries`]),
   ),
   owed_to_clients: 'nets less payouts of the clients above zero, at the end of the period',
-  owed_by_clients: 'the same of the clients below zero',
+  owed_by_clients: 'nets less payouts of the clients below zero, at the end of the period',
   in_suspense: 'suspense side of the house journal, at the end of the period',
   at_provider: 'provider side of all entries, at the end of the period',
   at_bank: 'bank side of all entries less payouts, at the end of the period',

@@ -165,7 +165,7 @@ const alertBankChange = async (
     subject: clientId,
     message:
       `Request ${deps.invocation?.requestId ?? 'unknown'} changes the bank details of client ${clientId}. ` +
-      'Ask the merchant through a contact you already had whether this is right. list-audit shows whether it was done. ' +
+      'Ask the merchant through a contact that you already had. list-audit shows whether the change was made. ' +
       `Typed by the operator: from ${shown(bank)} to ${shown(to)}, as operator ${quoted(operator)}.`,
   })
   deps.log.info('client.bank_changed', { client_id: clientId })

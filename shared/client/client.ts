@@ -68,8 +68,8 @@ export const raisedParts = (client: Parted, number: number | undefined, now: Tim
   const current = ledgerPartsOf(client)
   if (number === undefined || number === current) return client.ledgerParts
   if (number < current) {
-    const reason = `can only grow: it is ${current}`
-    throw invalid(`ledger_parts ${reason}`, { ledger_parts: [reason] }, 'Payments stay in the part they were made in.')
+    const reason = `can only grow; it is ${current}`
+    throw invalid(`ledger_parts ${reason}`, { ledger_parts: [reason] }, 'A payment stays in its part.')
   }
   return { number, before: inForce(client, now), from: addMs(now, IN_FORCE_AFTER_MS) }
 }

@@ -184,11 +184,11 @@ export const paymentSearch = v.pipe(
   ),
   v.check(
     ({ amount_minor, client_id, day }) => amount_minor === undefined || (client_id !== undefined && day !== undefined),
-    'amount_minor needs client_id and day, the day the payment was made in Jakarta',
+    'amount_minor needs client_id and day, the day of the create in Jakarta',
   ),
   v.check(
     (asked) => asked.amount_minor !== undefined || AMOUNT_FILTERS.every((name) => asked[name] === undefined),
-    `${AMOUNT_FILTERS.join(', ')} go with amount_minor`,
+    `${AMOUNT_FILTERS.join(', ')} need amount_minor`,
   ),
-  v.check(({ amount_minor, page }) => amount_minor === undefined || page === 1, 'amount_minor has a cursor, no pages'),
+  v.check(({ amount_minor, page }) => amount_minor === undefined || page === 1, 'amount_minor takes cursor, not page'),
 )

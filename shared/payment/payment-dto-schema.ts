@@ -49,7 +49,7 @@ export const WebhookDataSchema = v.object({
     v.pipe(v.record(v.string(), v.unknown()), v.description('Your own data, unchanged, numbers digit for digit.')),
   ),
   created_at: time('When the payment was created.'),
-  paid_at: v.optional(time('When the customer paid. Only of a `succeeded` payment.')),
+  paid_at: v.optional(time('When the gateway recorded the success. Only for a `succeeded` payment.')),
 })
 
 /** Further fields of `data` in `payment.reversed` (design section 8). */

@@ -59,7 +59,7 @@ export const markSettlementPaid = async (
     if (outcome.refusedBy !== 'reference') continue
     throw new GatewayError('conflict', `bank_reference ${input.bankReference} has paid out another settlement`, {
       actionHint:
-        'Each transfer has a reference of its own: look it up at the bank. list-settlements shows whose it is.',
+        'Each transfer has its own reference: look it up at the bank. list-settlements shows which settlement has this one.',
     })
   }
   throw new GatewayError('conflict', 'this client is being audited right now; try again in a minute')
@@ -77,8 +77,8 @@ const waits = (deps: GateDeps, verdict: Partial<SettlementVerdict> = {}): Gatewa
   const why =
     state === 'inconclusive'
       ? 'the audit of this settlement was inconclusive and runs again'
-      : 'this settlement is audited a minute after it was recorded'
-  return invalid(why, undefined, `Repeat this at ${retryAt}.`, { retryAt })
+      : 'this settlement is not audited yet; the audit runs a minute after the record'
+  return invalid(why, undefined, `Repeat the same call at ${retryAt}.`, { retryAt })
 }
 
 const refusedBy = (differences: readonly Difference[], clientId: string): GatewayError => {
@@ -174,15 +174,15 @@ const assertConfirmed = (confirm: Confirm, echoed: Confirm): void => {
   if (wrong.length === 0) return
   if (Object.keys(confirm).length > 0) {
     throw invalid(
-      'this settlement needs a look before it is paid out',
+      'this settlement has figures to confirm before its payout',
       undefined,
-      'See get-settlement-statement and list-suspense. If all is right, repeat with "confirm" exactly as it is here.',
+      'Check them with get-settlement-statement and list-suspense. If they are right, repeat with "confirm" exactly as it is here.',
       { confirm },
     )
   }
   throw invalid(
-    'this settlement needs no such confirmation',
+    '"confirm" has figures that this settlement does not have',
     { confirm: wrong.map((name) => `${name}: there is nothing to confirm`) },
-    'Look at the settlement again, then repeat without "confirm".',
+    'Check the settlement again, then repeat without "confirm".',
   )
 }

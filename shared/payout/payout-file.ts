@@ -90,7 +90,7 @@ const reasonAgainst = async (
   ])
   if (client?.payoutHold !== undefined) return `payouts of this client are on hold: ${client.payoutHold}`
   if (verdict?.state !== 'audited') return 'not audited yet'
-  if (notAccepted(standing).length > 0) return 'the books of this client do not balance: audit-ledger lists why'
+  if (notAccepted(standing).length > 0) return 'the books of this client do not balance: see audit-ledger'
   const confirm = JSON.stringify(await toConfirm(deps, settlement, findings))
   return confirm === '{}' ? undefined : `mark-settlement-paid needs confirm ${confirm}`
 }

@@ -46,7 +46,7 @@ const assertSense = ({ kind, amountMinor, providerTransactionId }: AdjustmentInp
 /** A write-off can be recovered up to its amount. */
 const assertWritten = ({ amountMinor }: AdjustmentInput, { writtenOffMinor }: Window): void => {
   if (plus(writtenOffMinor, amountMinor) >= 0) return
-  const reason = `only ${writtenOffMinor} IDR of this client are written off`
+  const reason = `this client has only ${writtenOffMinor} IDR written off`
   throw invalid(`amount_minor: ${reason}`, { amount_minor: [reason] })
 }
 
@@ -90,15 +90,15 @@ const adjustedBefore = async (deps: RecordDeps, input: AdjustmentInput): Promise
     adjustment.amountMinor === input.amountMinor &&
     adjustment.providerTransactionId === input.providerTransactionId
   if (!isSame) {
-    throw new GatewayError('conflict', `reference ${reference} is an adjustment with other figures`, {
-      actionHint: 'Use another reference for another adjustment; list-audit with client_id shows what was adjusted.',
+    throw new GatewayError('conflict', `reference ${reference} belongs to an adjustment with other figures`, {
+      actionHint: 'Use another reference for another adjustment. list-audit with client_id shows the adjustments.',
     })
   }
   const entry = await findEntry(deps, { clientId }, adjustment)
   if (entry) return { adjustment, entry }
   // A transaction becomes visible item by item.
   throw new GatewayError('conflict', `adjustment ${reference} is being written right now; try again`, {
-    actionHint: 'If this answer stays the same, run audit-ledger: it names an entry that is missing.',
+    actionHint: 'If this answer repeats, run audit-ledger: it names the missing entry.',
   })
 }
 

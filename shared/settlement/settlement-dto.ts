@@ -26,14 +26,14 @@ export const toSettlementDto = (settlement: Settlement): SettlementDto => ({
 
 /** A settlement keeps the details of its recording, so only a new one has new details. */
 const NO_BANK_WARNING =
-  'no bank details: nothing says where to pay it out. Enter them with update-client; then mark-settlement-failed and recredit-settlement, and the next settlement has them.'
+  'no bank details: it cannot be paid out. Enter them with update-client. Then run mark-settlement-failed and recredit-settlement: the next settlement has the money and the details.'
 
 const warningOf = (settlement: Settlement, now: Timestamp): string | null => {
   if (settlement.bank === undefined) return NO_BANK_WARNING
   const until = bankIsNewUntil(settlement)
   return until === undefined || until <= now
     ? null
-    : `bank details were entered on ${settlement.bank.since ?? '?'}: until ${until} mark-settlement-paid wants confirm {"new_bank": true}.`
+    : `bank details were entered on ${settlement.bank.since ?? '?'}. Until ${until} mark-settlement-paid needs confirm {"new_bank": true}.`
 }
 
 /** A settlement as operators see it: the public object, its later state, and a warning about its payout. */

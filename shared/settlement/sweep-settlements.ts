@@ -45,8 +45,8 @@ export const alertUnpaidSettlements = async (deps: Pick<Deps, 'table' | 'alerts'
     kind: 'settlement.unpaid',
     subject: oldest.settlementId,
     message:
-      `${unpaid.length}${page.cursor ? ' or more' : ''} settlements were recorded three days ago or earlier and are ` +
-      `not paid out, the oldest on ${oldest.createdAt}: ${ids.join(', ')}. Their merchants wait for money; ` +
+      `${unpaid.length}${page.cursor ? ' or more' : ''} settlements recorded three days ago or earlier are ` +
+      `not paid out, the oldest on ${oldest.createdAt}: ${ids.join(', ')}. Pay them out: ` +
       'list-settlements --status recorded shows all.',
   })
   deps.log.info('settlement.unpaid', { settlements: unpaid.length })

@@ -50,7 +50,7 @@ export const movedMoney = (payment: NamedPayment, row: MovedBy, netMinor: Minor,
 const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown' }: Suspense): string => {
   const close = `run resolve-suspense --suspense_id ${suspenseId}`
   if (kind === 'money') {
-    return `The provider received ${amountMinor} IDR that no client is credited with (${cause}, payment ${paymentId}). Refund it or write it off, then ${close}.`
+    return `The provider received ${amountMinor} IDR that the gateway credits to no client (${cause}, payment ${paymentId}). Refund it in the provider's dashboard, which resolves the item. After a refund by bank or a write-off, ${close}.`
   }
   switch (cause) {
     case 'money_went_back':
@@ -62,7 +62,7 @@ const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'u
     case 'too_many_movements':
       return `Payment ${paymentId} has 50 movements, the maximum; a further row of ${amountMinor} IDR is not applied. Check the row, then ${close}.`
     case 'reversed_upstream':
-      return `A reversal or dispute of ${amountMinor} IDR is about money that no client is credited with (payment ${paymentId}). Ask the provider what it is, then ${close}.`
+      return `A reversal or dispute of ${amountMinor} IDR concerns money that the gateway credited to no client (payment ${paymentId}). Ask the provider about it, then ${close}.`
     case 'event_gone':
       return `The event ${suspenseId} of payment ${paymentId} is missing in the table, so its delivery was skipped. Inform the merchant, then ${close}.`
     default:

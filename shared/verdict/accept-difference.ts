@@ -7,7 +7,7 @@ import { type Difference, isExactly } from './difference.ts'
 
 const doesNotStand = () =>
   invalid(
-    'no such difference stands on this client',
+    'this client has no such open difference',
     { id: ['what, id, expected and found must be exactly as the last audit found them'] },
     'Run audit-ledger and repeat with the figures exactly as it shows them.',
   )

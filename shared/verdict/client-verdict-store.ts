@@ -119,6 +119,6 @@ export const alertDifferences = async (
     subject,
     message:
       `The books of ${subject} do not balance (differences: ${standing.length}). The first is ${first.what} of ` +
-      `${first.id}. Pay out nothing of it. audit-ledger lists those of a client.`,
+      `${first.id}. Pay out nothing to it. Run audit-ledger --client_id to list the differences of a client.`,
   })
 }

@@ -35,7 +35,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
     document: 'docs/reliability.md',
     run: async () => ({ text: requestsReport(await measureRequests()) }),
   },
-  start: { does: 'bytes and load time of every bundle beside a bare handler of the same clients', run: startReport },
+  start: { does: 'bytes and load time of every bundle, against a bare handler with its clients', run: startReport },
   growth: {
     does: 'lists, balance, settling, statements and audits at a hundred to thirty thousand payments',
     run: () => growthReport(),
@@ -45,9 +45,9 @@ const SUITES: Readonly<Record<string, Suite>> = {
     document: 'docs/operations.md',
     run: monthEndReport,
   },
-  floor: { does: 'requests over HTTP beside a program that makes only the unavoidable calls', run: floorReport },
+  floor: { does: 'requests over HTTP, against a program that makes only unavoidable calls', run: floorReport },
   walls: {
-    does: 'the highest rates that go on without a backlog, at one, ten and a hundred times the quota',
+    does: 'the highest rates without a growing backlog, at one, ten and a hundred times the quota',
     run: wallsReport,
   },
 }
@@ -58,9 +58,9 @@ Measures the gateway. Without a suite: \`units\`, and what the gateway costs idl
 ${Object.entries(SUITES)
   .map(([name, { does }]) => `  ${name.padEnd(12)} ${does}`)
   .join('\n')}
-  --write      puts it into its document (most: ${FIGURES}, costs: ${COSTS}) instead of printing it
+  --write      writes the figures into ${FIGURES} (costs: ${COSTS}) instead of printing them
   --help, -h   this text
-Exit code: 0 done, 1 something is slower than it may be, 2 called wrongly.`
+Exit code: 0 done, 1 something exceeds its limit, 2 wrong arguments.`
 
 const show = (text: string, document: string, write: boolean, suite?: string): void => {
   if (!write) return console.log(text)

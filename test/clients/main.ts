@@ -56,11 +56,11 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
 
 const USAGE = `npm run clients [-- python|typescript|orval|go …]
 
-Makes clients of docs/openapi.yaml by openapi-python-client, openapi-typescript, orval and oapi-codegen, and uses each,
-unedited, on a gateway of its own. Needs Python 3.11, npm and Go, and their registries; everything is made in a folder of
-the system's temporary directory, and removed.
+Generates clients from docs/openapi.yaml with openapi-python-client, openapi-typescript, orval and oapi-codegen, and uses
+each, unedited, on its own gateway. Needs Python 3.11, npm and Go with their registries. It works in a folder of the
+system's temporary directory, and removes it.
   --help, -h   this text
-Exit code: 0 all of them work, 1 one does not, 2 called wrongly.`
+Exit code: 0 all clients work, 1 one does not, 2 wrong arguments.`
 
 const run = async (command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<boolean> => {
   const child = spawn('bash', ['-c', command], { cwd, stdio: 'inherit', env: { ...process.env, ...env } })

@@ -16,15 +16,15 @@ import { runHistory } from './run-history.ts'
 
 const USAGE = `npm run histories [-- --seed N] [--count N] [--seconds N] [--mutant TEXT]
 
-Runs the gateway as npm start does, with callers side by side by HTTP and a SIGKILL every few seconds, and has what they
-saw judged for linearizability by Porcupine: by key, by payment, and by client's balance. Needs Go and, the first time,
-the Go module proxy; skipped where there is no Go. Everything else stays on this machine.
-  --seed N       draws what is done and when it is killed (default 1); how calls meet is the machine's to say
-  --count N      so many histories, each of the next seed (default 3)
+Runs the gateway as npm start does. Callers use it in parallel by HTTP, and a SIGKILL ends it every few seconds. Porcupine
+judges their answers for linearizability: by key, by payment, and by client's balance. Needs Go and, the first time, the
+Go module proxy; skipped without Go. Everything else stays on this machine.
+  --seed N       chooses the calls and the kills (default 1); the machine decides how calls interleave
+  --count N      number of histories, each with the next seed (default 3)
   --seconds N    how long the gateway of each runs under its callers (default 25)
-  --mutant TEXT  against a gateway that is broken by the one mutant with this text in its id (npm run mutants -- --list)
+  --mutant TEXT  breaks the gateway by the one mutant with this text in its id (npm run mutants -- --list)
   --help, -h     this text
-Exit code: 0 linearizable, or skipped, 1 refuted or not decided, 2 called wrongly.`
+Exit code: 0 linearizable, or skipped, 1 refuted or not decided, 2 wrong arguments.`
 
 const OPTIONS = {
   seed: { type: 'string', default: '1' },

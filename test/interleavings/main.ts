@@ -15,13 +15,13 @@ const MAX_WITHOUT = 1_500
 
 const USAGE = `npm run interleavings [-- --scenario NAME] [--schedules N]
 
-Runs the real code of two to four actions on one client, with its requests to the table let through one by one, in every
-order with at most two preemptions. Transactions become visible item by item. Every end is judged by the audit and by a
-recount. Then each guard is taken out, and a schedule that goes wrong must be found. Up to half an hour on two cores.
+Runs the real code of two to four actions on one client, in every order of their table requests with at most two
+preemptions. Transactions become visible item by item. Audit and recount judge each end. Then it removes each guard, and
+must find a schedule that goes wrong. It takes some minutes on two cores.
   --scenario NAME   only those with these words in their names, without the guards
-  --schedules N     so many of each scenario at most, by default ${MAX_SCHEDULES}
+  --schedules N     the most of each scenario (default ${MAX_SCHEDULES})
   --help, -h        this text
-Exit code: 0 no violation and every guard is found, 1 not so, 2 called wrongly.`
+Exit code: 0 no violation, and every guard is necessary, 1 otherwise, 2 wrong arguments.`
 
 const count = (value: number) => value.toLocaleString('en')
 

@@ -68,13 +68,13 @@ const explore = async ({ module, spec, config }: Model) => {
 
 const USAGE = `npm run models [-- --model NAME] [--trace]
 
-Visits every state of the protocols on paper (test/models), and each of them again without one of its guards after
-another: then what the guard is there for must be refuted. Needs Java 17 and, the first time, Maven Central: TLC is put
-into the system's temporary directory.
+TLC visits every state of the protocol models (test/models). Then it visits each model without one guard, and must refute
+the promise of that guard. Needs Java 17 and, the first time, Maven Central: TLC goes into the system's temporary
+directory.
   --model NAME   only this one: ${MODELS.map(({ name }) => name).join(', ')}
-  --trace        tells by which steps each twin goes wrong
+  --trace        prints the steps by which each twin goes wrong
   --help, -h     this text
-Exit code: 0 every model holds and every twin is refuted, 1 not so, or no Java, 2 called wrongly.`
+Exit code: 0 every model holds and every twin is refuted, 1 otherwise, or no Java, 2 wrong arguments.`
 
 const count = (value: number) => value.toLocaleString('en')
 

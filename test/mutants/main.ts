@@ -14,13 +14,13 @@ import { type Finding, reportOf, survived } from './report.ts'
 
 const USAGE = `npm run mutants -- [--only TEXT] [--sample N] [--list]
 
-Breaks the gateway in at most ${MOST} places, one at a time and in memory alone, and asks unit tests, tests of functions
-and integration tests, the most promising first, and then random histories, up to the first that fails.
-  --only TEXT  mutants with this text in their id, of all that there are
+Breaks the gateway in at most ${MOST} places, one at a time and only in memory. Then it runs unit, function and
+integration tests, the most promising first, and random histories, up to the first failure.
+  --only TEXT  all mutants with this text in their id
   --sample N   every Nth of them
-  --list       says which mutants there are, and asks nothing
+  --list       lists the mutants, and runs no test
   --help, -h   this text
-Exit code: 0 every mutant died, but for those of the list of exceptions; 1 not so; 2 called wrongly.`
+Exit code: 0 every mutant died, except the listed exceptions; 1 otherwise; 2 wrong arguments.`
 
 const OPTIONS = {
   only: { type: 'string' },

@@ -117,15 +117,15 @@ const live = async (rehearsal: Rehearsal, apiUrl: string, only: readonly Part[])
 const USAGE = `npm run rehearse [-- --keep] [--only PART,PART…]
 
 Deploys the stage dev by the real \`npm run deploy\` to MiniStack ${MINISTACK}, an emulator of AWS, walks payments through it
-over HTTPS, does what operators do, updates the stack, restores it, destroys it, and has every call of every function
-judged by the policy of its role. Takes some minutes and prints what was done, and what the emulator cannot do.
+over HTTPS, does what operators do, updates the stack, restores it, destroys it, and judges every call of every function
+by the policy of its role. It takes some minutes. It prints its steps, and what the emulator cannot do.
 Needs Linux on x86-64 with network namespaces of its own (root, or unprivileged user namespaces), Python 3.10 or newer,
 openssl and, the first time, PyPI: the emulator is installed into a virtual environment in the system's temporary
 directory. Nothing leaves the namespace.
-  --keep       keeps the directory with logs and verdicts, and says where it is
+  --keep       keeps the directory with logs and verdicts, and prints its path
   --only       the first deployment, a merchant, and these parts alone: ${PARTS.join(', ')}
   --help, -h   this text
-Exit code: 0 all went well, 1 something did not, 2 called wrongly.`
+Exit code: 0 all steps passed, 1 one did not, 2 wrong arguments.`
 
 /** The variable with the directory. It is set where the program runs a second time, inside the namespaces. */
 const INSIDE = 'REHEARSAL_DIRECTORY'

@@ -5,9 +5,9 @@ import { collectShapes, textOf, WRITTEN_BY } from './kept-shapes.ts'
 import { KINDS, kindOf } from './readers.ts'
 
 const USAGE = `npm run shapes [-- --write]   counts the shapes that this tree stores
-  --write     keeps an item of each, for later releases to read: test/releases/written-by/v<version of package.json>.jsonl
+  --write     stores an item of each, for later releases to read: test/releases/written-by/v<version of package.json>.jsonl
   --help, -h  this text
-Exit code: 0 done, 1 this version has its file already or a kind of item was not stored, 2 called wrongly.`
+Exit code: 0 done, 1 this version has its file already or a kind of item was not stored, 2 wrong arguments.`
 
 /** In so many, every kind of item is stored, and most of its shapes. */
 const SEEDS = Array.from({ length: 25 }, (_, at) => at + 1)

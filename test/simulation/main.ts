@@ -8,10 +8,10 @@ import { addTally, type Tally } from './world/world.ts'
 const USAGE = `npm run sim -- --seed N [--steps M] [--trace]                 replays one history
 npm run sim -- --seeds A..B [--steps M] [--jobs N]            runs many
   --steps M   operations of merchants, customers and operators in each history (default 36; of every 25th seed 180)
-  --trace     tells everything that happened
-  --jobs N    in so many processes (default: one for each core); the result is the same
+  --trace     prints everything that happened
+  --jobs N    number of processes (default: one for each core); the result is the same
   --help, -h  this text
-Exit code: 0 every history held, 1 one failed, 2 called wrongly.`
+Exit code: 0 every history passed, 1 one failed, 2 wrong arguments.`
 
 const OPTIONS = {
   seed: { type: 'string' },

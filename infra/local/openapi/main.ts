@@ -11,7 +11,7 @@ Records what a local gateway answers and prints the description of the API, as O
   --write      writes it to docs/openapi.yaml instead. Also writes its types to docs/examples, and the table of channels
                to docs/merchants/payments.md
   --help, -h   this text
-Exit code: 0 done, 2 called wrongly.`
+Exit code: 0 done, 2 wrong arguments.`
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
   const { write } = readOptions(argv, { write: { type: 'boolean' } } as const)

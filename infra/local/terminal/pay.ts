@@ -14,7 +14,7 @@ Acts as the customer at the provider simulator of the running gateway (npm start
   --amount N       the amount to reverse, in IDR. Default: the whole amount
   --help, -h       this text
 PORT is the gateway's port (default 3000). npm run watch shows what happens next.
-Exit code: 0 done, 1 refused or no gateway runs, 2 called wrongly.`
+Exit code: 0 done, 1 refused or no gateway runs, 2 wrong arguments.`
 
 const OPTIONS = {
   fail: { type: 'boolean' },

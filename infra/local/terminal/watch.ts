@@ -11,7 +11,7 @@ Shows the activity of the running gateway (npm start), line by line: payments, e
 settlements, and failures. It starts with the past activity, and ends with the gateway or with Ctrl-C.
 Coloured on a terminal, unless NO_COLOR is set. PORT is the gateway's port (default 3000).
   --help, -h   this text
-Exit code: 0 the gateway ended or Ctrl-C, 1 no gateway runs, 2 called wrongly.`
+Exit code: 0 the gateway ended or Ctrl-C, 1 no gateway runs, 2 wrong arguments.`
 
 const STYLES = { good: 'green', bad: 'red', plain: 'reset' } as const satisfies Record<ShownLine['tone'], string>
 const SUBJECT_WIDTH = 10

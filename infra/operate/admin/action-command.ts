@@ -106,10 +106,10 @@ export const defineAction = (
   for (const field of fields) command.addOption(optionOf(field, takes(field), fields))
   command
     .optionsGroup('Options:')
-    .option('--stage <name>', 'local (the default) on this machine, else one on AWS, with your credentials', once)
-    .option('--json', 'prints the answer as JSON, with the fields that a table leaves out')
-  if (input) command.option('--payload <json>', 'the whole input at once, instead of fields', payloadFrom)
-  if (takesFile) command.option('--file <file>', 'a CSV file with a line for each call, columns named as fields', once)
+    .option('--stage <name>', 'local (the default) is this machine; any other is on AWS, with your credentials', once)
+    .option('--json', 'prints the answer as JSON, with all fields')
+  if (input) command.option('--payload <json>', 'the whole input as JSON, instead of fields', payloadFrom)
+  if (takesFile) command.option('--file <file>', 'a CSV file: each line is one call, each column one field', once)
   if (isPaged) command.option('--all', 'repeats until nothing is left, and prints the sums')
   const rules = input ? rulesOf(input).map((rule) => `\nTogether: ${rule}.`) : []
   command.addHelpText('after', rules.join('')).action(() => {

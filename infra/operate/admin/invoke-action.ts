@@ -68,7 +68,7 @@ const explained = (error: unknown, { trigger }: FunctionSpec, name: string, endp
   if (message.includes('ECONNREFUSED')) return `nothing listens at ${endpoint ?? 'AWS'}; start the gateway: npm start`
   if (kind === 'AccessDeniedException') {
     const duty = trigger.kind === 'operator' ? trigger.duty : 'deploy'
-    return `you may not invoke ${name}: it takes the duty ${duty} (docs/operations.md, "Who may do what")`
+    return `you may not invoke ${name}: it needs the duty ${duty} (docs/operations.md, "Who may do what")`
   }
   if (kind !== 'ResourceNotFoundException') return `${name} could not be invoked: ${kind}: ${message}`
   return `there is no function ${name}${endpoint === undefined ? ' in this account and region' : ''}`

@@ -11,7 +11,7 @@ import { runFile } from './run-file.ts'
 
 export type AdminIo = Output & { readonly env: NodeJS.ProcessEnv }
 
-/** 0: done. 1: refused, or failed. 2: called wrongly. */
+/** 0: done. 1: refused, or failed. 2: wrong arguments. */
 export type ExitCode = 0 | 1 | 2
 
 /** The answer of an operator action. Scheduled work answers its summary without this envelope. */
@@ -38,8 +38,8 @@ const report = (io: AdminIo, action: string, json: boolean, answer: unknown): Ex
     io.out(body.csv.trimEnd())
     for (const { settlement_id: id, reason } of body.left_out ?? []) io.err(printable(`Left out: ${id}: ${reason}`))
   } else io.out(json ? asJson : renderReply(action, body))
-  if (!json && v.is(Resumable, body)) io.err(printable(`There is more: --cursor ${body.cursor}`))
-  if (!json && v.is(Further, body)) io.err('There is more: --all repeats the action until nothing is left')
+  if (!json && v.is(Resumable, body)) io.err(printable(`More is left: continue with --cursor ${body.cursor}`))
+  if (!json && v.is(Further, body)) io.err('More is left: --all repeats the action until nothing is left')
   return 0
 }
 
@@ -89,12 +89,12 @@ const askOn = async (spec: FunctionSpec, asked: Asked, io: AdminIo): Promise<unk
   let payload = asked.payload
   for (let run = 0; run < MAX_RUNS; run++) {
     const answer = await invokeAction(spec, { ...asked, payload }, io.env).catch((error: unknown) => {
-      io.err(`${sums.count} were begun before; run the same command again to continue`)
+      io.err(`${sums.count} rounds began before; run the same command again to continue`)
       throw error
     })
     const counted = v.safeParse(Counted, answer)
     if (!counted.success) {
-      if (sums.count > 0) io.err(`${sums.count} were begun before; run the same command again to continue`)
+      if (sums.count > 0) io.err(`${sums.count} rounds began before; run the same command again to continue`)
       return answer
     }
     const { count, passed_over: passedOver, next } = counted.output.body
@@ -103,7 +103,7 @@ const askOn = async (spec: FunctionSpec, asked: Asked, io: AdminIo): Promise<unk
     if (next === undefined) return { status: 200, body: sums }
     payload = { ...asked.payload, cursor: next }
   }
-  throw new InvocationFailed(`${sums.count} were begun in ${MAX_RUNS} runs; run the same command again to continue`)
+  throw new InvocationFailed(`${sums.count} rounds began in ${MAX_RUNS} runs; run the same command again to continue`)
 }
 
 const headingOf = ({ trigger }: FunctionSpec): string =>
@@ -127,7 +127,7 @@ const emptyProgram = (io: AdminIo): Command =>
     .configureHelp({ subcommandTerm: (action) => action.name(), optionDescription: ({ description }) => description })
     .configureOutput({ writeOut: (text) => io.out(text.trimEnd()), writeErr: (text) => io.err(text.trimEnd()) })
     .addHelpText('after', ENVIRONMENT)
-    .addHelpText('afterAll', '\nExit code: 0 done, 1 refused or failed, 2 called wrongly.')
+    .addHelpText('afterAll', '\nExit code: 0 done, 1 refused or failed, 2 wrong arguments.')
 
 /** Accepts `--bank-reference` for `--bank_reference`. An unknown flag stays as typed, for the error message. */
 const underscored = (program: Command, argument: string): string => {

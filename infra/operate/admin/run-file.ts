@@ -28,8 +28,7 @@ const fieldsIn = (head: readonly string[], fields: readonly Field[]): readonly F
   const named = head.map((name) => fields.find((field) => field.name === name))
   const unknown = head.filter((_, at) => named[at] === undefined)
   const names = fields.map(({ name }) => name).join(', ')
-  if (unknown.length > 0)
-    throw new UsageError(`the file has columns that are no fields: ${unknown.join(', ')}; the fields are ${names}`)
+  if (unknown.length > 0) throw new UsageError(`the file has unknown columns: ${unknown.join(', ')}; use ${names}`)
   if (new Set(head).size < head.length) throw new UsageError('the file has a column twice')
   const missing = fields.filter(({ name, required }) => required && name !== 'operator' && !head.includes(name))
   if (missing.length > 0)
@@ -40,7 +39,7 @@ const fieldsIn = (head: readonly string[], fields: readonly Field[]): readonly F
 /** The call of a line. Each cell is converted to its field's type; an empty cell leaves its field out. */
 const lineFrom = (number: number, cells: readonly string[], columns: readonly Field[], common: Payload): Line => {
   if (cells.length !== columns.length) {
-    throw new UsageError(`line ${number} has ${cells.length} cells and not ${columns.length}`)
+    throw new UsageError(`line ${number} has ${cells.length} cells instead of ${columns.length}`)
   }
   let payload = common
   for (const [at, field] of columns.entries()) {
@@ -60,10 +59,10 @@ const lineFrom = (number: number, cells: readonly string[], columns: readonly Fi
 /** Reads every line of the file before the first call, so a wrong file changes nothing. */
 const linesOf = (path: string, fields: readonly Field[], common: Payload): readonly Line[] => {
   const rows = parseCsv(textOf(path))
-  if (rows === undefined) throw new UsageError(`${path} is no CSV with commas: a quote is misplaced`)
+  if (rows === undefined) throw new UsageError(`${path} is not CSV with commas: a quote is misplaced`)
   const [head = [], ...others] = rows
   const columns = fieldsIn(head, fields)
-  if (others.length === 0) throw new UsageError(`${path} has no lines below its columns`)
+  if (others.length === 0) throw new UsageError(`${path} has no line after its column names`)
   if (others.length > MAX_LINES) throw new UsageError(`${path} has more than ${MAX_LINES} lines`)
   return others.map((cells, at) => lineFrom(at + 2, cells, columns, common))
 }

@@ -25,7 +25,7 @@ export const checkSettings = (stage: DeployedStage, nowMs = Date.now()): readonl
   const hasFront = front === 'cloudfront'
   const certificate = originCertificate
     ? originCertificateProblems(originCertificate, nowMs)
-    : ['the origin cannot tell the front from others before a function runs']
+    : ['no origin certificate: other callers reach the functions, which refuse them']
   const lacks: readonly Lack[] = [
     [
       settings.defaultReturnUrl === PLACEHOLDER_RETURN_URL,

@@ -31,15 +31,15 @@ const OPTIONS = {
 
 const DEPLOY_HELP = `npm run deploy -- --stage NAME [--check | --init] [flags of cdk deploy]
 
-Checks first what cdk deploy would report too late, one line each, and starts cdk deploy if nothing is missing.
-  --stage NAME   prod, dev, or one of your own; all of its stacks
+Checks what a deployment needs, in one line each. If nothing is missing, it runs cdk deploy.
+  --stage NAME   prod, dev, or your own stage; deploys all of its stacks
   --check        only check
-  --init         for a first deployment: list the quotas to request, make what is missing, deploy, and list the manual
+  --init         for a first deployment: lists the quotas to request, creates what is missing, deploys, and lists the manual
                  steps. After those, run it again: it runs the rare schedules and the doctor
   --help, -h     this text
-Account and region are those of AWS_PROFILE and AWS_REGION. Only these flags are passed to cdk deploy:
+AWS_PROFILE and AWS_REGION choose account and region. cdk deploy gets only these flags:
   --${Object.keys(PASSED_ON).join(' --')}
-Exit code: 0 done, 1 something is missing, 2 called wrongly, otherwise the code of cdk, or of the doctor.`
+Exit code: 0 done, 1 something is missing, 2 wrong arguments, otherwise the code of cdk or the doctor.`
 
 /** Splits our own flags from those of `cdk deploy`. Throws `UsageError` on everything else. */
 export const parseDeployCommand = (argv: readonly string[]) => {
@@ -71,10 +71,10 @@ export const runCdk: DeployIo['runCdk'] = (args, env) =>
   })
 
 const leftToDo = ({ settings: { name }, domain, alarmRecipients }: DeployedStage): string => {
-  const domainLeft = domain && `name the servers of zone ${domain.zone.id} at the registrar of ${domain.zone.name}`
+  const domainLeft = domain && `enter the servers of zone ${domain.zone.id} at the registrar of ${domain.zone.name}`
   const left = [
     ...(domainLeft ? [domainLeft] : []),
-    `in the provider's dashboard make a key, enter the callback URL, copy its token; put them into the secrets ${providerSecretName(name)} and ${callbackSecretName(name)}`,
+    `in the provider's dashboard make a key, enter the callback URL, copy its token; put both into the secrets ${providerSecretName(name)} and ${callbackSecretName(name)}`,
     ...(alarmRecipients.length > 0 ? [`have ${alarmRecipients.join(', ')} confirm each subscription`] : []),
     `then run the rare schedules and the doctor: npm run deploy -- --stage ${name} --init`,
   ]

@@ -35,7 +35,7 @@ export const checkRoutes = async (apiUrl: string, stage: string): Promise<readon
     const todo = 'read the log of its function'
     return said === answers ? [] : [wrong(`route ${method} ${path}`, `${said}, not ${answers}`, todo)]
   })
-  return orOk(found.flat(), 'routes', `all ${ROUTES.length} are answered by functions that work`)
+  return orOk(found.flat(), 'routes', `functions answer all ${ROUTES.length}`)
 }
 
 const orOk = (findings: readonly Finding[], what: string, detail: string): readonly Finding[] =>
@@ -59,7 +59,7 @@ export const checkOperatorFunctions: OfStage = async (lambda, stage) => {
   })
   const todo = 'read its log; roll the release back'
   const problems = found.flat().map((problem) => wrong('operator function', problem, todo))
-  return orOk(problems, 'operator functions', `all ${names.length} can work`)
+  return orOk(problems, 'operator functions', `all ${names.length} work`)
 }
 
 /**
@@ -82,7 +82,7 @@ export const checkConcurrency: OfStage = async (lambda, stage) => {
       return wrong(what, detail, 'docs/operations.md, section 7, step 8')
     })
   })
-  return orOk(found.flat(), 'functions', 'all may run as often as the stage says')
+  return orOk(found.flat(), 'functions', 'all have the reserved concurrency of the stage')
 }
 
 /** Whether workers read the queues, with the right settings. CloudFormation compares no event sources. */
@@ -118,7 +118,7 @@ export const checkEventSources: OfStage = async (lambda, stage) => {
 
 const queueNameOf = ({ EventSourceArn }: aws.EventSourceMappingConfiguration) => EventSourceArn?.split(':').at(-1)
 
-const REMEDY = 'make it as infra/stack/triggers/event-sources.ts says'
+const REMEDY = 'restore the setting in infra/stack/triggers/event-sources.ts'
 
 type Setting = string | number | undefined
 

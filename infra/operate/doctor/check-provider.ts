@@ -105,7 +105,7 @@ const keyFinding = (what: string, answer: Answer<unknown>): Finding => {
   if (answer.kind !== 'unanswered') return ok(what, 'accepted')
   return answer.reason === 'misconfigured'
     ? wrong(what, 'refused', 'give the key read permission in the dashboard, or put the right key into the secret')
-    : unclear(what, answer.reason, 'look at the status page of the provider and try again')
+    : unclear(what, answer.reason, 'read the status page of the provider and try again')
 }
 
 /** A callback of an unknown kind. The gateway reads it and ignores it, before any call or write. */
@@ -151,6 +151,6 @@ const tokenFinding = (what: string, answer: ApiAnswer): Finding => {
   const todo =
     answer.status === 401
       ? 'a function reads a changed secret a minute later: wait and try again'
-      : 'look into the log of receive-provider-callback'
+      : 'read the log of receive-provider-callback'
   return wrong(what, `answered ${answer.status}`, todo)
 }

@@ -8,12 +8,12 @@ import { examineStage } from './examine-stage.ts'
 
 const USAGE = `npm run doctor -- --stage NAME [--json]
 
-Looks at a deployed stage from outside: whether what is deployed can work, and, by CloudFormation's drift detection,
-whether it is still what was deployed. Takes some minutes. Changes nothing; prints no secret.
-  --stage NAME   prod, dev, or one of your own
+Checks a deployed stage from outside: whether it works, and whether a person changed it since the deployment
+(CloudFormation's drift detection). It takes some minutes, changes nothing and prints no secret.
+  --stage NAME   prod, dev, or your own stage
   --json         prints the findings as JSON
   --help, -h     this text
-Exit code: 0 nothing is wrong, 1 something is, 2 called wrongly, 3 nothing is wrong but something could not be looked at.`
+Exit code: 0 nothing is wrong, 1 something is wrong, 2 wrong arguments, 3 nothing is wrong but a check was not possible.`
 
 const OPTIONS = { stage: { type: 'string' }, json: { type: 'boolean' } } as const
 

@@ -15,20 +15,20 @@ import { followedName, listeningSecret, postEvent } from './post-event.ts'
 
 const USAGE = `npm run listen -- --stage NAME --forward URL [--since TIME]
 
-Follows the events of a merchant, in any stage, and posts each to a server on this machine as a webhook: the same bytes,
-signed anew. It prints the signing secret. The secret stays the same for a key.
+Reads the events of a merchant in any stage, and posts each to a server on this machine as a webhook: the same bytes,
+with a new signature. It prints the signing secret, which depends only on the key.
   --stage NAME    local (npm start), prod, dev, or one of your own
   --forward URL   where your server listens: http://127.0.0.1:4000/hooks
   --since TIME    begins with the events since then (2026-11-23T00:00:00Z, 90 days ago at most)
   --help, -h      this text
-Without --since it continues where the last run for this key and URL ended; the first run begins with what happens now.
-An event that your server answers with an error is not posted again; --since brings it again.
+Without --since it continues where the last run for this key and URL ended. The first run begins with new events.
+If your server answers an error, the event is not posted again; --since repeats it.
 
 Environment:
   GATEWAY_API_KEY          the merchant's key; without it the key is read from the standard input. A read_only key is enough
   PORT                     of the local gateway (default 3000)
   AWS_REGION, AWS_PROFILE  the region of a stage without a domain, and your credentials
-Exit code: 0 stopped by Ctrl-C or after a day, 1 refused or not reached, 2 called wrongly.`
+Exit code: 0 stopped by Ctrl-C or after a day, 1 refused or not reached, 2 wrong arguments.`
 
 const OPTIONS = { stage: { type: 'string' }, forward: { type: 'string' }, since: { type: 'string' } } as const
 

@@ -17,12 +17,12 @@ import { missingSettings, type Wanted } from './missing-settings.ts'
 const USAGE = `npm run restore -- --stage NAME (--at TIME | --backup ARN | --finish)
 
 Restores the table of a closed stage as its next generation. The table in use stays as it is.
-  --at TIME      the table in use as it was at that time, RFC 3339, at most 35 days ago
-  --backup ARN   a backup of DynamoDB, in this region
-  --finish       restores nothing: gives the table of the stage's file what a restore does not carry
+  --at TIME      restores the table in use to this time (RFC 3339, at most 35 days ago)
+  --backup ARN   restores a backup of DynamoDB in this region
+  --finish       restores nothing: sets on the stage's table what a restore omits (protection, TTL, tags)
   --help, -h     this text
 Run the same command again to continue after a failure.
-Exit code: 0 done, 1 not done, 2 called wrongly.`
+Exit code: 0 done, 1 not done, 2 wrong arguments.`
 
 const OPTIONS = {
   stage: { type: 'string' },
@@ -108,9 +108,9 @@ const restore = async (client: aws.DynamoDBClient, stage: DeployedStage, source:
   const summary = there?.Table?.RestoreSummary
   if (there && isFromElsewhere(summary, source)) {
     const from = summary?.SourceBackupArn ?? summary?.RestoreDateTime?.toISOString() ?? 'nothing'
-    return `${wanted.TableName} is there, restored from ${from}: ask for that, or delete the table if nothing uses it`
+    return `${wanted.TableName} exists, restored from ${from}: give that source, or delete the table if nothing uses it`
   }
-  if (there) say(`${wanted.TableName} is there: going on with it`)
+  if (there) say(`${wanted.TableName} exists: continuing with it`)
   else await begin(wanted, source)
   await complete(wanted, sleep)
   const file = `${stage.settings.name}’s file`

@@ -9,9 +9,9 @@ import { resolveStack } from './resolve-stack.ts'
 
 const USAGE = `npm run trace -- <function> [cdk.out of its deployment] < stack.txt
 
-Rewrites the error_stack of a deployed function's log line: places in the source instead of in the bundle. The directory
-is the cdk.out of that very deployment (cdk.out when not given); another version's map names wrong lines.
-Exit code: 0 done, 1 there is no map for the function, 2 called wrongly.`
+Translates the error_stack of a deployed function's log line: lines of the source instead of lines of the bundle. The
+directory is the cdk.out of the same deployment (default: cdk.out). The map of another version names wrong lines.
+Exit code: 0 done, 1 the function has no map, 2 wrong arguments.`
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async ([name, directory = 'cdk.out', ...more]) => {
   if (name === undefined) throw new UsageError('name the function whose stack it is')

@@ -85,12 +85,12 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
   const settled = paidAt === undefined ? END_OF_TIME : addMs(begunAt(payment), -DAY_MS)
   const spans = [
     ['created_at', createdAt, '', soon, 'a past time'],
-    ['transitions', endedAt, early, soon, 'in order, and not to come'],
+    ['transitions', endedAt, early, soon, 'in order, and not in the future'],
     ['expires_at', expiresAt, createdAt, addMs(createdAt, LONGEST_EXPIRY_MS), 'within a year of its creation'],
     ['cancel_requested_at', cancelRequestedAt, early, ended, 'while it was pending'],
     ['expiry_started_at', expiryStartedAt, expired, ended, 'past its time, while it was pending'],
-    ['provider_settled_at', providerSettledAt, settled, addMs(now, DAY_MS), 'after it was paid, and not to come'],
-    ['final_fee', finalFee?.at, paid, soon, 'after it was paid, and not to come'],
+    ['provider_settled_at', providerSettledAt, settled, addMs(now, DAY_MS), 'after it was paid, and not in the future'],
+    ['final_fee', finalFee?.at, paid, soon, 'after it was paid, and not in the future'],
     ['due_at', dueAt, early, lastCheckOf(payment, now), 'by its expiry'],
   ] as const
   return spans.flatMap(([name, time, from, to, rule]) =>

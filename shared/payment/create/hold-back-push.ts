@@ -77,18 +77,18 @@ export const holdBackPush = async (
   { lifetimeMs }: Push,
 ): Promise<Overtaken | undefined> => {
   if (creating.rememberedProviderPaymentIds) {
-    throw createFailed('money of a push was announced and is being looked at; retry with the same Idempotency-Key')
+    throw createFailed('the provider reports money for an earlier push; retry with the same Idempotency-Key')
   }
   const pushes = creating.providerAttempts.filter(mayBeSent)
   const last = pushes.at(-1)
   if (last && deps.now() < addMs(endOfCall(last), lifetimeMs)) {
-    throw createFailed('the push sent to the customer may still be answered; retry with the same Idempotency-Key')
+    throw createFailed('the customer may still answer the earlier push; retry with the same Idempotency-Key')
   }
   for (const { number } of pushes.toReversed()) {
     for (const row of await rowsOf(deps, referenceOf(creating.paymentId, number))) {
       const verdict = await verdictOn(deps, creating, row)
       if (verdict === 'undecided') {
-        throw createFailed('a push is known to the provider and not decided yet; retry with the same Idempotency-Key')
+        throw createFailed('the provider has not decided an earlier push yet; retry with the same Idempotency-Key')
       }
       if (verdict !== 'no_money') return verdict
     }

@@ -31,14 +31,14 @@ export const refreshPayment = async (
   const unanswered = outcomes.find((outcome) => outcome.kind === 'unanswered')
   if (unanswered) {
     throw providerFailure(unanswered, `the payment is unchanged (${unanswered.reason})`, {
-      actionHint: 'Try again; if it stays like this, check the provider secret and the provider status page.',
+      actionHint: 'Try again. If it fails again, check the provider secret and the status page of the provider.',
     })
   }
   const refreshed = await findAnyPayment(deps, id)
   if (refreshed.status === 'pending' && outcomes.some(({ kind }) => kind === 'not_shown')) {
     await markDueNow(deps, refreshed.paymentId, deps.now())
     throw new GatewayError('server_error', 'the provider reports the payment as paid but does not show the money yet', {
-      actionHint: 'Nothing: the payment is looked at again within a minute.',
+      actionHint: 'No action is needed: the gateway checks the payment again within a minute.',
     })
   }
   if (refreshed.status !== payment.status) {

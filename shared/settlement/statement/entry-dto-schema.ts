@@ -14,7 +14,7 @@ export const EntryDtoSchema = v.object({
     v.pipe(
       v.string(),
       v.uuid(),
-      v.description('Only of a `recredit`: the failed settlement whose sums it credits again.'),
+      v.description('Only for a `recredit`: the failed settlement whose sums it credits again.'),
     ),
   ),
   settlement_id: v.pipe(
@@ -24,7 +24,7 @@ export const EntryDtoSchema = v.object({
   external_reference: v.optional(v.string()),
   method: v.optional(v.picklist(PAYMENT_METHODS)),
   channel_code: v.optional(v.string()),
-  paid_at: v.optional(time('When the customer paid.')),
+  paid_at: v.optional(time('When the payment succeeded.')),
   posted_at: time('When the entry was written.'),
   notional_minor: amount('The amount that customers paid, or got back if it is negative. Adjustments have one too.'),
   xendit_fee_minor: amount("The provider's actual fee."),

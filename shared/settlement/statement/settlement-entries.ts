@@ -68,7 +68,7 @@ const positionIn = (
   // DynamoDB refuses a start outside the queried span with its own error.
   if (position?.of !== of || position.eligible_at < span.start || position.eligible_at >= span.end) {
     const reason = 'must be the cursor of an earlier page of this list'
-    throw invalid(`${field}: ${reason}`, { [field]: [reason] }, 'Leave it out to begin with the first page.')
+    throw invalid(`${field}: ${reason}`, { [field]: [reason] }, 'Omit it to begin with the first page.')
   }
   return { eligibleAt: position.eligible_at, entryId: position.id }
 }

@@ -36,9 +36,9 @@ const alertOf = ({ clientId, endpointId }: Delivery, abandoned: readonly Deliver
     subject: endpointId,
     message:
       `To endpoint ${endpointId} of client ${clientId}, abandoned after their last attempt: ${abandoned.length} ` +
-      `${abandoned.length === 1 ? 'delivery' : 'deliveries'}: ${named.join(', ')}${rest}. The merchant does not know of these events. All of them: ` +
-      `list-deliveries {"client_id": "${clientId}", "endpoint_id": "${endpointId}", "status": "abandoned"}; ` +
-      'redeliver by endpoint_id and since sends them again.',
+      `${abandoned.length === 1 ? 'delivery' : 'deliveries'}: ${named.join(', ')}${rest}. The merchant does not know of these events. List them all with ` +
+      `list-deliveries --client_id ${clientId} --endpoint_id ${endpointId} --status abandoned. ` +
+      'When the endpoint works, run redeliver with its endpoint_id and since.',
   }
 }
 

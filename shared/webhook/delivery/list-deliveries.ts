@@ -81,7 +81,7 @@ const newestDeliveries = async (
   const depth = firstOfPage(page) + page.perPage
   const { keys, complete } = await newestKeys(deps, owners, { status, count: Math.min(depth, MAX_DEPTH), maxLooked })
   if (depth > MAX_DEPTH && keys.length >= MAX_DEPTH) {
-    const hint = `The last page is ${Math.floor(MAX_DEPTH / page.perPage)}. Older ones: by event_id.`
+    const hint = `The last page is ${Math.floor(MAX_DEPTH / page.perPage)}. Find an older delivery by its event_id.`
     throw tooFar(`only the newest ${MAX_DEPTH} deliveries can be listed`, hint)
   }
   return { deliveries: await findDeliveries(deps, idsOf(keys.slice(firstOfPage(page), depth))), complete }
@@ -127,8 +127,8 @@ const newestKeys = async (deps: StoreDeps, owners: readonly EndpointId[], wanted
   if (status === 'succeeded') {
     const { found, complete } = await lookFor(deps, owners, wanted)
     if (complete) return { keys: found, complete }
-    const hint = 'Succeeded ones further back: with endpoint_id, without status, or by event_id.'
-    throw tooFar(`only the newest ${maxLooked} deliveries are looked through`, hint)
+    const hint = 'Find an older one with endpoint_id, without status, or by its event_id.'
+    throw tooFar(`only the newest ${maxLooked} deliveries are searched`, hint)
   }
   const keys = await listedKeys(deps, owners, status, count)
   if (status !== 'scheduled') return { keys, complete: true }

@@ -43,7 +43,7 @@ export const redeliverTarget = ({
   }
   if (deliveryId !== undefined && Object.values(toEndpoint).every((field) => field === undefined)) return { deliveryId }
   const reason = 'give delivery_id alone, or endpoint_id and since'
-  throw invalid(`body: ${reason}`, { body: [reason] }, 'status and cursor go with endpoint_id and since.')
+  throw invalid(`body: ${reason}`, { body: [reason] }, 'Use status and cursor only with endpoint_id and since.')
 }
 
 /** An optional field; null counts as absent (design section 5). */

@@ -72,7 +72,7 @@ const begin = async (deps: RoundDeps, delivery: Delivery, endpoint: Endpoint, wr
   }
   if (begun !== 'no round left') return begun
   const hint = 'Correct the endpoint, and redeliver after 00:00 UTC.'
-  throw invalid(`${ROUNDS_A_DAY} rounds of the delivery were begun today`, undefined, hint)
+  throw invalid(`${ROUNDS_A_DAY} rounds of the delivery began today`, undefined, hint)
 }
 
 /** Throws 404 for an endpoint the client never had, and 422 for one that is disabled or deleted. */

@@ -86,6 +86,6 @@ const write = async (deps: RecordDeps, record: Parameters<typeof recordChange>[1
   const { applied } = await recordChange(deps, record, steps)
   if (applied) return
   throw new GatewayError('conflict', 'another operator changed the endpoint at the same time', {
-    actionHint: 'Look at it with list-endpoints and try again.',
+    actionHint: 'Check it with list-endpoints and try again.',
   })
 }

@@ -162,7 +162,7 @@ describe('find-payments by amount and day', () => {
     // A read returns a hundred payments. The first read has 99 of this amount.
     expect([first.ids.length, rest.ids.length]).toStrictEqual([199, 30])
     expect(new Set([...first.ids, ...rest.ids])).toStrictEqual(made)
-    const field_errors = { cursor: ['must be the cursor of the run before'] }
+    const field_errors = { cursor: ['must be the cursor of the previous run'] }
     for (const wrong of [{ cursor: 'x' }, { cursor: first.cursor, day: '2026-11-23' }]) {
       expect((await invokeAdmin(findPayments, deps, { ...search, ...wrong })).body).toMatchObject({ field_errors })
     }
@@ -181,10 +181,10 @@ it.each<[object, 422 | 404, string]>([
   [{ payment_destination: 'https://pay.example/1' }, 422, LINK],
   [{ payment_destination: '00020101021226QRIS' }, 422, LINK],
   [{ payment_request_id: 'a', provider_payment_id: 'b' }, 422, ONE_OF],
-  [{ amount_minor: 1 }, 422, 'amount_minor needs client_id and day, the day the payment was made in Jakarta'],
-  [{ payment_destination: '1', day: '2026-11-22' }, 422, 'day, status, method, cursor go with amount_minor'],
+  [{ amount_minor: 1 }, 422, 'amount_minor needs client_id and day, the day of the create in Jakarta'],
+  [{ payment_destination: '1', day: '2026-11-22' }, 422, 'day, status, method, cursor need amount_minor'],
   [{ ...stranger, amount_minor: 1, day: '2026-11-31' }, 422, 'day'],
-  [{ ...stranger, amount_minor: 1, day: '2026-11-22', page: 2 }, 422, 'amount_minor has a cursor, no pages'],
+  [{ ...stranger, amount_minor: 1, day: '2026-11-22', page: 2 }, 422, 'amount_minor takes cursor, not page'],
   [{ ...stranger, amount_minor: 1, day: '2026-11-22' }, 404, 'client not found'],
   [{ ...stranger, external_reference: 'a' }, 404, 'client not found'],
 ])('find-payments refuses %j with %i: %s', async (payload, status, message) => {

@@ -92,7 +92,7 @@ describe('update-client (design section 7)', () => {
 
   it.each([
     [{}, { message: 'body: name a field to change' }],
-    [{ name: 'Other', ledger_parts: 4 }, { field_errors: { ledger_parts: ['can only grow: it is 8'] } }],
+    [{ name: 'Other', ledger_parts: 4 }, { field_errors: { ledger_parts: ['can only grow; it is 8'] } }],
     [{ name: 'Other', ledger_parts: 0 }, { field_errors: { ledger_parts: ['must be at least 1'] } }],
     [{ name: 'Other', ledger_parts: 17 }, { field_errors: { ledger_parts: ['must be at most 16'] } }],
     [{ name: 'Other', ledger_parts: 8.5 }, { field_errors: { ledger_parts: ['must be an integer'] } }],
@@ -114,7 +114,7 @@ describe('update-client (design section 7)', () => {
 
     const answer = await change({ ledger_parts: 2 }, overtaken)
 
-    expect(answer).toMatchObject({ status: 422, body: { message: 'ledger_parts can only grow: it is 8' } })
+    expect(answer).toMatchObject({ status: 422, body: { message: 'ledger_parts can only grow; it is 8' } })
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
   })
 

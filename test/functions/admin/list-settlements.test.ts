@@ -88,7 +88,7 @@ describe('list-settlements --status recorded --format csv', () => {
     ['mark-settlement-paid needs confirm {"unproven":95900}', { ...BCA, kind: 'written_off' }],
     ['payouts of this client are on hold: police report', BCA, hold],
     ['not audited yet', { ...BCA, isYoung: true }],
-    ['the books of this client do not balance: audit-ledger lists why', BCA, standing],
+    ['the books of this client do not balance: see audit-ledger', BCA, standing],
   ])('leaves a settlement out, with the reason: %s', async (reason, waiting, change) => {
     const deps = memoryDeps()
     const { settlementId: settlement_id, clientId } = await aWaiting(deps, waiting)
@@ -123,7 +123,7 @@ it.each<[object, object]>([
 ])('list-settlements refuses the cursor %j that no run has answered', async (position, input) => {
   const reply = await asked(memoryDeps(), { status: 'recorded', ...input, cursor: cursorOf(position) })
 
-  const field_errors = { cursor: ['must be the cursor of the run before'] }
+  const field_errors = { cursor: ['must be the cursor of the previous run'] }
   expect(reply).toMatchObject({ status: 422, body: { field_errors } })
 })
 
@@ -176,7 +176,7 @@ describe('list-settlements by status and days', () => {
     [{ status: 'recorded', format: 'csv', page: 2 }, 'page'],
     [{ status: 'recorded', cursor: 'e30' }, 'cursor'],
   ])('refuses a page for a complete list and a cursor for a paged list: %j', async (input, field) => {
-    const reason = expect.stringMatching(/^this list has/) as unknown
+    const reason = expect.stringMatching(/^use (page|cursor) instead/) as unknown
 
     const reply = await asked(memoryDeps(), input)
 

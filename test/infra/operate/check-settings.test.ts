@@ -30,7 +30,7 @@ describe('checkSettings', () => {
     expect(problems(READY_PRODUCTION)).toStrictEqual(['prod keeps its data; 1 recipients'])
     const frontSettings = { ...READY_PRODUCTION.frontSettings, originCertificate: undefined }
     expect(problems({ ...READY_PRODUCTION, frontSettings })).toStrictEqual([
-      'the origin cannot tell the front from others before a function runs',
+      'no origin certificate: other callers reach the functions, which refuse them',
     ])
   })
 

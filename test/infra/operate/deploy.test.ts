@@ -63,7 +63,7 @@ Nothing was deployed.`)
     const { text } = await aDeployment({ preflight: isFirst }).run('--stage', 'dev')
 
     expect(text.trim()).toBe(`Manual steps, each described in docs/operations.md, section 1:
-  1. in the provider's dashboard make a key, enter the callback URL, copy its token; put them into the secrets gateway/dev/provider and gateway/dev/provider-callback
+  1. in the provider's dashboard make a key, enter the callback URL, copy its token; put both into the secrets gateway/dev/provider and gateway/dev/provider-callback
   2. then run the rare schedules and the doctor: npm run deploy -- --stage dev --init`)
   })
 
@@ -100,7 +100,7 @@ Nothing was deployed.`)
     ])
     expect(text).toMatch(/^ok +CDK bootstrap in us-east-1: made\nmissing +account concurrency: 10\n +-> request it\nok/)
     expect(text).toContain(
-      '  1. name the servers of zone Z00000000000000000000 at the registrar of example.com\n  2. in',
+      '  1. enter the servers of zone Z00000000000000000000 at the registrar of example.com\n  2. in',
     )
   })
 

@@ -65,7 +65,7 @@ describe('createPayment after a crash', () => {
 
     // It is unknown when the call of a dead process ended: its lease is the bound.
     deps.clock.advance(89)
-    await expect(make()).rejects.toThrow('the push sent to the customer may still be answered')
+    await expect(make()).rejects.toThrow('the customer may still answer the earlier push')
     deps.clock.advance(1)
     deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
     await expect(make()).rejects.toThrow('could not say whether a push was paid')
@@ -139,7 +139,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
     deps.clock.advance(90)
 
-    await expect(make()).rejects.toThrow('was announced')
+    await expect(make()).rejects.toThrow('reports money for an earlier push')
 
     expect(asked()).toBe(1)
   })

@@ -66,7 +66,7 @@ const lostPush = async (waitedSeconds = 60) => {
   }
 }
 
-const UNDECIDED = 'not decided yet'
+const UNDECIDED = 'has not decided an earlier push'
 
 describe('an idempotency key whose pushes have ended (design section 4, Create)', () => {
   it.each([
@@ -195,7 +195,7 @@ describe('rows found by reference', () => {
 it("a push's lifetime counts from the end of the call, not from the claim", async () => {
   const { deps, expectHeldBack, expectSecondPush } = await lostPush(59)
 
-  await expectHeldBack('may still be answered')
+  await expectHeldBack('may still answer')
   deps.clock.advance(1)
   await expectSecondPush()
 })

@@ -70,7 +70,7 @@ describe('adjust-ledger (design section 10)', () => {
     const beyond = await adjusted({ kind: 'written_off', reference: 'W-2', amount_minor: -25_001 })
     const whole = await adjusted({ kind: 'written_off', reference: 'W-3', amount_minor: -25_000 })
 
-    expect(beyond).toMatchObject(refusal(422, 'amount_minor: only 25000 IDR of this client are written off'))
+    expect(beyond).toMatchObject(refusal(422, 'amount_minor: this client has only 25000 IDR written off'))
     expect(whole.status).toBe(200)
     expect(await pending()).toBe(0)
   })
@@ -127,7 +127,7 @@ describe('adjust-ledger (design section 10)', () => {
     [{ amount_minor: 0 }, 'amount_minor must not be 0'],
     [{ amount_minor: 1.5 }, 'amount_minor: must be an integer'],
     [{ amount_minor: -1_000_000_000_001 }, 'amount_minor: at most 1000000000000 either way'],
-    [{ amount_minor: -(10 ** 12), kind: 'written_off' }, 'amount_minor: only 0 IDR of this client are written off'],
+    [{ amount_minor: -(10 ** 12), kind: 'written_off' }, 'amount_minor: this client has only 0 IDR written off'],
     [{ provider_transaction_id: 'txn-1' }, 'provider_transaction_id: only with kind correction'],
     [{ reference: 'two words' }, 'reference: must be 1 to 100 printable ASCII characters without spaces'],
   ] as const)('refuses %o', async ([fields, message], { adjusted, entries }) => {

@@ -240,7 +240,7 @@ it('one alert a day lists the settlements that wait three days for their payout'
   const told = (text: string) => [['settlement.unpaid', first.settlementId, expect.stringContaining(text) as unknown]]
 
   expect(await daily(addMs(first.createdAt, 3 * DAY_MS - 1))).toStrictEqual([])
-  expect(await daily(addMs(first.createdAt, 3 * DAY_MS))).toStrictEqual(told('1 settlements were recorded three days'))
+  expect(await daily(addMs(first.createdAt, 3 * DAY_MS))).toStrictEqual(told('1 settlements recorded three days'))
   const both = told(`${first.settlementId}, ${second.settlementId}.`)
   expect(await daily(addMs(second.createdAt, 3 * DAY_MS))).toStrictEqual(both)
   await fail(deps, first)

@@ -165,7 +165,7 @@ describe('alerts about one endpoint', () => {
     expect(await dueAlerts(deps)).toStrictEqual({ done: 1, failed: 0 })
 
     expect(named(rows).map(({ length }) => length)).toStrictEqual([500])
-    expect(deps.published[0]?.message).toMatch(/510 deliveries: .* and 10 more\. .*list-deliveries \{"client_id": "/)
+    expect(deps.published[0]?.message).toMatch(/510 deliveries: .* and 10 more\. .*list-deliveries --client_id /)
     expect(left()).toStrictEqual([])
   })
 

@@ -122,7 +122,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     const watched = recordTable(deps)
     const succeeded = (of = deps) => listed(of, clientId, { status: 'succeeded' })
 
-    const tooFar = 'page: only the newest 1000 deliveries are looked through'
+    const tooFar = 'page: only the newest 1000 deliveries are searched'
     await expect(succeeded(watched.deps)).rejects.toThrow(tooFar)
     // The endpoints, then ten pages of the index with their rows.
     expect(watched.calls).toHaveLength(21)

@@ -165,7 +165,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
     }
 
     expect(answers.slice(0, 10).map(({ status }) => status)).toStrictEqual(Array(10).fill(200))
-    const message = '10 rounds of the delivery were begun today'
+    const message = '10 rounds of the delivery began today'
     const body = { message, action_hint: 'Correct the endpoint, and redeliver after 00:00 UTC.' }
     expect(answers[10]).toMatchObject({ status: 422, body })
     expect(await row()).toMatchObject({ status: 'succeeded', rounds: 10, roundsOn: '2026-11-23' })

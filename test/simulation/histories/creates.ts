@@ -40,7 +40,7 @@ export const sendCreate = async (
   const wasShown = key !== undefined && play.seen.paymentsOfKey.has(`${tenant.clientId} ${key}`)
   const reply = await createAs(play, tenant, key, body, options)
   count(play.world.tally, `create answered ${reply?.status ?? 'nothing'}`)
-  if (reply?.text.includes('may still be answered')) reportSituation(play.world, 'a push is held back')
+  if (reply?.text.includes('may still answer')) reportSituation(play.world, 'a push is held back')
   if (wasShown && [400, 422].includes(reply?.status ?? 0))
     play.world.problems.push(`${key} is refused although its payment was shown: ${reply?.text}`)
   if (key !== undefined && (reply === undefined || reply.status >= 500)) play.unanswered.push({ tenant, key, body })

@@ -75,7 +75,7 @@ describe('npm run admin', () => {
     [
       'it is another’s duty',
       raw(403, { 'x-amzn-errortype': 'AccessDeniedException' }, '{"Message":"not authorized"}'),
-      'you may not invoke gateway-local-recredit-settlement: it takes the duty finance (docs/operations.md, "Who may do what")',
+      'you may not invoke gateway-local-recredit-settlement: it needs the duty finance (docs/operations.md, "Who may do what")',
     ],
   ])('ends with 1 when %s, and does not call again: a change may have happened', async (_, script, message) => {
     const { run, server } = await cli(script)
@@ -181,13 +181,13 @@ it.each<[string, Answer[], string[], object]>([
     'says of a redelivery without --all that there is more',
     [{ body: { count: 100, next: 'n1' } }],
     redeliver,
-    { code: 0, err: 'There is more: --all repeats the action until nothing is left', cursors: [undefined] },
+    { code: 0, err: 'More is left: --all repeats the action until nothing is left', cursors: [undefined] },
   ],
   [
     'ends a redelivery with a later refusal, and says how far it was',
     [{ body: { count: 100, next: 'n1' } }, DISABLED],
     [...redeliver, '--all'],
-    { code: 1, err: containing('100 were begun before; run the same command again to continue') },
+    { code: 1, err: containing('100 rounds began before; run the same command again to continue') },
   ],
 ])('npm run admin, for several runs: %s', async (_, answers, argv, expected) => {
   expect(await answeredBy(answers, argv)).toMatchObject(expected)

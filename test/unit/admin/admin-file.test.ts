@@ -48,7 +48,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
 
   it('continues after a refused line, shows why, and ends with 1', async () => {
     const refusal = {
-      message: 'this settlement needs a look before it is paid out',
+      message: 'this settlement has figures to confirm before its payout',
       code: 'validation',
       action_hint: 'See get-settlement-statement.',
       confirm: { unproven: 95_900, new_bank: true },
@@ -61,7 +61,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
       code: 1,
       out: 'line 2  s1  done\nline 4  s3  done\n2 of 3 done',
       err: [
-        'line 3  s2  mark-settlement-paid was refused (422 validation): this settlement needs a look before it is paid out',
+        'line 3  s2  mark-settlement-paid was refused (422 validation): this settlement has figures to confirm before its payout',
         '  confirm.unproven: 95900',
         '  confirm.new_bank: true',
         'Hint: See get-settlement-statement.',
@@ -100,14 +100,14 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
   })
 
   it.each([
-    [[`${HEAD},status`, 's1,TRX-1,FAILED'], /columns that are no fields: status; the fields are operator/],
+    [[`${HEAD},status`, 's1,TRX-1,FAILED'], /unknown columns: status; use operator/],
     [['settlement_id,settlement_id', 's1,s1'], /a column twice/],
     [['settlement_id', 's1'], /lacks the column bank_reference/],
-    [[HEAD, 's1'], /line 2 has 1 cells and not 2/],
+    [[HEAD, 's1'], /line 2 has 1 cells instead of 2/],
     [[HEAD, 's1,TRX-1', 's2,'], /line 3: bank_reference is empty/],
     [[`${HEAD},confirm.unproven`, 's1,TRX-1,1.000'], /line 2: confirm.unproven: 1.000 is not a whole/],
     [[HEAD, '"s1,TRX-1'], /a quote is misplaced/],
-    [[HEAD], /has no lines below its columns/],
+    [[HEAD], /has no line after its column names/],
   ])('calls nothing for a file that is wrong: %j', async (lines, message) => {
     const { code, err, bodies } = await run(bank(), '--file', fileOf(...lines))
 

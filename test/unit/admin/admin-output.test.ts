@@ -104,7 +104,7 @@ describe('what npm run admin prints', () => {
     expect(await run('get-settlement-statement', 's1', '--format', 'csv')).toStrictEqual({
       code: 0,
       out: 'payment_id,net_minor\np1,5',
-      err: 'There is more: --cursor abc',
+      err: 'More is left: continue with --cursor abc',
     })
     const asJson = await run('get-settlement-statement', 's1', '--format', 'csv', '--json')
     expect(JSON.parse(asJson.out)).toStrictEqual(body)
