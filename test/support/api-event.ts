@@ -67,7 +67,8 @@ export type ApiRequest = {
 /** What the provider's callback is answered when it could not be applied, and should come once more. */
 export const SEND_AGAIN = { message: 'not applied yet; send it again', code: 'internal_error' }
 
-const eventOf = (route: string, { caller, id, query, headers = {}, body, asBase64 }: ApiRequest) => {
+/** What API Gateway hands to the function of a route. */
+export const apiEvent = (route: string, { caller, id, query, headers = {}, body, asBase64 }: ApiRequest) => {
   const [method = 'GET', path = '/'] = route.split(' ')
   const sent = {
     ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -95,7 +96,7 @@ const eventOf = (route: string, { caller, id, query, headers = {}, body, asBase6
 
 /** Sends one request to an endpoint's real handler, as API Gateway does. */
 export const call = async (deps: Deps, { route, handler }: Endpoint, request: ApiRequest = {}) => {
-  const event = eventOf(route, request)
+  const event = apiEvent(route, request)
   const answer = await handler.withDeps(deps)(event, lambdaContext('gateway-test-api', request.remainingMs))
   const { statusCode: status = 200, headers = {}, body: text = '' } = answer
   const body: Record<string, unknown> = headers['content-type'] === 'application/json' ? Object(JSON.parse(text)) : {}
