@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { attributeName, fieldName, fromItem, toItem } from '../../shared/table/attributes.ts'
-import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 describe('the spelling rule between code and table', () => {
@@ -9,14 +8,6 @@ describe('the spelling rule between code and table', () => {
   itHoldsFor(fc.stringMatching(/^[a-z]+([A-Z][a-z0-9]*)*$/))('spells any field in snake_case, and back', (field) => {
     expect(attributeName(field)).toMatch(/^[a-z]+(_[a-z0-9]+)*$/)
     expect(fieldName(attributeName(field))).toBe(field)
-  })
-
-  it('is undone by its reverse for every attribute the indexes name', () => {
-    const { indexes, attributeTypes } = TABLE_SCHEMA
-    const inIndexes = Object.values(indexes).flatMap((index) => [index.partition, index.sort].flat())
-    const names: readonly string[] = [...Object.keys(attributeTypes), ...inIndexes]
-
-    expect(names.map((name) => attributeName(fieldName(name)))).toStrictEqual(names)
   })
 })
 

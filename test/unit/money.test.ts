@@ -5,7 +5,7 @@ import { InvariantError } from '../../shared/errors.ts'
 import { bpsFloor, less, MinorSchema, minor, plus, ZERO } from '../../shared/money.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
-const anAmount = fc.integer({ min: 0, max: 10 ** 12 }).map(minor)
+const anAmount = fc.integer({ min: 0, max: 2 ** 52 - 1 }).map(minor)
 const bps = fc.integer({ min: 0, max: 10_000 })
 
 describe('bpsFloor', () => {
@@ -14,16 +14,6 @@ describe('bpsFloor', () => {
     const [product, next] = [BigInt(amount) * BigInt(share), (result + 1n) * 10_000n]
 
     expect(result * 10_000n <= product && product < next).toBe(true)
-  })
-
-  it.each([
-    [999, 10, 0],
-    [1_000, 10, 1],
-    [Number.MAX_SAFE_INTEGER, 10_000, Number.MAX_SAFE_INTEGER],
-    // As doubles the product loses its last digits here.
-    [999_999_999_999, 150, 14_999_999_999],
-  ])('of %i at %i basis points is %i', (amount, share, expected) => {
-    expect(bpsFloor(minor(amount), share)).toBe(expected)
   })
 
   it.each([

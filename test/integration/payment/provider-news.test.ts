@@ -2,7 +2,6 @@ import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { checkSuspenseAlert, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
-import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
 import { aPendingPayment, eventOf } from '../../support/payment-builders.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
@@ -173,14 +172,4 @@ describe('the time of an event', () => {
 
     expect(await stored()).toEqual(payment)
   })
-})
-
-it('payment and event items repeat no field of keys and indexes', async ({ scene: { deps, payment, pay, notify } }) => {
-  await notify({ providerPaymentId: pay() })
-
-  const row = await deps.table.get(paymentKey(payment.paymentId))
-  const event = await deps.table.get(eventKey(payment.paymentId, 'payment.succeeded'))
-  expect(row).toMatchObject({ status: 'succeeded' })
-  for (const name of ['paymentId', 'createdAt', 'currency']) expect(row).not.toHaveProperty(name)
-  for (const name of ['eventId', 'type', 'clientId', 'paymentId', 'firedAt']) expect(event).not.toHaveProperty(name)
 })

@@ -7,14 +7,13 @@ import { describe, expect, it } from 'vitest'
 import { reversedEventName } from '../../../shared/event/event.ts'
 import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
-import { readsOfPage } from '../../../shared/payment/announcement.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { addMs } from '../../../shared/time.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
-import { beforeFirst, memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
+import { memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 
 /** A payment that its customer has paid, of a client with these endpoints. */
@@ -82,18 +81,5 @@ describe('the announcement of a payment', () => {
     }
 
     expect(await listPaymentEvents(deps, paymentId)).toHaveLength(51)
-  })
-
-  it('shares the read of its endpoints with the payments of a page for 2.5 seconds, unless the read failed', async () => {
-    const { deps, payment } = await paidWith({})
-    const failing = beforeFirst(deps, 'query', () => Promise.reject(new Error('the table cannot be reached')))
-    const endpointsOf = readsOfPage(failing)
-    const readAfter = (ms: number) => endpointsOf(payment.clientId, addMs(deps.now(), ms))
-
-    await expect(readAfter(0).endpoints).rejects.toThrow('cannot be reached')
-    const read = readAfter(0)
-
-    expect(await read.endpoints).toHaveLength(1)
-    expect([0, 2_499, 2_500].map((ms) => readAfter(ms) === read)).toStrictEqual([true, true, false])
   })
 })

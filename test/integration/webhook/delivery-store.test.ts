@@ -3,7 +3,7 @@ import { attemptKey, deliveryKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import { findDelivery, insertDelivery, postponeDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { insertDelivery, postponeDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import { claimAttempt, skipDelivery, storeAttemptResult } from '../../../shared/webhook/send/attempt-store.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -77,13 +77,6 @@ describe('a write that depends on an earlier read', () => {
 })
 
 describe('claimAttempt', () => {
-  it('creates no missing row', async ({ deps, delivery }) => {
-    const absent = { ...delivery, deliveryId: crypto.randomUUID() as Delivery['deliveryId'] }
-
-    expect(await claimAttempt(deps, absent, claimOf(deps))).toBeUndefined()
-    expect(await findDelivery(deps, absent.deliveryId)).toBeUndefined()
-  })
-
   it('recognises its own claim after a lost answer and a retry of the SDK', async ({ deps, delivery }) => {
     const claim = claimOf(deps)
     await claimAttempt(deps, delivery, claim)

@@ -81,19 +81,6 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     expect(await listed(stale, clientId, { status: 'scheduled' })).toStrictEqual([])
   })
 
-  it.each([98, 9_998])('number their attempts across rounds, after %i', async (attempts) => {
-    const { deps, clientId, endpoint } = await aMerchant()
-    const delivery = await storedDelivery(deps, endpoint, { attempts, roundStart: attempts })
-    deps.answerWebhooks(async () => FAILED)
-    await deliverWebhook(deps, messageFor(delivery))
-    await drainQueue(deps)
-
-    const listing = { clientId, filter: {}, page: { page: 1, perPage: 25 }, maxLooked: 1_000 }
-    const { deliveries } = await listDeliveries(deps, listing)
-
-    expect(deliveries[0]?.attempts.map(({ number }) => number - attempts)).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8])
-  })
-
   it('end with the newest 2,000: a later page is refused, and the hint names the last page', async () => {
     const { deps, clientId, endpoint } = await aMerchant(memoryDeps())
     const ask = (page: number) => listed(deps, clientId, {}, page, 7)
