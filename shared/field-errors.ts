@@ -20,16 +20,14 @@ const fieldErrorsOf = (issues: readonly v.BaseIssue<unknown>[]): FieldErrors => 
   return { ...errors }
 }
 
-/** Valibot's own messages quote the input; ours never do. */
-const isGenerated = (issue: v.BaseIssue<unknown>) => issue.message.startsWith('Invalid ')
-
 /** Says what was expected and never quotes the value, which may be a secret or a phone number. */
 export const describeIssue = (issue: v.BaseIssue<unknown>): string => {
   if (issue.kind === 'schema' && issue.expected === 'never') return 'unknown field'
   if (issue.kind === 'schema' && issue.input === undefined) return 'required'
   // valibot says of an integer only that it is not one.
   if (issue.type === 'safe_integer') return 'must be an integer'
-  if (!isGenerated(issue)) return issue.message
+  // Valibot's own messages quote the input; ours never do.
+  if (!issue.message.startsWith('Invalid ')) return issue.message
   return issue.expected ? `must be ${issue.expected}` : 'not valid'
 }
 

@@ -1,3 +1,4 @@
+import { mapInChunks } from '../../chunks.ts'
 import type { StoreDeps } from '../../deps.ts'
 import type { PaymentId } from '../../ids.ts'
 import type { ProviderOperation } from '../../provider/provider.ts'
@@ -95,14 +96,13 @@ const maySoonBeShown = ({ providerAttempts }: StoredPayment, now: Timestamp): bo
 
 const askAboutRemembered = async (deps: NewsDeps, payment: StoredPayment): Promise<readonly ApplyOutcome[]> => {
   const isPatient = maySoonBeShown(payment, deps.now())
-  const outcomes: ApplyOutcome[] = []
-  for (const providerPaymentId of payment.rememberedProviderPaymentIds ?? []) {
+  const remembered = [...(payment.rememberedProviderPaymentIds ?? [])]
+  return mapInChunks(remembered, 1, async (providerPaymentId): Promise<ApplyOutcome> => {
     const outcome = await applyProviderNews(deps, { providerPaymentId }, 'due_work')
     // The provider may refuse to look up an id that is no capture's.
     const isMissing = outcome.kind === 'not_found' || (outcome.kind === 'unanswered' && outcome.reason === 'refused')
-    outcomes.push(isMissing ? { kind: isPatient ? 'not_shown' : 'not_found' } : outcome)
-  }
-  return outcomes
+    return isMissing ? { kind: isPatient ? 'not_shown' : 'not_found' } : outcome
+  })
 }
 
 const resultOf = (outcomes: readonly ApplyOutcome[]): CheckResult => {

@@ -1,10 +1,11 @@
+import { mapInChunks } from '../../chunks.ts'
 import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
 import { providerFailure } from '../../provider/provider.ts'
 import type { StoredPayment } from '../payment.ts'
 import { findAnyPayment, markDueNow } from '../payment-store.ts'
-import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
+import { applyProviderNews } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 
 /** The provider requests of this payment: its own, and those of attempts that never committed. */
@@ -21,13 +22,11 @@ export const refreshPayment = async (
 ): Promise<StoredPayment> => {
   const payment = await findAnyPayment(deps, id)
   const remembered = [...(payment.rememberedProviderPaymentIds ?? [])]
-  const outcomes: ApplyOutcome[] = []
-  for (const providerPaymentId of remembered) {
-    outcomes.push(await applyProviderNews(deps, { providerPaymentId }, 'operator'))
-  }
-  for (const paymentRequestId of requestsOf(payment)) {
-    outcomes.push(await applyProviderNews(deps, { paymentRequestId }, 'operator'))
-  }
+  const subjects = [
+    ...remembered.map((providerPaymentId) => ({ providerPaymentId })),
+    ...requestsOf(payment).map((paymentRequestId) => ({ paymentRequestId })),
+  ]
+  const outcomes = await mapInChunks(subjects, 1, (subject) => applyProviderNews(deps, subject, 'operator'))
   const unanswered = outcomes.find((outcome) => outcome.kind === 'unanswered')
   if (unanswered) {
     throw providerFailure(unanswered, `the payment is unchanged (${unanswered.reason})`, {

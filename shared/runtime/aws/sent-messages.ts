@@ -1,5 +1,5 @@
 import { PublishCommand, type SNSClient } from '@aws-sdk/client-sns'
-import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import { chunks } from '../../chunks.ts'
 import type { Alerts } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
@@ -44,7 +44,8 @@ export const snsAlerts = (
 
 const BATCH = 10
 
-const entryOf = ({ body, delaySeconds, group }: QueueMessage) => ({
+const entryOf = ({ body, delaySeconds, group }: QueueMessage, at: number) => ({
+  Id: String(at),
   MessageBody: JSON.stringify(body),
   DelaySeconds: delaySeconds,
   MessageGroupId: group,
@@ -57,11 +58,8 @@ type Target = { readonly QueueUrl: string; readonly maxMs: number | undefined }
 
 const sendSome = async (client: SQSClient, { QueueUrl, maxMs }: Target, messages: readonly QueueMessage[]) => {
   const options = maxMs === undefined ? {} : { abortSignal: AbortSignal.timeout(maxMs) }
-  const [first, ...others] = messages.map(entryOf)
-  if (first && others.length === 0)
-    return void (await client.send(new SendMessageCommand({ QueueUrl, ...first }), options))
-  const Entries = messages.map((message, at) => ({ Id: String(at), ...entryOf(message) }))
-  const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }), options)
+  const command = new SendMessageBatchCommand({ QueueUrl, Entries: messages.map(entryOf) })
+  const { Failed = [] } = await client.send(command, options)
   if (Failed.length > 0) throw new Error(`${Failed.length} of ${messages.length} messages were not accepted`)
 }
 

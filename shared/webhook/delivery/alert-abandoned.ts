@@ -76,13 +76,10 @@ const publishAlert = async (deps: AlertDeps, delivery: Delivery, endpoint: Endpo
   return true
 }
 
-const endpointOf = (deps: AlertDeps, { clientId, endpointId }: Delivery): Promise<Endpoint | undefined> =>
-  findEndpointEver(deps, clientId, endpointId)
-
 export const checkAbandoned = async (deps: AlertDeps, deliveryId: DeliveryId): Promise<boolean> => {
   const delivery = await findDelivery(deps, deliveryId)
   if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
-  const endpoint = await endpointOf(deps, delivery)
+  const endpoint = await findEndpointEver(deps, delivery.clientId, delivery.endpointId)
   const mayAt = alertDueAt(endpoint, deps.now())
   if (mayAt > deps.now()) {
     await postponeDelivery(deps, delivery, mayAt, undefined)
@@ -103,7 +100,8 @@ export const alertBeforeRound = async (deps: AlertDeps, read: Delivery): Promise
     const current = await findDelivery(deps, delivery.deliveryId)
     if (current?.status !== delivery.status || current.attempts !== delivery.attempts) return undefined
     delivery = current
-    if (needsAlert(delivery)) await publishAlert(deps, delivery, await endpointOf(deps, delivery))
+    if (!needsAlert(current)) continue
+    await publishAlert(deps, current, await findEndpointEver(deps, current.clientId, current.endpointId))
   }
   throw new Error('other workers kept alerting about an endpoint while a round was begun')
 }

@@ -8,6 +8,8 @@ import type { OwnDeliveryDto } from './own-delivery-dto-schema.ts'
 export const parseDeliveryId = (text: string): DeliveryId => parseId(DeliveryIdSchema, text, 'delivery')
 
 const shown = ({ delivery, attempts }: ShownDelivery) => ({
+  event_id: delivery.eventId,
+  event: typeOfEvent(delivery.eventName),
   endpoint_id: delivery.endpointId,
   url: delivery.url,
   status: delivery.status,
@@ -19,8 +21,6 @@ const shown = ({ delivery, attempts }: ShownDelivery) => ({
 /** A delivery as operators see it (design section 7). Every field is present; null when it has no value. */
 export const toDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({
   delivery_id: delivery.deliveryId,
-  event_id: delivery.eventId,
-  event: typeOfEvent(delivery.eventName),
   client_id: delivery.clientId,
   ...shown({ delivery, attempts }),
 })
@@ -28,8 +28,6 @@ export const toDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({
 /** The same as its merchant sees it (design section 8). A test event names no payment. */
 export const toOwnDeliveryDto = ({ delivery, attempts }: ShownDelivery): OwnDeliveryDto => ({
   id: delivery.deliveryId,
-  event_id: delivery.eventId,
-  event: typeOfEvent(delivery.eventName),
   payment_id: delivery.paymentId,
   ...shown({ delivery, attempts }),
 })

@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, ResourceNotFoundException, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
-import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { byQueue } from '../../../shared/queues.ts'
@@ -76,16 +76,13 @@ const entry = (number: number) => ({
 })
 
 describe('messages on their way to SQS', () => {
-  it('go alone as one message, and together ten at a time, each with its delay and its group', async () => {
+  it('go together, ten at a time, each with its delay and its group', async () => {
     const { sqs, queues, batches } = startQueues()
     sqs.on(SendMessageBatchCommand).resolves({})
 
-    await queues.send('webhooks', message(7))
     await queues.send('webhooks', ...messages(13))
     await queues.send('webhooks')
 
-    const alone = sqs.commandCalls(SendMessageCommand).map(({ args: [{ input }] }) => input)
-    expect(alone).toStrictEqual([{ QueueUrl: URL, ...entry(7) }])
     const ids = (from: number, count: number) =>
       Array.from({ length: count }, (_, at) => ({ Id: String(at), ...entry(from + at) }))
     expect(batches()).toStrictEqual([ids(0, 10), ids(10, 3)].map((Entries) => ({ QueueUrl: URL, Entries })))
@@ -93,13 +90,14 @@ describe('messages on their way to SQS', () => {
 
   it('wait a second at most for a queue of webhooks, and as long as it takes for others', async () => {
     const { sqs, queues } = startQueues()
+    sqs.on(SendMessageBatchCommand).resolves({})
     const timeout = vi.spyOn(AbortSignal, 'timeout')
 
     await queues.send('webhooks', message(1))
     await queues.send('audits', message(2))
 
     expect(timeout).toHaveBeenCalledExactlyOnceWith(1_000)
-    const signals = sqs.commandCalls(SendMessageCommand).map(({ args }) => Object(Array.from(args)[1]).abortSignal)
+    const signals = sqs.commandCalls(SendMessageBatchCommand).map(({ args }) => Object(Array.from(args)[1]).abortSignal)
     expect(signals).toStrictEqual([timeout.mock.results[0]?.value, undefined])
   })
 
