@@ -107,20 +107,6 @@ const checkChannel = ({ method, channel_code: code }: PaymentBody, { now, provid
   return isSupported ? undefined : `unsupported channel_code for method ${method}: ${quoted(code)}`
 }
 
-const checkAmount = ({ amount }: PaymentBody) => {
-  if (amount === undefined || amount <= 0) return 'notional_minor must be > 0'
-  return amount > MAX_AMOUNT ? `notional_minor must be <= ${MAX_AMOUNT}` : undefined
-}
-
-const checkCurrency = ({ currency }: PaymentBody) =>
-  currency === 'IDR' ? undefined : `unsupported currency: ${quoted(currency)}`
-
-const checkExpiry = ({ expires_in_seconds: seconds }: PaymentBody) => {
-  if (seconds === undefined) return undefined
-  if (seconds < 0) return 'expires_in_seconds must be >= 0'
-  return seconds > MAX_EXPIRY_SECONDS ? `expires_in_seconds must be <= ${MAX_EXPIRY_SECONDS}` : undefined
-}
-
 const checkPhone = ({ method, channel_code: code, customer }: PaymentBody) =>
   isPaymentMethod(method) && channelOf({ method, channelCode: code }).needs.phone && !PHONE.test(customer?.phone ?? '')
     ? `customer.phone required for channel ${quoted(code)} (E.164, +62...)`
@@ -136,21 +122,23 @@ export const checkPaymentRules = (
   metadata: MetadataRead,
   facts: RuleFacts,
 ): readonly RuleError[] => {
-  const { customer, method } = body
+  const { customer, method, amount = 0, currency, expires_in_seconds: seconds = 0 } = body
   const isKnown = isPaymentMethod(method)
-  const checks: readonly (readonly [string, string | undefined])[] = [
-    ['method', isKnown ? undefined : `unsupported method: ${quoted(method)}`],
-    ['method', isKnown ? undefined : `must be one of ${PAYMENT_METHODS.join(', ')}`],
+  const checks: readonly (readonly [string, string | false | undefined])[] = [
+    ['method', !isKnown && `unsupported method: ${quoted(method)}`],
+    ['method', !isKnown && `must be one of ${PAYMENT_METHODS.join(', ')}`],
     ['channel_code', checkChannel(body, facts)],
-    ['amount', checkAmount(body)],
-    ['currency', checkCurrency(body)],
+    ['amount', amount <= 0 && 'notional_minor must be > 0'],
+    ['amount', amount > MAX_AMOUNT && `notional_minor must be <= ${MAX_AMOUNT}`],
+    ['currency', currency !== 'IDR' && `unsupported currency: ${quoted(currency)}`],
     ['external_reference', checkLength('external_reference', body.external_reference, MAX_REFERENCE)],
     ['customer.phone', checkPhone(body) ?? checkLength('customer.phone', customer?.phone, MAX_CUSTOMER_FIELD)],
     ['customer.name', checkLength('customer.name', customer?.name, MAX_CUSTOMER_FIELD)],
     ['customer.email', checkLength('customer.email', customer?.email, MAX_CUSTOMER_FIELD)],
     ['description', checkLength('description', body.description, MAX_DESCRIPTION)],
-    ['metadata', metadata.ok ? undefined : `metadata is not JSON-serialisable: ${metadata.reason}`],
-    ['expires_in_seconds', checkExpiry(body)],
+    ['metadata', !metadata.ok && `metadata is not JSON-serialisable: ${metadata.reason}`],
+    ['expires_in_seconds', seconds < 0 && 'expires_in_seconds must be >= 0'],
+    ['expires_in_seconds', seconds > MAX_EXPIRY_SECONDS && `expires_in_seconds must be <= ${MAX_EXPIRY_SECONDS}`],
   ]
-  return checks.flatMap(([field, message]) => (message === undefined ? [] : [{ field, message }]))
+  return checks.flatMap(([field, message]) => (message ? [{ field, message }] : []))
 }
