@@ -53,10 +53,7 @@ export const TIMEOUT_EARLY_MS = 500
 const HTTPS_ONLY = { 'strict-transport-security': 'max-age=63072000' }
 
 /** CloudFront's request id. Without a front the caller can set the header, so only the exact form is logged. */
-const frontIdOf = ({ headers }: APIGatewayProxyEventV2) => {
-  const id = /^[\w=-]{1,128}$/.exec(headers['x-amz-cf-id'] ?? '')?.[0]
-  return id === undefined ? {} : { front_request_id: id }
-}
+const frontIdOf = ({ headers }: APIGatewayProxyEventV2) => /^[\w=-]{1,128}$/.exec(headers['x-amz-cf-id'] ?? '')?.[0]
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -81,7 +78,7 @@ const inEnvelope = async (
   }
   const line = (status: number) => ({
     request_id: requestId,
-    ...frontIdOf(event),
+    front_request_id: frontIdOf(event),
     ...notedCaller(),
     route: event.routeKey,
     status,

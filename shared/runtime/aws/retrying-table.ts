@@ -18,7 +18,7 @@ import { epochMs, SECOND_MS, type Timestamp } from '../../time.ts'
 export type TableRequests = {
   /** Strongly consistent unless `some` says otherwise. */
   get(key: Key, some?: SomeFields): Promise<Item | undefined>
-  /** Up to 100 items in any order. Missing items are left out; some keys may stay unprocessed. */
+  /** Up to 100 items in any order, maybe among others. Missing items are left out; some keys may stay unprocessed. */
   batchGet(keys: readonly Key[], reads?: Reads): Promise<BatchAnswer>
   query(input: QueryInput): Promise<QueryPage>
   write(step: Step): Promise<WriteOutcome>
@@ -147,12 +147,6 @@ type Joined = { readonly keys: Map<string, Key>; readonly answer: Promise<BatchA
 
 const afterQueuedWork = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-const partOf = ({ items, unprocessed }: BatchAnswer, keys: readonly Key[]): BatchAnswer => {
-  const own = new Set(keys.map(identity))
-  const isOwn = (one: Parameters<typeof identity>[0]) => own.has(identity(one))
-  return { items: items.filter(isOwn), unprocessed: unprocessed.filter(isOwn) }
-}
-
 /** Joins concurrent batch reads into one request. None joins a request that was already sent. */
 export const joinedReads = (requests: TableRequests): TableRequests => {
   const open = new Map<Reads, Joined>()
@@ -175,7 +169,7 @@ export const joinedReads = (requests: TableRequests): TableRequests => {
       const current = open.get(reads)
       const joined = current && current.keys.size + keys.length <= BATCH_LIMIT ? current : begin(reads)
       for (const key of keys) joined.keys.set(identity(key), key)
-      return partOf(await joined.answer, keys)
+      return joined.answer
     },
   }
 }

@@ -143,7 +143,14 @@ it('the log of a request is one line with ids, client and key, the route as a te
   const asked = { ...whose, request_id: found.requestId, front_request_id: 'front-1_a==' }
   const lines = [
     { ...asked, route: 'GET /v1/balance', status: 200 },
-    { ...whose, request_id: absent.requestId, route: 'GET /v1/payments/{id}', status: 404, code: 'not_found' },
+    {
+      ...whose,
+      request_id: absent.requestId,
+      front_request_id: undefined,
+      route: 'GET /v1/payments/{id}',
+      status: 404,
+      code: 'not_found',
+    },
   ]
   expect(deps.lines).toStrictEqual(lines.map((fields) => ({ level: 'info', code: 'request.completed', fields })))
 })
