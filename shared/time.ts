@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { assertInvariant } from './errors.ts'
 
 /** RFC 3339 UTC with exactly three fraction digits. All have one width, so comparing texts compares times. */
 export const TimestampSchema = v.pipe(
@@ -56,3 +57,12 @@ export const AnyTimeSchema = v.pipe(
 
 /** The table's `ttl` of an item that is kept this long, in whole seconds. */
 export const expiresAfter = (from: Timestamp, keptMs: number): number => Math.ceil((epochMs(from) + keptMs) / SECOND_MS)
+
+/** In force from a time until the next entry of its list. A list begins with the oldest, so old facts stay explainable. */
+export type Dated = { readonly effectiveFrom: Timestamp }
+
+export const inForce = <Entry extends Dated>(entries: readonly Entry[], at: string): Entry => {
+  const entry = entries.findLast(({ effectiveFrom }) => effectiveFrom <= at)
+  assertInvariant(entry !== undefined, 'nothing is in force yet')
+  return entry
+}

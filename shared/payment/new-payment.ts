@@ -1,7 +1,6 @@
-import { assertInvariant } from '../errors.ts'
 import { bpsFloor, type Minor, minor, netOf, plus, ZERO } from '../money.ts'
-import type { Timestamp } from '../time.ts'
-import { type ChannelChoice, channelOf, inForce, isPushChannel, MARKUPS } from './channel/channels.ts'
+import { inForce, type Timestamp } from '../time.ts'
+import { type ChannelChoice, channelOf, isPushChannel, MARKUPS } from './channel/channels.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
 
 export const newPayment = (
@@ -39,10 +38,7 @@ export type Pricing = { readonly providerFeeMinor: Minor; readonly markupMinor: 
 export const estimatePricing = (payment: ChannelChoice & { readonly notionalMinor: Minor }, at: Timestamp): Pricing => {
   const { notionalMinor } = payment
   const tariff = inForce(channelOf(payment).tariffs, at)
-  const markup = inForce(MARKUPS, at)
-  assertInvariant(tariff !== undefined, 'a channel without a tariff in force passed validation')
-  assertInvariant(markup !== undefined, 'no markup is in force')
   const providerFeeMinor = plus(bpsFloor(notionalMinor, tariff.bps), minor(tariff.flatMinor))
-  const markupMinor = bpsFloor(notionalMinor, markup.bps)
+  const markupMinor = bpsFloor(notionalMinor, inForce(MARKUPS, at).bps)
   return { providerFeeMinor, markupMinor, netMinor: netOf(notionalMinor, providerFeeMinor, markupMinor) }
 }

@@ -1,15 +1,17 @@
 import { mapInChunks } from '../chunks.ts'
 import type { Deps, TableDeps } from '../deps.ts'
-import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import type { StageSettings } from '../stage-settings.ts'
 import type { Item } from '../table/attributes.ts'
 import { quotaKey, quotaShareKey } from '../table/keys.ts'
 import { absent, all, any, atMost, update } from '../table/step.ts'
 import {
+  type Dated,
+  END_OF_TIME,
   epochMs,
   expiresAfter,
   HOUR_MS,
+  inForce,
   later,
   MINUTE_MS,
   msBetween,
@@ -20,17 +22,16 @@ import {
 import { notePause, pausedUntil } from './pause-store.ts'
 import type { ProviderOperation } from './provider.ts'
 
-/** The published limit: calls a minute for each operation. Oldest first; a change is a new entry. */
-const PUBLISHED: readonly { readonly effectiveFrom: Timestamp; readonly callsPerMinute: number }[] = [
+/** The published limit: calls a minute for each operation. */
+const PUBLISHED: readonly (Dated & { readonly callsPerMinute: number })[] = [
   { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)), callsPerMinute: 600 },
 ]
 
 /** The calls a minute of one operation: the stage's setting, else the published limit, in a deployment the latest. */
-export const callsPerMinute = (stage: Pick<StageSettings, 'providerCallsPerMinute'>, at?: Timestamp): number => {
-  const published = PUBLISHED.findLast(({ effectiveFrom }) => at === undefined || effectiveFrom <= at)
-  assertInvariant(published !== undefined, 'no quota is in force')
-  return stage.providerCallsPerMinute ?? published.callsPerMinute
-}
+export const callsPerMinute = (
+  stage: Pick<StageSettings, 'providerCallsPerMinute'>,
+  at: string = END_OF_TIME,
+): number => stage.providerCallsPerMinute ?? inForce(PUBLISHED, at).callsPerMinute
 
 /** Worker seconds for one payment: the figures of `npm run bench -- walls` at 200 ms a provider call, plus a third. */
 export const SECONDS_A_PAYMENT = { listing: 0.087, due: 0.05 } as const

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { CHANNELS, type Channel, inForce } from '../../../shared/payment/channel/channels.ts'
-import { HOUR_MS, MINUTE_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
+import { CHANNELS, type Channel } from '../../../shared/payment/channel/channels.ts'
+import { HOUR_MS, inForce, MINUTE_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { channelNamed, type Channel as ProviderChannel } from '../provider-simulator/channels.ts'
 
 /** The page that has the table of channels. */
@@ -38,7 +38,7 @@ const feeOf = ({ bps, flatMinor }: { readonly bps: number; readonly flatMinor: n
 const rowOf = ({ method, code, tariffs, timings }: Channel, at: Timestamp): string => {
   const [tariff, timing] = [inForce(tariffs, at), inForce(timings, at)]
   const { destination, amounts } = channelNamed(method, code) ?? {}
-  if (!tariff || !timing || !destination || !amounts)
+  if (!destination || !amounts)
     throw new Error(`the provider simulator has no entry for ${code}: add it to its channels.ts`)
   const timeToPay = `${spanOf(timing.expiryMs)}${timing.settable ? ', or your `expires_in_seconds`' : ''}`
   const amount = amounts.map((one) => one.toLocaleString('en')).join(' to ')

@@ -1,13 +1,8 @@
-import { assertInvariant } from '../../errors.ts'
 import { JAKARTA_MS } from '../../journal/day-totals.ts'
-import { addMs, DAY_MS, earlier, epochMs, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
-import { type ChannelChoice, channelOf, inForce } from './channels.ts'
+import { addMs, DAY_MS, earlier, epochMs, inForce, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
+import { type ChannelChoice, channelOf } from './channels.ts'
 
-const timingAt = (channel: ChannelChoice, at: Timestamp) => {
-  const timing = inForce(channelOf(channel).timings, at)
-  assertInvariant(timing !== undefined, 'no timing is in force')
-  return timing
-}
+const timingAt = (channel: ChannelChoice, at: Timestamp) => inForce(channelOf(channel).timings, at)
 
 /** By the client's wish, and at the latest by the channel's expiry unless that is settable. */
 export const expiryOf = (channel: ChannelChoice, now: Timestamp, expiresInSeconds: number | undefined) => {

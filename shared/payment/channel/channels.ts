@@ -1,10 +1,7 @@
 import { assertNever } from '../../errors.ts'
 import type { PaymentMethod } from '../../payment-status.ts'
 import type { ReturnUrls } from '../../provider/provider.ts'
-import { DAY_MS, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../../time.ts'
-
-/** In force from a time until the next entry of its list. */
-type Dated = { readonly effectiveFrom: Timestamp }
+import { DAY_MS, type Dated, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../../time.ts'
 
 /** `amount * bps / 10000 + flatMinor`. */
 type Tariff = { readonly bps: number; readonly flatMinor: number }
@@ -19,7 +16,6 @@ type Timing = {
   readonly graceMs?: number
 }
 
-/** Oldest first. A change is a new entry, so old payments stay explainable. */
 type Terms = {
   /** What the provider charges (spec 2.1.1). */
   readonly tariffs: readonly (Dated & Tariff)[]
@@ -136,10 +132,7 @@ export const channelOf = ({ method, channelCode = '' }: ChannelChoice): Channel 
 const named = (method: PaymentMethod, code: string) =>
   CHANNELS.find((channel) => channel.method === method && channel.code === code)
 
-export const inForce = <Entry extends Dated>(entries: readonly Entry[], at: Timestamp): Entry | undefined =>
-  entries.findLast(({ effectiveFrom }) => effectiveFrom <= at)
-
 export const isSupportedBank = (code: string, at: Timestamp): boolean =>
-  inForce(channelOf({ method: 'virtual_account', channelCode: code }).tariffs, at) !== undefined
+  channelOf({ method: 'virtual_account', channelCode: code }).tariffs.some((tariff) => tariff.effectiveFrom <= at)
 
 export const isPushChannel = (choice: ChannelChoice): boolean => channelOf(choice).push !== undefined

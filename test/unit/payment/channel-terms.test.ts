@@ -7,13 +7,12 @@ import {
   CHANNELS,
   type ChannelChoice,
   channelOf,
-  inForce,
   isPushChannel,
   isSupportedBank,
   MARKUPS,
 } from '../../../shared/payment/channel/channels.ts'
 import { estimatePricing } from '../../../shared/payment/new-payment.ts'
-import { addMs, HOUR_MS, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
+import { addMs, HOUR_MS, inForce, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { BANKS, CHANNEL_FACTS, fitsChannel } from '../../support/provider-facts.ts'
 
 /** After every dated entry: the facts are those of the latest terms. */
@@ -58,7 +57,6 @@ it('isSupportedBank knows the banks of the documents and no other name', () => {
 
 describe('inForce', () => {
   it.each([
-    [-1, undefined],
     [0, 10],
     [999, 10],
     [1_000, 20],
@@ -69,7 +67,8 @@ describe('inForce', () => {
       { effectiveFrom: addMs(NOW, 1_000), bps: 20 },
     ]
 
-    expect(inForce(entries, addMs(NOW, ms))?.bps).toBe(bps)
+    expect(inForce(entries, addMs(NOW, ms)).bps).toBe(bps)
+    expect(() => inForce(entries, addMs(NOW, -1))).toThrow(InvariantError)
   })
 
   it('finds a wallet at the terms of any wallet until its own begin', () => {
