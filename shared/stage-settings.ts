@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+
 /** How the provider charges its fees. `invoiced`: monthly, so rows show none and the tariff's fee is actual. */
 export const PROVIDER_FEES = ['deducted', 'invoiced'] as const
 export type ProviderFees = (typeof PROVIDER_FEES)[number]
@@ -21,34 +23,41 @@ export const HISTORY_STEPS: HistorySteps = {
   atOnce: 200_000,
 }
 
+const Count = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1)))
+const Flag = v.optional(v.boolean())
+
+/** The settings that the stack hands to a function as JSON, without those that the function does not use. */
+export const DeployedSettings = v.strictObject({
+  /** Every route answers 500, because the stage's table is being restored. Off by default. */
+  isClosed: Flag,
+  /** The network of webhooks allows only port 443, so endpoints with another port are refused. Off by default. */
+  httpsPortOnly: Flag,
+  defaultReturnUrl: v.optional(v.pipe(v.string(), v.url()), 'https://example.com/'),
+  /** The display name of virtual accounts for clients without one that a bank accepts. */
+  defaultDisplayName: v.optional(v.pipe(v.string(), v.minLength(1)), 'Payment'),
+  /** Only requests through the front are answered; the front's origin secret proves it. Off by default. */
+  behindFront: Flag,
+  /** The API has its own domain, so answers tell browsers to use only HTTPS. Off by default. */
+  hasDomain: Flag,
+  /** Points a second of a client without its own limit (design section 9); undefined: no limit. */
+  clientRateLimit: Count,
+  /** The separate limit of creates; undefined: creates share the limit of all requests. */
+  clientCreateLimit: Count,
+  /** The maximum number of environments that serve a client's requests; one by default. */
+  environments: Count,
+  /** `deducted` by default. */
+  providerFees: v.optional(v.picklist(PROVIDER_FEES)),
+  /** Calls a minute that the provider allows for each operation; default: its published limit. */
+  providerCallsPerMinute: Count,
+  /** The lifetime of API keys issued without an expiry; undefined: unlimited. */
+  keyLifetimeDays: Count,
+})
+
 /** Settings of a stage. Set by the stack, or by the local gateway for stage `local`. */
-export type StageSettings = {
+export type StageSettings = v.InferOutput<typeof DeployedSettings> & {
   /** Part of every resource's name and API key. Lower-case letters, digits and dashes. */
   readonly name: string
-  /** Every route answers 500, because the stage's table is being restored. Off by default. */
-  readonly isClosed?: boolean
   /** Stage local only: webhooks may go to loopback addresses, over http and on any port. */
   readonly allowLoopbackWebhooks: boolean
-  /** The network of webhooks allows only port 443, so endpoints with another port are refused. Off by default. */
-  readonly httpsPortOnly?: boolean
-  readonly defaultReturnUrl: string
-  /** The display name of virtual accounts for clients without one that a bank accepts. */
-  readonly defaultDisplayName: string
-  /** Only requests through the front are answered; the front's origin secret proves it. Off by default. */
-  readonly behindFront?: boolean
-  /** The API has its own domain, so answers tell browsers to use only HTTPS. Off by default. */
-  readonly hasDomain?: boolean
-  /** Points a second of a client without its own limit (design section 9); undefined: no limit. */
-  readonly clientRateLimit?: number
-  /** The separate limit of creates; undefined: creates share the limit of all requests. */
-  readonly clientCreateLimit?: number
-  /** The maximum number of environments that serve a client's requests; one by default. */
-  readonly environments?: number
-  /** `deducted` by default. */
-  readonly providerFees?: ProviderFees
-  /** Calls a minute that the provider allows for each operation; default: its published limit. */
-  readonly providerCallsPerMinute?: number
   readonly historySteps?: HistorySteps
-  /** The lifetime of API keys issued without an expiry; undefined: unlimited. */
-  readonly keyLifetimeDays?: number
 }

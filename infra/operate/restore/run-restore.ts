@@ -1,8 +1,9 @@
 import * as aws from '@aws-sdk/client-dynamodb'
 import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
+import * as v from 'valibot'
 import { isHttp } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { ENV } from '../../../shared/runtime/config.ts'
+import { ENV, SettingsText } from '../../../shared/runtime/config.ts'
 import { parseForeignTime, SECOND_MS } from '../../../shared/time.ts'
 import { readOptions, runCommand, UsageError } from '../../local/terminal/command-line.ts'
 import { printable } from '../../local/terminal/printable.ts'
@@ -88,7 +89,8 @@ const whyNotClosed = async ({ lambda }: Pick<AwsClients, 'lambda'>, stage: Deplo
   if (stage.role !== 'closed') return `${name} is open: ${CLOSE} first`
   const [FunctionName] = MANIFEST.filter(isHttp).map((spec) => liveName(spec, stage))
   const { Environment } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }))
-  return Environment?.Variables?.[ENV.role] === 'closed' ? undefined : `${name} still takes traffic: deploy it closed`
+  const { isClosed } = v.parse(SettingsText, Environment?.Variables?.[ENV.settings])
+  return isClosed === true ? undefined : `${name} still takes traffic: deploy it closed`
 }
 
 /** Whether the table is no copy of the source: another time's, or a table that no restore made. */

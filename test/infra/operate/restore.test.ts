@@ -71,7 +71,9 @@ beforeEach(() => {
     .rejectsOnce(awsRefusal('ResourceNotFoundException'))
     .resolvesOnce({ Table: { ...describedAs('bare'), TableStatus: 'CREATING' } })
     .resolves({ Table: describedAs('bare') })
-  lambda.on(GetFunctionConfigurationCommand).resolves({ Environment: { Variables: { GATEWAY_ROLE: 'closed' } } })
+  lambda
+    .on(GetFunctionConfigurationCommand)
+    .resolves({ Environment: { Variables: { GATEWAY_SETTINGS: '{"isClosed":true}' } } })
 })
 
 const restore = async (...argv: readonly string[]) => {

@@ -20,8 +20,8 @@ describe('environment of the functions', () => {
       .each('AWS::Lambda::Function', 'Environment')
       .map((environment) => JSON.stringify(environment))
 
-    for (const variable of ['"GATEWAY_PROVIDER_FEES":"invoiced"', '"GATEWAY_PROVIDER_CALLS_PER_MINUTE":"6000"']) {
-      expect(special.filter((environment) => environment.includes(variable))).toHaveLength(MANIFEST.length)
+    for (const setting of [String.raw`\"providerFees\":\"invoiced\"`, String.raw`\"providerCallsPerMinute\":6000`]) {
+      expect(special.filter((environment) => environment.includes(setting))).toHaveLength(MANIFEST.length)
     }
   })
 
@@ -31,10 +31,10 @@ describe('environment of the functions', () => {
     const reserved = prod
       .filter(({ FunctionName }) => answering.has(String(FunctionName)))
       .map(({ ReservedConcurrentExecutions: runs }) => Number(runs))
-    const variables = JSON.stringify(prod).match(/"GATEWAY_ENVIRONMENTS":"\d+"/g)
+    const settings = JSON.stringify(prod).match(/"environments\\":\d+/g)
 
     const sum = reserved.reduce((runs, more) => runs + more)
-    expect(variables).toStrictEqual(reserved.map(() => `"GATEWAY_ENVIRONMENTS":"${sum}"`))
+    expect(settings).toStrictEqual(reserved.map(() => String.raw`"environments\":${sum}`))
     expect(sum).toBeGreaterThan(100)
   })
 })

@@ -13,7 +13,7 @@ it('a closed stage starts nothing by queue or schedule, closes every function, a
   expect(new Set(closed.each('AWS::Lambda::EventSourceMapping', 'Enabled'))).toStrictEqual(new Set([false]))
   expect(new Set(closed.each('AWS::Events::Rule', 'State'))).toStrictEqual(new Set(['DISABLED']))
   const environments = closed.each('AWS::Lambda::Function', 'Environment').map((one) => JSON.stringify(one))
-  expect(environments.filter((text) => text.includes('"GATEWAY_ROLE":"closed"'))).toHaveLength(MANIFEST.length)
+  expect(environments.filter((text) => text.includes(String.raw`{\"isClosed\":true`))).toHaveLength(MANIFEST.length)
   expect(() => synthesised(stageWith({ role: 'closed' }, 'prod'))).toThrow('deploy it with deployment: alias-only')
 })
 

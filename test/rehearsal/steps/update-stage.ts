@@ -1,8 +1,9 @@
 import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
+import * as v from 'valibot'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { awsClients, describedStack } from '../../../infra/operate/check/aws-clients.ts'
-import { ENV } from '../../../shared/runtime/config.ts'
+import { ENV, SettingsText } from '../../../shared/runtime/config.ts'
 import { REGION } from '../emulator.ts'
 import type { Merchant } from '../merchant.ts'
 import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
@@ -19,7 +20,7 @@ export const updateStage = async (rehearsal: Rehearsal, merchant: Merchant): Pro
     await rehearsal.deploy(releaseOf(rehearsal, 'next-release', { payer: PAYER }))
     const asked = new GetFunctionConfigurationCommand({ FunctionName: `${STACK}-api-create-payment` })
     const { Environment: environment } = await awsClients(REGION).lambda.send(asked)
-    const name = environment?.Variables?.[ENV.defaultDisplayName]
+    const name = v.parse(SettingsText, environment?.Variables?.[ENV.settings]).defaultDisplayName
     expect(name === PAYER.name, `the function still has the payer's name ${name}`)
   })
   const goOn = async () => {

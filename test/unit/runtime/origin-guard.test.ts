@@ -96,28 +96,31 @@ it('origin guard of a stage without a front asks for no secret and minds no head
 })
 
 describe('the environment of a deployed function', () => {
-  const stageOf = (environment: Readonly<Record<string, string>>) =>
-    readConfig({ [ENV.stage]: 'prod', [ENV.table]: 'gateway-prod', ...environment }).stage
+  const stageOf = (settings?: string) =>
+    readConfig({ [ENV.stage]: 'prod', [ENV.table]: 'gateway-prod', [ENV.settings]: settings }).stage
 
-  it.each([
-    [{}, { behindFront: false, isClosed: false, hasDomain: false, providerFees: 'deducted', httpsPortOnly: false }],
-    [{ [ENV.role]: 'closed' }, { isClosed: true }],
-    [{ [ENV.front]: 'none' }, { behindFront: false }],
-    [{ [ENV.front]: 'cloudfront' }, { behindFront: true }],
-    [{ [ENV.webhookEgress]: 'nat' }, { httpsPortOnly: true }],
-    [{ [ENV.domain]: 'api.pay.example' }, { hasDomain: true }],
-    [{ [ENV.providerFees]: 'invoiced' }, { providerFees: 'invoiced' }],
-    [{ [ENV.providerCalls]: '6000' }, { providerCallsPerMinute: 6_000 }],
-  ])('says of front, role, domain and the provider, %j: %j', (environment, stage) => {
-    expect(stageOf(environment)).toMatchObject(stage)
+  it('leaves a stage open, without a front and with the defaults of a payer, unless its settings say otherwise', () => {
+    const payer = { defaultReturnUrl: 'https://example.com/', defaultDisplayName: 'Payment' }
+    const own = { isClosed: true, behindFront: true, hasDomain: true, httpsPortOnly: true } as const
+    const figures = { providerFees: 'invoiced', providerCallsPerMinute: 6_000, keyLifetimeDays: 90 } as const
+    const fixed = { name: 'prod', allowLoopbackWebhooks: false }
+
+    expect(stageOf()).toStrictEqual({ ...fixed, ...payer })
+    expect(stageOf(JSON.stringify({ ...own, ...figures }))).toStrictEqual({ ...fixed, ...payer, ...own, ...figures })
   })
 
-  it.each<Readonly<Record<string, string>>>([
-    ...['', 'CloudFront', 'cloudfront ', 'true', 'off'].map((value) => ({ [ENV.front]: value })),
-    { [ENV.role]: 'close' },
-    { [ENV.providerFees]: 'Invoiced' },
-    ...['', '0', '-1', '1e3', '6 000'].map((value) => ({ [ENV.providerCalls]: value })),
-  ])('stops the function at %j instead of opening it', (environment) => {
-    expect(() => stageOf(environment)).toThrow()
+  it.each([
+    '',
+    'closed',
+    '{"isclosed":true}',
+    '{"isClosed":"true"}',
+    '{"behindFront":"cloudfront"}',
+    '{"allowLoopbackWebhooks":true}',
+    '{"providerFees":"Invoiced"}',
+    '{"defaultReturnUrl":"example"}',
+    '{"defaultDisplayName":""}',
+    ...['"6000"', '0', '-1', '0.5', 'null'].map((value) => `{"providerCallsPerMinute":${value}}`),
+  ])('stops the function at the settings %s instead of opening it', (settings) => {
+    expect(() => stageOf(settings)).toThrow(ENV.settings)
   })
 })
