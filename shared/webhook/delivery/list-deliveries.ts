@@ -146,7 +146,8 @@ const lookFor = async (
 ) => {
   const partitions = owners.map((owner) => [owner, DELIVERY_ENTITY])
   const range = { between: [since, END_OF_TIME] } as const
-  const pages = mergedPages(deps, { index: 'by-owner', partitions, range, newestFirst: true, limit: LOOK_PAGE })
+  const limit = Math.min(LOOK_PAGE, shareOf(maxLooked, owners))
+  const pages = mergedPages(deps, { index: 'by-owner', partitions, range, newestFirst: true, limit })
   const found: ListKey[] = []
   let left = maxLooked
   for await (const { items, more } of pages) {
