@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { invalid } from './errors.ts'
+import { ifValid } from './if-valid.ts'
 import { parseForeignTime, TimestampSchema } from './time.ts'
 
 /** Limits of spec sections 4.2 and 8. */
@@ -54,8 +55,7 @@ export const ofPage = <One>(all: readonly One[], page: Page): readonly One[] =>
 
 export const encodeCursor = (position: object): string => Buffer.from(JSON.stringify(position)).toString('base64url')
 
-/** Decodes a cursor; the caller's schema checks its content. */
-export const CURSOR_JSON = v.pipe(
+const CURSOR_JSON = v.pipe(
   v.string(),
   v.transform((text) => Buffer.from(text, 'base64url').toString('utf8')),
   v.parseJson(),
@@ -67,16 +67,17 @@ export const CursorTime = v.pipe(
   v.check((time) => parseForeignTime(time) === time),
 )
 
-/** The content of an operator's cursor. Throws 422 for any other text. */
+/** The position in the cursor of a request's `field`. Throws 422 for a text that is no such position. */
 export const readCursor = <const Schema extends v.GenericSchema>(
   schema: Schema,
-  cursor: string,
-): v.InferOutput<Schema> => {
-  const json = v.safeParse(CURSOR_JSON, cursor)
-  const parsed = v.safeParse(schema, json.output)
-  if (json.success && parsed.success) return parsed.output
-  const reason = 'must be the cursor of the previous run'
-  throw invalid(`cursor: ${reason}`, { cursor: [reason] }, 'Omit it to begin with the first run.')
+  cursor: string | undefined,
+  field: 'cursor' | 'after' = 'cursor',
+): v.InferOutput<Schema> | undefined => {
+  if (cursor === undefined) return undefined
+  const position = v.safeParse(schema, ifValid(CURSOR_JSON, cursor))
+  if (position.success) return position.output
+  const reason = 'must be the cursor of an earlier answer to the same request'
+  throw invalid(`${field}: ${reason}`, { [field]: [reason] }, 'Omit it to begin with the first page.')
 }
 
 /** The short pagination object of settlements and operator lists. */

@@ -90,7 +90,7 @@ const Progress = v.strictObject({
 
 const booksOfAll = async (deps: BooksDeps, input: BooksInput): Promise<object> => {
   const isCsv = input.format === 'csv'
-  const kept = input.cursor === undefined ? undefined : readCursor(Progress, input.cursor)
+  const kept = readCursor(Progress, input.cursor)
   const period = kept?.period ?? bookPeriod(deps, input)
   const lines: Line[] = []
   let sum: CheckedBook = kept ?? NOTHING

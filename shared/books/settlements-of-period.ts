@@ -52,7 +52,7 @@ const COLUMNS = [
  * Without days: this month so far. Changes nothing. A run that cannot read all clients answers a cursor.
  */
 export const settlementsOfPeriod = async (deps: PeriodDeps, input: SettlementsInput): Promise<object> => {
-  const kept = input.cursor === undefined ? undefined : readCursor(Progress, input.cursor)
+  const kept = readCursor(Progress, input.cursor)
   const period = kept?.period ?? bookPeriod(deps, input)
   const found: Settlement[] = []
   const read = async (clientIds: readonly ClientId[]) => {

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { EventIdSchema, PaymentIdSchema } from '../ids.ts'
-import { ifValid } from '../if-valid.ts'
-import { CURSOR_JSON, CursorTime, encodeCursor } from '../page.ts'
+import { CursorTime, encodeCursor, readCursor } from '../page.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
+import type { Timestamp } from '../time.ts'
 import { EventNameSchema, type EventPosition } from './event.ts'
 
 /** Between two events: after one of them, or before all that fired at or after a time. */
@@ -23,9 +23,7 @@ const EventPositionText = v.pipe(
 )
 const FeedPositionText = v.union([EventPositionText, v.pipe(FromItem, v.strictObject({ firedAt: CursorTime }))])
 
-const EventCursor = v.pipe(CURSOR_JSON, EventPositionText)
 const FeedCursorText = v.pipe(
-  CURSOR_JSON,
   v.strictObject({ settled: FeedPositionText, young: FeedPositionText }),
   v.check(({ settled, young }) => !isAfter(settled, young)),
 )
@@ -36,9 +34,14 @@ export const isAfter = (one: FeedPosition, other: FeedPosition): boolean => sort
 
 export const eventCursorOf = (position: EventPosition): string => encodeCursor(toItem(position))
 
-export const parseEventCursor = (text: string): EventPosition | undefined => ifValid(EventCursor, text)
+/** The event after which a list since a time continues. */
+export const readEventCursor = (cursor: string | undefined, since: Timestamp): EventPosition | undefined => {
+  const isListed = v.check(({ firedAt }: EventPosition) => firedAt >= since)
+  return readCursor(v.pipe(EventPositionText, isListed), cursor)
+}
 
 export const feedCursorOf = ({ settled, young }: FeedCursor): string =>
   encodeCursor({ settled: toItem(settled), young: toItem(young) })
 
-export const parseFeedCursor = (text: string): FeedCursor | undefined => ifValid(FeedCursorText, text)
+export const readFeedCursor = (after: string | undefined): FeedCursor | undefined =>
+  readCursor(FeedCursorText, after, 'after')

@@ -1,12 +1,10 @@
-import * as v from 'valibot'
 import type { StoreDeps } from '../deps.ts'
 import { type Event, type EventPosition, RETENTION } from '../event/event.ts'
-import { type FeedCursor, type FeedPosition, feedCursorOf, isAfter, parseFeedCursor } from '../event/event-cursor.ts'
+import { type FeedCursor, type FeedPosition, feedCursorOf, isAfter } from '../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../event/read-events.ts'
 import type { ClientId } from '../ids.ts'
 import { readParts } from '../ledger/window-store.ts'
-import { limitParamOf } from '../page.ts'
-import { AnyTimeSchema, addMs, earlier, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
+import { addMs, earlier, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 
 /**
  * The age from which `settled` may pass an event: by then every earlier event is in the index. A commit is tried with
@@ -91,18 +89,6 @@ const settledBy = ({ settled }: FeedCursor, young: FeedPosition, now: Timestamp)
   const reached = isAfter(young, border) ? border : young
   return isAfter(reached, settled) ? reached : settled
 }
-
-export const EventFeedQuery = v.object({
-  after: v.optional(
-    v.pipe(
-      v.string(),
-      v.transform(parseFeedCursor),
-      v.check((cursor) => cursor !== undefined, 'after must be the `next` of an earlier answer'),
-    ),
-  ),
-  since: v.optional(AnyTimeSchema),
-  limit: limitParamOf(25, 100),
-})
 
 /** Each envelope has exactly the bytes of the webhook, including digits and key order. */
 export const toEventFeedJson = ({ events, next, hasMore }: EventFeed): string => {

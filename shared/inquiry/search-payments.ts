@@ -5,7 +5,7 @@ import type { Deps, TableDeps } from '../deps.ts'
 import { PaymentIdSchema, paymentIdOf } from '../ids.ts'
 import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
 import { readParts } from '../ledger/window-store.ts'
-import { CursorTime, encodeCursor, firstOfPage, ofPage, pageFields, readCursor } from '../page.ts'
+import { CursorTime, encodeCursor, firstOfPage, ofPage, pageFields, pagination, readCursor } from '../page.ts'
 import { paymentsByReference } from '../payment/list-payments.ts'
 import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
@@ -14,7 +14,6 @@ import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { PROVIDER_READ_TIMEOUT_MS, providerFailure } from '../provider/provider.ts'
 import { suspenseAbout } from '../suspense/list-suspense.ts'
 import { toSuspenseDto } from '../suspense/suspense.ts'
-import type { Item } from '../table/attributes.ts'
 import { destinationKey, destinationPk, ownersOf, paymentKey, rowKeyOf } from '../table/keys.ts'
 import { mergedPages, shareOf } from '../table/list-items.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
@@ -24,18 +23,24 @@ type PaymentSearch = { readonly payments: readonly Payment[]; readonly complete:
 
 const CRITERIA = ['external_reference', 'payment_destination', 'provider_payment_id', 'payment_request_id'] as const
 
+type SearchDeps = Pick<Deps, 'table' | 'provider'>
 type Search = ActionRequest<v.InferOutput<typeof paymentSearch>>
 
 /**
- * Finds payments of any age by a value that the customer or merchant knows, newest first. Throws 404 for an unknown
- * client, and 502 if the provider is needed and does not answer.
+ * Finds payments of any age by a value that the customer or merchant knows, newest first, with their suspense items.
+ * `complete`: all were read. Throws 404 for an unknown client, and 502 if the provider is needed and does not answer.
  */
-export const searchPayments = async (
-  deps: Pick<Deps, 'table' | 'provider'>,
-  search: Search,
-): Promise<PaymentSearch> => {
-  const { clientId, externalReference: reference, providerPaymentId, paymentRequestId } = search
-  if (clientId !== undefined) await requireClient(deps, clientId)
+export const searchPayments = async (deps: SearchDeps, search: Search) => {
+  if (search.clientId !== undefined) await requireClient(deps, search.clientId)
+  const { payments, complete, ...position } = await paymentsFound(deps, search)
+  const shown = await withSuspense(deps, payments)
+  return { ...shown, ...position, complete: complete && shown.complete }
+}
+
+const paymentsFound = async (deps: SearchDeps, search: Search) => {
+  const { clientId, externalReference: reference, providerPaymentId, paymentRequestId, amountMinor, day } = search
+  if (clientId !== undefined && amountMinor !== undefined && day !== undefined)
+    return paymentsOfAmount(deps, { ...search, clientId, amountMinor, day })
   const isOfProvider = providerPaymentId !== undefined || paymentRequestId !== undefined
   const { payments, complete } = isOfProvider
     ? await byProviderId(deps, search)
@@ -43,11 +48,11 @@ export const searchPayments = async (
       ? await paymentsByReference(deps, clientId, reference)
       : await paymentsAtDestination(deps, search)
   const isLast = payments.length <= firstOfPage(search) + search.perPage
-  return { payments: ofPage(payments, search), complete: complete && isLast }
+  return { payments: ofPage(payments, search), complete: complete && isLast, pagination: pagination(search) }
 }
 
 const byProviderId = async (
-  deps: Pick<Deps, 'table' | 'provider'>,
+  deps: SearchDeps,
   { clientId, providerPaymentId = '', paymentRequestId }: Search,
 ): Promise<PaymentSearch> => {
   const answer =
@@ -62,7 +67,7 @@ const byProviderId = async (
 }
 
 /** The payments for operators, each with its suspense items. `complete`: all items were read. */
-export const withSuspense = async (deps: TableDeps, payments: readonly Payment[]) => {
+const withSuspense = async (deps: TableDeps, payments: readonly Payment[]) => {
   // The provider may receive money before it answers the create, so the first attempt counts.
   const begun = payments.map(({ providerAttempts: [first], createdAt }) => first?.startedAt ?? createdAt)
   const since = begun.toSorted()[0]
@@ -106,25 +111,21 @@ type AmountSearch = Required<Pick<Search, 'clientId' | 'amountMinor' | 'day'>> &
   Pick<Search, 'status' | 'method' | 'cursor'>
 
 /** The position in a cursor. DynamoDB refuses one outside the queried span with its own error. */
-const positionIn = (cursor: string, [start, end]: readonly [Timestamp, Timestamp]): Item => {
-  const isInSpan = (at: Timestamp) => start <= at && at <= end
-  const Position = v.strictObject({ payment_id: PaymentIdSchema, listed_at: v.pipe(CursorTime, v.check(isInSpan)) })
-  const { payment_id: id, listed_at } = readCursor(Position, cursor)
-  return { ...paymentKey(id), listed_at, id }
-}
+const positionIn = ([start, end]: readonly [Timestamp, Timestamp]) =>
+  v.pipe(
+    v.strictObject({ payment_id: PaymentIdSchema, listed_at: CursorTime }),
+    v.check(({ listed_at: at }) => start <= at && at <= end),
+    v.transform(({ payment_id: id, listed_at }) => ({ ...paymentKey(id), listed_at, id })),
+  )
 
 const matches = (payment: Payment, { amountMinor, status, method }: AmountSearch): boolean =>
   payment.notionalMinor === amountMinor &&
   payment.status === (status ?? payment.status) &&
   payment.method === (method ?? payment.method)
 
-/**
- * A client's payments of an amount on one day, newest first (design section 11). `next`: the cursor of the next call.
- * Throws 404 for an unknown client, and 422 for an invalid cursor.
- */
-export const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) => {
+/** A client's payments of an amount on one day (design section 11). `cursor`: that of the next call, if there is more. */
+const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) => {
   const { clientId, day, cursor } = search
-  await requireClient(deps, clientId)
   const partitions = ownersOf(clientId, await readParts(deps, clientId)).map((owner) => [owner, 'payment'])
   const end = endOfBookDay(day)
   const between = [addMs(end, -DAY_MS), addMs(end, -1)] as const
@@ -132,7 +133,7 @@ export const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) =>
   const input = { index: 'by-owner', partitions, range: { between }, newestFirst: true, limit } as const
   const found: Payment[] = []
   let readCount = 0
-  const after = cursor === undefined ? undefined : positionIn(cursor, between)
+  const after = readCursor(positionIn(between), cursor)
   for await (const { items, more } of mergedPages(deps, input, after)) {
     const stored = await deps.table.getMany(items.map((item) => rowKeyOf('PAYMENT', item)))
     const payments = stored.filter((item) => item !== undefined).map((item) => v.parse(PaymentSchema, item))
@@ -140,10 +141,11 @@ export const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) =>
     readCount += items.length
     if (more && (readCount >= MAX_READ || found.length >= MAX_SHOWN)) {
       const last = items.at(-1)
-      return { payments: found, next: last && encodeCursor({ payment_id: last['id'], listed_at: last['listedAt'] }) }
+      const next = last && encodeCursor({ payment_id: last['id'], listed_at: last['listedAt'] })
+      return { payments: found, complete: false, cursor: next }
     }
   }
-  return { payments: found, next: undefined }
+  return { payments: found, complete: true }
 }
 
 const filled = v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty')))

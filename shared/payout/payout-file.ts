@@ -30,10 +30,10 @@ const Position = v.strictObject({ id: SettlementIdSchema, due_at: CursorTime })
 
 const PAYOUTS = ['payout', 0] as const
 
-const cursorIn = (text: string): QueryInput['cursor'] => {
+const cursorIn = (text: string | undefined): QueryInput['cursor'] => {
   const position = readCursor(Position, text)
   const [work, slot] = PAYOUTS
-  return { ...settlementKey(position.id), work, slot, ...position }
+  return position && { ...settlementKey(position.id), work, slot, ...position }
 }
 
 const PAGE = 100
@@ -50,7 +50,7 @@ const LINES_AT_ONCE = 2_000
 export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) => {
   const lines: Settlement[] = []
   const leftOut: { settlement_id: string; reason: string }[] = []
-  const from = cursor === undefined ? undefined : cursorIn(cursor)
+  const from = cursorIn(cursor)
   let next: string | undefined
   // Read once: an outage of the provider may leave thousands.
   const findings = await openFindings(deps)

@@ -1,13 +1,11 @@
 import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
-import { invalid } from '../../errors.ts'
 import { type ClientId, type SettlementId, UuidSchema } from '../../ids.ts'
-import { ifValid } from '../../if-valid.ts'
 import { type Entry, isForClient } from '../../journal/entry.ts'
 import type { EntryPosition } from '../../journal/entry-store.ts'
 import { readEntries, type Span } from '../../journal/read-entries.ts'
 import { readParts, readWindow } from '../../ledger/window-store.ts'
-import { CURSOR_JSON, CursorTime, encodeCursor } from '../../page.ts'
+import { CursorTime, encodeCursor, readCursor } from '../../page.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
 import { hasSwept, isLeftOut, type Settlement } from '../settlement.ts'
 import { toSettlementDto } from '../settlement-dto.ts'
@@ -19,18 +17,16 @@ type Asked = { readonly after?: string | undefined; readonly limit: number }
 
 export const sweptSpan = ({ sweptFrom: start, sweptUntil: end }: Settlement): Span => ({ start, end })
 
-type PageField = 'cursor' | 'after'
-
 /** A page of a settlement's entries, and the cursor of the next one. `field`: the request's name of the cursor. */
 const pageOf = async (
   deps: Pick<Deps, 'stage' | 'table'>,
   settlement: Settlement,
-  { after: cursor, limit, field }: Asked & { readonly field: PageField },
+  { after: cursor, limit, field }: Asked & { readonly field?: 'after' },
   isWanted: (entry: Entry) => boolean,
 ) => {
   const { settlementId: of, clientId } = settlement
   const span = sweptSpan(settlement)
-  const after = positionIn({ of, span }, cursor, field)
+  const after = readCursor(positionIn(of, span), cursor, field)
   const parts = await readParts(deps, clientId)
   const isOutside = isLeftOut(settlement)
   const isShown = (entry: Entry) => isWanted(entry) && !isOutside(entry)
@@ -52,26 +48,16 @@ export const settlementEntries = async (
 }
 
 /** Where a page of entries ended, and of which settlement or client's journal. */
-const CursorSchema = v.pipe(CURSOR_JSON, v.strictObject({ of: UuidSchema, eligible_at: CursorTime, id: UuidSchema }))
-
 const entryCursor = (of: string, { eligibleAt, entryId }: EntryPosition): string =>
   encodeCursor({ of, eligible_at: eligibleAt, id: entryId })
 
-/** The position in a cursor. Throws 422 for a cursor of another list or outside the span. */
-const positionIn = (
-  { of, span }: { readonly of: string; readonly span: Span },
-  text: string | undefined,
-  field: PageField,
-): EntryPosition | undefined => {
-  if (text === undefined) return undefined
-  const position = ifValid(CursorSchema, text)
-  // DynamoDB refuses a start outside the queried span with its own error.
-  if (position?.of !== of || position.eligible_at < span.start || position.eligible_at >= span.end) {
-    const reason = 'must be the cursor of an earlier page of this list'
-    throw invalid(`${field}: ${reason}`, { [field]: [reason] }, 'Omit it to begin with the first page.')
-  }
-  return { eligibleAt: position.eligible_at, entryId: position.id }
-}
+/** Of this settlement or journal, and in the span: DynamoDB refuses a start outside it with its own error. */
+const positionIn = (of: string, { start, end }: Span) =>
+  v.pipe(
+    v.strictObject({ of: v.literal(of), eligible_at: CursorTime, id: UuidSchema }),
+    v.check(({ eligible_at: at }) => start <= at && at < end),
+    v.transform(({ eligible_at: eligibleAt, id: entryId }) => ({ eligibleAt, entryId })),
+  )
 
 const toEntryDto = (entry: Entry, settlementId: SettlementId | undefined): EntryDto => ({
   id: entry.entryId,
@@ -125,7 +111,7 @@ export const balanceEntries = async (
   { clientId, since, after: cursor, limit }: Asked & { readonly clientId: ClientId; readonly since: Timestamp },
 ) => {
   const span = { start: since, end: addMs(deps.now(), FURTHEST_MS) }
-  const after = positionIn({ of: clientId, span }, cursor, 'after')
+  const after = readCursor(positionIn(clientId, span), cursor, 'after')
   const { parts, settledUntil } = await readWindow(deps, clientId)
   const { entries, next } = await readEntries(deps, { clientId, parts, span, after, limit }, isForClient)
   const [first, last] = [entries[0], entries.at(-1)]
@@ -160,8 +146,7 @@ export const settlementStatement = async (
   input: { readonly settlementId: string; readonly cursor?: string | undefined; readonly format: 'json' | 'csv' },
 ) => {
   const settlement = await findAnySettlement(deps, input.settlementId)
-  const asked = { after: input.cursor, field: 'cursor', limit: PAGE } as const
-  const { entries, next } = await pageOf(deps, settlement, asked, () => true)
+  const { entries, next } = await pageOf(deps, settlement, { after: input.cursor, limit: PAGE }, () => true)
   const lines = entries.map((entry) => toLine(entry, settlement.settlementId))
   const shown = toSettlementDto(settlement)
   const { gross_minor, xendit_fees_minor, hexolus_markup_minor, net_minor, payment_count } = shown

@@ -162,7 +162,7 @@ describe('find-payments by amount and day', () => {
     // A read returns a hundred payments. The first read has 99 of this amount.
     expect([first.ids.length, rest.ids.length]).toStrictEqual([199, 30])
     expect(new Set([...first.ids, ...rest.ids])).toStrictEqual(made)
-    const field_errors = { cursor: ['must be the cursor of the previous run'] }
+    const field_errors = { cursor: ['must be the cursor of an earlier answer to the same request'] }
     for (const wrong of [{ cursor: 'x' }, { cursor: first.cursor, day: '2026-11-23' }]) {
       expect((await invokeAdmin(findPayments, deps, { ...search, ...wrong })).body).toMatchObject({ field_errors })
     }

@@ -123,7 +123,7 @@ it.each<[object, object]>([
 ])('list-settlements refuses the cursor %j that no run has answered', async (position, input) => {
   const reply = await asked(memoryDeps(), { status: 'recorded', ...input, cursor: cursorOf(position) })
 
-  const field_errors = { cursor: ['must be the cursor of the previous run'] }
+  const field_errors = { cursor: ['must be the cursor of an earlier answer to the same request'] }
   expect(reply).toMatchObject({ status: 422, body: { field_errors } })
 })
 

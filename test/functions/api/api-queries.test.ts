@@ -46,7 +46,7 @@ const STATUS = { status: 'status must be one of pending, succeeded, failed, expi
 const DELIVERY_STATUS = { status: 'status must be one of scheduled, succeeded, abandoned, skipped' }
 const KEY_ALONE = { idempotency_key: 'idempotency_key cannot be combined with external_reference or status' }
 const INCLUDE = { include: 'include must be settlements' }
-const AFTER = { after: 'after must be the `next` of an earlier answer' }
+const AFTER = { after: 'must be the cursor of an earlier answer to the same request' }
 const TIME = { since: 'must be an RFC 3339 time' }
 const UUID = { event_id: 'must be a lower-case UUID' }
 const empty = (name: string) => ({ [name]: `${name} must not be empty` })
@@ -117,7 +117,9 @@ const REFUSED: readonly Refused[] = [
   ['listWebhookDeliveries', { event_id: 'x' }, UUID, `event_id: ${UUID.event_id}`],
   ...NO_TIMES.map((since): Refused => ['listEvents', { since }, TIME, `since: ${TIME.since}`]),
   ...each('listEvents', ['1.5', 'all'], (limit) => ({ limit }), { limit: 'limit must be an integer' }),
-  ...each('listEvents', [...NO_CURSORS, ...WRONG_CURSORS.map(cursorOf)], (after) => ({ after }), AFTER),
+  ...[...NO_CURSORS, ...WRONG_CURSORS.map(cursorOf)].map(
+    (after): Refused => ['listEvents', { after }, AFTER, `after: ${AFTER.after}`],
+  ),
 ]
 
 it.for(REFUSED)('%s refuses %j', async ([name, query, reasons, message = Object.values(reasons)[0]]) => {
@@ -125,6 +127,7 @@ it.for(REFUSED)('%s refuses %j', async ([name, query, reasons, message = Object.
 
   const { status, body } = await ask(name, { query })
 
+  const { action_hint: _, ...refusal } = body
   const field_errors = Object.fromEntries(Object.entries(reasons).map(([field, reason]) => [field, [reason]]))
-  expect([status, body]).toStrictEqual([422, { message, code: 'validation', field_errors }])
+  expect([status, refusal]).toStrictEqual([422, { message, code: 'validation', field_errors }])
 })

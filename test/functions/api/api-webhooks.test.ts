@@ -199,7 +199,7 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
     [`${INVALID} status: must be one of succeeded, abandoned, skipped`, { since: AT, status: 'scheduled' }],
     [`${INVALID} colour: unknown field`, { since: AT, colour: 'red' }],
     [`${INVALID} body: unknown field`, { since: AT, ['x'.repeat(101)]: 'red' }],
-    ['cursor: must be the `next` of an earlier answer to the same since', { since: AT, cursor: 'x' }],
+    ['cursor: must be the cursor of an earlier answer to the same request', { since: AT, cursor: 'x' }],
   ])('refuses with %j', async (message, body) => {
     const { ask, endpoint } = await aMerchant()
 

@@ -159,8 +159,8 @@ describe('get-books (design section 12)', () => {
     [{ to: '20261130' }, 'to: must be a date such as 2026-11-30'],
     [{ to: '2026-11-21' }, 'to must not be in the future'],
     [{ from: '2026-11-03', to: '2026-11-02' }, 'from must not be after to'],
-    [{ cursor: 'e30' }, 'cursor: must be the cursor of the previous run'],
-    [{ cursor: 'unknown' }, 'cursor: must be the cursor of the previous run'],
+    [{ cursor: 'e30' }, 'cursor: must be the cursor of an earlier answer to the same request'],
+    [{ cursor: 'unknown' }, 'cursor: must be the cursor of an earlier answer to the same request'],
   ])('refuses %o with one reason', async (input, message) => {
     const field_errors = { [Object.keys(input)[0] ?? '']: [expect.any(String)] }
     const body = { message, field_errors }
