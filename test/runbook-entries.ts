@@ -1,6 +1,6 @@
 import { type AlarmSpec, headingOf, severityOf, thresholdOf } from '../infra/stack/monitoring/alarms/alarm-spec.ts'
 import { alarmTable } from '../infra/stack/monitoring/alarms/alarm-table.ts'
-import type { Watched } from '../infra/stack/monitoring/alarms/watched.ts'
+import type { Watched } from '../infra/stack/monitoring/watched-stack.ts'
 
 const several = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`
 const span = (minutes: number) => (minutes % 60 === 0 ? several(minutes / 60, 'hour') : several(minutes, 'minute'))

@@ -2,23 +2,7 @@ import { RemovalPolicy } from 'aws-cdk-lib'
 import type { Load } from '../../functions/function-spec.ts'
 import { callsPerMinute } from '../../shared/provider/quota-store.ts'
 import type { StageSettings } from '../../shared/stage-settings.ts'
-import { readStageFile, type StageDomain, type StageFile } from './stage-file.ts'
-
-/** Fields of the stage's file that move to `settings`, some of them under other names. */
-type SettingsOfCode =
-  | 'payer'
-  | 'providerFees'
-  | 'clientRateLimit'
-  | 'clientCreateLimit'
-  | 'providerCallsPerMinute'
-  | 'keyLifetimeDays'
-
-/** A stage: its name, and its file (infra/stack/stage-file.ts). */
-export type DeployedStage = Omit<StageFile, SettingsOfCode | 'removalPolicy'> & {
-  /** The settings that the functions' code reads. */
-  readonly settings: StageSettings
-  readonly removalPolicy: RemovalPolicy
-}
+import { readStageFile, type StageDomain } from './stage-file.ts'
 
 export const DEFAULT_STAGE = 'dev'
 
@@ -56,26 +40,26 @@ const REMOVAL_POLICIES = { retain: RemovalPolicy.RETAIN, destroy: RemovalPolicy.
  * Reads a stage: `prod`, `dev`, or a developer's own. A stage without a file in infra/stages has the settings of `dev`.
  * Throws for an invalid name and for an invalid file.
  */
-export const deployedStage = (name: string): DeployedStage => {
+export const deployedStage = (name: string) => {
   assertStageName(name)
   const { payer, providerFees, clientRateLimit, clientCreateLimit, providerCallsPerMinute, keyLifetimeDays, ...file } =
     readStageFile(name)
-  return {
-    ...file,
-    removalPolicy: REMOVAL_POLICIES[file.removalPolicy],
-    settings: {
-      name,
-      allowLoopbackWebhooks: false,
-      defaultReturnUrl: payer.returnUrl,
-      defaultDisplayName: payer.name,
-      providerFees,
-      clientRateLimit,
-      clientCreateLimit,
-      ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }),
-      ...(keyLifetimeDays !== undefined && { keyLifetimeDays }),
-    },
+  const settings: StageSettings = {
+    name,
+    allowLoopbackWebhooks: false,
+    defaultReturnUrl: payer.returnUrl,
+    defaultDisplayName: payer.name,
+    providerFees,
+    clientRateLimit,
+    clientCreateLimit,
+    ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }),
+    ...(keyLifetimeDays !== undefined && { keyLifetimeDays }),
   }
+  return { ...file, removalPolicy: REMOVAL_POLICIES[file.removalPolicy], settings }
 }
+
+/** A stage: its file (infra/stack/stage-file.ts). The settings that the functions' code reads are in `settings`. */
+export type DeployedStage = Readonly<ReturnType<typeof deployedStage>>
 
 /**
  * The removal policy of retained resources other than the table and its key: queues, logs, secrets, addresses. A failed

@@ -7,7 +7,7 @@ import cdkJson from '../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../infra/stack/add-stacks.ts'
 import { FrontStack } from '../../infra/stack/edge/front-stack.ts'
 import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
-import type { Watched } from '../../infra/stack/monitoring/alarms/watched.ts'
+import type { Watched } from '../../infra/stack/monitoring/watched-stack.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 
 export type Properties = Readonly<Record<string, unknown>>

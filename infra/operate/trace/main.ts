@@ -26,7 +26,7 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async ([name, 
     return 1
   }
   const stack = (await text(process.stdin)).replaceAll('\\n', '\n')
-  const resolved = resolveStack(stack, new SourceMap(JSON.parse(readFileSync(file, 'utf8'))).payload)
+  const resolved = resolveStack(stack, new SourceMap(JSON.parse(readFileSync(file, 'utf8'))))
   process.stdout.write(printableLines(resolved))
   return 0
 })

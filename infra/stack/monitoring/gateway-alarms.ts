@@ -14,8 +14,8 @@ import { Construct } from 'constructs'
 import { type AlarmSpec, alarmDescription, alarmName, PAGES, type Page, thresholdOf } from './alarms/alarm-spec.ts'
 import { alarmTable } from './alarms/alarm-table.ts'
 import { serviceOf, withoutGaps } from './alarms/metric-ref.ts'
-import type { Watched } from './alarms/watched.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
+import type { Watched } from './watched-stack.ts'
 
 /** Written by an operator before planned work (docs/runbook.md), never by the gateway. */
 const QUIET = { namespace: 'PaymentGateway/Operators', name: 'Quiet', statistic: 'Maximum' } as const

@@ -15,11 +15,11 @@ import { Construct } from 'constructs'
 import { chunks } from '../../../shared/chunks.ts'
 import { thresholdOf } from './alarms/alarm-spec.ts'
 import { alarmTable } from './alarms/alarm-table.ts'
-import type { Watched } from './alarms/watched.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
 import { type DashboardRow, type Graph, type Line, numbered } from './dashboard/graph.ts'
 import { machineRows } from './dashboard/machine-rows.ts'
 import { moneyRows } from './dashboard/money-rows.ts'
+import type { Watched } from './watched-stack.ts'
 
 /** Of the 24 columns that a dashboard has. */
 const GRAPHS_A_LINE = 4

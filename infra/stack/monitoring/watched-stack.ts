@@ -1,4 +1,4 @@
-import { functionName } from '../../../functions/function-spec.ts'
+import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue, QUEUE_NAMES } from '../../../shared/queues.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
@@ -6,13 +6,12 @@ import { reservedRuns } from '../functions/reserved-concurrency.ts'
 import { stackNameOf, tableNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import { ourMetrics } from './alarms/metric-ref.ts'
-import type { Watched } from './alarms/watched.ts'
 
 /**
  * The names that CloudWatch uses for the stack's resources, because alarms are in another stack. Queues and indexes are
  * enumerated, so new ones are watched automatically.
  */
-export const watchedStack = (stage: DeployedStage, apiId: string): Watched => ({
+export const watchedStack = (stage: DeployedStage, apiId: string) => ({
   stage: stage.settings.name,
   our: ourMetrics(stage.settings.name),
   apiId,
@@ -23,11 +22,23 @@ export const watchedStack = (stage: DeployedStage, apiId: string): Watched => ({
     maxWriteUnits: stage.table.maxWriteUnits,
   },
   queues: byQueue((name) => stackNameOf(stage, name)),
+  // `id`: the name without the stage.
   deadLetterQueues: [...QUEUE_NAMES, 'schedules'].map((name) => {
     const id = `${name}-dead`
     return { id, queueName: stackNameOf(stage, id) }
   }),
   functions: MANIFEST.map((spec) => ({ spec, functionName: functionName(stage.settings.name, spec) })),
+  // Concurrent runs of the account, and those of them that the stage reserves for single functions.
   accountConcurrency: stage.accountConcurrency,
   reservedRuns: reservedRuns(stage),
 })
+
+/** The parts of a stage, by their names in CloudWatch. */
+export type Watched = ReturnType<typeof watchedStack>
+
+/** The name of the one function that an alarm is about. */
+export const functionNameOf = ({ functions }: Watched, has: (spec: FunctionSpec) => boolean): string => {
+  const [found, ...others] = functions.filter(({ spec }) => has(spec))
+  if (found === undefined || others.length > 0) throw new Error('an alarm must watch exactly one function')
+  return found.functionName
+}

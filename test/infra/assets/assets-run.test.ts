@@ -7,7 +7,7 @@
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { isBuiltin } from 'node:module'
+import { isBuiltin, SourceMap } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -113,7 +113,11 @@ describe('the assets of the stack', () => {
     const lines = code.slice(0, code.indexOf(NO_CREDENTIALS)).split('\n')
     const stack = `Error\n    at file:///var/task/index.mjs:${lines.length}:${lines.at(-1)?.length ?? 0}`
 
-    const [file = '', line = '0'] = resolveStack(stack, mapOf('api-get-balance')).split('at ').at(-1)?.split(':') ?? []
+    const [file = '', line = '0'] =
+      resolveStack(stack, new SourceMap(mapOf('api-get-balance')))
+        .split('at ')
+        .at(-1)
+        ?.split(':') ?? []
 
     expect(file).toMatch(/(^|\/)shared\/runtime\/env-credentials\.ts$/)
     const source = readFileSync('shared/runtime/env-credentials.ts', 'utf8').split('\n')

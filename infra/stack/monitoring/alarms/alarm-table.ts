@@ -1,3 +1,4 @@
+import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { announcementAlarms } from './announcement-alarms.ts'
 import { moneyInAlarms } from './money-in-alarms.ts'
@@ -6,7 +7,6 @@ import { providerAlarms } from './provider-alarms.ts'
 import { repairAlarms } from './repair-alarms.ts'
 import { serviceLevels } from './service-levels.ts'
 import { settlementAlarms } from './settlement-alarms.ts'
-import type { Watched } from './watched.ts'
 
 export type AlarmGroup = { readonly heading: string; readonly alarms: readonly AlarmSpec[] }
 

@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../../../../shared/time.ts'
+import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { OVERALL, orZero } from './metric-ref.ts'
-import type { Watched } from './watched.ts'
 
 const failing = ({ our }: Watched): AlarmSpec => {
   const bad = `(${orZero('failed')} + ${orZero('abandoned')})`

@@ -1,6 +1,6 @@
+import { functionNameOf, type Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, type Measure, orZero } from './metric-ref.ts'
-import { functionNameOf, type Watched } from './watched.ts'
 
 const counted = ({ apiId }: Watched, name: '4xx' | '5xx' | 'Count') =>
   awsMetric('AWS/ApiGateway', name, { ApiId: apiId }, 'Sum')

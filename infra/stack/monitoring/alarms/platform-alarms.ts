@@ -1,6 +1,6 @@
+import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, countOf, type MetricRef, orZero, sumOf } from './metric-ref.ts'
-import type { Watched } from './watched.ts'
 
 /** The operations our code sends (shared/table). */
 export const TABLE_OPERATIONS = [

@@ -1,6 +1,6 @@
+import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { countOf, OVERALL, orZero } from './metric-ref.ts'
-import type { Watched } from './watched.ts'
 
 /** Each call of the provider that money waits for, as the log names it (shared/provider/logged-provider.ts). */
 export const PROVIDER_OPERATIONS = [

@@ -1,9 +1,9 @@
 import { MAX_DELAY_SECONDS } from '../../../../shared/queues.ts'
 import { MINUTE_MS } from '../../../../shared/time.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../triggers/queue-settings.ts'
+import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, countOf, OVERALL, orZero, sumOf, withoutGaps } from './metric-ref.ts'
-import type { Watched } from './watched.ts'
 
 const notRunning = ({ our }: Watched): AlarmSpec => ({
   id: 'due-work-not-running',

@@ -1,8 +1,8 @@
 import { HOUR_MS, MINUTE_MS } from '../../../../shared/time.ts'
 import { hiddenSecondsOf } from '../../triggers/queue-settings.ts'
+import { functionNameOf, type Watched } from '../watched-stack.ts'
 import type { AlarmSpec, Page } from './alarm-spec.ts'
 import { awsMetric, type Measure, OVERALL, orZero } from './metric-ref.ts'
-import { functionNameOf, type Watched } from './watched.ts'
 
 /** How fast the error budget is used, as a multiple of the rate that uses it up in exactly thirty days. */
 type Burn = { readonly minutes: number; readonly rate: number; readonly percent: Measure }

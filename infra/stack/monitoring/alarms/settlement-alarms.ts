@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../../../../shared/time.ts'
+import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, countOf, OVERALL, orZero, withoutGaps } from './metric-ref.ts'
-import type { Watched } from './watched.ts'
 
 const sweep = ({ our }: Watched): AlarmSpec => ({
   id: 'sweep-not-run',

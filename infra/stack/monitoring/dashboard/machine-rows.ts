@@ -1,7 +1,7 @@
 import { type FunctionSpec, runsByItself } from '../../../../functions/function-spec.ts'
 import { awsMetric, type Formula, OVERALL, sumOf } from '../alarms/metric-ref.ts'
 import { TABLE_OPERATIONS, throttlesByPart } from '../alarms/platform-alarms.ts'
-import type { Watched } from '../alarms/watched.ts'
+import type { Watched } from '../watched-stack.ts'
 import { type DashboardRow, type Graph, graph, line } from './graph.ts'
 
 /** Functions that work for the same people, one line each on the dashboard. */

@@ -1,6 +1,6 @@
 import { awsMetric, OVERALL } from '../alarms/metric-ref.ts'
 import { PROVIDER_OPERATIONS } from '../alarms/provider-alarms.ts'
-import type { Watched } from '../alarms/watched.ts'
+import type { Watched } from '../watched-stack.ts'
 import { type DashboardRow, type Graph, graph, line, search } from './graph.ts'
 
 const HOURLY = { periodMinutes: 60 }
