@@ -105,7 +105,7 @@ describe('firewall of the front', () => {
     const [, creates, all] = limited(synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, 'prod')))
     const told = projectText('docs/merchants.md')
 
-    expect(told).toContain(`| ${creates?.Limit} creates, ${all?.Limit.toLocaleString('en')} in all;`)
+    expect(told).toContain(`| ${creates?.Limit} creates, ${all?.Limit.toLocaleString('en')} in all.`)
   })
 })
 
