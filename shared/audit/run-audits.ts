@@ -3,11 +3,24 @@ import type { Deps } from '../deps.ts'
 import { type ClientId, ClientIdSchema, type SettlementId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
+import { runLimit } from '../settlement/sum-entries.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween } from '../time.ts'
 import { alertDifferences, type ClientVerdict, noteFound, readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { confirmedDifferences, type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
-import { moveAudit, noteAudited, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
+import {
+  type Confirmed,
+  confirmedDifferences,
+  type Difference,
+  isExactly,
+  isSame,
+  MAX_DIFFERENCES,
+} from '../verdict/difference.ts'
+import {
+  moveAudit,
+  noteAudited,
+  readSettlementVerdict,
+  type SettlementVerdict,
+} from '../verdict/settlement-verdict-store.ts'
 import {
   ALL_SLICES,
   type AuditDeps,
@@ -20,9 +33,9 @@ import {
   slicesSince,
   storedIn,
 } from './audit-parts.ts'
-import { judgeLong } from './judge-long.ts'
 import { auditHouse } from './judged/audit-house.ts'
-import { readableLedger, readClientBooks } from './judged/client-books.ts'
+import { auditSettlement, RecountSchema, recountSettlement } from './judged/audit-settlement.ts'
+import { type ClientBooks, readableLedger, readClientBooks, type StoredSettlement } from './judged/client-books.ts'
 
 type RunDeps = Pick<Deps, 'table' | 'stage' | 'queues' | 'alerts' | 'sleep' | 'now' | 'monotonicMs' | 'log'>
 
@@ -97,6 +110,36 @@ const alertOwing = async (
       'recovered, or a write-off with --kind written_off.',
   })
   return { owesSince: since, owesToldAt: now }
+}
+
+/** The most differences that the verdict keeps between runs. */
+const MAX_KEPT = 50
+
+/**
+ * One run of the audit of a long settlement. Undefined: its progress is stored, and the next run continues. A difference
+ * counts when the next pass over all entries finds it again. `seen`: what that pass must find.
+ */
+const judgeLong = async (
+  deps: AuditDeps,
+  books: ClientBooks,
+  stored: StoredSettlement,
+  claimed: SettlementVerdict,
+): Promise<(Confirmed & Pick<SettlementVerdict, 'seen'>) | undefined> => {
+  const isOver = runLimit(deps, RUN_MS)
+  // Progress that cannot be read is lost: the pass begins again.
+  const from = ifValid(RecountSchema, claimed.progress)
+  const { isWhole, differences, ...recounted } = await recountSettlement(deps, books, stored, from, isOver)
+  // Entries after the last whole block are read again by the next run.
+  const kept = differences.filter((one, at) => differences.findIndex((other) => isExactly(one, other)) === at)
+  if (!isWhole) {
+    const progress = { ...recounted, differences: kept.slice(0, MAX_KEPT) }
+    await moveAudit(deps, claimed, { dueAt: deps.now(), progress })
+    return undefined
+  }
+  const found = await auditSettlement(deps, books, stored, { ...recounted, differences: kept })
+  const lasting = found.filter((difference) => claimed.seen.some((before) => isSame(before, difference)))
+  if (found.length === 0 || lasting.length > 0) return { differences: lasting, isInconclusive: false, seen: [] }
+  return { differences: [], isInconclusive: true, seen: found.slice(0, MAX_KEPT) }
 }
 
 /** After a worker's death another one follows this much later. */

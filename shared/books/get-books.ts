@@ -5,7 +5,7 @@ import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { bookDay, endOfBookDay, totalsOf } from '../journal/day-totals.ts'
-import { type Entry, isBalanced } from '../journal/entry.ts'
+import { CLIENT_SIDES, type Entry, isBalanced } from '../journal/entry.ts'
 import { houseTotals } from '../journal/house-store.ts'
 import { entryPages } from '../journal/read-entries.ts'
 import { readWindow } from '../ledger/window-store.ts'
@@ -14,6 +14,7 @@ import { encodeCursor, readCursor } from '../page.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { csv } from '../settlement/statement/csv.ts'
+import { attributeName } from '../table/attributes.ts'
 import { addMs, DAY_MS, earlier, later, type Timestamp } from '../time.ts'
 import { type Difference, DifferenceSchema, differs } from '../verdict/difference.ts'
 import {
@@ -150,19 +151,11 @@ const checkedLines = (
   differences: lines.flatMap((line) => unequalSides(line, what, `${id} ${line.day} ${line.type}`)),
 })
 
-/** The sums of a settlement, and the side of its totals that each is the sum of. */
-const TOTALS = [
-  ['gross_minor', 'grossMinor', 'grossMinor'],
-  ['fee_minor', 'providerFeesMinor', 'feeMinor'],
-  ['markup_minor', 'markupMinor', 'markupMinor'],
-  ['net_minor', 'netMinor', 'netMinor'],
-] as const
-
 /** Checks that a settlement's stored totals by type and day add up to its sums. */
 const checkedTotals = ({ settlementId: id, totals, ...settlement }: Settlement): readonly Difference[] =>
-  TOTALS.flatMap(([name, sum, side]) => {
+  CLIENT_SIDES.flatMap((side) => {
     const found = totals.reduce((so, total) => plus(so, total[side]), ZERO)
-    return differs(`settlement.totals.${name}`, id, settlement[sum], found)
+    return differs(`settlement.totals.${attributeName(side)}`, id, settlement[side], found)
   })
 
 const bookOfSettlement = (settlement: Settlement, period: BookPeriod): CheckedBook => {

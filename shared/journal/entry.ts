@@ -20,20 +20,14 @@ export const ENTRY_TYPES = [
 ] as const
 export type EntryType = (typeof ENTRY_TYPES)[number]
 
+/** The client's figures: net = gross - fee - markup. */
+export const CLIENT_SIDES = ['grossMinor', 'feeMinor', 'markupMinor', 'netMinor'] as const
 /**
- * The sides of an entry. Client: net = gross - fee - markup. Provider: what our account there gained, by provider rows
- * alone. Bank: what our bank account gained. Suspense: what it holds more. House: provider + bank - net - suspense.
+ * Provider: what our account there gained, by provider rows alone. Bank: what our bank account gained. Suspense: what it
+ * holds more. House: provider + bank - net - suspense.
  */
-export const ENTRY_SIDES = [
-  'grossMinor',
-  'feeMinor',
-  'markupMinor',
-  'netMinor',
-  'providerMinor',
-  'bankMinor',
-  'suspenseMinor',
-  'houseMinor',
-] as const
+export const HOUSE_SIDES = ['providerMinor', 'bankMinor', 'suspenseMinor', 'houseMinor'] as const
+export const ENTRY_SIDES = [...CLIENT_SIDES, ...HOUSE_SIDES] as const
 
 export const SidesSchema = v.object(v.entriesFromList(ENTRY_SIDES, MinorSchema))
 
@@ -89,8 +83,7 @@ export const isBalanced = (entry: Entry): boolean =>
   entry.houseMinor === houseOf(entry) && netOf(entry.grossMinor, entry.feeMinor, entry.markupMinor) === entry.netMinor
 
 /** Rows with zeros for the client are neither shown to merchants nor counted. */
-export const isForClient = ({ grossMinor, feeMinor, markupMinor, netMinor }: Entry): boolean =>
-  [grossMinor, feeMinor, markupMinor, netMinor].some((amount) => amount !== 0)
+export const isForClient = (entry: Entry): boolean => CLIENT_SIDES.some((side) => entry[side] !== 0)
 
 export const paymentsIn = ({ type, paymentCount }: Entry): number =>
   type === 'payment' ? 1 : type === 'recredit' ? (paymentCount ?? 0) : 0
@@ -103,7 +96,7 @@ export const fieldsText = (record: object): string =>
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   )
 
-export type Figures = Readonly<Pick<Entry, 'grossMinor' | 'feeMinor' | 'markupMinor' | 'netMinor'>>
+export type Figures = Readonly<Pick<Entry, (typeof CLIENT_SIDES)[number]>>
 
 export const NO_FIGURES: Figures = { grossMinor: ZERO, feeMinor: ZERO, markupMinor: ZERO, netMinor: ZERO }
 

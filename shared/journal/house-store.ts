@@ -7,7 +7,7 @@ import { queryAll } from '../table/list-items.ts'
 import { isNew, put, type Step, update } from '../table/step.ts'
 import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
 import { bookDay } from './day-totals.ts'
-import { houseOf, type Legs } from './entry.ts'
+import { HOUSE_SIDES, houseOf, type Legs } from './entry.ts'
 
 /** Movements of money that belongs to no client, or not yet to one (design section 12). */
 export const HOUSE_ENTRY_TYPES = [
@@ -19,8 +19,6 @@ export const HOUSE_ENTRY_TYPES = [
   'correction',
 ] as const
 export type HouseEntryType = (typeof HOUSE_ENTRY_TYPES)[number]
-
-const HOUSE_SIDES = ['providerMinor', 'bankMinor', 'suspenseMinor', 'houseMinor'] as const
 
 export const HouseEntrySchema = v.object({
   type: v.picklist(HOUSE_ENTRY_TYPES),

@@ -76,7 +76,7 @@ export const markSettlementFailed = async (deps: CloseDeps, input: Close & { rea
 
 /** The entry that carries a failed settlement into the next one: its sums, eligible at once. */
 export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entry => {
-  const { settlementId, grossMinor, providerFeesMinor: feeMinor, markupMinor, netMinor, paymentCount } = settlement
+  const { settlementId, grossMinor, feeMinor, markupMinor, netMinor, paymentCount } = settlement
   const sides = { grossMinor, feeMinor, markupMinor, netMinor, providerMinor: ZERO }
   return newEntry({
     entryId: derivedUuid('recredit', settlementId),

@@ -160,7 +160,7 @@ const recordSettlement = async (
     bank,
     createdAt,
   }
-  assertBalanced({ ...settlement, feeMinor: settlement.providerFeesMinor })
+  assertBalanced(settlement)
   const steps = {
     window: sweepWindow(settlement),
     settlement: recordStep(settlement),

@@ -9,7 +9,7 @@ export const toSettlementDto = (settlement: Settlement): SettlementDto => ({
   period_start: periodOf(settlement).start,
   period_end: periodOf(settlement).end,
   gross_minor: settlement.grossMinor,
-  xendit_fees_minor: settlement.providerFeesMinor,
+  xendit_fees_minor: settlement.feeMinor,
   hexolus_markup_minor: settlement.markupMinor,
   net_minor: settlement.netMinor,
   currency: settlement.currency,

@@ -4,11 +4,11 @@ import { chunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { addTotals, DayTotalSchema, totalsOf } from '../journal/day-totals.ts'
-import { type Entry, fieldsText, netsOf, paymentsIn } from '../journal/entry.ts'
+import { CLIENT_SIDES, type Entry, fieldsText, NO_FIGURES, netsOf, paymentsIn } from '../journal/entry.ts'
 import type { EntryPosition } from '../journal/entry-store.ts'
 import { entryPages, type Span } from '../journal/read-entries.ts'
 import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
-import { HISTORY_STEPS, type StageSettings } from '../stage-settings.ts'
+import { HISTORY_STEPS } from '../stage-settings.ts'
 import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
 
 export type SumDeps = Pick<Deps, 'table' | 'stage' | 'monotonicMs' | 'sleep'>
@@ -34,52 +34,48 @@ type SummedWindow = { readonly clientId: ClientId; readonly parts: number; reado
 /** The end of the span that is summed block by block; the rest is the tail. */
 const bodyEnd = ({ start, end }: Span): Timestamp => later(start, addMs(end, -TAIL_MS))
 
-export type Sum = SumProgress & {
+type Sum = SumProgress & {
   /** Entries after the last whole block. */
   readonly carried: readonly Entry[]
 }
 
-/** Adds a page of entries: whole blocks to the sums, and the rest to the carried ones. */
-export const addPage = (
-  { stage }: { readonly stage: Pick<StageSettings, 'historySteps'> },
-  { sums, position, carried }: Sum,
-  { entries, start }: { readonly entries: readonly Entry[]; readonly start: Timestamp },
-): Sum => {
-  const size = (stage.historySteps ?? HISTORY_STEPS).block
-  const all = [...carried, ...entries]
-  const whole = all.slice(0, all.length - (all.length % size))
-  return {
-    sums: chunks(whole, size).reduce((so, block) => addBlock(so, block, start), sums),
-    position: whole.at(-1) ?? position,
-    carried: all.slice(whole.length),
-  }
-}
-
-const sumBody = async (
-  deps: SumDeps,
-  { clientId, parts, span }: SummedWindow,
-  from: SumProgress,
-): Promise<Sum & Pick<Summed, 'isWhole'>> => {
-  const endsAtMs = deps.monotonicMs() + RUN_MS
+/** Tells after each page whether a run over a client's history must end, by its pages or its time. */
+export const runLimit = (deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: number): (() => boolean) => {
+  const endsAtMs = deps.monotonicMs() + runMs
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
-  const { start } = span
-  const body = { start, end: bodyEnd(span) }
-  let sum: Sum = { ...from, carried: [] }
-  for await (const { entries, more } of entryPages(deps, { clientId, parts, span: body, after: from.position })) {
-    sum = addPage(deps, sum, { entries, start })
-    const isOver = --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs
-    if (more && isOver && sum.position !== from.position) return { ...sum, isWhole: false }
-  }
-  return { ...sum, isWhole: true }
+  return () => --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs
 }
 
-const sumTail = async (deps: SumDeps, { clientId, parts, span }: SummedWindow, body: Sum): Promise<EntrySums> => {
-  const { start, end } = span
-  let sum = body
-  for await (const { entries } of entryPages(deps, { clientId, parts, span: { start: bodyEnd(span), end } })) {
-    sum = addPage(deps, sum, { entries, start })
+/**
+ * Adds the entries of a span to sums, page by page: whole blocks to the sums, and the rest to the carried ones. `isOver`
+ * ends it after a page with a whole block; another run continues at its position. `counted`: the entries of a page that
+ * count.
+ */
+export const sumPages = async (
+  deps: Parameters<typeof entryPages>[0],
+  { span, start = span.start, ...journal }: SummedWindow & { readonly start?: Timestamp },
+  from: Sum,
+  isOver = () => false,
+  counted = async (entries: readonly Entry[]) => entries,
+): Promise<Sum & Pick<Summed, 'isWhole'>> => {
+  const size = (deps.stage.historySteps ?? HISTORY_STEPS).block
+  let { sums, position, carried } = from
+  for await (const { entries, more } of entryPages(deps, { ...journal, span, after: from.position })) {
+    const all = [...carried, ...(await counted(entries))]
+    const whole = all.slice(0, all.length - (all.length % size))
+    sums = chunks(whole, size).reduce((so, block) => addBlock(so, block, start), sums)
+    position = whole.at(-1) ?? position
+    carried = all.slice(whole.length)
+    if (more && isOver() && position !== from.position) return { sums, position, carried, isWhole: false }
   }
-  return addBlock(sum.sums, sum.carried, start)
+  return { sums, position, carried, isWhole: true }
+}
+
+const sumTail = async (deps: SumDeps, window: SummedWindow, body: Sum): Promise<EntrySums> => {
+  const { start, end } = window.span
+  const tail = { ...window, start, span: { start: bodyEnd(window.span), end } }
+  const { sums, carried } = await sumPages(deps, tail, { ...body, position: undefined })
+  return addBlock(sums, carried, start)
 }
 
 /**
@@ -88,7 +84,10 @@ const sumTail = async (deps: SumDeps, { clientId, parts, span }: SummedWindow, b
  * window's last minutes are summed until two reads have the same digest. Throws when they keep changing.
  */
 export const sumEntries = async (deps: SumDeps, window: SummedWindow, from: SumProgress): Promise<Summed> => {
-  const { isWhole, ...body } = await sumBody(deps, window, from)
+  const { span } = window
+  const whole = { ...window, span: { ...span, end: bodyEnd(span) } }
+  const isOver = runLimit(deps, RUN_MS)
+  const { isWhole, ...body } = await sumPages(deps, whole, { ...from, carried: [] }, isOver)
   if (!isWhole) return { sums: body.sums, position: body.position, isWhole }
   let last = await sumTail(deps, window, body)
   for (let look = 1; look < MAX_LOOKS; look++) {
@@ -108,10 +107,7 @@ export const sumFirstPage = async (deps: SumDeps, { clientId, parts, span }: Sum
 
 /** The sums of a settlement's entries (spec 2.3), and the figures that the payout checks. */
 export const EntrySumsSchema = v.object({
-  grossMinor: MinorSchema,
-  providerFeesMinor: MinorSchema,
-  markupMinor: MinorSchema,
-  netMinor: MinorSchema,
+  ...v.entriesFromList(CLIENT_SIDES, MinorSchema),
   paymentCount: v.number(),
   /** The sum of its re-credits, which were available before. */
   recreditedMinor: MinorSchema,
@@ -125,10 +121,7 @@ export type EntrySums = v.InferOutput<typeof EntrySumsSchema>
 
 /** The empty sums. `digest`: of the client's previous settlement, or empty. */
 export const noSums = (digest: string): EntrySums => ({
-  grossMinor: ZERO,
-  providerFeesMinor: ZERO,
-  markupMinor: ZERO,
-  netMinor: ZERO,
+  ...NO_FIGURES,
   paymentCount: 0,
   recreditedMinor: ZERO,
   unprovenMinor: ZERO,
@@ -165,7 +158,7 @@ export const unprovenIn = (entry: Entry, start: Timestamp): Minor => {
 const addEntry = (sums: EntrySums, entry: Entry, start: Timestamp): EntrySums => ({
   ...sums,
   grossMinor: plus(sums.grossMinor, entry.grossMinor),
-  providerFeesMinor: plus(sums.providerFeesMinor, entry.feeMinor),
+  feeMinor: plus(sums.feeMinor, entry.feeMinor),
   markupMinor: plus(sums.markupMinor, entry.markupMinor),
   netMinor: plus(sums.netMinor, entry.netMinor),
   paymentCount: sums.paymentCount + paymentsIn(entry),

@@ -7,7 +7,7 @@ export type Break = { readonly operator: string; readonly start: number; readonl
 /** Fields of one type that a line can confuse. */
 const ALIKE = [
   ['netMinor', 'notionalMinor', 'providerFeeMinor', 'markupMinor'],
-  ['grossMinor', 'providerFeesMinor'],
+  ['grossMinor', 'feeMinor'],
   ['availableMinor', 'settledMinor', 'paidOutMinor', 'inSettlementMinor'],
   ['reversedCount', 'undoneCount'],
   ['periodStart', 'periodEnd'],

@@ -109,7 +109,7 @@ export const storedSettlement = async (deps: TestDeps, fields: Partial<Settlemen
     sweptFrom: '2026-11-19T02:00:00.000Z',
     sweptUntil: '2026-11-20T02:00:00.000Z',
     grossMinor: 300_000,
-    providerFeesMinor: 12_000,
+    feeMinor: 12_000,
     markupMinor: 300,
     netMinor: 287_700,
     currency: 'IDR',

@@ -4,7 +4,7 @@ import { mapInChunks } from '../../chunks.ts'
 import type { StoreDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
 import { bookDay } from '../../journal/day-totals.ts'
-import { houseOf } from '../../journal/entry.ts'
+import { HOUSE_SIDES, houseOf } from '../../journal/entry.ts'
 import { type HouseEntry, type HouseTotal, houseEntriesOf, houseTotals } from '../../journal/house-store.ts'
 import { ZERO } from '../../money.ts'
 import { heldOf, MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
@@ -46,7 +46,7 @@ const readHouse = async (deps: StoreDeps) => {
   return { entries: entries.flat(), totals }
 }
 
-const SIDES = ['providerMinor', 'bankMinor', 'suspenseMinor', 'houseMinor', 'count'] as const
+const SIDES = [...HOUSE_SIDES, 'count'] as const
 type Sum = Record<(typeof SIDES)[number], number>
 const NOTHING: Sum = { providerMinor: 0, bankMinor: 0, suspenseMinor: 0, houseMinor: 0, count: 0 }
 

@@ -3,13 +3,12 @@ import { type BankAccount, BankSchema } from '../../client/client.ts'
 import type { StoreDeps } from '../../deps.ts'
 import { timeOfUuid } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
-import { fieldsText } from '../../journal/entry.ts'
+import { type Entry, fieldsText } from '../../journal/entry.ts'
 import { PositionSchema } from '../../journal/entry-store.ts'
-import { entryPages } from '../../journal/read-entries.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { isLeftOut, periodOf, type Settlement } from '../../settlement/settlement.ts'
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
-import { addBlock, addPage, EntrySumsSchema, noSums, type Sum } from '../../settlement/sum-entries.ts'
+import { addBlock, EntrySumsSchema, noSums, sumPages } from '../../settlement/sum-entries.ts'
 import type { StageSettings } from '../../stage-settings.ts'
 import { attributeName, FromItem } from '../../table/attributes.ts'
 import { addMs, MINUTE_MS, type Timestamp, timestampOf } from '../../time.ts'
@@ -53,17 +52,15 @@ export const recountSettlement = async (
   const { clientId, parts } = books
   const span = sweptSpan(settlement)
   const isOutside = isLeftOut(settlement)
-  let sum: Sum = { ...from, carried: [] }
   const differences = [...from.differences]
-  for await (const { entries, more } of entryPages(deps, { clientId, parts, span, after: from.position })) {
+  const counted = async (entries: readonly Entry[]) => {
     const found = [...(await auditEntries(deps, books, entries)), ...(await auditLeftOut(deps, settlement, entries))]
     differences.push(...found.slice(0, MAX_DIFFERENCES - differences.length))
-    sum = addPage(deps, sum, { entries: entries.filter((entry) => !isOutside(entry)), start: span.start })
-    if (more && isOver() && sum.position !== from.position) {
-      return { sums: sum.sums, position: sum.position, differences, isWhole: false }
-    }
+    return entries.filter((entry) => !isOutside(entry))
   }
-  return { sums: addBlock(sum.sums, sum.carried, span.start), differences, isWhole: true }
+  const window = { clientId, parts, span }
+  const { carried, ...sum } = await sumPages(deps, window, { ...from, carried: [] }, isOver, counted)
+  return { ...sum, differences, ...(sum.isWhole && { sums: addBlock(sum.sums, carried, span.start) }) }
 }
 
 const SUMS = v.keyof(EntrySumsSchema).options

@@ -84,10 +84,10 @@ describe.each([
     expect(pages.map(({ length }) => length)).toStrictEqual(lengths)
     expect(rows.map((row) => row.payment_id)).toStrictEqual(payments.map(({ paymentId }) => paymentId))
     const fields = ['notional_minor', 'xendit_fee_minor', 'hexolus_markup_minor', 'client_net_minor'] as const
-    const [grossMinor, providerFeesMinor, markupMinor, netMinor] = fields.map((field) =>
+    const [grossMinor, feeMinor, markupMinor, netMinor] = fields.map((field) =>
       rows.reduce((total, row) => total + row[field], 0),
     )
-    expect(settlement).toMatchObject({ grossMinor, providerFeesMinor, markupMinor, netMinor, paymentCount: 6 })
+    expect(settlement).toMatchObject({ grossMinor, feeMinor, markupMinor, netMinor, paymentCount: 6 })
     expect(rows[0]).toStrictEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       type: 'payment',

@@ -54,7 +54,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
 
     const settlement = await sweep(deps, client)
 
-    expect(settlement).toMatchObject({ providerFeesMinor: 4_000, netMinor: 95_900, unprovenMinor: 95_900 })
+    expect(settlement).toMatchObject({ feeMinor: 4_000, netMinor: 95_900, unprovenMinor: 95_900 })
     expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
     expect(await findingAbout(deps, overdue.paymentId, cause)).toMatchObject({ status: 'open' })
     expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject: `${overdue.paymentId}#${cause}` }])

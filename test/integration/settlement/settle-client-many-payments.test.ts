@@ -71,7 +71,7 @@ it('a window of 60,000 entries is read once; three items store its progress and 
 
   const { settlement } = await settle(table.deps, client)
 
-  const sums = { grossMinor: 1_200_000_000, providerFeesMinor: 240_000_000, netMinor: 958_800_000 }
+  const sums = { grossMinor: 1_200_000_000, feeMinor: 240_000_000, netMinor: 958_800_000 }
   expect(settlement).toMatchObject({ paymentCount: 60_000, entryCount: 60_000, ...sums })
   // The first read of one page, the window itself, and its last minutes twice.
   expect(table.passes()).toBe(4)

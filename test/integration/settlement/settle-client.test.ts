@@ -54,7 +54,7 @@ describe('settleClient (spec 3.2)', () => {
       sweptFrom: client.createdAt,
       sweptUntil: addMs(paidAt, DAY_MS + 1),
       grossMinor: 350_050,
-      providerFeesMinor: 8_440,
+      feeMinor: 8_440,
       markupMinor: 350,
       netMinor: 341_260,
       paymentCount: 2,

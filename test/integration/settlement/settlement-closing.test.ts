@@ -152,7 +152,7 @@ describe('a re-credit', () => {
 
     const settlement = await trigger(deps, client)
 
-    const sums = { grossMinor: 100_000, providerFeesMinor: 4_000, markupMinor: 100, netMinor: 95_900 }
+    const sums = { grossMinor: 100_000, feeMinor: 4_000, markupMinor: 100, netMinor: 95_900 }
     const counts = { paymentCount: 1, entryCount: 1, recreditedMinor: 95_900, unprovenMinor: 0 }
     const now = { triggeredBy: 'manual', bank: { bankAccountNo: '7777777777', isChange: true } }
     expect(settlement).toMatchObject({ ...sums, ...counts, previousId: recredited.settlementId, ...now })

@@ -32,8 +32,6 @@ const AMOUNTS = {
   client_net_minor: 'net_minor',
 } as const
 
-const SETTLED_SUMS = { ...AMOUNTS, xendit_fee_minor: 'provider_fees_minor' } as const
-
 const isForClient = (entry: RawItem): boolean => Object.values(AMOUNTS).some((name) => Number(entry[name] ?? 0) !== 0)
 
 const lineOf = (entry: RawItem, settlementId: unknown): Shown => ({
@@ -74,7 +72,7 @@ const entryProblems = async (
     const lines = await linesOf(ask, 'api-list-settlement-payments', { id })
     const stored = entries.filter(isForClient).map((entry) => lineOf(entry, id))
     problems.push(...sameLines(`settlement ${id}`, lines, stored))
-    const wrong = Object.entries(SETTLED_SUMS).filter(([field, attribute]) => sum(lines, field) !== item[attribute])
+    const wrong = Object.entries(AMOUNTS).filter(([field, attribute]) => sum(lines, field) !== item[attribute])
     if (wrong.length > 0) problems.push(`the entries of settlement ${id} have other sums: ${wrong.join(' ')}`)
   }
   const journal = await linesOf(ask, 'api-list-balance-entries', { query: { since: '2026-01-01T00:00:00.000Z' } })
@@ -96,7 +94,7 @@ const SHOWN = {
   }),
   settlement: (row: RawItem) => ({
     id: row['settlement_id'],
-    xendit_fees_minor: row['provider_fees_minor'],
+    xendit_fees_minor: row['fee_minor'],
     hexolus_markup_minor: row['markup_minor'],
     // The public period is the swept window less 24 hours.
     period_start: dayBefore(row['swept_from']),

@@ -147,7 +147,7 @@ const unprovenIn = (settlement: RawItem, entries: readonly RawItem[]): number =>
 const settlementFigures = (settlement: RawItem, entries: readonly RawItem[], digest: string) =>
   [
     ['gross', sum(entries, 'gross_minor'), settlement['gross_minor']],
-    ['provider fees', sum(entries, 'fee_minor'), settlement['provider_fees_minor']],
+    ['provider fees', sum(entries, 'fee_minor'), settlement['fee_minor']],
     ['markup', sum(entries, 'markup_minor'), settlement['markup_minor']],
     ['net', sum(entries, 'net_minor'), settlement['net_minor']],
     ['number of payments', entries.reduce((count, entry) => count + paymentsIn(entry), 0), settlement['payment_count']],
