@@ -1,24 +1,20 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import type { Page } from '../page.ts'
-import type { Item } from '../table/attributes.ts'
-import { rowKeyOf } from '../table/keys.ts'
-import { listItems, queryPages } from '../table/list-items.ts'
+import { itemPages, type KeyedItem, listItems } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { END_OF_TIME, type Timestamp } from '../time.ts'
 import { type Suspense, SuspenseSchema } from './suspense.ts'
 
 const PAGE = 100
 
-const itemsIn = async (deps: TableDeps, rows: readonly Item[]): Promise<readonly Suspense[]> => {
-  const items = await deps.table.getMany(rows.map((row) => rowKeyOf('SUSPENSE', row)))
-  return items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
-}
+const parsed = (page: readonly KeyedItem[]): readonly Suspense[] =>
+  page.flatMap(({ item }) => (item ? [v.parse(SuspenseSchema, item)] : []))
 
 export const openSuspensePages = async function* (deps: TableDeps): AsyncGenerator<readonly Suspense[]> {
-  const partition = [GATEWAY_OWNER, 'suspense', 'open']
-  for await (const { items: rows } of queryPages(deps, { index: 'by-status', partition, limit: PAGE })) {
-    yield (await itemsIn(deps, rows)).filter(({ status }) => status === 'open')
+  const partitions = [[GATEWAY_OWNER, 'suspense', 'open']]
+  for await (const page of itemPages(deps, { kind: 'SUSPENSE', index: 'by-status', partitions, limit: PAGE })) {
+    yield parsed(page).filter(({ status }) => status === 'open')
   }
 }
 
@@ -36,9 +32,10 @@ type About = {
 export const suspenseAbout = async (deps: TableDeps, { status, clientId, paymentIds, since }: About) => {
   const items: Suspense[] = []
   let lookedAt = 0
-  for await (const { items: rows } of queryPages(deps, {
+  for await (const page of itemPages(deps, {
+    kind: 'SUSPENSE',
     index: 'by-owner',
-    partition: [GATEWAY_OWNER, 'suspense'],
+    partitions: [[GATEWAY_OWNER, 'suspense']],
     ...(since !== undefined && { range: { between: [since, END_OF_TIME] } }),
     newestFirst: true,
     limit: PAGE,
@@ -48,8 +45,8 @@ export const suspenseAbout = async (deps: TableDeps, { status, clientId, payment
       (status === undefined || item.status === status) &&
       (clientId === undefined || item.clientId === clientId) &&
       (paymentIds === undefined || paymentIds.includes(item.paymentId ?? ''))
-    items.push(...(await itemsIn(deps, rows)).filter(matches))
-    lookedAt += rows.length
+    items.push(...parsed(page).filter(matches))
+    lookedAt += page.length
   }
   return { items, complete: true }
 }

@@ -121,6 +121,23 @@ export const mergedPages = async function* (
   }
 }
 
+/** A key, and its item in the table now; undefined when it is missing. */
+export type KeyedItem = { readonly key: Key; readonly item: Item | undefined }
+
+export const keyedItems = (keys: readonly Key[], items: readonly (Item | undefined)[]): readonly KeyedItem[] =>
+  keys.map((key, at) => ({ key, item: items[at] }))
+
+/** Yields the items of a list page by page. The index may be stale. */
+export const itemPages = async function* (
+  deps: TableDeps,
+  { kind, ...list }: MergedInput & { readonly index: IndexName; readonly kind: Partition },
+): AsyncGenerator<readonly KeyedItem[]> {
+  for await (const { items } of mergedPages(deps, list)) {
+    const keys = items.map((row) => rowKeyOf(kind, row))
+    yield keyedItems(keys, await deps.table.getMany(keys))
+  }
+}
+
 /** The query limit of each partition so that all together answer `limit` items. */
 export const shareOf = (limit: number, partitions: readonly unknown[]): number => Math.ceil(limit / partitions.length)
 

@@ -8,12 +8,12 @@ import { HOUSE_SIDES, houseOf } from '../../journal/entry.ts'
 import { type HouseEntry, type HouseTotal, houseEntriesOf, houseTotals } from '../../journal/house-store.ts'
 import { ZERO } from '../../money.ts'
 import { heldOf, MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
-import { idOf, rowKeyOf, suspenseKey } from '../../table/keys.ts'
-import { queryPages } from '../../table/list-items.ts'
+import { idOf, suspenseKey } from '../../table/keys.ts'
+import { itemPages, type KeyedItem, keyedItems } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Difference, differs, when } from '../../verdict/difference.ts'
-import { type OwnedItem, ownedItems, readTrail } from './client-books.ts'
+import { readTrail } from './client-books.ts'
 
 type HouseDifference = { readonly clientId: string | undefined; readonly difference: Difference }
 
@@ -107,8 +107,8 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
   const of = Map.groupBy(entries, ({ suspenseId }) => suspenseId ?? '')
   const found = new Set([''])
   const differences: HouseDifference[] = []
-  const list = { index: 'by-owner', partition: [GATEWAY_OWNER, 'suspense'], limit: PAGE } as const
-  const judge = async (owned: readonly OwnedItem[]) => {
+  const list = { kind: 'SUSPENSE', index: 'by-owner', partitions: [[GATEWAY_OWNER, 'suspense']], limit: PAGE } as const
+  const judge = async (owned: readonly KeyedItem[]) => {
     const judged = await mapInChunks(owned, SIDE_BY_SIDE, async ({ key, item: stored }) => {
       const id = idOf(key.pk)
       found.add(id)
@@ -120,13 +120,10 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
     differences.push(...judged.flat())
   }
   const clientOf = (id: string) => of.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
-  for await (const { items: rows } of queryPages(deps, list)) {
-    const keys = rows.map((row) => rowKeyOf('SUSPENSE', row))
-    await judge(ownedItems(keys, await deps.table.getMany(keys)))
-  }
+  for await (const page of itemPages(deps, list)) await judge(page)
   // The index shows an item later than the journal does: an item that only entries name is read by its key.
   const named = [...of.keys()].filter((id) => !found.has(id)).map(suspenseKey)
-  await judge(ownedItems(named, await deps.table.getMany(named)))
+  await judge(keyedItems(named, await deps.table.getMany(named)))
   return differences
 }
 

@@ -16,7 +16,7 @@ import type { Payment } from '../../payment/payment.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
 import { type Item, toItem } from '../../table/attributes.ts'
 import { deliveryKey, endpointsPk, entryKey, eventKey, idOf, paymentKey } from '../../table/keys.ts'
-import { queryAll } from '../../table/list-items.ts'
+import { type KeyedItem, keyedItems, queryAll } from '../../table/list-items.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import { type Difference, differs, madeOf, shown, when } from '../../verdict/difference.ts'
 import { type Delivery, DeliverySchema } from '../../webhook/delivery/delivery.ts'
@@ -24,7 +24,7 @@ import { DELIVERY_ENTITY } from '../../webhook/delivery/delivery-store.ts'
 import { compareEntries } from './audit-entries.ts'
 import { auditEvent, eventNamesOf } from './audit-event.ts'
 import { auditMoney, auditPayment } from './audit-payment.ts'
-import { type ClientBooks, type OwnedItem, ownedItems, storedPayment } from './client-books.ts'
+import { type ClientBooks, storedPayment } from './client-books.ts'
 
 type OfPayment = { readonly paymentId: PaymentId; readonly differences: readonly Difference[] }
 
@@ -63,7 +63,7 @@ export type JudgedPayment = {
 export const judgePayments = async (
   deps: StoreDeps,
   { clientId }: Pick<ClientBooks, 'clientId'>,
-  found: readonly OwnedItem[],
+  found: readonly KeyedItem[],
 ): Promise<readonly JudgedPayment[]> => {
   const read = found.map((one) => ({ ...one, payment: storedPayment(one) }))
   const payments = read.flatMap(({ payment }) => (payment ? [payment] : []))
@@ -91,7 +91,7 @@ export const judgePayments = async (
 
 export const judgeById = async (deps: StoreDeps, books: Pick<ClientBooks, 'clientId'>, ids: readonly PaymentId[]) => {
   const keys = ids.map(paymentKey)
-  return judgePayments(deps, books, ownedItems(keys, await deps.table.getMany(keys)))
+  return judgePayments(deps, books, keyedItems(keys, await deps.table.getMany(keys)))
 }
 
 type Announced = { readonly event: Event; readonly endpointId: EndpointId; readonly deliveryId: DeliveryId }

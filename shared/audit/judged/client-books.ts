@@ -20,8 +20,8 @@ import { PaymentSchema } from '../../payment/payment-store.ts'
 import { type Adjustment, listAdjustments } from '../../posting/adjustment-store.ts'
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
-import { idOf, type Key, ownersOf, paymentKey, rowKeyOf, settlementKey } from '../../table/keys.ts'
-import { mergedPages, queryPages, shareOf } from '../../table/list-items.ts'
+import { idOf, ownersOf, paymentKey, rowKeyOf, settlementKey } from '../../table/keys.ts'
+import { itemPages, type KeyedItem, keyedItems, queryPages, shareOf } from '../../table/list-items.ts'
 import { addMs, DAY_MS } from '../../time.ts'
 import { type Difference, differs, shown, when } from '../../verdict/difference.ts'
 
@@ -65,7 +65,7 @@ export const storedSettlements = async function* (
 ): AsyncGenerator<StoredPage> {
   const known = new Set<string>()
   const named = new Set<SettlementId>(lastId && [lastId])
-  const read = (page: readonly OwnedItem[]): StoredPage => {
+  const read = (page: readonly KeyedItem[]): StoredPage => {
     const stored: StoredSettlement[] = []
     const differences: Difference[] = []
     for (const { key, item } of page) {
@@ -79,14 +79,11 @@ export const storedSettlements = async function* (
     }
     return { stored, differences }
   }
-  const list = { index: 'by-owner', partition: [clientId, 'settlement'], limit: PAGE } as const
-  for await (const { items: rows } of queryPages(deps, list)) {
-    const keys = rows.map((row) => rowKeyOf('SETTLEMENT', row))
-    yield read(ownedItems(keys, await deps.table.getMany(keys)))
-  }
+  const list = { kind: 'SETTLEMENT', index: 'by-owner', partitions: [[clientId, 'settlement']], limit: PAGE } as const
+  for await (const page of itemPages(deps, list)) yield read(page)
   for (let missing = named.difference(known); missing.size > 0; missing = named.difference(known)) {
     const ids = [...missing]
-    yield read(ownedItems(ids.map(settlementKey), await deps.table.getMany(ids.map(settlementKey))))
+    yield read(keyedItems(ids.map(settlementKey), await deps.table.getMany(ids.map(settlementKey))))
   }
 }
 
@@ -143,24 +140,15 @@ const auditClientRecord = (client: Client, records: readonly AuditRecord[]): rea
 /** Items that are read at the same time. They and their events are the memory that an audit needs. */
 const PAGE = 500
 
-export type OwnedItem = {
-  readonly key: Key
-  /** The item in the table now; undefined when it is missing. */
-  readonly item: Item | undefined
-}
-
-export const ownedItems = (keys: readonly Key[], items: readonly (Item | undefined)[]): readonly OwnedItem[] =>
-  keys.map((key, at) => ({ key, item: items[at] }))
-
 /**
  * A client's payments that are open or listed in a range (both ends included); oldest first, page by page. The items are
  * not parsed, because an audit must also report an unreadable one.
  */
-export const ownedPayments = async function* (
+export const ownedPayments = (
   deps: TableDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
   asked: readonly [string, string] | 'open',
-): AsyncGenerator<readonly OwnedItem[]> {
+) => {
   const owners = ownersOf(clientId, parts)
   const list =
     asked === 'open'
@@ -170,14 +158,11 @@ export const ownedPayments = async function* (
           partitions: owners.map((owner) => [owner, 'payment']),
           range: { between: asked },
         } as const)
-  for await (const { items } of mergedPages(deps, { ...list, limit: shareOf(PAGE, owners) })) {
-    const keys = items.map((row) => rowKeyOf('PAYMENT', row))
-    yield ownedItems(keys, await deps.table.getMany(keys))
-  }
+  return itemPages(deps, { kind: 'PAYMENT', ...list, limit: shareOf(PAGE, owners) })
 }
 
 /** Undefined if the item cannot be read as the payment of its key. */
-export const storedPayment = ({ key, item }: OwnedItem): Payment | undefined => {
+export const storedPayment = ({ key, item }: KeyedItem): Payment | undefined => {
   const payment = ifValid(PaymentSchema, item)
   return payment && paymentKey(payment.paymentId).pk === key.pk ? payment : undefined
 }

@@ -124,6 +124,7 @@ export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
   remove: byKey('DeleteItem'),
   guard: byKey('ConditionCheckItem'),
   listItems: byList,
+  itemPages: byList,
   mergedPages: byRange(1),
   queryAll: byRange(1),
   queryPages: byRange(1),
