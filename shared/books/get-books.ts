@@ -5,7 +5,7 @@ import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { bookDay, endOfBookDay, totalsOf } from '../journal/day-totals.ts'
-import { CLIENT_SIDES, type Entry, isBalanced } from '../journal/entry.ts'
+import { CLIENT_SIDES } from '../journal/entry.ts'
 import { houseTotals } from '../journal/house-store.ts'
 import { entryPages } from '../journal/read-entries.ts'
 import { readWindow } from '../ledger/window-store.ts'
@@ -167,13 +167,6 @@ const bookOfSettlement = (settlement: Settlement, period: BookPeriod): CheckedBo
   })
 }
 
-const bookOfEntries = (entries: readonly Entry[], period: BookPeriod): CheckedBook => ({
-  book: bookOfLines(totalsOf(entries), period),
-  differences: entries
-    .filter((entry) => !isBalanced(entry))
-    .flatMap(({ entryId }) => differs('entry.sides', entryId, 'equal', 'not equal')),
-})
-
 /** An entry is eligible at most a day after it was posted, on any clock. */
 const FURTHEST_MS = 2 * DAY_MS
 
@@ -193,7 +186,7 @@ export const readClientBook = async (
   }
   const span = { start, end: addMs(earlier(deps.now(), endOfBookDay(period.to)), FURTHEST_MS) }
   for await (const { entries } of entryPages(deps, { clientId, parts, span })) {
-    whole = joined(whole, bookOfEntries(entries, period))
+    whole = joined(whole, checkedLines(totalsOf(entries), period, { what: 'entry.sides', id: clientId }))
   }
   return { book: withOwed(whole.book), differences: whole.differences }
 }
