@@ -31,15 +31,9 @@ export const correctShards = (
     ),
   )
 
-const FIGURES = [
-  'settledUntil',
-  'lastSettlementId',
-  'changedAt',
-  'availableMinor',
-  'inSettlementMinor',
-  'paidOutMinor',
-  'writtenOffMinor',
-] as const satisfies readonly (keyof Window)[]
+export const WINDOW_SUMS = ['availableMinor', 'inSettlementMinor', 'paidOutMinor', 'writtenOffMinor'] as const
+export const WINDOW_CHAIN = ['settledUntil', 'lastSettlementId', 'changedAt'] as const
+const FIGURES = [...WINDOW_SUMS, ...WINDOW_CHAIN] as const
 
 export type WindowFigures = Pick<Window, (typeof FIGURES)[number]>
 

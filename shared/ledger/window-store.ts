@@ -80,16 +80,16 @@ export const sweepWindow = (swept: Swept): Step =>
 export const payOutOfWindow = (clientId: ClientId, netMinor: Minor): Step =>
   update(windowKey(clientId), { add: { inSettlementMinor: less(ZERO, netMinor), paidOutMinor: netMinor } }, exists)
 
-/** The net of a failed settlement becomes available. Refused when the journal is closed at its entry's time. */
-export const recreditWindow = (clientId: ClientId, netMinor: Minor, postedAt: Timestamp): Step =>
-  makeAvailable(clientId, { inSettlementMinor: less(ZERO, netMinor), availableMinor: netMinor }, postedAt)
-
-/** The same for an entry outside its settlement: no settlement counts it. */
-export const leftOutToWindow = (clientId: ClientId, netMinor: Minor, postedAt: Timestamp): Step =>
-  makeAvailable(clientId, { availableMinor: netMinor }, postedAt)
-
-const makeAvailable = (clientId: ClientId, add: Partial<Record<keyof Window, Minor>>, postedAt: Timestamp): Step =>
-  update(windowKey(clientId), { set: { changedAt: postedAt }, add }, atMost('closedUntil', postedAt))
+/**
+ * The net of a failed settlement becomes available. Refused when the journal is closed at its entry's time. `sweptMinor`
+ * of an entry outside its settlement is zero: no settlement counts it.
+ */
+export const recreditWindow = (clientId: ClientId, netMinor: Minor, postedAt: Timestamp, sweptMinor = netMinor): Step =>
+  update(
+    windowKey(clientId),
+    { set: { changedAt: postedAt }, add: { inSettlementMinor: less(ZERO, sweptMinor), availableMinor: netMinor } },
+    atMost('closedUntil', postedAt),
+  )
 
 /**
  * Counts a write-off, or its recovery. Refused when it was counted after the read, or the journal is closed at its

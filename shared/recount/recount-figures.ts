@@ -4,7 +4,14 @@ import { type ClientBooks, readClientBooks } from '../audit/judged/client-books.
 import type { Client } from '../client/client.ts'
 import { GatewayError } from '../errors.ts'
 import { type Entry, netsOf } from '../journal/entry.ts'
-import { correctShards, correctWindow, type ShardFigure, type WindowFigures } from '../ledger/correct-store.ts'
+import {
+  correctShards,
+  correctWindow,
+  type ShardFigure,
+  WINDOW_CHAIN,
+  WINDOW_SUMS,
+  type WindowFigures,
+} from '../ledger/correct-store.ts'
 import { COUNT_FIELD } from '../ledger/shard-store.ts'
 import { minor } from '../money.ts'
 import { attributeName } from '../table/attributes.ts'
@@ -19,8 +26,8 @@ const named = <Field extends string>(item: string, fields: readonly Field[]): Re
   new Map(fields.map((field) => [`${item}.${attributeName(field)}`, field]))
 
 const SHARD_FIGURES = named<ShardFigure>('ledger', ['creditedMinor', ...Object.values(COUNT_FIELD)])
-const WINDOW_FIGURES = named('window', ['availableMinor', 'inSettlementMinor', 'paidOutMinor', 'writtenOffMinor'])
-const CHAIN = named<keyof WindowFigures>('window', ['settledUntil', 'lastSettlementId', 'changedAt'])
+const WINDOW_FIGURES = named('window', WINDOW_SUMS)
+const CHAIN = named('window', WINDOW_CHAIN)
 
 const CREDITED = 'ledger.credited_minor'
 const WRITTEN_OFF = 'window.written_off_minor'

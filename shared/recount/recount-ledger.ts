@@ -92,7 +92,7 @@ const plan = async (deps: RecountDeps, client: Client, asked: Asked) => {
   )
   const repairs = [
     ...repairFigures(deps, books, wanted, outside),
-    ...leftOut.map(({ repair }, at) => (at === 0 ? { ...repair, of: [...repair.of, ...byLeftOut] } : repair)),
+    ...leftOut.map((repair, at) => (at === 0 ? { ...repair, of: [...repair.of, ...byLeftOut] } : repair)),
     ...settlements.flatMap((settlement) => repairVerdict(deps, settlement, wanted)),
     ...completed.flat(),
     ...(await planForward(deps, repaired, strays)),

@@ -1,10 +1,11 @@
-import { isOfSums } from '../audit/judged/audit-settlement.ts'
+import { digestBefore, isOfSums } from '../audit/judged/audit-settlement.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { chunks } from '../chunks.ts'
 import { type Entry, netsOf } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { entryPages } from '../journal/read-entries.ts'
-import { leftOutToWindow } from '../ledger/window-store.ts'
+import { recreditWindow } from '../ledger/window-store.ts'
+import { ZERO } from '../money.ts'
 import { recreditOfEntry } from '../settlement/close-settlement.ts'
 import { isLeftOut, type Settlement } from '../settlement/settlement.ts'
 import { noteLeftOut } from '../settlement/settlement-store.ts'
@@ -42,11 +43,8 @@ const choices = (entries: readonly Entry[], count: number): readonly (readonly E
  * The entries that became visible after the settlement was summed: without them the window has the settlement's digest.
  * None if they are not among the latest, or the window has too many entries.
  */
-const outsideOf = async (
-  deps: RecountDeps,
-  { clientId, parts, settlements }: ClientBooks,
-  settlement: Settlement,
-): Promise<readonly Entry[]> => {
+const outsideOf = async (deps: RecountDeps, books: ClientBooks, settlement: Settlement): Promise<readonly Entry[]> => {
+  const { clientId, parts } = books
   const isKnown = isLeftOut(settlement)
   const entries: Entry[] = []
   for await (const page of entryPages(deps, { clientId, parts, span: sweptSpan(settlement) })) {
@@ -55,11 +53,10 @@ const outsideOf = async (
   }
   const count = entries.length - settlement.entryCount
   if (count < 1 || count > MAX_OUTSIDE) return []
-  const previous = settlements.find((one) => one.settlement.settlementId === settlement.previousId)?.settlement
   const digestOf = (some: readonly Entry[]) =>
     chunks(some, (deps.stage.historySteps ?? HISTORY_STEPS).block).reduce(
       (sums, block) => addBlock(sums, block, settlement.sweptFrom),
-      noSums(previous?.digest ?? ''),
+      noSums(digestBefore(books, settlement)),
     ).digest
   const latest = entries
     .filter(({ type }) => type !== 'recredit')
@@ -70,7 +67,7 @@ const outsideOf = async (
   return choices(latest, count).find(isOutside) ?? []
 }
 
-type LeftOutRepair = { readonly repair: Repair; readonly entries: readonly Entry[] }
+type LeftOutRepair = Repair & { readonly entries: readonly Entry[] }
 
 /**
  * Repairs an entry outside its settlement: an entry `recredit` with its figures goes into the next one (design section
@@ -93,9 +90,9 @@ export const recreditLeftOut = async (
     const noted = entries.map(({ entryId, type, netMinor }) => ({ entryId, type, netMinor, recreditedAt }))
     return {
       settlement: noteLeftOut(settlement, noted),
-      window: leftOutToWindow(clientId, netsOf(entries), recreditedAt),
+      window: recreditWindow(clientId, netsOf(entries), recreditedAt, ZERO),
       ...Object.fromEntries(recredits.map((entry) => [entry.entryId, putEntry({ clientId }, entry)])),
     }
   }
-  return [{ repair: { subject: settlementId, of, steps }, entries }]
+  return [{ subject: settlementId, of, steps, entries }]
 }
