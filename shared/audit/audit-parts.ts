@@ -156,7 +156,7 @@ const suspensePart = (deps: AuditDeps, clientId: ClientId): Part => ({
   judge: async () => {
     const found = await auditHouse(deps)
     if (found === 'unstable') return found
-    return found.filter((one) => one.clientId === clientId).map(({ difference }) => difference)
+    return found.flatMap(({ clientId: owner, ...difference }) => (owner === clientId ? [difference] : []))
   },
 })
 

@@ -186,16 +186,11 @@ const SUBJECT = 'gateway'
 
 /** Audits the house journal and all suspense, daily. Differences of one client also stand on that client. */
 export const auditGateway = async (deps: RunDeps): Promise<void> => {
-  const clientOf = new Map<Difference, string | undefined>()
-  const { differences } = await confirmedDifferences(deps, async () => {
-    const found = await auditHouse(deps)
-    if (found === 'unstable') return found
-    for (const { difference, clientId } of found) clientOf.set(difference, clientId)
-    return found.map(({ difference }) => difference)
-  })
-  for (const [owner, own] of Map.groupBy(differences, (one) => clientOf.get(one))) {
+  const { differences } = await confirmedDifferences(deps, () => auditHouse(deps))
+  for (const [owner, own] of Map.groupBy(differences, (one) => one.clientId)) {
     const clientId = ifValid(ClientIdSchema, owner)
-    if (clientId) await noteFound(deps, clientId, new Map([[SUSPENSE, own]]), undefined)
+    const found = own.map(({ clientId: _owner, ...difference }) => difference)
+    if (clientId) await noteFound(deps, clientId, new Map([[SUSPENSE, found]]), undefined)
   }
   deps.log.info('audit.completed', { client_id: SUBJECT, balanced: String(differences.length === 0) })
   await alertDifferences(deps, SUBJECT, differences)

@@ -7,7 +7,7 @@ import type { PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
 import { ledgerPk, shardNumberOf, WINDOW_SK } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
-import { later, type Timestamp } from '../time.ts'
+import { later } from '../time.ts'
 import { COUNT_FIELD, type LedgerShard, ShardSchema } from './shard-store.ts'
 import { type Window, WindowSchema } from './window-store.ts'
 
@@ -53,20 +53,16 @@ export const readLedger = async (deps: TableDeps, clientId: ClientId): Promise<L
 export const countOf = ({ shards }: Pick<Ledger, 'shards'>, status: PaymentStatus): number =>
   shards.reduce((sum, shard) => sum + shard[COUNT_FIELD[status]], 0)
 
-export type Balance = {
-  readonly availableMinor: Minor
-  readonly pendingMinor: Minor
-  readonly inSettlementMinor: Minor
-  readonly paidOutMinor: Minor
-  /** Undefined for a client that never received a payment. */
-  readonly updatedAt: Timestamp | undefined
-}
+export type Balance = ReturnType<typeof balanceOf>
 
 export const creditedOf = ({ shards }: Pick<Ledger, 'shards'>): Minor =>
   shards.reduce((sum, { creditedMinor }) => plus(sum, creditedMinor), ZERO)
 
-/** Pending is all that was credited, less what settlements have taken (spec 2.2; design section 3). */
-export const balanceOf = (ledger: Ledger): Balance => {
+/**
+ * Pending is all that was credited, less what settlements have taken (spec 2.2; design section 3). `updatedAt`:
+ * undefined for a client that never received a payment.
+ */
+export const balanceOf = (ledger: Ledger) => {
   const { shards, window } = ledger
   const { availableMinor, inSettlementMinor, paidOutMinor } = window
   const taken = plus(plus(availableMinor, inSettlementMinor), paidOutMinor)

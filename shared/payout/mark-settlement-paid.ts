@@ -13,7 +13,7 @@ import { bankIsNewUntil, type Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
 import { clientVerdictStands, notAccepted, readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { confirmedDifferences, type Difference, differs, isExactly } from '../verdict/difference.ts'
+import { confirmedDifferences, type Difference, differs } from '../verdict/difference.ts'
 import {
   readSettlementVerdict,
   type SettlementVerdict,
@@ -125,8 +125,7 @@ const passGate = async (deps: GateDeps, client: Client, settlement: Settlement) 
   if (standing.length > 0) throw refusedBy(standing, clientId)
   const { differences, isInconclusive } = await auditNow(deps, client, settlement)
   if (isInconclusive) throw waits(deps, { ...verdict, state: 'inconclusive' })
-  const { accepted } = clientVerdict
-  const found = differences.filter((difference) => !accepted.some((one) => isExactly(one, difference)))
+  const found = notAccepted({ ...clientVerdict, standing: differences })
   if (found.length > 0) throw refusedBy(found, clientId)
   return {
     settlementVerdict: settlementVerdictStands(verdict),

@@ -9,7 +9,6 @@ import { TimestampSchema } from '../time.ts'
 
 /** The kinds of adjustments of a client's money (design section 10). */
 export const ADJUSTMENT_KINDS = ['recovered', 'written_off', 'correction'] as const
-export type AdjustmentKind = (typeof ADJUSTMENT_KINDS)[number]
 
 /** One adjustment, with the position of its entry: a repeated reference is compared with it. */
 export const AdjustmentSchema = v.object({

@@ -55,10 +55,10 @@ export const clientVerdictStands = (clientId: ClientId, read: ClientVerdict): St
 const MAX_KEPT = 100
 
 /** Standing differences that are not accepted. An acceptance ends when the figures change. */
-export const notAccepted = ({
+export const notAccepted = <One extends Difference>({
   standing,
   accepted,
-}: Pick<ClientVerdict, 'standing' | 'accepted'>): readonly Standing[] =>
+}: Pick<ClientVerdict, 'accepted'> & { readonly standing: readonly One[] }) =>
   standing.filter((difference) => !accepted.some((one) => isExactly(one, difference)))
 
 type Found = ReadonlyMap<string, readonly Difference[]>

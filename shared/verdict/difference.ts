@@ -70,11 +70,11 @@ const CHECK_AGAIN_MS = 10 * SECOND_MS
 const MAX_TRIES = 3
 
 /** The result of one check. `unstable`: it found differences, but their data changed during the read. */
-export type JudgeResult = readonly Difference[] | 'unstable'
+export type JudgeResult<Found = Difference> = readonly Found[] | 'unstable'
 
-export type Confirmed = {
+export type Confirmed<Found = Difference> = {
   /** Found by two checks. */
-  readonly differences: readonly Difference[]
+  readonly differences: readonly Found[]
   /** Checks found differences, but no difference was found twice. */
   readonly isInconclusive: boolean
 }
@@ -83,11 +83,11 @@ export type Confirmed = {
  * Finds the differences of a part of the books that may change during the read. Only a difference that a check ten
  * seconds later finds again counts; its figures may change, their gap may not. Inconclusive when no time is left for it.
  */
-export const confirmedDifferences = async (
+export const confirmedDifferences = async <Found extends Difference>(
   deps: Pick<Deps, 'sleep'>,
-  judge: (isAgain: boolean) => Promise<JudgeResult>,
+  judge: (isAgain: boolean) => Promise<JudgeResult<Found>>,
   hasTime = () => true,
-): Promise<Confirmed> => {
+): Promise<Confirmed<Found>> => {
   const seen: Difference[] = []
   for (let tried = 1; tried <= MAX_TRIES; tried++) {
     if (tried > 1) {

@@ -7,7 +7,7 @@ import { minor } from '../../shared/money.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { markSettlementPaid, toConfirm } from '../../shared/payout/mark-settlement-paid.ts'
-import type { AdjustmentKind } from '../../shared/posting/adjustment-store.ts'
+import type { Adjustment } from '../../shared/posting/adjustment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
@@ -134,7 +134,7 @@ export const pay =
   }
 
 export const adjust =
-  (client: Client, kind: AdjustmentKind, amountMinor: number, reference: string): Act =>
+  (client: Client, kind: Adjustment['kind'], amountMinor: number, reference: string): Act =>
   (deps) =>
     adjusted(deps, client, kind, amountMinor, reference)
 

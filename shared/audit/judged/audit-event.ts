@@ -10,7 +10,7 @@ import { moneyOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
 import { ownerOf, paymentKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
-import { type Difference, differs, madeOf, shown } from '../../verdict/difference.ts'
+import { type Difference, differs, madeOf, shown, when } from '../../verdict/difference.ts'
 import { estimateOf } from './audit-payment.ts'
 import type { ClientBooks } from './client-books.ts'
 
@@ -55,12 +55,6 @@ const auditRow = (payment: Payment, event: Event, item: Item): readonly Differen
   ]
 }
 
-/** The event has the fee that was known when it fired: the final one, or the estimate. Its content is never reported. */
-const auditBody = (payment: Payment, event: Event): readonly Difference[] => {
-  const isOf = [payment, asEstimated(payment)].some((known) => bodyOf(known, event) === event.body)
-  return isOf ? [] : differs('event.body', payment.paymentId, 'as in the payment', 'different')
-}
-
 /** Events outlive their deliveries, which are kept for ninety days. */
 const EVENTS_KEPT_MS = 90 * DAY_MS
 
@@ -79,7 +73,13 @@ export const auditEvent = (
   if (item === undefined) return mayBeGone(payment, now) ? [] : differs('event', id, name, undefined)
   const event = ifValid(EventSchema, item)
   if (event === undefined) return differs('event', id, 'readable', 'unreadable')
-  return [...auditRow(payment, event, item), ...auditBody(payment, event)]
+  // The event has the fee that was known when it fired: the final one, or the estimate.
+  const isOf = [payment, asEstimated(payment)].some((known) => bodyOf(known, event) === event.body)
+  // The content is never reported.
+  return [
+    ...auditRow(payment, event, item),
+    ...when(!isOf, differs('event.body', id, 'as in the payment', 'different')),
+  ]
 }
 
 export const STRAY_EVENT = 'only events that the payment explains'

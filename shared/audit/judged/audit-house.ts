@@ -15,10 +15,10 @@ import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../..
 import { type Difference, differs, when } from '../../verdict/difference.ts'
 import { readTrail } from './client-books.ts'
 
-type HouseDifference = { readonly clientId: string | undefined; readonly difference: Difference }
+type HouseDifference = Difference & { readonly clientId: string | undefined }
 
 const ofClient = (clientId: string | undefined, differences: readonly Difference[]): readonly HouseDifference[] =>
-  differences.map((difference) => ({ clientId, difference }))
+  differences.map((difference) => ({ ...difference, clientId }))
 
 const PAGE = 100
 const SIDE_BY_SIDE = 16

@@ -51,20 +51,15 @@ const auditExpectedEntries = async (deps: StoreDeps, payments: readonly Payment[
 /** Altered figures may form no valid entry; `auditMoney` reports that. */
 const expectedEntries = (payment: Payment) => madeOf(() => entriesOf(payment)) ?? []
 
-export type JudgedPayment = {
-  readonly id: PaymentId
-  /** Undefined when it cannot be parsed. */
-  readonly payment: Payment | undefined
-  /** All its differences, with its events, their deliveries and its entries. */
-  readonly differences: readonly Difference[]
-}
-
-/** Compares payments with their events, their entries and themselves. */
+/**
+ * Compares payments with themselves, their events, the deliveries of these, and their entries. `payment`: undefined when
+ * it cannot be parsed.
+ */
 export const judgePayments = async (
   deps: StoreDeps,
   { clientId }: Pick<ClientBooks, 'clientId'>,
   found: readonly KeyedItem[],
-): Promise<readonly JudgedPayment[]> => {
+) => {
   const read = found.map((one) => ({ ...one, payment: storedPayment(one) }))
   const payments = read.flatMap(({ payment }) => (payment ? [payment] : []))
   const [events, entries] = await Promise.all([eventsOf(deps, payments), auditExpectedEntries(deps, payments)])

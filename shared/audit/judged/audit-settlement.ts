@@ -35,8 +35,9 @@ export const RecountSchema = v.object({
 })
 export type Recount = v.InferOutput<typeof RecountSchema>
 
-const predecessor = ({ settlements }: ClientBooks, { previousId }: Settlement): Settlement | undefined =>
-  settlements.find(({ settlement }) => settlement.settlementId === previousId)?.settlement
+/** The digest that a settlement continues; empty for a client's first one. */
+export const digestBefore = ({ settlements }: ClientBooks, { previousId }: Settlement): string =>
+  settlements.find(({ settlement }) => settlement.settlementId === previousId)?.settlement.digest ?? ''
 
 /**
  * Sums the entries of the window again, in the same blocks, and compares each with its source. `isOver` ends it after a
@@ -46,7 +47,7 @@ export const recountSettlement = async (
   deps: SettlementDeps,
   books: ClientBooks,
   { settlement }: Pick<StoredSettlement, 'settlement'>,
-  from: Recount = { sums: noSums(predecessor(books, settlement)?.digest ?? ''), differences: [] },
+  from: Recount = { sums: noSums(digestBefore(books, settlement)), differences: [] },
   isOver = () => false,
 ): Promise<Recount & { readonly isWhole: boolean }> => {
   const { clientId, parts } = books
@@ -126,15 +127,13 @@ export const auditSettlement = async (
   recounted?: Recount,
 ) => {
   const { settlement } = stored
-  const { settlementId: id, sweptFrom } = settlement
-  const start = predecessor(books, settlement)?.sweptUntil ?? books.client.createdAt
+  const { settlementId: id } = settlement
   const [trail, verdict, { sums, differences }] = await Promise.all([
     readTrail(deps, id),
     readSettlementVerdict(deps, id),
     recounted ?? recountSettlement(deps, books, stored),
   ])
   return [
-    ...differs('settlement.swept_from', id, start, sweptFrom),
     ...auditPlace(stored),
     // Without a verdict the settlement is never audited, and the payout waits for the audit.
     ...when(
