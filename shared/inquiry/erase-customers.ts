@@ -7,7 +7,7 @@ import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts
 import { pagesOfReference } from '../payment/list-payments.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment/payment.ts'
 import { findAnyPayment } from '../payment/payment-store.ts'
-import { SECOND_MS } from '../time.ts'
+import { SECOND_MS, type Timestamp } from '../time.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 import { eraseFromEvent, eraseFromPayment, eraseFromRequest } from './erase-store.ts'
 
@@ -16,17 +16,11 @@ type EraseDeps = RecordDeps & Pick<Deps, 'log' | 'monotonicMs'>
 /** The erased fields and events of one payment; none if its customer was erased before. */
 type Erased = { readonly payment_id: PaymentId; readonly fields: readonly string[]; readonly events: number }
 
-const recordOf = ({ paymentId: subject, clientId }: StoredPayment, operator: string) =>
-  ({ subject, clientId, operator, action: 'erase-customer' }) as const
-
-const namesIn = (customer: object | undefined): readonly string[] => Object.keys(customer ?? {})
-
 const underWay = (what: string) => invalid(`${what}: its customer cannot be erased yet`)
 
-/** Undefined if the payment has changed after the read. */
-const eraseFromVisible = async (deps: EraseDeps, payment: Payment, operator: string): Promise<Erased | undefined> => {
-  const { paymentId, clientId, customer, erasedAt } = payment
-  if (payment.status === 'pending') throw underWay('the payment is pending')
+/** Answers the number of events that had the customer. */
+const eraseFromEvents = async (deps: EraseDeps, { paymentId, clientId, status }: Payment): Promise<number> => {
+  if (status === 'pending') throw underWay('the payment is pending')
   const stored = await listPaymentEvents(deps, paymentId)
   for (const { eventId } of stored) {
     const deliveries = await deliveriesOfEvent(deps, clientId, eventId)
@@ -35,20 +29,13 @@ const eraseFromVisible = async (deps: EraseDeps, payment: Payment, operator: str
   }
   let events = 0
   for (const event of stored) if (await eraseFromEvent(deps, event)) events++
-  if (customer === undefined || erasedAt !== undefined) return { payment_id: paymentId, fields: [], events }
-  const steps = { payment: eraseFromPayment(payment, deps.now()) }
-  if (!(await recordChange(deps, recordOf(payment, operator), steps)).applied) return undefined
-  return { payment_id: paymentId, fields: namesIn(customer), events }
+  return events
 }
 
-const eraseFromCreating = async (deps: EraseDeps, creating: CreatingPayment, operator: string) => {
-  const { paymentId, leaseUntil, request } = creating
-  const now = deps.now()
+/** Throws 422 while an attempt of the create runs. */
+const requestOf = ({ leaseUntil, request }: CreatingPayment, now: Timestamp) => {
   if (leaseUntil !== undefined && leaseUntil > now) throw underWay('the payment is being created')
-  const fields = namesIn(request.customer)
-  if (fields.length === 0) return { payment_id: paymentId, fields, events: 0 }
-  const outcome = await recordChange(deps, recordOf(creating, operator), { payment: eraseFromRequest(creating, now) })
-  return outcome.applied ? { payment_id: paymentId, fields, events: 0 } : undefined
+  return request
 }
 
 /**
@@ -57,13 +44,18 @@ const eraseFromCreating = async (deps: EraseDeps, creating: CreatingPayment, ope
  * pending or being created, or a delivery of it is under way; 409 if it changes meanwhile.
  */
 const eraseCustomer = async (deps: EraseDeps, payment: StoredPayment, operator: string): Promise<Erased> => {
-  const erased =
+  const { paymentId: payment_id, clientId } = payment
+  const now = deps.now()
+  const [{ customer }, events, step] =
     payment.status === 'creating'
-      ? await eraseFromCreating(deps, payment, operator)
-      : await eraseFromVisible(deps, payment, operator)
-  if (erased === undefined) throw new GatewayError('conflict', 'the payment changed during the erasure; try again')
-  deps.log.info('customer.erased', { payment_id: payment.paymentId, client_id: payment.clientId })
-  return erased
+      ? [requestOf(payment, now), 0, eraseFromRequest(payment, now)]
+      : [payment, await eraseFromEvents(deps, payment), eraseFromPayment(payment, now)]
+  const fields = Object.keys(customer ?? {})
+  const record = { subject: payment_id, clientId, operator, action: 'erase-customer' }
+  if (fields.length > 0 && !(await recordChange(deps, record, { payment: step })).applied)
+    throw new GatewayError('conflict', 'the payment changed during the erasure; try again')
+  deps.log.info('customer.erased', { payment_id, client_id: clientId })
+  return { payment_id, fields, events }
 }
 
 /** A call ends after so many erasures, or this time. The next call reads past the erased payments. */
