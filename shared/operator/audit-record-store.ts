@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import type { Deps, TableDeps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { ofPage, type Page } from '../page.ts'
-import type { Item } from '../table/attributes.ts'
 import { auditHeadKey, auditRecordKey, auditRecordPk } from '../table/keys.ts'
 import { listItems, queryAll } from '../table/list-items.ts'
 import { isNew, put, unchanged } from '../table/step.ts'
@@ -94,17 +94,14 @@ export const findAuditHead = async (deps: TableDeps, subject: string): Promise<A
 const oldestFirst = (a: AuditRecord, b: AuditRecord): number =>
   a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
 
-/** Keys of records begin with a time. The range leaves out the head. One page is almost always enough. */
-const storedRecords = (deps: TableDeps, subject: string): Promise<readonly Item[]> =>
-  queryAll(deps, { partition: [auditRecordPk(subject)], range: { between: ['0', '9~'] }, limit: 500 })
-
-/** The records of a subject, oldest first, strongly consistent. */
-export const listAuditRecords = async (deps: TableDeps, subject: string): Promise<readonly AuditRecord[]> =>
-  (await storedRecords(deps, subject)).map((item) => v.parse(AuditRecordSchema, item)).toSorted(oldestFirst)
-
-/** The records for an audit: counts unreadable records, because a changed record may be unreadable. */
+/**
+ * The records of a subject, oldest first, strongly consistent. A changed record may be unreadable: it is only counted,
+ * so that it hides no other record. Keys of records begin with a time. The range leaves out the head.
+ */
 export const readAuditRecords = async (deps: TableDeps, subject: string) => {
-  const parsed = (await storedRecords(deps, subject)).map((item) => v.safeParse(AuditRecordSchema, item))
+  const range = { between: ['0', '9~'] } as const
+  const items = await queryAll(deps, { partition: [auditRecordPk(subject)], range, limit: 500 })
+  const parsed = items.map((item) => v.safeParse(AuditRecordSchema, item))
   const records = parsed.flatMap((record) => (record.success ? [record.output] : [])).toSorted(oldestFirst)
   return { records, unreadable: parsed.length - records.length }
 }
@@ -141,12 +138,12 @@ export const brokenLink = (records: readonly AuditRecord[], head: AuditHead | un
 }
 
 export const findAuditRecordsOf = async (deps: TableDeps, subject: string, page: Page) =>
-  ofPage((await listAuditRecords(deps, subject)).toReversed(), page)
+  ofPage((await readAuditRecords(deps, subject)).records.toReversed(), page)
 
 export const findAuditRecordsOfClient = async (deps: TableDeps, clientId: ClientId, page: Page) => {
   const partitions = [[clientId, AUDIT_RECORD_ENTITY]]
   const items = await listItems(deps, { kind: 'AUDIT', index: 'by-owner', partitions, page })
-  return items.map((item) => v.parse(AuditRecordSchema, item))
+  return items.flatMap((item) => ifValid(AuditRecordSchema, item) ?? [])
 }
 
 export const toAuditRecordDto = ({ subject, operator, action, at, requestId, before, after }: AuditRecord) => ({

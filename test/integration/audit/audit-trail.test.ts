@@ -7,7 +7,7 @@ import { handler as listAudit } from '../../../functions/admin/list-audit.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
-import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { auditHeadKey, auditRecordPk, clientKey, type Key } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
@@ -54,10 +54,10 @@ describe('the audit trail', () => {
     const { deps, clientId, audited } = await aTrail()
 
     expect(await audited()).toStrictEqual(WHOLE)
-    const records = await listAuditRecords(deps, clientId)
+    const { records } = await readAuditRecords(deps, clientId)
     const shown = records.map(({ action, number }) => `${number} ${action}`)
     expect(shown).toStrictEqual(['1 create-client', '2 update-client', '3 update-client'])
-    expect(await listAuditRecords(deps, `${clientId}#HEAD`)).toStrictEqual([])
+    expect((await readAuditRecords(deps, `${clientId}#HEAD`)).records).toStrictEqual([])
   })
 
   it.each([
@@ -78,6 +78,8 @@ describe('the audit trail', () => {
       await putRaw(deps, value === undefined ? others : { ...was, [field]: value })
 
       expect(await audited()).toMatchObject(brokenIn(clientId))
+      for (const subject of ['subject', 'client_id'])
+        expect(await invokeAdmin(listAudit, deps, { [subject]: clientId })).toMatchObject({ status: 200 })
       await putRaw(deps, was)
     }
     expect(await audited()).toStrictEqual(WHOLE)
@@ -142,7 +144,7 @@ describe('the audit trail', () => {
 
     await expect(rename('three', busy)).rejects.toMatchObject({ code: 'conflict' })
 
-    const records = await listAuditRecords(deps, clientId)
+    const { records } = await readAuditRecords(deps, clientId)
     expect(records.slice(3)).toHaveLength(5)
     expect(records).not.toContainEqual(expect.objectContaining({ after: expect.objectContaining({ name: 'three' }) }))
     expect(await audited()).toStrictEqual(WHOLE)

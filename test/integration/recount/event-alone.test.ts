@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { paymentIdForKey, referenceOf } from '../../../shared/ids.ts'
 import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
@@ -49,7 +49,7 @@ describe('a pending payment whose event exists after a restore', () => {
     expect(await recount(deps, client, differences)).toMatchObject({ written: differences, left: [] })
 
     const record = { action: 'recount-ledger', after: { repaired: differences } }
-    expect((await listAuditRecords(deps, paid.payment.paymentId)).at(-1)).toMatchObject(record)
+    expect((await readAuditRecords(deps, paid.payment.paymentId)).records.at(-1)).toMatchObject(record)
     const credited = { status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId }
     expect(await paymentOf(deps, paid)).toMatchObject(credited)
     await hearEverything(deps)

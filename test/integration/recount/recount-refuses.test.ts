@@ -7,7 +7,7 @@ import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
 import { standingFigures } from '../../../shared/journal/payment-money.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { less, ZERO } from '../../../shared/money.ts'
-import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { entriesOf, moneyOf } from '../../../shared/posting/payment-entries.ts'
@@ -62,7 +62,7 @@ describe('recount-ledger', () => {
     await expectBalanced(deps, client.clientId)
     expect(await readWindow(deps, client.clientId)).not.toHaveProperty('progress')
     const record = { operator: 'ana', action: 'recount-ledger', after: { repaired: differences } }
-    expect((await listAuditRecords(deps, client.clientId)).at(-1)).toMatchObject(record)
+    expect((await readAuditRecords(deps, client.clientId)).records.at(-1)).toMatchObject(record)
   })
 
   it('compares the gap, not the figures, while payments continue', async ({ deps, client }) => {

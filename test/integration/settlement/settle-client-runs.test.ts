@@ -6,7 +6,7 @@ import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect } from 'vitest'
 import { handler as worker } from '../../../functions/queue/settle-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { triggerSettlement } from '../../../shared/settlement/settle-client.ts'
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
@@ -109,7 +109,8 @@ describe('a window with too many entries for one run', () => {
     expect(answer).toMatchObject({ settlement: undefined, isContinuing: true })
     const [settlement] = await settlementsOf(deps, client)
     expect(settlement).toMatchObject({ ...ALL_FIVE, triggeredBy: 'manual' })
-    expect(await listAuditRecords(deps, settlement?.settlementId ?? '')).toMatchObject([{ operator, requestId: 'r-1' }])
+    const { records } = await readAuditRecords(deps, settlement?.settlementId ?? '')
+    expect(records).toMatchObject([{ operator, requestId: 'r-1' }])
     await expectBalanced(small, client.clientId)
   })
 
