@@ -1,18 +1,7 @@
 import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import {
-  AnyTimeSchema,
-  addMs,
-  DAY_MS,
-  earlier,
-  epochMs,
-  later,
-  msBetween,
-  parseForeignTime,
-  TimestampSchema,
-  timestampOf,
-} from '../../shared/time.ts'
+import { AnyTimeSchema, epochMs, parseForeignTime, TimestampSchema, timestampOf } from '../../shared/time.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 const YEAR_9999 = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
@@ -25,28 +14,6 @@ describe('Timestamp', () => {
     expect(time).toHaveLength('2026-11-20T04:10:00.123Z'.length)
     expect(v.is(TimestampSchema, time)).toBe(true)
     expect(epochMs(time)).toBe(ms)
-  })
-
-  const anOffset = fc.oneof(anEpoch, fc.integer({ min: 0, max: 1_000 }))
-
-  itHoldsFor(anEpoch, anOffset)('compares as text as the times compare', (a, offset) => {
-    const b = Math.min(a + offset, YEAR_9999)
-    const [one, two] = [timestampOf(a), timestampOf(b)]
-
-    expect(one < two).toBe(a < b)
-    expect(one === two).toBe(a === b)
-    expect(earlier(one, two)).toBe(timestampOf(Math.min(a, b)))
-    expect(later(one, two)).toBe(timestampOf(Math.max(a, b)))
-  })
-
-  const aSpan = fc.integer({ min: 0, max: 400 * DAY_MS })
-
-  const aMovable = fc.integer({ min: 0, max: Date.UTC(5000, 0) })
-
-  itHoldsFor(aMovable, aSpan)('is moved and measured in milliseconds', (ms, by) => {
-    const [from, to] = [timestampOf(ms), addMs(timestampOf(ms), by)]
-
-    expect([msBetween(from, to), msBetween(to, from), addMs(to, -by)]).toStrictEqual([by, by === 0 ? 0 : -by, from])
   })
 
   it.each([
