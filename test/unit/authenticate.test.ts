@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { apiKeyText, revokeApiKey } from '../../shared/client/api-key-store.ts'
 import { authenticate } from '../../shared/client/authenticate.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
@@ -6,6 +6,7 @@ import { apiKeyKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
 import { aClientId, aStoredClient, issueKey } from '../support/payment-builders.ts'
 import { interceptTable, memoryDeps, recordTable, type TestDeps, testDeps } from '../support/test-deps.ts'
+import { testWith } from '../support/test-with.ts'
 
 const refused = { code: 'auth', message: 'invalid credentials' }
 
@@ -18,11 +19,10 @@ const withKey = async (expiresInSeconds?: number) => {
   const revoke = () => revokeApiKey(deps, { clientId: client.clientId, keyId: key.keyId, operator: 'tester' })
   return { deps, another: { ...deps, memory: {} }, client, text, key, ask, revoke }
 }
+const it = testWith(() => withKey(), 'deps', 'client', 'text', 'key', 'ask')
 
 describe('authenticate (spec 5)', () => {
-  it('takes keys of the documented form, under the scheme in any letters', async () => {
-    const { deps, client, text, key } = await withKey()
-
+  it('takes keys of the documented form, under the scheme in any letters', async ({ deps, client, text, key }) => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       expect(await authenticate(deps, `${scheme} ${text}`)).toStrictEqual(client)
     }
@@ -30,8 +30,7 @@ describe('authenticate (spec 5)', () => {
     expect(key.prefix).toBe(text.slice(0, `gk_test_${client.clientId}_`.length + 4))
   })
 
-  it('refuses a text that is no key of this stage, without a read of the table', async () => {
-    const { deps, client, text } = await withKey()
+  it('refuses a text that is no key of this stage, without a read of the table', async ({ deps, client, text }) => {
     const watched = recordTable(deps)
     const keys = [
       '',
@@ -58,15 +57,13 @@ describe('authenticate (spec 5)', () => {
     expect(deps.lines).toStrictEqual([])
   })
 
-  it('refuses a stored key whose item names another client', async () => {
-    const { deps, key, ask } = await withKey()
+  it('refuses a stored key whose item names another client', async ({ deps, key, ask }) => {
     await deps.table.write(update(apiKeyKey(key.keyId), { set: { clientId: aClientId() } }))
 
     await expect(ask()).rejects.toMatchObject(refused)
   })
 
-  it('refuses the keys of a disabled client, and takes them again at once when it is enabled', async () => {
-    const { deps, client, ask } = await withKey()
+  it('refuses the keys of a client while it is disabled, no longer', async ({ deps, client, ask }) => {
     const change = (enabled: boolean) =>
       changeClient(deps, { clientId: client.clientId, operator: 'tester', changes: { enabled } })
     await change(false)
@@ -87,8 +84,7 @@ describe('authenticate (spec 5)', () => {
     await expect(ask()).rejects.toMatchObject(refused)
   })
 
-  it('reads a key once in 15 s and then again', async () => {
-    const { deps, ask } = await withKey()
+  it('reads a key once in 15 s and then again', async ({ deps, ask }) => {
     const watched = recordTable(deps)
     const reads: number[] = []
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler as issueApiKey } from '../../../functions/admin/issue-api-key.ts'
 import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.ts'
 import { handler as revokeApiKey } from '../../../functions/admin/revoke-api-key.ts'
@@ -11,6 +11,7 @@ import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient, issueKey } from '../../support/payment-builders.ts'
 import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 
 const aMerchant = async () => {
   const deps = testDeps()
@@ -19,6 +20,7 @@ const aMerchant = async () => {
     invokeAdmin(handler, own, { operator: 'ana', client_id: client.clientId, ...input })
   return { deps, client, clientId: client.clientId, act }
 }
+const it = testWith(aMerchant, 'deps', 'client', 'act', 'clientId')
 
 const shown = ({ keyId, clientId, prefix, createdAt }: Shown, rest: object = {}) => ({
   key_id: keyId,
@@ -34,8 +36,7 @@ const shown = ({ keyId, clientId, prefix, createdAt }: Shown, rest: object = {})
 type Shown = Pick<ApiKey, 'keyId' | 'clientId' | 'prefix' | 'createdAt'>
 
 describe('issue-api-key (design section 7)', () => {
-  it('answers a key that works, once, and stores only its hash', async () => {
-    const { deps, client, act } = await aMerchant()
+  it('answers a key that works, once, and stores only its hash', async ({ deps, client, act }) => {
     deps.clock.advance(1)
 
     const { status, body } = await act(issueApiKey)
@@ -54,19 +55,16 @@ describe('issue-api-key (design section 7)', () => {
     expect(records.slice(1)).toMatchObject([{ action: 'issue-api-key', operator: 'ana' }])
   })
 
-  it.each([
+  it.for([
     ...[0, -1, 1.5, '60', 315_360_001].map((expiry) => ['expires_in_seconds', expiry]),
     ['permissions', 'write_only'],
-  ])('refuses %s of %j', async (name, value) => {
-    const { act } = await aMerchant()
-
+  ])('refuses %s of %j', async ([name, value], { act }) => {
     const answer = await act(issueApiKey, { [String(name)]: value })
 
     expect(answer).toMatchObject({ status: 422, body: { field_errors: { [String(name)]: [expect.any(String)] } } })
   })
 
-  it('issues a key with the given permissions and expiry; the default is the stage’s lifetime, and null means no expiry', async () => {
-    const { deps, act } = await aMerchant()
+  it('issues a key with its permissions and expiry: the stage’s lifetime, or none for null', async ({ deps, act }) => {
     const shortLived = { ...deps, stage: { ...deps.stage, keyLifetimeDays: 2 } }
 
     for (const [input, expires_at] of [
@@ -80,8 +78,7 @@ describe('issue-api-key (design section 7)', () => {
     expect((await act(issueApiKey)).body).toMatchObject({ expires_at: null })
   })
 
-  it('never overwrites an existing key', async () => {
-    const { deps, clientId, act } = await aMerchant()
+  it('never overwrites an existing key', async ({ deps, clientId, act }) => {
     const repeating = { ...deps, randomBytes: (length: number) => Buffer.alloc(length, clientId) }
     const { key } = await issueKey(repeating, clientId)
     deps.clock.advance(60)
@@ -95,8 +92,7 @@ describe('issue-api-key (design section 7)', () => {
 })
 
 describe('revoke-api-key (design section 7)', () => {
-  it('answers a repeated and a concurrent revocation with the first time, and records one', async () => {
-    const { deps, clientId, act } = await aMerchant()
+  it('answers repeated and concurrent revocations with the first time', async ({ deps, clientId, act }) => {
     const { key } = await issueKey(deps, clientId)
     const payload = { key_id: key.keyId }
     const ticking = { ...deps, now: () => (deps.clock.advance(1), deps.clock.now()) }
@@ -109,8 +105,7 @@ describe('revoke-api-key (design section 7)', () => {
     expect((await auditRecordsOf(deps, clientId)).filter(({ action }) => action === 'revoke-api-key')).toHaveLength(1)
   })
 
-  it("does not reach another client's key, a key that does not exist, or anything that is not a key id", async () => {
-    const { deps, act } = await aMerchant()
+  it('does not reach another client’s key, an unknown key, or what is no key id', async ({ deps, act }) => {
     const theirs = await aStoredClient(deps)
     const { key, header } = await issueKey(deps, theirs.clientId)
     const keyIds = [key.keyId, keyIdOf('never issued'), 'x', 'x'.repeat(3_000), '']
@@ -124,8 +119,7 @@ describe('revoke-api-key (design section 7)', () => {
 })
 
 describe('list-api-keys (design section 7)', () => {
-  it('shows the last day on which a key was used, which is written once a day by all environments together', async () => {
-    const { deps, clientId, act } = await aMerchant()
+  it('shows a key’s last day of use, which all environments write once a day', async ({ deps, clientId, act }) => {
     await issueKey(deps, clientId)
     deps.clock.advance(1)
     const { key, header } = await issueKey(deps, clientId)
@@ -152,8 +146,7 @@ describe('list-api-keys (design section 7)', () => {
     expect((await act(listApiKeys)).body).toMatchObject({ data: [{ last_used_on: dayOf() }, { last_used_on: null }] })
   })
 
-  it('a request neither waits for that write nor fails with it', async () => {
-    const { deps, client } = await aMerchant()
+  it('a request neither waits for that write nor fails with it', async ({ deps, client }) => {
     const { header } = await issueKey(deps, client.clientId)
     const never = { ...deps, table: { ...deps.table, write: () => new Promise<never>(() => {}) } }
     const broken = { ...deps, table: { ...deps.table, write: async () => Promise.reject(new Error('no table')) } }
@@ -162,8 +155,7 @@ describe('list-api-keys (design section 7)', () => {
       expect(await authenticate({ ...table, inBackground }, header)).toStrictEqual(client)
   })
 
-  it('lists a client’s keys without their texts, newest first, including revoked ones', async () => {
-    const { deps, clientId, act } = await aMerchant()
+  it('lists all keys of a client without their texts, newest first', async ({ deps, clientId, act }) => {
     await issueKey(deps, (await aStoredClient(deps)).clientId)
     const first = await issueKey(deps, clientId)
     deps.clock.advance(1)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { attemptKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
@@ -9,6 +9,7 @@ import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { anApi } from '../../support/api-event.ts'
 import { auditRecordsOf } from '../../support/operator-actions.ts'
 import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 import {
   ABANDONED,
   attemptOf,
@@ -24,6 +25,7 @@ const aMerchant = async (deps = testDeps()) => {
   const api = await anApi({}, deps)
   return { ...api, endpoint: await storedEndpoint(deps, { clientId: api.caller.clientId }) }
 }
+const it = testWith(() => aMerchant(), 'deps', 'ask', 'endpoint')
 
 const attempted = async (
   deps: TestDeps,
@@ -40,7 +42,7 @@ const attempted = async (
 type Shown = { readonly attempts: readonly { readonly number: number }[] }
 const shownIn = ({ body }: { readonly body: Readonly<Record<string, unknown>> }) => body['data'] as readonly Shown[]
 
-it('GET /v1/webhook_endpoints (design section 8) shows all endpoints that are not deleted, newest first, without secrets', async () => {
+it('GET /v1/webhook_endpoints (design section 8) shows all, newest first, but no secrets and no deleted endpoint', async () => {
   const { deps, caller, ask, endpoint } = await aMerchant()
   deps.clock.advance(1)
   const { clientId } = caller
@@ -62,8 +64,7 @@ it('GET /v1/webhook_endpoints (design section 8) shows all endpoints that are no
 })
 
 describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
-  it('shows a delivery with each attempt and its answer', async () => {
-    const { deps, ask, endpoint } = await aMerchant()
+  it('shows a delivery with each attempt and its answer', async ({ deps, ask, endpoint }) => {
     const event = await storedEvent(deps, { clientId: endpoint.clientId })
     const delivery = await storedDelivery(deps, endpoint, {}, event)
     const body = '\u0000<b>"ouch"</b>\uFFFD'.padEnd(1_024, '\u0001')
@@ -87,8 +88,7 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     })
   })
 
-  it('shows a first attempt that succeeded, and no payment for a test event', async () => {
-    const { deps, ask, endpoint } = await aMerchant()
+  it('shows a first attempt that succeeded, and no payment for a test event', async ({ deps, ask, endpoint }) => {
     const ofTest = { paymentId: undefined, eventName: 'gateway.test', body: '{}' } as const
     const delivery = await storedDelivery(deps, endpoint, ofTest)
     await deliverWebhook(deps, messageFor(delivery))
@@ -100,9 +100,7 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     expect(body).not.toHaveProperty('payment_id')
   })
 
-  it('shows the newest hundred attempts', async () => {
-    const { deps, ask, endpoint } = await aMerchant()
-
+  it('shows the newest hundred attempts', async ({ deps, ask, endpoint }) => {
     const { body } = await ask('getWebhookDelivery', { id: await attempted(deps, endpoint, 101) })
     const listed = await ask('listWebhookDeliveries')
 
@@ -114,8 +112,7 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
 })
 
 describe('GET /v1/webhook_deliveries (design section 8)', () => {
-  it('lists the requested deliveries, each as get-webhook-delivery shows it', async () => {
-    const { deps, ask, endpoint } = await aMerchant()
+  it('lists the requested deliveries, each as get-webhook-delivery shows it', async ({ deps, ask, endpoint }) => {
     const [endpoint_id, stored] = [endpoint.endpointId, [] as Delivery[]]
     for (let made = 0; made < 3; made++) {
       deps.clock.advance(1)
@@ -131,8 +128,7 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
     expect(shownIn(ofEvent)).toStrictEqual([fetched.body])
   })
 
-  it('answers the same for another client’s ids and for unknown ids', async () => {
-    const { deps, ask } = await aMerchant()
+  it('answers the same for another client’s ids and for unknown ids', async ({ deps, ask }) => {
     const theirs = await storedEndpoint(deps)
     const { eventId } = await storedDelivery(deps, theirs)
     const textsOf = async (name: 'endpoint_id' | 'event_id', ids: readonly string[]) => {
@@ -191,7 +187,7 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
   })
 
   const INVALID = 'invalid JSON body:'
-  it.each([
+  it.for([
     [`${INVALID} the body is empty`, undefined],
     [`${INVALID} the body is larger than 64 KB`, padded({ since: AT }, 65_537)],
     [`${INVALID} since: required`, {}],
@@ -200,9 +196,7 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
     [`${INVALID} colour: unknown field`, { since: AT, colour: 'red' }],
     [`${INVALID} body: unknown field`, { since: AT, ['x'.repeat(101)]: 'red' }],
     ['cursor: must be the cursor of an earlier answer to the same request', { since: AT, cursor: 'x' }],
-  ])('refuses with %j', async (message, body) => {
-    const { ask, endpoint } = await aMerchant()
-
+  ])('refuses with %j', async ([message, body], { ask, endpoint }) => {
     const answer = await ask('redeliverToEndpoint', { id: endpoint.endpointId, body })
 
     expect(answer).toMatchObject({ status: 422, body: { message } })

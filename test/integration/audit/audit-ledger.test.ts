@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { dayNumber } from '../../../shared/audit/audit-parts.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
 import { initialParts } from '../../../shared/client/client.ts'
@@ -31,8 +31,11 @@ import {
 import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
 import { putRaw, rawItem, tamperingsOf, undetectedBy } from '../../support/tampering.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 import { messageFor, storedEndpoint } from '../../support/webhook-builders.ts'
 import { auditedHistory } from './audited-history.ts'
+
+const it = testWith(() => aSyncWorld(), 'deps', 'client')
 
 describe('the answer of audit-ledger', () => {
   it('is `balanced` without a wait when all figures agree', async () => {
@@ -45,11 +48,10 @@ describe('the answer of audit-ledger', () => {
     expect(deps.now()).toBe(began)
   })
 
-  it.each([
+  it.for([
     ['after the index has caught up with the last credit', 0, 100_000],
     ['after ten seconds if the last credit is old', 100, 11_000],
-  ])('has a difference that is found a second time %s', async (_, idleSeconds, waitedMs) => {
-    const { deps, client } = await aSyncWorld()
+  ] as const)('has a difference that is found twice: %s', async ([, idleSeconds, waitedMs], { deps, client }) => {
     const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
     await putRaw(deps, { ...item, credited_minor: 95_901 })
     deps.clock.advance(idleSeconds)
@@ -63,8 +65,7 @@ describe('the answer of audit-ledger', () => {
     expect(msBetween(began, deps.now())).toBe(waitedMs)
   })
 
-  it('is answered although the alert fails, which the next daily audit makes up for', async () => {
-    const { deps, client } = await aSyncWorld()
+  it('is answered although the alert fails, which the next daily audit makes up for', async ({ deps, client }) => {
     const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
     await putRaw(deps, { ...item, credited_minor: 95_901 })
     const alerts = { publish: () => Promise.reject(new Error('the topic does not answer')) }
@@ -75,8 +76,7 @@ describe('the answer of audit-ledger', () => {
     expect(deps.published).toMatchObject([{ kind: 'audit.imbalance', subject: client.clientId }])
   })
 
-  it('has at most 1,000 differences', async () => {
-    const { deps, client } = await aSyncWorld()
+  it('has at most 1,000 differences', async ({ deps, client }) => {
     // Each payment has five differences.
     const wrong = { markupMinor: minor(101), feeStatus: 'assumed', attempt: 2, creditedProviderPaymentId: undefined }
     const aWrong = () => ({ ...succeededPayment(client, { paidAt: deps.now() }), ...wrong }) as Payment
@@ -102,8 +102,7 @@ it('a long audit takes several runs, each of which continues after the previous 
   expect(await readClientVerdict(deps, client.clientId)).toStrictEqual(audited)
 })
 
-it('an inconclusive part is audited again the next day', async () => {
-  const { deps, client } = await aSyncWorld()
+it('an inconclusive part is audited again the next day', async ({ deps, client }) => {
   const { payment } = await creditedPayment(deps, client)
   const item = await rawItem(deps, paymentKey(payment.paymentId))
   let markup = 0
@@ -136,8 +135,7 @@ it('a lost window does not hide differences in another part of the ledger', asyn
   expect(standing).toMatchObject(what.map((one) => ({ what: one })))
 })
 
-it('an unknown field in an event is a difference that does not show its value', async () => {
-  const { deps, client } = await aSyncWorld()
+it('an unknown field in an event is a difference that does not show its value', async ({ deps, client }) => {
   const { payment } = await creditedPayment(deps, client)
   const event = await rawItem(deps, eventKey(payment.paymentId, 'payment.succeeded'))
   await putRaw(deps, { ...event, body: String(event?.['body']).replace('"data":{', '"data":{"phone":"+62811000000",') })

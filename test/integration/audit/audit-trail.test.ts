@@ -2,7 +2,7 @@
  * Goal: the audit finds each record that is changed or removed, and an action that failed leaves no record. Method: real
  * changes, then records rewritten and removed directly in the table, one at a time; races and deaths at every request.
  */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler as listAudit } from '../../../functions/admin/list-audit.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
@@ -17,6 +17,7 @@ import { invokeAdmin, invokeWhole } from '../../support/operator-actions.ts'
 import { aStoredClient, issueKey } from '../../support/payment-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
 /** A merchant that was created and renamed twice, and whose endpoint was switched off. */
@@ -42,6 +43,7 @@ const aTrail = async () => {
   }
   return { deps, clientId, endpointId, rename, keysOf, audited }
 }
+const it = testWith(aTrail, 'deps', 'clientId', 'audited', 'keysOf', 'rename', 'endpointId')
 
 const WHOLE = { balanced: true, found: [] }
 const brokenIn = (subject: string) => ({
@@ -50,9 +52,7 @@ const brokenIn = (subject: string) => ({
 })
 
 describe('the audit trail', () => {
-  it('is complete when nothing was altered, and shows the whole change', async () => {
-    const { deps, clientId, audited } = await aTrail()
-
+  it('is complete when nothing was altered, and shows the whole change', async ({ deps, clientId, audited }) => {
     expect(await audited()).toStrictEqual(WHOLE)
     const { records } = await readAuditRecords(deps, clientId)
     const shown = records.map(({ action, number }) => `${number} ${action}`)
@@ -60,7 +60,7 @@ describe('the audit trail', () => {
     expect((await readAuditRecords(deps, `${clientId}#HEAD`)).records).toStrictEqual([])
   })
 
-  it.each([
+  it.for([
     ['operator', 'other-operator'],
     ['at', '2026-01-01T00:00:00.000Z'],
     ['after', { name: 'three' }],
@@ -69,9 +69,7 @@ describe('the audit trail', () => {
     ['number', undefined],
     ['operator', undefined],
     ['previous', 'x'],
-  ])('finds a record whose %s became %j, at any position of the chain', async (field, value) => {
-    const { deps, clientId, keysOf, audited } = await aTrail()
-
+  ] as const)('finds any record whose %s became %j', async ([field, value], { deps, clientId, keysOf, audited }) => {
     for (const key of await keysOf(clientId)) {
       const was = await rawItem(deps, key)
       const { [field]: _, ...others } = was
@@ -85,8 +83,7 @@ describe('the audit trail', () => {
     expect(await audited()).toStrictEqual(WHOLE)
   })
 
-  it('finds a client that changed without a record, and shows both values but no bank details', async () => {
-    const { deps, clientId } = await aTrail()
+  it('finds a client that changed without a record, and shows no bank details', async ({ deps, clientId }) => {
     const row = await rawItem(deps, clientKey(clientId))
     const bank = { bankName: 'BNI', bankAccountNo: '6660001', bankAccountName: 'PT', since: deps.now() }
     await putRaw(deps, { ...row, name: 'three', bank })
@@ -101,9 +98,7 @@ describe('the audit trail', () => {
     ])
   })
 
-  it('finds a missing record, even the newest, and a missing head', async () => {
-    const { deps, clientId, keysOf, audited } = await aTrail()
-
+  it('finds a missing record, even the newest, and a missing head', async ({ deps, clientId, keysOf, audited }) => {
     for (const key of [...(await keysOf(clientId)), auditHeadKey(clientId)]) {
       const was = await rawItem(deps, key)
       await deps.table.write(remove(key, exists))
@@ -150,8 +145,7 @@ describe('the audit trail', () => {
     expect(await audited()).toStrictEqual(WHOLE)
   })
 
-  it('keeps a record when the next one has the same time and id', async () => {
-    const { deps, rename, audited } = await aTrail()
+  it('keeps a record when the next one has the same time and id', async ({ deps, rename, audited }) => {
     const repeating = { ...deps, newId: () => 'id-1' }
     await rename('three', repeating)
 
@@ -164,8 +158,7 @@ describe('the audit trail', () => {
 describe('list-audit (design section 7)', () => {
   const list = (deps: TestDeps, payload: object) => invokeAdmin(listAudit, deps, payload)
 
-  it('shows all actions on a client, newest first, in pages, with the request id of each', async () => {
-    const { deps, clientId, endpointId } = await aTrail()
+  it('shows all actions on a client and their request ids, in pages', async ({ deps, clientId, endpointId }) => {
     deps.clock.advance(1)
     const { audit } = await invokeWhole(updateClient, deps, { operator: 'cid', client_id: clientId, name: 'four' })
 
@@ -179,9 +172,7 @@ describe('list-audit (design section 7)', () => {
     expect(await list(deps, { client_id: clientId, per_page: 2, page: 2 })).toMatchObject({ body: older })
   })
 
-  it('shows the actions on one object', async () => {
-    const { deps, endpointId } = await aTrail()
-
+  it('shows the actions on one object', async ({ deps, endpointId }) => {
     const nothing = { status: 200, body: { data: [] } }
     const record = { operator: 'ana', action: 'update-endpoint' }
     expect(await list(deps, { subject: endpointId })).toMatchObject({ body: { data: [record] } })
@@ -190,9 +181,7 @@ describe('list-audit (design section 7)', () => {
     expect(await list(deps, { subject: 'x'.repeat(501) })).toMatchObject({ status: 422 })
   })
 
-  it('requires subject or client_id', async () => {
-    const { deps, clientId } = await aTrail()
-
+  it('requires subject or client_id', async ({ deps, clientId }) => {
     for (const payload of [{}, { subject: 'x', client_id: clientId }]) {
       const refusal = { status: 422, body: { message: 'body: name subject or client_id' } }
       expect(await list(deps, payload)).toMatchObject(refusal)
@@ -200,9 +189,7 @@ describe('list-audit (design section 7)', () => {
   })
 })
 
-it('the answer to a request that changes nothing has no audit record', async () => {
-  const { deps, clientId } = await aTrail()
-
+it('the answer to a request that changes nothing has no audit record', async ({ deps, clientId }) => {
   const { status, audit } = await invokeWhole(updateClient, deps, { operator: 'ana', client_id: clientId, name: 'two' })
 
   expect([status, audit]).toStrictEqual([200, undefined])

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
@@ -15,6 +15,7 @@ import { post, postAssumed, settledRowFor } from '../../support/paid-builders.ts
 import { sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 
 const DAY_SECONDS = DAY_MS / 1_000
 
@@ -57,9 +58,9 @@ const threeDays = async () => {
   await houseRow(deps, { type: 'suspense', ...held })
 
   deps.clock.advance(DAY_SECONDS + 7_200)
-  const settlementOfA = await sweptNow(deps, a)
-  const settlementOfB = await sweptNow(deps, b)
-  await paidOut(deps, settlementOfA)
+  const ofA = await sweptNow(deps, a)
+  const ofB = await sweptNow(deps, b)
+  await paidOut(deps, ofA)
   // The provider kept 5,000 of it: 1,000 more than was assumed.
   const late = settledRowFor(assumed, { feeMinor: 5_000, settledAt: deps.now() })
   expect(await bookLateRow(deps, assumed, late)).toBe(true)
@@ -74,17 +75,11 @@ const threeDays = async () => {
   // The provider takes 2,500 for the transfer to our bank.
   const out = { transactionId: 'txn-out', providerMinor: minor(-42_500), bankMinor: minor(40_000) }
   await houseRow(deps, { type: 'withdrawal', ...out })
-  return { deps, a, b, settlementOfA, settlementOfB }
+  return { deps, a, b, ofA, ofB }
 }
 
 /** The `it` for tests after these days. `ofA`, `ofB`: the settlements of `a` and `b`. */
-export const booksTest = test
-  .extend('world', threeDays)
-  .extend('deps', ({ world }) => world.deps)
-  .extend('a', ({ world }) => world.a)
-  .extend('b', ({ world }) => world.b)
-  .extend('ofA', ({ world }) => world.settlementOfA)
-  .extend('ofB', ({ world }) => world.settlementOfB)
+export const booksTest = testWith(threeDays, 'deps', 'a', 'b', 'ofA', 'ofB')
 
 /** The month of the three days, worked by hand. */
 export const WHOLE = {

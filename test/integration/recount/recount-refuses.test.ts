@@ -1,6 +1,6 @@
 /** Goal: a recount writes what the audit expects, or nothing. Method: a client in memory whose rows are changed by hand. */
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { judgeById } from '../../../shared/audit/judged/audit-payments.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
@@ -21,6 +21,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { beforeFirst, depsWithLateIndexes, type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 import { differencesOf, expectRefused, recount, removeEvent } from './recounted.ts'
 import { toldClient } from './torn-world.ts'
 
@@ -32,11 +33,7 @@ const world = async () => {
   return { deps, client, payment }
 }
 
-const it = test
-  .extend('world', world)
-  .extend('deps', ({ world: { deps } }) => deps)
-  .extend('client', ({ world: { client } }) => client)
-  .extend('payment', ({ world: { payment } }) => payment)
+const it = testWith(world, 'deps', 'client', 'payment')
 
 const addCredit = (deps: MemoryDeps, { clientId }: Client, creditedMinor: number) =>
   deps.table.write(update(shardKey(clientId, 3), { add: { creditedMinor }, set: { creditedAt: deps.now() } }))

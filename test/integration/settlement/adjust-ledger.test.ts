@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler as adjust } from '../../../functions/admin/adjust-ledger.ts'
 import { houseTotals, newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
@@ -12,6 +12,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
 import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -29,13 +30,7 @@ const aWorld = async () => {
   return { deps, clientId, adjusted, entries, pending }
 }
 
-const it = test
-  .extend('world', aWorld)
-  .extend('deps', ({ world }) => world.deps)
-  .extend('clientId', ({ world }) => world.clientId)
-  .extend('adjusted', ({ world }) => world.adjusted)
-  .extend('entries', ({ world }) => world.entries)
-  .extend('pending', ({ world }) => world.pending)
+const it = testWith(aWorld, 'deps', 'clientId', 'adjusted', 'entries', 'pending')
 
 /** A row of the provider that belongs to no client, as the sync books it. */
 const anUnclaimedRow = (deps: TestDeps, fields: { rowAt?: Timestamp; type?: 'unmatched' | 'withdrawal' } = {}) => {

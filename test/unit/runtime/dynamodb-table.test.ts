@@ -12,13 +12,14 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import * as v from 'valibot'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { ClientIdSchema } from '../../../shared/ids.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { joinedReads, type TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { type Key, shardKey } from '../../../shared/table/keys.ts'
 import { exists, guard, update } from '../../../shared/table/step.ts'
 import { testDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 
 const aKey = () => shardKey(v.parse(ClientIdSchema, crypto.randomUUID()), 0)
 
@@ -30,9 +31,13 @@ const mocked = () => {
   const requests = dynamoDbRequests({ client: new DynamoDBClient({}), name: NAME })
   return { client, deps: testDeps({ requests, sleep: async () => undefined }), NAME }
 }
+const it = testWith(mocked, 'client', 'deps', 'NAME')
 
-it('reads that decide (style guide: consistent and on the table) ask for consistency: one item, many items and ranges of the table, but no index', async () => {
-  const { client, deps, NAME } = mocked()
+it('reads of the table that decide are consistent (style guide); reads of an index cannot be', async ({
+  client,
+  deps,
+  NAME,
+}) => {
   client.resolves({})
 
   await deps.table.get(aKey())
@@ -53,8 +58,7 @@ it('reads that decide (style guide: consistent and on the table) ask for consist
 })
 
 describe('a batch that DynamoDB leaves incomplete', () => {
-  it('is retried for the rest until it is complete, and answers in the order asked, also for a repeated key', async () => {
-    const { client, deps, NAME } = mocked()
+  it('is retried until it is complete, and answers each key in the order asked', async ({ client, deps, NAME }) => {
     const [one, two, missing] = [aKey(), aKey(), aKey()]
     client
       .on(BatchGetItemCommand)
@@ -73,8 +77,7 @@ describe('a batch that DynamoDB leaves incomplete', () => {
     expect(asked).toStrictEqual([[one, missing, two].map((key) => marshall(key)), [marshall(one)]])
   })
 
-  it('fails after eight tries, instead of reporting its items as missing', async () => {
-    const { client, deps, NAME } = mocked()
+  it('fails after eight tries, instead of reporting its items as missing', async ({ client, deps, NAME }) => {
     const key = aKey()
     client.on(BatchGetItemCommand).callsFake(() => {
       if (client.commandCalls(BatchGetItemCommand).length > 20) throw new Error('asked for ever')
@@ -147,8 +150,7 @@ describe('a write that conflicts', () => {
     return new TransactionCanceledException({ message: 'cancelled', $metadata: {}, CancellationReasons })
   }
 
-  it('is retried when a single write met a transaction, and logged in one line', async () => {
-    const { client, deps } = mocked()
+  it('is retried when a single write met a transaction, and logged in one line', async ({ client, deps }) => {
     client.on(UpdateItemCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({})
 
     const outcomes = [await deps.table.write(aStep()), await deps.table.write(aStep())]
@@ -158,15 +160,12 @@ describe('a write that conflicts', () => {
     expect(deps.lines).toStrictEqual([{ level: 'info', code: 'write.contended', fields: { retries: 2, gave_up: 0 } }])
   })
 
-  it('is no condition check alone', async () => {
-    const { client, deps } = mocked()
-
+  it('is no condition check alone', async ({ client, deps }) => {
     await expect(deps.table.write(guard(aKey(), exists))).rejects.toThrow('only inside a transaction')
     expect(client.calls()).toStrictEqual([])
   })
 
-  it('logs that its retries are exhausted', async () => {
-    const { client, deps } = mocked()
+  it('logs that its retries are exhausted', async ({ client, deps }) => {
     client.on(TransactWriteItemsCommand).rejects(cancelled('TransactionConflict', 'None'))
 
     await expect(deps.table.transact(twoSteps())).rejects.toThrow('cancelled')
@@ -175,15 +174,14 @@ describe('a write that conflicts', () => {
     expect(deps.lines).toStrictEqual([{ level: 'warn', code: 'write.contended', fields: { retries: 11, gave_up: 1 } }])
   })
 
-  it.each([
+  it.for([
     ['retried', ['None', 'TransactionConflict'], 2],
     ['retried', ['ThrottlingError', 'None'], 2],
     ['retried', ['ProvisionedThroughputExceeded', 'TransactionConflict'], 2],
     ['thrown at once', ['ValidationError', 'None'], 1],
     ['thrown at once', ['ItemCollectionSizeLimitExceeded'], 1],
     ['thrown at once', ['None'], 1],
-  ])('is %s when a transaction is cancelled by %j', async (_, codes, tries) => {
-    const { client, deps } = mocked()
+  ] as const)('is %s when a transaction is cancelled by %j', async ([, codes, tries], { client, deps }) => {
     const error = cancelled(...codes)
     client.on(TransactWriteItemsCommand).rejectsOnce(error).resolves({})
 
@@ -193,8 +191,7 @@ describe('a write that conflicts', () => {
     expect(client.commandCalls(TransactWriteItemsCommand)).toHaveLength(tries)
   })
 
-  it('is not retried when a condition refused it, alone or beside a conflict: that is an outcome', async () => {
-    const { client, deps } = mocked()
+  it('is not retried when a condition refused it, alone or beside a conflict', async ({ client, deps }) => {
     const Item = { due_at: { S: 'then' } }
     client.on(UpdateItemCommand).rejects(new ConditionalCheckFailedException({ message: 'no', $metadata: {}, Item }))
     client.on(TransactWriteItemsCommand).rejects(cancelled('TransactionConflict', 'ConditionalCheckFailed'))
