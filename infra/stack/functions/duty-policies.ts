@@ -1,4 +1,4 @@
-import { Annotations, CfnOutput, DefaultStackSynthesizer, Stack } from 'aws-cdk-lib'
+import { CfnOutput, DefaultStackSynthesizer, Stack } from 'aws-cdk-lib'
 import { ManagedPolicy, PolicyStatement, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 import { DUTIES, mayInvoke, ROLES, type Role } from '../../../functions/function-spec.ts'
@@ -26,11 +26,9 @@ export class DutyPolicies extends Construct {
     // The doctor uses it to ask whether operators' functions work. It starts no action.
     const functions = role === 'deploy' ? [...started, PROVER] : started
     const does = role === 'deploy' ? 'deploy, hold the secrets of the stage, start what schedules start' : DUTIES[role]
-    const name = stackNameOf(stage, role)
-    const forWhom = `For people who do this: ${does}. It may invoke ${functions.join(', ')}`
     const policy = new ManagedPolicy(this, role, {
       // No description: CloudFormation replaces a policy to change it, and cannot make two of one name.
-      managedPolicyName: name,
+      managedPolicyName: stackNameOf(stage, role),
       statements: [
         {
           sid: 'Invoke',
@@ -42,10 +40,8 @@ export class DutyPolicies extends Construct {
     })
     new CfnOutput(Stack.of(this), `${role.charAt(0).toUpperCase()}${role.slice(1)}PolicyArn`, {
       value: policy.managedPolicyArn,
-      description: forWhom,
+      description: `For people who do this: ${does}. It may invoke ${functions.join(', ')}`,
     })
-    // `npm run synth` and a deployment print whom to attach it to.
-    Annotations.of(this).addInfo(`${name}. ${forWhom}`)
   }
 
   /** `cdk deploy` works by the roles that `cdk bootstrap` made. The stage's secrets are put, and read by the doctor. */

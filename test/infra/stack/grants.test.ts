@@ -136,22 +136,11 @@ it('the policies of each role are below the size limit of IAM', () => {
 
 /* Which functions each policy lets people invoke: test/infra/templates. */
 describe('policies for people', () => {
-  const { all, each, messages } = synthesised('prod')
+  const { all, each } = synthesised('prod')
   const policies = all('AWS::IAM::ManagedPolicy').map(({ ManagedPolicyName, PolicyDocument }) => ({
     name: String(ManagedPolicyName),
     text: JSON.stringify(PolicyDocument),
   }))
-
-  it('are printed at every synthesis, each with the functions that it allows', () => {
-    const printed = messages.filter((message) => message.includes('/Duties: '))
-
-    expect(printed).toHaveLength(policies.length)
-    for (const [index, { name, text }] of policies.entries()) {
-      expect(printed[index]).toContain(`"${name}. For people who do this`)
-      for (const [, reached] of text.matchAll(/:function:gateway-prod-([a-z-]+)/g))
-        expect(printed[index]).toContain(reached)
-    }
-  })
 
   it('let the deployer read each secret of the stage, as the doctor does', () => {
     const secrets = each('AWS::SecretsManager::Secret', 'Name').map((name) => `"<${String(name)}>"`)
