@@ -3,14 +3,7 @@ import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch
 import type { Measure, MetricRef } from './alarms/metric-ref.ts'
 
 const plain = ({ namespace, name, dimensions, statistic }: MetricRef, period: Duration, label?: string): Metric =>
-  new Metric({
-    namespace,
-    metricName: name,
-    dimensionsMap: { ...dimensions },
-    statistic,
-    period,
-    ...(label !== undefined && { label }),
-  })
+  new Metric({ namespace, metricName: name, dimensionsMap: { ...dimensions }, statistic, period, label })
 
 /** What CDK makes of a measure, over periods of so many minutes. */
 export const cloudWatchMetric = (measure: Measure, periodMinutes: number, label?: string): IMetric => {
@@ -20,6 +13,6 @@ export const cloudWatchMetric = (measure: Measure, periodMinutes: number, label?
     expression: measure.formula,
     usingMetrics: Object.fromEntries(Object.entries(measure.of).map(([id, metric]) => [id, plain(metric, period)])),
     period,
-    ...(label !== undefined && { label }),
+    label,
   })
 }

@@ -20,13 +20,12 @@ type Throttles = 'ReadThrottleEvents' | 'WriteThrottleEvents'
 
 /** A throttled index holds up writes to the table, so one alarm watches both. The dashboard shows them separately. */
 export const throttlesByPart = ({ table }: Watched, name: Throttles): ReadonlyMap<string, MetricRef> =>
-  new Map([
-    ['table', awsMetric('AWS/DynamoDB', name, { TableName: table.name }, 'Sum')],
-    ...table.indexes.map((index): [string, MetricRef] => [
-      index,
-      awsMetric('AWS/DynamoDB', name, { TableName: table.name, GlobalSecondaryIndexName: index }, 'Sum'),
+  new Map(
+    [undefined, ...table.indexes].map((GlobalSecondaryIndexName) => [
+      GlobalSecondaryIndexName ?? 'table',
+      awsMetric('AWS/DynamoDB', name, { TableName: table.name, GlobalSecondaryIndexName }, 'Sum'),
     ]),
-  ])
+  )
 
 const throttled = (watched: Watched): AlarmSpec => ({
   id: 'table-throttled',
