@@ -12,18 +12,18 @@ const MAX_BUDGET_RECIPIENTS = 10
 export const assertDeployable = (stage: DeployedStage): void => {
   const { settings, front, domain } = stage
   const wrong: Readonly<Record<string, boolean>> = {
-    'requests of a closed stage fail, and canaries would take it back: deploy it with deployment: alias-only':
+    'requests of a closed stage fail, and a canary would roll it back: set deployment: alias-only':
       stage.role === 'closed' && stage.deployment === 'canary',
-    'the stack cannot have taken over a table that is not restored yet: adopted is at most generation':
+    'the stack cannot own a table that is not restored yet: adopted is at most generation':
       stage.table.adopted > stage.table.generation,
     'webhooks to loopback addresses exist only in the local gateway': settings.allowLoopbackWebhooks,
-    'CloudFront needs a domain, since the address API Gateway makes up stays open':
+    'CloudFront needs a domain, because the generated address of API Gateway stays open':
       front === 'cloudfront' && domain === undefined,
-    'a budget is made in the front’s region, so monthlyBudgetUsd needs front: cloudfront':
+    'monthlyBudgetUsd needs front: cloudfront, because a budget is made in the front’s region':
       stage.monthlyBudgetUsd !== undefined && front !== 'cloudfront',
     'a budget notifies ten addresses at most, and alarmRecipients has more':
       stage.monthlyBudgetUsd !== undefined && stage.alarmRecipients.length > MAX_BUDGET_RECIPIENTS,
-    [`${domain?.name} is no name of the zone ${domain?.zone.name}`]:
+    [`${domain?.name} is not in the zone ${domain?.zone.name}`]:
       domain !== undefined && !`.${domain.name}`.endsWith(`.${domain.zone.name}`),
   }
   for (const [reason, isSo] of Object.entries(wrong)) {

@@ -20,7 +20,7 @@ const tooSmall = (wanted: string, perSecond: number, stations: readonly Station[
     .filter((station) => station.perSecond < perSecond)
     .map(({ name, perSecond: carries, remedy }) => `${name}: ${shown(carries)} (${remedy})`)
   return small.length > 0
-    ? `${wanted} ${shown(perSecond)} payments a second. Less is carried by ${small.join(', ')}`
+    ? `${wanted} ${shown(perSecond)} payments a second. These carry less: ${small.join(', ')}`
     : undefined
 }
 
@@ -43,7 +43,7 @@ export const assertCarried = (stage: DeployedStage): void => {
     if (units <= carried[kind]) return undefined
     return `a burst of ${burst} takes ${units} units of ${kind}, and the table carries ${carried[kind]}`
   }
-  const throttled = `lower the throttle of ${CREATE_ROUTE}, which with a reserve takes`
+  const throttled = `lower the throttle of ${CREATE_ROUTE}: with its reserve it is`
   refuse(stage, [
     tooSmall(throttled, requestsPerSecond * RESERVE, tableStations(stage)),
     burstOf('writes'),

@@ -52,7 +52,7 @@ export const assertReservable = (stage: DeployedStage): void => {
   const runs = reservedRuns(stage)
   if (runs > 0 && accountConcurrency - runs < UNRESERVED_MINIMUM) {
     throw new Error(
-      `reservedConcurrency: ${runs} of accountConcurrency ${accountConcurrency} leave fewer than ${UNRESERVED_MINIMUM}: it takes ${runs + UNRESERVED_MINIMUM}`,
+      `reservedConcurrency: ${runs} of accountConcurrency ${accountConcurrency} leave fewer than ${UNRESERVED_MINIMUM}: raise it to ${runs + UNRESERVED_MINIMUM}`,
     )
   }
 }

@@ -60,35 +60,35 @@ describe('what is refused at synth, by name and number (design section 9)', () =
     // What the API lets in, and a fresh table carries.
     [
       stageWith(creating(90, 1), 'prod'),
-      /which with a reserve takes 180 payments a second. Less is carried by the write units of the table: 179.3 /,
+      /with its reserve it is 180 payments a second. These carry less: the write units of the table: 179.3 /,
     ],
     [stageWith(creating(1, 286), 'prod'), /a burst of 286 takes 4004 units of writes/],
-    [stageWith({ routeThrottles: {} }, 'prod'), /which with a reserve takes 1000 payments a second/],
-    [stageWith(creating(23, 1)), /which with a reserve takes 46 .* the write units of the table: 44.8 /],
+    [stageWith({ routeThrottles: {} }, 'prod'), /with its reserve it is 1000 payments a second/],
+    [stageWith(creating(23, 1)), /with its reserve it is 46 .* the write units of the table: 44.8 /],
     // What the quota of the provider allows, and something carries less.
     [
       { ...manyDeliveries(tenfold, 2, 10_000), accountConcurrency: 3_000 },
-      /6000 calls of the provider a minute are 100 payments a second. Less is carried by the runs of deliver-webhook: 50 \(lower/,
+      /6000 calls of the provider a minute are 100 payments a second. These carry less: the runs of deliver-webhook: 50 \(lower/,
     ],
-    [withTable(tenfoldOfFew, { maxWriteUnits: 2_000 }), /by the write units of the table: 89.6 \(raise table.max/],
+    [withTable(tenfoldOfFew, { maxWriteUnits: 2_000 }), /the write units of the table: 89.6 \(raise table.max/],
     [
       withSettings(withTable(tenfoldOfFew, { maxWriteUnits: 900 }), { providerCallsPerMinute: 5_500 }),
       /the write units of by-due: 90 \(raise table.maxWriteUnits/,
     ],
-    [withTable(tenfoldOfFew, { maxReadUnits: 1_000 }), /by the read units of the table: 74 \(raise table.maxReadUnits/],
+    [withTable(tenfoldOfFew, { maxReadUnits: 1_000 }), /the read units of the table: 74 \(raise table.maxReadUnits/],
     // The hottest key: of a client that may fill its ledger, and one that all share.
     [
       withSettings(hundredfold, { clientCreateLimit: 167 }),
-      /by the hottest key \(the ledger of a client\): 166.6 \(lower clientCreateLimit to 166/,
+      /the hottest key \(the ledger of a client\): 166.6 \(lower clientCreateLimit to 166/,
     ],
     [
       withSettings(manyDeliveries(hundredfold, 6, 10), { providerCallsPerMinute: 60_000 }),
-      /by the hottest key \(deliveries in by-due\): 888.8 \(lower providerCallsPerMinute/,
+      /the hottest key \(deliveries in by-due\): 888.8 \(lower providerCallsPerMinute/,
     ],
-    [{ ...dev, accountConcurrency: 10 }, /by the runs of the account: 5.6 \(raise accountC/],
+    [{ ...dev, accountConcurrency: 10 }, /the runs of the account: 5.6 \(raise accountC/],
     [
       { ...tenfold, reservedConcurrency: { ...tenfold.reservedConcurrency, 'api-create-payment': 89 } },
-      /by the runs reserved for api-create-payment: 98.8 \(raise reservedConcurrency/,
+      /the runs reserved for api-create-payment: 98.8 \(raise reservedConcurrency/,
     ],
     // What one client may use by default: a quarter.
     [withSettings(prod, { clientCreateLimit: 3 }), /clientCreateLimit is at most 2, a quarter of the quota/],

@@ -133,6 +133,6 @@ describe('API domain', () => {
   })
 
   it.each(['api.pay.example.org', 'apipay.example', 'example'])('refuses %s, which is not in its zone', (name) => {
-    expect(() => synthesised(stageWith({ domain: { ...DOMAIN, name } }))).toThrow('is no name of the zone pay.example')
+    expect(() => synthesised(stageWith({ domain: { ...DOMAIN, name } }))).toThrow('is not in the zone pay.example')
   })
 })

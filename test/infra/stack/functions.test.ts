@@ -97,7 +97,7 @@ describe('reserved concurrency', () => {
     ])
     expect(raisedBy(600)).toStrictEqual([])
     expect(() => assertReservable({ ...granted(60_000), accountConcurrency: 900 })).toThrow(
-      `it takes ${totalOf('prod') + 409 + 100}`,
+      `raise it to ${totalOf('prod') + 409 + 100}`,
     )
   })
 

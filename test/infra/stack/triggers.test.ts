@@ -14,7 +14,7 @@ it('a closed stage starts nothing by queue or schedule, closes every function, a
   expect(new Set(closed.each('AWS::Events::Rule', 'State'))).toStrictEqual(new Set(['DISABLED']))
   const environments = closed.each('AWS::Lambda::Function', 'Environment').map((one) => JSON.stringify(one))
   expect(environments.filter((text) => text.includes(String.raw`{\"isClosed\":true`))).toHaveLength(MANIFEST.length)
-  expect(() => synthesised(stageWith({ role: 'closed' }, 'prod'))).toThrow('deploy it with deployment: alias-only')
+  expect(() => synthesised(stageWith({ role: 'closed' }, 'prod'))).toThrow('set deployment: alias-only')
 })
 
 describe('the HTTP API', () => {

@@ -129,7 +129,7 @@ const DESCRIBE: ReadonlyMap<string, (log: LogLine) => Description | undefined> =
     'delivery.succeeded': (log) => line('webhook', 'good', answered(log)),
     'delivery.failed': (log) => line('webhook', 'bad', answered(log)),
     'delivery.abandoned': (log) => line('webhook', 'bad', `${answered(log)}; the delivery was abandoned`),
-    'delivery.skipped': (log) => line('webhook', 'bad', `${endpoint(log)} was skipped: disabled, deleted, or its event is lost`),
+    'delivery.skipped': (log) => line('webhook', 'bad', `${endpoint(log)} skipped: disabled, deleted or event lost`),
     'delivery.not_sent': ({ deliveries = 0 }) =>
       line('webhook', 'bad', `messages of ${counted(deliveries, 'webhook')} were not sent; due work sends them`),
     'settlement.recorded': (log) => {

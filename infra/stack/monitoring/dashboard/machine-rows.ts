@@ -46,14 +46,14 @@ const api = ({ apiId }: Watched): readonly Graph[] => {
   const requests = [line('all', of('Count')), line('refused (4xx)', of('4xx')), line('failed (5xx)', of('5xx'))]
   return [
     graph('API: requests', 'per minute', requests),
-    graph('API: latency', 'milliseconds', [line('half of them', latency('p50')), line('99 of 100', latency('p99'))]),
+    graph('API: latency', 'milliseconds', [line('p50', latency('p50')), line('p99', latency('p99'))]),
   ]
 }
 
 const own = (watched: Watched): readonly Graph[] => {
   const { our } = watched
   const failures = [
-    line('requests answered 5xx by us', our('RequestFailures', OVERALL, 'Sum')),
+    line('our 5xx answers', our('RequestFailures', OVERALL, 'Sum')),
     line('calls refused by the provider', our('CallsRefused', OVERALL, 'Sum')),
     line('callbacks refused', our('CallbacksRefused', OVERALL, 'Sum')),
     line('alerts failed', our('AlertFailures', OVERALL, 'Sum')),
@@ -67,8 +67,8 @@ const own = (watched: Watched): readonly Graph[] => {
     line('deliveries repaired', our('DeliveriesRepaired', OVERALL, 'Sum')),
   ]
   return [
-    graph('Failures of our own', 'per minute', failures),
-    graph('Runs, and what due work repaired', 'per hour', runs, { periodMinutes: 60 }),
+    graph('Our failures', 'per minute', failures),
+    graph('Runs and repairs', 'per hour', runs, { periodMinutes: 60 }),
   ]
 }
 
@@ -79,7 +79,7 @@ const queues = ({ queues: byName }: Watched): readonly Graph[] => {
     )
   return [
     graph('Oldest message', 'seconds', byQueue('ApproximateAgeOfOldestMessage')),
-    graph('Messages that wait', 'messages', byQueue('ApproximateNumberOfMessagesVisible')),
+    graph('Waiting messages', 'messages', byQueue('ApproximateNumberOfMessagesVisible')),
   ]
 }
 
@@ -96,8 +96,8 @@ const functions = (watched: Watched): readonly Graph[] => {
     graph('Functions: runs', 'per minute', byGroup('Invocations')),
     graph('Functions: crashes and timeouts', 'per minute', byGroup('Errors')),
     graph('Functions: not started', 'per minute', byGroup('Throttles')),
-    graph('Slowest of 100 runs', 'milliseconds', slowest, { periodMinutes: 5 }),
-    graph('Functions at once, without a reservation', 'runs in the account', [line('at once', atOnce)]),
+    graph('Functions: duration p99', 'milliseconds', slowest, { periodMinutes: 5 }),
+    graph('Functions: unreserved concurrency', 'runs in the account', [line('concurrent', atOnce)]),
   ]
 }
 
@@ -121,8 +121,8 @@ const table = (watched: Watched): readonly Graph[] => {
     graph('Reads refused', 'per minute', throttled('ReadThrottleEvents')),
     graph('Writes refused', 'per minute', throttled('WriteThrottleEvents')),
     graph('Table: latency', 'milliseconds on average', latency),
-    graph('Writes that met others', 'per minute', [
-      line('tried again', our('ConflictRetries', OVERALL, 'Sum')),
+    graph('Table: write conflicts', 'per minute', [
+      line('retried', our('ConflictRetries', OVERALL, 'Sum')),
       line('given up', our('ConflictsLost', OVERALL, 'Sum')),
     ]),
   ]

@@ -16,9 +16,9 @@ const moving = ({ our }: Watched): readonly Graph[] => [
     line('failed', our('Payments', { outcome: 'failed' }, 'Sum')),
     line('deliveries abandoned', our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum')),
   ]),
-  graph('From paid to announced', 'milliseconds', [
-    line('half of them', our('TimeToAnnounce', OVERALL, 'p50')),
-    line('99 of 100', our('TimeToAnnounce', OVERALL, 'p99')),
+  graph('Time from paid to announced', 'milliseconds', [
+    line('p50', our('TimeToAnnounce', OVERALL, 'p50')),
+    line('p99', our('TimeToAnnounce', OVERALL, 'p99')),
   ]),
 ]
 
@@ -30,8 +30,8 @@ const provider = ({ our }: Watched): readonly Graph[] => {
   const errors = PROVIDER_OPERATIONS.map((name) => line(name, wrong(name)))
   const slowest = PROVIDER_OPERATIONS.map((name) => line(name, our('ProviderLatency', { operation: name }, 'p99')))
   return [
-    graph('Provider: calls that went wrong', 'percent', errors, FIVE_MINUTES),
-    graph('Provider: slowest of 100 calls', 'milliseconds', slowest, FIVE_MINUTES),
+    graph('Provider: failed calls', 'percent', errors, FIVE_MINUTES),
+    graph('Provider: latency p99', 'milliseconds', slowest, FIVE_MINUTES),
   ]
 }
 
@@ -67,7 +67,7 @@ const whose = ({ our, stage }: Watched): readonly Graph[] => {
   ]
   const attempts = [
     line('succeeded', our('DeliveryAttempts', { outcome: 'succeeded' }, 'Sum')),
-    line('failed, tried again', our('DeliveryAttempts', { outcome: 'failed' }, 'Sum')),
+    line('failed, retried', our('DeliveryAttempts', { outcome: 'failed' }, 'Sum')),
     line('abandoned', our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum')),
     line('skipped', our('DeliveryAttempts', { outcome: 'skipped' }, 'Sum')),
   ]
@@ -78,8 +78,8 @@ const whose = ({ our, stage }: Watched): readonly Graph[] => {
   ]
   return [
     graph('Succeeded by method and channel', 'per 5 minutes', [succeeded], { ...FIVE_MINUTES, stacked: true }),
-    graph('Successes by where we heard of them', 'per hour', [heard], { ...HOURLY, stacked: true }),
-    graph('Payments that ended without money', 'per 5 minutes', ended, { ...FIVE_MINUTES, stacked: true }),
+    graph('Successes by source', 'per hour', [heard], { ...HOURLY, stacked: true }),
+    graph('Failed, expired and cancelled payments', 'per 5 minutes', ended, { ...FIVE_MINUTES, stacked: true }),
     graph('Webhook attempts', 'per minute', attempts, { stacked: true }),
     graph('Settlements, and suspense by cause', 'per day', settlements, DAILY),
   ]
