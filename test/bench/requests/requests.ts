@@ -1,7 +1,6 @@
 import type { MemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { pointsOf } from '../../../shared/client/enforce-rate-limit.ts'
-import { deliveryIdFor } from '../../../shared/ids.ts'
 import { attemptKey, deliveryKey, type Key, paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { API, type ApiRequest, anApiClient, call } from '../../support/api-event.ts'
@@ -143,11 +142,12 @@ const webhooks = async ({ memory, deps, caller, measure }: MeteredApi): Promise<
   const [endpoint] = endpoints
   if (!endpoint) throw new Error('there is no endpoint')
   const event = await storedEvent(deps, { clientId, body })
-  for (const { endpointId } of endpoints) {
+  for (const [at, { endpointId }] of endpoints.entries()) {
     const delivered = { ...ENDED, status: 'succeeded' as const, attempts: 1, unlisted: true as const }
     const { deliveryId } = await storedDelivery(deps, { ...endpoint, endpointId }, delivered, event)
-    copy(memory, deliveryKey(deliveryId), LOOKED - 1, () => {
-      const id = deliveryIdFor(crypto.randomUUID() as never, endpointId)
+    copy(memory, deliveryKey(deliveryId), LOOKED - 1, (number) => {
+      // Endpoints take turns in the order of the list, so that one look reads as many as it may.
+      const id = idOf(number * ENDPOINTS + at) as typeof deliveryId
       return { ...deliveryKey(id), delivery_id: id, id }
     })
   }
