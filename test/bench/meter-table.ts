@@ -49,7 +49,7 @@ export const meterTable = (table: MemoryTable) => {
 
 const silent = () => undefined
 
-/** A gateway whose table is metered, on a clock that stands still: no run reaches its time limit. */
+/** A gateway whose table is metered, on a stopped clock: no run reaches its time limit. */
 export const meteredDeps = () => {
   const memory = createMemoryTable({ indexes: 'immediate' })
   const log = { info: silent, warn: silent, error: silent }

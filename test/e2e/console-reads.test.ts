@@ -65,7 +65,7 @@ const startScriptedConsole = async ({ port = 0, clientId = 'client-1', answer }:
   onTestFinished(close)
   return {
     url: server.url,
-    tell: (line: ActivityLine) => {
+    send: (line: ActivityLine) => {
       for (const listener of listeners) listener(line)
     },
     close,
@@ -85,8 +85,8 @@ describeInChromium(() => {
     await page.goto(`${first.url}/console#payments/payment-of-1000`)
     await page.getByText('Rp 1,000').waitFor()
     await page.getByLabel('Your reference').fill('order of the dead gateway')
-    first.tell({ at: NOW.now, subject: 'payment', tone: 'good', text: 'told by the dead gateway' })
-    await page.getByText('told by the dead gateway').waitFor()
+    first.send({ at: NOW.now, subject: 'payment', tone: 'good', text: 'sent by the dead gateway' })
+    await page.getByText('sent by the dead gateway').waitFor()
 
     await first.close()
     await page.getByText('not connected').waitFor()
@@ -95,7 +95,7 @@ describeInChromium(() => {
     await page.getByText('Rp 2,000').waitFor()
     await page.getByText('Merchant client-2').waitFor()
     await eventually(async () => {
-      const left = ['Rp 1,000', 'told by the dead gateway', 'client-1'].map((text) => page.getByText(text).count())
+      const left = ['Rp 1,000', 'sent by the dead gateway', 'client-1'].map((text) => page.getByText(text).count())
       expect(await Promise.all(left)).toStrictEqual([0, 0, 0])
     })
     expect(await page.getByLabel('Your reference').inputValue()).toBe('')

@@ -58,7 +58,7 @@ export const worldAt = (urls: LocalCloud['urls']) => {
     return { key, get, create, payment, balance }
   }
 
-  /** A merchant of its own, with a key and, unless told otherwise, one endpoint at the inbox. */
+  /** A merchant of its own, with a key and, unless the test names others, one endpoint at the inbox. */
   const merchant = async (endpointUrls: readonly string[] = [`${urls.inbox}/hooks`]) => {
     const operator = 'test'
     const { body: client } = await admin('create-client', { operator, name: 'Toko Uji' })

@@ -17,9 +17,9 @@ type Run = { readonly env: ListenIo['env']; readonly directory?: string; readonl
 const listening = (argv: readonly string[], { env, directory = tempDirectory(), input = '' }: Run) => {
   const stopping = new AbortController()
   const said: string[] = []
-  const hear = (text: string) => void said.push(text)
-  vi.spyOn(console, 'log').mockImplementation(hear)
-  vi.spyOn(console, 'error').mockImplementation(hear)
+  const note = (text: string) => void said.push(text)
+  vi.spyOn(console, 'log').mockImplementation(note)
+  vi.spyOn(console, 'error').mockImplementation(note)
   const waits: number[] = []
   const sleep = async (ms: number) => {
     waits.push(ms)
@@ -83,10 +83,10 @@ describe('npm run listen', () => {
   it('keeps an event for a server that is not there, and says so', async ({ world }) => {
     const { key, paid, env } = await aMerchant(world)
     await paid()
-    const gone = await aServer()
-    await gone.close()
+    const closed = await aServer()
+    await closed.close()
 
-    const alone = listening([...to(gone.url), ...SINCE], { env: { PORT: env.PORT }, input: `${key}\n` })
+    const alone = listening([...to(closed.url), ...SINCE], { env: { PORT: env.PORT }, input: `${key}\n` })
     expect(await alone.ended).toBe(1)
     expect(alone.said.at(-1)).toMatch(/^nothing listens at http:\/\/127\.0\.0\.1:\d+\/: start your server$/)
     expect(alone.waits.slice(0, 3)).toStrictEqual([1_000, 2_000, 4_000])
@@ -116,15 +116,15 @@ describe('npm run listen, refused', () => {
   })
 
   plainIt('says where it looked, after twelve tries', async () => {
-    const gone = await aServer()
-    await gone.close()
-    const env = { GATEWAY_API_KEY: 'k', PORT: portOf(gone.url) }
+    const closed = await aServer()
+    await closed.close()
+    const env = { GATEWAY_API_KEY: 'k', PORT: portOf(closed.url) }
 
     const run = listening(FORWARD, { env })
 
     expect([await run.ended, run.waits.length]).toStrictEqual([1, 11])
     expect(run.said.at(-1)).toBe(
-      `${gone.url} cannot be reached (ECONNREFUSED): npm start starts it, and PORT says where it is`,
+      `${closed.url} cannot be reached (ECONNREFUSED): npm start starts it, and PORT says where it is`,
     )
   })
 

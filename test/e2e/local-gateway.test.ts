@@ -54,11 +54,11 @@ describe('the local gateway and pages on the web (design section 6)', () => {
 
 describe('the local gateway as a whole (design section 6)', () => {
   it('walks a payment from its creation to webhook, settlement and payout', async ({ world: { cloud } }) => {
-    const told: string[] = []
+    const printed: string[] = []
 
-    await demoWalk(cloud, (line) => told.push(line))
+    await demoWalk(cloud, (line) => printed.push(line))
 
-    expect(told.filter((line) => line.includes('balance  '))).toStrictEqual([
+    expect(printed.filter((line) => line.includes('balance  '))).toStrictEqual([
       '   balance      pending IDR 145850, available 0, in settlement 0, paid out 0',
       '   balance      pending IDR 0, available 0, in settlement 145410, paid out 0',
       '   balance      pending IDR 0, available 0, in settlement 0, paid out 145410',
@@ -78,7 +78,7 @@ describe('the local gateway as a whole (design section 6)', () => {
     },
   )
 
-  it('shows what operators are told', async ({ world: { admin, merchant, urls } }) => {
+  it('shows the alerts of operators', async ({ world: { admin, merchant, urls } }) => {
     const { clientId } = await merchant([])
     for (const bank_account_no of ['0012', '0013']) {
       const bank = { bank_name: 'BCA', bank_account_no, bank_account_name: 'PT Kopi' }
@@ -86,8 +86,8 @@ describe('the local gateway as a whole (design section 6)', () => {
     }
 
     const alerts = async () => (await fetch(`${urls.lambda}/_local/alerts`)).json()
-    const told = expect.objectContaining({ kind: 'client.bank_changed', subject: clientId })
-    await expect.poll(alerts).toContainEqual(told)
+    const changed = expect.objectContaining({ kind: 'client.bank_changed', subject: clientId })
+    await expect.poll(alerts).toContainEqual(changed)
   })
 
   it('keeps a log that names requests by their template and holds no key', async ({ world }) => {

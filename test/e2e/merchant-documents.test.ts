@@ -199,8 +199,10 @@ it('the pages show the figures of a payment as they become, in a table and in a 
   expect(said).toStrictEqual(said.map(([name = '']) => [name, ...stages.map((stage) => String(stage[name]))]))
   const picture = projectText('docs/merchants/figures.svg')
   const drawn = matchesIn(picture, />([\d,]+)[^<]*<\/text>/g).map((figure) => Number(figure.replace(',', '')))
-  const told = stages.flatMap((stage) =>
+  const figuresSaid = stages.flatMap((stage) =>
     ['notional_minor', 'hexolus_markup_minor', ...said.flat()].map((name) => stage[name]),
   )
-  expect(new Set(drawn)).toStrictEqual(new Set(told.filter((figure) => typeof figure === 'number' && figure > 0)))
+  expect(new Set(drawn)).toStrictEqual(
+    new Set(figuresSaid.filter((figure) => typeof figure === 'number' && figure > 0)),
+  )
 })

@@ -12,9 +12,9 @@ const RUN_ALL = `
   for (const [file, ...argv] of JSON.parse(process.argv[1])) {
     const said = { code: 0, out: '', err: '' }
     let isOver = false
-    const hear = (name) => (text) => isOver || Boolean((said[name] += text))
-    process.stdout.write = hear('out')
-    process.stderr.write = hear('err')
+    const note = (name) => (text) => isOver || Boolean((said[name] += text))
+    process.stdout.write = note('out')
+    process.stderr.write = note('err')
     process.exit = (code = process.exitCode ?? 0) => {
       if (!isOver) said.code = code
       isOver = true

@@ -134,7 +134,7 @@ export const gatewayCalls = (gateway: KilledGateway, { record, clockJumps }: His
         return answer.status === 200 ? { outcome: 'ok' } : unexpected(answer)
       })
     },
-    /** The provider says once more that it was paid, also when another worker has heard of it. */
+    /** The provider says once more that it was paid, also when another worker has applied it. */
     repeatCallback: async (shown: Shown) => {
       const request = await requestOf(shown)
       const captured = request?.['latest_payment_id']

@@ -64,7 +64,7 @@ export const historyRecorder = () => {
   let isAtRest = false
   return {
     records: records as readonly HistoryRecord[],
-    /** To be told before the gateway's clock jumps. */
+    /** The caller calls it before the gateway's clock jumps. */
     clockJumps: (seconds: number) => {
       aheadMs += seconds * 1_000
     },

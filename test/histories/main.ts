@@ -59,7 +59,7 @@ const breaking = (text: string): readonly string[] => {
   return ['--import', `data:text/javascript,${encodeURIComponent(hook)}`]
 }
 
-const tell = (verdicts: readonly Verdict[]): boolean => {
+const report = (verdicts: readonly Verdict[]): boolean => {
   for (const { model, partitions, operations, open_ended, refuted, undecided } of verdicts) {
     const said = refuted.length > 0 ? 'REFUTED' : undecided.length > 0 ? 'NOT DECIDED' : 'linearizable'
     console.log(
@@ -92,7 +92,7 @@ const histories = async (argv: readonly string[]): Promise<number> => {
     const took = Math.round((performance.now() - startedMs) / 1_000)
     console.log(`seed ${seed}: ${records.length} calls, killed and started again ${kills} times, ${took} s`)
     const history = join(directory, String(seed))
-    const holds = tell(await judgeHistory(checker, records, history))
+    const holds = report(await judgeHistory(checker, records, history))
     if (holds) rmSync(history, { recursive: true })
     else console.log(`    the history: ${join(history, 'history.jsonl')}`)
     kept ||= !holds

@@ -39,7 +39,7 @@ const codeOf = ({ path, start, end, by, line }: Mutant): string =>
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`.padStart(8)
 
-const tell = ({ mutant: { id }, invalid, ms, killer }: Finding): void => {
+const report = ({ mutant: { id }, invalid, ms, killer }: Finding): void => {
   if (invalid !== undefined) return console.log(`invalid      ${seconds(ms)}  ${id}: ${invalid.split('\n', 1).join()}`)
   if (!killer) return console.log(`SURVIVED     ${seconds(ms)}  ${id}`)
   console.log(
@@ -89,7 +89,7 @@ const askAll = async ({ files, mutants }: Chosen): Promise<readonly Finding[]> =
     for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
       const finding = await askMutant(asker, mutant, reaching(mutant))
       findings.push(finding)
-      tell(finding)
+      report(finding)
     }
     asker.end()
   }
@@ -102,15 +102,15 @@ const conclude = (findings: readonly Finding[], { all }: Chosen): number => {
   const open = survivors.filter(({ mutant }) => !EXCEPTIONS.has(mutant.id))
   const killed = findings.filter((one) => EXCEPTIONS.has(one.mutant.id) && !survived(one))
   const ids = new Set(all.map(({ id }) => id))
-  const gone = [...EXCEPTIONS].filter((id) => !ids.has(id))
+  const stale = [...EXCEPTIONS].filter((id) => !ids.has(id))
   console.log(`\n${reportOf(findings)}`)
   for (const { mutant } of open) console.log(`\nsurvivor: ${mutant.id}\n  ${codeOf(mutant)}`)
   for (const { mutant } of killed) console.log(`\nan exception, yet killed: ${mutant.id}`)
-  for (const id of gone) console.log(`\nan exception that is no mutant: ${id}`)
+  for (const id of stale) console.log(`\nan exception that is no mutant: ${id}`)
   console.log(
     `\n${findings.length} mutants asked about, ${survivors.length} survived, ${survivors.length - open.length} of them are exceptions`,
   )
-  return open.length + killed.length + gone.length > 0 ? 1 : 0
+  return open.length + killed.length + stale.length > 0 ? 1 : 0
 }
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {

@@ -76,7 +76,7 @@ export const printReport = ({ calls, denied, silent, askNothing }: Judgement, li
     console.log(`${String(count).padStart(6)}  ${name}`)
   }
   console.log(`Asks AWS nothing, so there is nothing to judge: ${askNothing.join(', ')}`)
-  for (const name of silent) console.log(`Was never heard: ${name}`)
+  for (const name of silent) console.log(`Made no call: ${name}`)
   for (const one of denied) console.log(`DENIED  ${one}`)
   console.log('\nWhat the emulator cannot do, so that it was not rehearsed or was mended for it:')
   for (const limit of [...NOT_EMULATED, ...limits]) console.log(`  - ${limit}`)

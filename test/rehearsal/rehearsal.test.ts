@@ -12,10 +12,10 @@ const fails = async (): Promise<{ readonly id: string }> => {
 }
 
 let rehearsal: Rehearsal
-let told: string[]
+let printed: string[]
 beforeEach(() => {
-  told = []
-  vi.spyOn(console, 'log').mockImplementation((line) => void told.push(String(line).replace(/^ +[\d.]+ s {2}/, '')))
+  printed = []
+  vi.spyOn(console, 'log').mockImplementation((line) => void printed.push(String(line).replace(/^ +[\d.]+ s {2}/, '')))
   const parts = { directory: 'none', env: {}, clock: {}, world: {}, envOf: () => ({}), stepMs: 50 }
   rehearsal = startRehearsal(parts as unknown as Parameters<typeof startRehearsal>[0])
 })
@@ -28,7 +28,7 @@ describe('a part of the rehearsal', () => {
     const other = await part('another', [], () => step('another create', async () => ({ id: 'p1' })))
 
     expect([created, paid, other]).toStrictEqual([undefined, undefined, { id: 'p1' }])
-    expect(told).toStrictEqual([
+    expect(printed).toStrictEqual([
       'FAILED  a create: broken',
       'NOT RUN  paid: what it needs was not made',
       'another create',
@@ -39,7 +39,7 @@ describe('a part of the rehearsal', () => {
   it('is given up when one of its steps takes too long', async () => {
     await rehearsal.part('hangs', [], () => rehearsal.step('a step', () => never))
 
-    expect(told).toStrictEqual(['FAILED  a step: it took longer than 0.05 s'])
+    expect(printed).toStrictEqual(['FAILED  a step: it took longer than 0.05 s'])
   })
 })
 

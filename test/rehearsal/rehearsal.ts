@@ -41,15 +41,15 @@ export const startRehearsal = (parts: Parts) => {
     /** Runs one step, and reports it with its seconds. Reports and throws what fails or takes too long. */
     step: async <T>(what: string, run: () => Promise<T>): Promise<T> => {
       const begun = performance.now()
-      const tell = (said: string) =>
+      const report = (said: string) =>
         console.log(`${((performance.now() - begun) / 1_000).toFixed(1).padStart(6)} s  ${said}`)
       try {
         const done = await inTime(run(), stepMs)
-        tell(what)
+        report(what)
         return done
       } catch (error) {
         failures.push(`FAILED  ${what}`)
-        tell(`FAILED  ${what}: ${error instanceof Error ? error.message : String(error)}`)
+        report(`FAILED  ${what}: ${error instanceof Error ? error.message : String(error)}`)
         throw error
       }
     },

@@ -51,7 +51,7 @@ const replay = async (seed: number, operations: number | undefined, tracing: boo
 const PROGRESS_EVERY = 100
 
 /** Says how far it is. The story of a failure comes at the end, with the others. */
-const tellProgress = () => {
+const reportProgress = () => {
   let done = 0
   let failures = 0
   return ({ seed, failure }: SeedResult) => {
@@ -60,7 +60,7 @@ const tellProgress = () => {
   }
 }
 
-const tellResults = (results: readonly SeedResult[]): number => {
+const reportResults = (results: readonly SeedResult[]): number => {
   const tally: Tally = new Map()
   const digest = createHash('sha256')
   for (const result of results) {
@@ -84,5 +84,5 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   const operations = steps === undefined ? undefined : integer(steps, 'steps')
   if (seed !== undefined) return replay(integer(seed, 'seed'), operations, trace)
   const processes = jobs === undefined ? availableParallelism() : integer(jobs, 'jobs', 1)
-  return tellResults(await runSeeds({ ...rangeOf(seeds), jobs: processes, operations }, tellProgress()))
+  return reportResults(await runSeeds({ ...rangeOf(seeds), jobs: processes, operations }, reportProgress()))
 })

@@ -1,7 +1,7 @@
 /**
  * Goal: the invariants hold for every fault and every order of events (issue: deterministic simulation of the gateway).
  * Method: fixed seeds; each draws its faults and its operations, then the faults stop and everything must come to rest.
- * A failure names its seed: `npm run sim -- --seed N --trace` tells its story.
+ * A failure names its seed: `npm run sim -- --seed N --trace` prints its story.
  */
 import { describe, expect, it } from 'vitest'
 import { loadRun } from './run-seeds.ts'

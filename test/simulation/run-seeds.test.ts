@@ -10,23 +10,23 @@ describe('runSeeds', () => {
     const run = await loadRun()
     const alone: SeedResult[] = []
     for (const seed of [1, 2]) alone.push(await runSeed(run, { seed, operations: 3 }))
-    const told: SeedResult[] = []
+    const reported: SeedResult[] = []
 
-    const results = await runSeeds({ from: 1, to: 2, jobs: 2, operations: 3 }, (result) => told.push(result))
+    const results = await runSeeds({ from: 1, to: 2, jobs: 2, operations: 3 }, (result) => reported.push(result))
 
     expect(results).toStrictEqual(alone)
-    expect(told.toSorted((a, b) => a.seed - b.seed)).toStrictEqual(alone)
+    expect(reported.toSorted((a, b) => a.seed - b.seed)).toStrictEqual(alone)
   })
 })
 
 describe('runSeed', () => {
-  it('tells a failing history by its shortest prefix that fails, and how to replay it', async () => {
+  it('shows a failing history by its shortest prefix that fails, and how to replay it', async () => {
     const run = async (seed: number, operations = 60, tracing = false) => ({
       seed,
       steps: operations,
       tally: new Map(),
       digest: 'd',
-      story: tracing ? [`told to ${operations}`] : [],
+      story: tracing ? [`traced to ${operations}`] : [],
       problems: operations >= 17 ? ['a payment is lost'] : [],
     })
 
@@ -34,7 +34,7 @@ describe('runSeed', () => {
 
     expect(failure).toBe(
       [
-        'told to 17',
+        'traced to 17',
         '\nseed 9 fails, the shortest prefix has 17 operations:',
         '  - a payment is lost',
         'replay: npm run sim -- --seed 9 --steps 17 --trace',

@@ -90,7 +90,7 @@ const create = async (means: FloorMeans, body: unknown) => {
   return payment
 }
 
-/** The provider is asked; who is told; payment, credit, event and delivery; and the message of the delivery. */
+/** The provider is asked; the endpoints; payment, credit, event and delivery; and the message of the delivery. */
 const applyCallback = async (means: FloorMeans, body: unknown) => {
   const { table, clientId: owner, sqs, queueUrl: QueueUrl } = means
   const { data } = v.parse(Callback, body)

@@ -113,10 +113,10 @@ const measurePace = async (gateway: Measured) => {
     await sendCallback(gateway.program, await payAtProvider(gateway.program, id))
     ids.push(id)
   })
-  const told = ids.filter((id) => gateway.receiver.came.has(id)).length
+  const arrived = ids.filter((id) => gateway.receiver.came.has(id)).length
   const from = performance.now()
   await Promise.all(ids.map(gateway.receiver.arrivalOf))
-  return { paid, told, /** From the last payment to the last webhook. */ restMs: performance.now() - from }
+  return { paid, arrived, /** From the last payment to the last webhook. */ restMs: performance.now() - from }
 }
 type PaceFigure = Awaited<ReturnType<typeof measurePace>>
 
@@ -185,15 +185,17 @@ const rowsOf = ({ concurrency, gateway, floor }: FloorFigures): readonly (readon
 const MIN_PACE = 0.5
 const MAX_REST_MS = 5_000
 
-const paceText = ({ paid, told, restMs }: PaceFigure): string => {
+const paceText = ({ paid, arrived, restMs }: PaceFigure): string => {
   const payments = perSecond(paid)
-  const webhooks = (told / paid.elapsedMs) * 1_000
+  const webhooks = (arrived / paid.elapsedMs) * 1_000
   const ratio = (webhooks / payments).toFixed(2)
   return `While ${PAYING} callers paid flat out: ${payments.toFixed(1)} payments and ${webhooks.toFixed(1)} webhooks a second (${ratio}); the last webhook came ${(restMs / 1_000).toFixed(1)} s after the last payment (${paid.ms.length} payments).`
 }
 
-const tooLate = ({ paid, told, restMs }: PaceFigure): readonly string[] => [
-  ...(told < paid.ms.length * MIN_PACE ? [`${told} webhooks came while ${paid.ms.length} payments were made`] : []),
+const tooLate = ({ paid, arrived, restMs }: PaceFigure): readonly string[] => [
+  ...(arrived < paid.ms.length * MIN_PACE
+    ? [`${arrived} webhooks came while ${paid.ms.length} payments were made`]
+    : []),
   ...(restMs > MAX_REST_MS ? [`the last webhook came ${Math.round(restMs)} ms after the last payment`] : []),
 ]
 

@@ -51,9 +51,9 @@ const END_WITHIN_MS = 15_000
 export const startProgram = async (name: string, ...args: readonly string[]): Promise<Program> => {
   const child = fork(join(import.meta.dirname, name), [...args], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const signal = AbortSignal.timeout(READY_WITHIN_MS)
-  const gone = once(child, 'exit').then(() => Promise.reject(new Error(`${name} ended before it was ready`)))
-  const [message]: unknown[] = await Promise.race([once(child, 'message', { signal }), gone])
-  gone.catch(() => undefined)
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${name} ended before it was ready`)))
+  const [message]: unknown[] = await Promise.race([once(child, 'message', { signal }), ended])
+  ended.catch(() => undefined)
   return { ...v.parse(Ready, message), end: () => end(child) }
 }
 

@@ -162,9 +162,9 @@ const webhooks = async ({ memory, deps, caller, measure }: MeteredApi): Promise<
   await measure('a hundred of such payments', 3, 'listEvents', { query: { limit: String(PAGE) } })
   deps.clock.set(addMs(deps.now(), 30 * DAY_MS))
   await measure('the first of an old event of such a payment', 1, 'redeliverWebhook', { id })
-  const [told] = endpoints.slice(-1)
-  if (!told) throw new Error('there is no endpoint')
-  const all = { id: told.endpointId, body: { since: old.firedAt.replace(/T.*/, 'T00:00:00Z') } }
+  const [newest] = endpoints.slice(-1)
+  if (!newest) throw new Error('there is no endpoint')
+  const all = { id: newest.endpointId, body: { since: old.firedAt.replace(/T.*/, 'T00:00:00Z') } }
   await measure('a hundred old events of such payments', 1, 'redeliverToEndpoint', all)
 }
 

@@ -132,7 +132,7 @@ const PAYS_AFTER_MS = 5_000
 /** Due work is looked at every minute and done within the next. */
 const LATE_MS = 2 * MINUTE_MS
 /** The head reads a payment within so long, with or without its callback. */
-const UNHEARD_MS = 10 * MINUTE_MS
+const UNNOTICED_MS = 10 * MINUTE_MS
 
 const lateWork = ({ world }: WallsWorld): number => {
   const before = new Date(world.scheduler.nowMs() - LATE_MS).toISOString()
@@ -141,8 +141,8 @@ const lateWork = ({ world }: WallsWorld): number => {
   return world.table.items().filter(({ due_at, work }) => isLate(due_at, work)).length
 }
 
-const unheard = ({ world }: WallsWorld, paid: Map<string, number>): number => {
-  const before = world.scheduler.nowMs() - UNHEARD_MS
+const unnoticed = ({ world }: WallsWorld, paid: Map<string, number>): number => {
+  const before = world.scheduler.nowMs() - UNNOTICED_MS
   for (const id of paid.keys()) {
     if (world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })?.['status'] === 'succeeded') paid.delete(id)
   }
@@ -182,7 +182,7 @@ export const runSingles = async (load: Load) => {
       world.scheduler.after((at * MINUTE_MS) / due, () => void one(own))
     }
     await passTime(MINUTE_MS)
-    backlog.push(lateWork(walls) + unheard(walls, paid))
+    backlog.push(lateWork(walls) + unnoticed(walls, paid))
     for (const [name, calls] of Object.entries(world.provider.callCounts())) {
       if (!name.startsWith('rows') && calls > maxCalls[1]) maxCalls = [name, calls]
     }

@@ -1,6 +1,6 @@
 /**
  * Goal: the manifest grants what a function needs, and nothing else. The simulation and the local gateway refuse what is
- * not granted, but they cannot tell what is granted and never needed. Method: each function is bundled as a deployment
+ * not granted, but they do not see what is granted and never needed. Method: each function is bundled as a deployment
  * bundles it, without packages and without the wiring of real dependencies. After dead code is removed, the bundle is the
  * code that the function can run. What this code touches is what the function needs.
  */
@@ -29,7 +29,7 @@ const endpointSecretsIn = (code: string) => {
 /** What a function's code can touch, in the form of its manifest entry. */
 const accessIn = (code: string) => {
   const sent = [...code.matchAll(/\bqueues\.send\(\s*(?:"([\w-]+)")?/g)].map(([, name = '']) => name)
-  if (sent.includes('')) throw new Error('a queue is not named by a literal, so its senders cannot be told')
+  if (sent.includes('')) throw new Error('a queue is not named by a literal, so its senders are unknown')
   return {
     table: reachableTableAccess(code),
     sends: [...new Set(sent)].toSorted(),
@@ -131,7 +131,7 @@ describe('what the code of a bundle can reach', () => {
     ['is of a method that the port does not have', '(deps) => deps.table.scan()'],
   ])('refuses a key that %s', (_, code) => {
     expect(() => reached(`var f = ${code}`)).toThrow(
-      /some-store.ts: .*(cannot be told|literal|not written out)|the table has no scan/,
+      /some-store.ts: .*(is unknown|literal|not written out)|the table has no scan/,
     )
   })
 

@@ -56,7 +56,7 @@ const kindsOf = (bundle: Bundle, node: Expression): readonly keys.Partition[] =>
   const built = node && builtBy(bundle, node)
   if (built) return [built]
   const sources = node && sourcesOf(node, bundle)
-  if (!sources) throw new Error('what is touched cannot be told')
+  if (!sources) throw new Error('what is touched is unknown')
   return sources.flatMap((source) => kindsOf(bundle, source))
 }
 
@@ -169,7 +169,7 @@ const throughPort = (bundle: Bundle): readonly TableAccess[] => {
     (one) => isMember(one, 'table') && !used.some(({ callee }) => callee.object === one),
   )
   const lost = [...others, ...taken].find((node) => !bundle.isOfTable(node))
-  if (lost) throw new Error(`the table is handed on in ${bundle.moduleAt(lost)}: what is reached cannot be told`)
+  if (lost) throw new Error(`the table is handed on in ${bundle.moduleAt(lost)}: what is reached is unknown`)
   return used.map(({ call, callee }) => {
     const method = nameOf(callee.property)
     if (!isMethod(method)) throw new Error(`the table has no ${String(method)}`)

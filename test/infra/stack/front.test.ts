@@ -40,8 +40,8 @@ describe('firewall of the front', () => {
 
   it('counts only callbacks of an address that a merchant has registered', () => {
     const known = { ...stage.frontSettings, merchantAddresses: ['203.0.113.7/32', '198.51.100.0/24'] }
-    const told = synthesisedFront({ ...stage, frontSettings: known })
-    const set = told.only('AWS::WAFv2::IPSet')
+    const merchants = synthesisedFront({ ...stage, frontSettings: known })
+    const set = merchants.only('AWS::WAFv2::IPSet')
     const notKnown = { NotStatement: { Statement: { IPSetReferenceStatement: { Arn: `<${set.logicalId}>.Arn` } } } }
     const besidesKnown = (scope: unknown) => ({ AndStatement: { Statements: [scope, notKnown] } })
 
@@ -51,7 +51,7 @@ describe('firewall of the front', () => {
       Addresses: known.merchantAddresses,
     })
     const [callbacks, creates, others] = scopesOf(front)
-    expect(scopesOf(told)).toStrictEqual([callbacks, besidesKnown(creates), besidesKnown(others)])
+    expect(scopesOf(merchants)).toStrictEqual([callbacks, besidesKnown(creates), besidesKnown(others)])
   })
 
   it('refuses a create without a key of the stage’s form before it is counted, with the 401 of the gateway', async () => {
@@ -103,9 +103,9 @@ describe('firewall of the front', () => {
 
   it('has the limits in prod that docs/merchants.md states', () => {
     const [, creates, all] = limited(synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, 'prod')))
-    const told = projectText('docs/merchants.md')
+    const page = projectText('docs/merchants.md')
 
-    expect(told).toContain(`| ${creates?.Limit} creates, ${all?.Limit.toLocaleString('en')} in all.`)
+    expect(page).toContain(`| ${creates?.Limit} creates, ${all?.Limit.toLocaleString('en')} in all.`)
   })
 })
 

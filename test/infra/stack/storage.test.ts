@@ -25,8 +25,8 @@ describe('generations of the table', () => {
     expect(template.only('AWS::DynamoDB::GlobalTable').properties).toStrictEqual(
       dev.only('AWS::DynamoDB::GlobalTable').properties,
     )
-    const told = template.all('AWS::Lambda::Function').map(({ Environment }) => JSON.stringify(Environment))
-    expect(told.filter((one) => one.includes('"GATEWAY_TABLE":"gateway-dev-2"'))).toHaveLength(MANIFEST.length)
+    const environments = template.all('AWS::Lambda::Function').map(({ Environment }) => JSON.stringify(Environment))
+    expect(environments.filter((one) => one.includes('"GATEWAY_TABLE":"gateway-dev-2"'))).toHaveLength(MANIFEST.length)
     const policies = JSON.stringify(template.all('AWS::IAM::Role'))
     expect(policies).toContain('table/gateway-dev-2')
     expect(policies).not.toContain('<gateway-dev>.Arn')

@@ -173,3 +173,13 @@ describe('the time of an event', () => {
     expect(await stored()).toEqual(payment)
   })
 })
+
+it('an expired request closes no payment while the provider does not answer about its money', async ({ scene }) => {
+  const { deps, pay, request, notify, stored } = scene
+  pay()
+  request({ status: 'expired' })
+  deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+
+  expect(await notify()).toMatchObject({ kind: 'unanswered' })
+  expect(await stored()).toMatchObject({ status: 'pending' })
+})

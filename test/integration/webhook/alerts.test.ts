@@ -185,11 +185,11 @@ describe('alerts about one endpoint', () => {
 it('the end of an alert changes neither the due work of a new round nor the alert of a later one', async () => {
   const { deps, delivery } = await world()
   const read = await rowOf(deps, delivery)
+  expect((await deps.table.write(endAlert({ ...read, attempts: 16 }))).applied).toBe(false)
   await deps.table.transact({ delivery: startRound(read, deps.now()) })
 
   expect(await alertBeforeRound(deps, read)).toBeUndefined()
   expect((await deps.table.write(endAlert(read))).applied).toBe(false)
-  expect((await deps.table.write(endAlert({ ...read, attempts: 16 }))).applied).toBe(false)
   const begun = await rowOf(deps, delivery)
   expect(begun).toMatchObject({ status: 'scheduled', dueAt: expect.any(String) })
   expect(() => startRound(begun, deps.now())).toThrow('after the last one has ended')

@@ -99,6 +99,8 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
     expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(new Set([event.body]))
     expect(new Set(deps.webhooks.map(({ headers }) => headers['X-Gateway-Signature'])).size).toBe(1)
+    const outcomes = deps.lines.map(({ code }) => code).filter((code) => /^delivery\.(failed|abandoned)$/.test(code))
+    expect(outcomes).toStrictEqual([...Array(7).fill('delivery.failed'), 'delivery.abandoned'])
   })
 
   it('requeues an early message for the rest of its wait, rounded up to a second', async () => {
@@ -143,6 +145,12 @@ describe('deliver-webhook: crashed and slow workers', () => {
     deps.clock.advance(15)
     await deliverWebhook(deps, { ...messageFor(delivery), attempt: 2 })
     expect(await rowOf(deps, delivery)).toMatchObject({ attempts: 2, nextAttemptAt: addMs(again, 120_000) })
+
+    // After an answer, the next lost attempt is the first one again.
+    deps.clock.advance(105)
+    deps.answerWebhooks(async () => FAILED)
+    await deliverWebhook(deps, { ...messageFor(delivery), attempt: 3 })
+    expect(await rowOf(deps, delivery)).not.toHaveProperty('lostBefore')
   })
 
   it('records a lost attempt once when two workers find its expired claim', async ({ deps, delivery }) => {

@@ -81,11 +81,11 @@ export const operateStage = ({ step, admin, clock, verdicts }: Rehearsal, { merc
     await admin('adjust-ledger', { ...by, kind: 'recovered', amount_minor: 5_000, reference: 'transfer-3' })
     // It is refused: the books balance, so there is no difference to accept.
     const difference = { what: 'window.written_off_minor', id: merchant.clientId, expected: 0, found: 1 }
-    await admin('accept-difference', { ...by, ...difference, notes: 'none stands' }, [1])
+    await admin('accept-difference', { ...by, ...difference, notes: 'there is none' }, [1])
     const audit = v.parse(v.object({ balanced: v.boolean() }), await admin('audit-ledger', client))
     expect(audit.balanced, 'the books do not balance')
-    const gone = { what: 'window.paid_out_minor', id: merchant.clientId, expected: 0, found: 1 }
-    await admin('recount-ledger', { ...by, expected: [gone] }, [1])
+    const missing = { what: 'window.paid_out_minor', id: merchant.clientId, expected: 0, found: 1 }
+    await admin('recount-ledger', { ...by, expected: [missing] }, [1])
     await admin('get-books', client)
     const { api_key, key_id } = v.parse(NewKeySchema, await admin('issue-api-key', by))
     await admin('revoke-api-key', { ...by, key_id })
@@ -129,6 +129,6 @@ export const examineStage = ({ step, npm }: Rehearsal): Promise<void> =>
   step('npm run doctor finds nothing wrong', async () => {
     const { output } = await npm(['doctor', '--json'], { codes: [0, 1, 3] })
     const findings = v.parse(FindingsSchema, JSON.parse(output))
-    const told = findings.filter(({ state }) => state !== 'ok').map(({ what, detail }) => `${what}: ${detail}`)
-    expect(told.length === 0, `the doctor says:\n${told.join('\n')}`)
+    const wrong = findings.filter(({ state }) => state !== 'ok').map(({ what, detail }) => `${what}: ${detail}`)
+    expect(wrong.length === 0, `the doctor says:\n${wrong.join('\n')}`)
   })

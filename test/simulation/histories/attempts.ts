@@ -39,10 +39,10 @@ export const overtakeCreate: Operation = async (play) => {
   if (isImpaired) world.impaired.set(pk, { lost: 4, delayMs: 0 })
   if (prng.chance(0.3)) world.contested.set(pk, { untilMs: world.scheduler.nowMs() + 3 * SECOND_MS })
   if (prng.chance(0.4)) {
-    // A worker that is told of its money then needs seconds to read its request.
+    // A worker that gets its callback then needs seconds to read its request.
     const [request] = wanted.requests()
     world.slowCallsMs.set(`/v3/payment_requests/${request?.payment_request_id}`, 2 * prng.int(700, 1_900))
-    payOne(play, request, { unheard: 0, unseen: 0 })
+    payOne(play, request, { unannounced: 0, unseen: 0 })
     await waitFor(world, prng.int(300, 700))
   }
   // The next caller thaws it.

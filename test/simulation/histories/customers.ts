@@ -54,7 +54,7 @@ export const decline = async (play: Play): Promise<void> => {
 
 type How = {
   readonly wrong?: number
-  readonly unheard?: number
+  readonly unannounced?: number
   readonly twice?: number
   readonly unseen?: number
   readonly late?: number
@@ -64,20 +64,20 @@ type How = {
 export const payOne = (play: Play, paid: PaymentRequest | undefined, how: How = {}): void => {
   const { prng, provider, scheduler, unseenUntilMs } = play.world
   if (paid === undefined) return
-  const { wrong = 0.15, unheard = 0.1, twice = 0.2, unseen = 0.1, late = 0 } = how
+  const { wrong = 0.15, unannounced = 0.1, twice = 0.2, unseen = 0.1, late = 0 } = how
   const { payment_request_id: id, request_amount: asked } = paid
   const amount = prng.chance(wrong) ? wrongAmount(play.world, asked) : asked
-  const isUnheard = prng.chance(unheard)
+  const isUnannounced = prng.chance(unannounced)
   // The callback is lost, or has a wrong token.
   const silence = { target: 'callback', fault: prng.chance(0.8) ? 'lost' : 'wrong_token' } as const
-  const isTwice = !isUnheard && prng.chance(twice)
+  const isTwice = !isUnannounced && prng.chance(twice)
   const echo = { target: 'callback', fault: 'duplicate' } as const
-  if (isUnheard) provider.orderFault(silence)
+  if (isUnannounced) provider.orderFault(silence)
   if (isTwice) provider.orderFault(echo)
   const isLate = prng.chance(late)
   if (isLate) provider.orderFault({ target: 'payment', fault: 'after_expiry' })
   const could = customerPays(play, () => provider.simulatePayment(id, { amount }))
-  if (isUnheard && !could) provider.clearFaults(silence)
+  if (isUnannounced && !could) provider.clearFaults(silence)
   if (isTwice && !could) provider.clearFaults(echo)
   if (isLate) provider.clearFaults({ target: 'payment', fault: 'after_expiry' })
   const { latest_payment_id: paidId } = provider.getPaymentRequest(id)

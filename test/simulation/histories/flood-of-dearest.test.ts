@@ -106,13 +106,13 @@ const prepare = async (world: World, tenant: Tenant): Promise<readonly string[]>
   return rowsOf(world, 'DELIVERY', { client_id: tenant.clientId }).map((row) => String(row['delivery_id']))
 }
 
-/** When merchants heard of a payment first. */
-const heardMs = ({ merchants }: World): ReadonlyMap<string, number> => {
-  const heard = new Map<string, number>()
+/** When the first webhook of each payment arrived. */
+const firstWebhookMs = ({ merchants }: World): ReadonlyMap<string, number> => {
+  const first = new Map<string, number>()
   for (const { body, atMs } of merchants.received.toReversed()) {
-    heard.set(/"id":"([^"]+)"/.exec(body)?.[1] ?? '', atMs)
+    first.set(/"id":"([^"]+)"/.exec(body)?.[1] ?? '', atMs)
   }
-  return heard
+  return first
 }
 
 /** A minute of the neighbours' requests, and how long each took; those of due work from the end of a payment on. */
@@ -120,9 +120,9 @@ const timesOf = async (world: World, neighbours: readonly Tenant[]): Promise<Tim
   const times: Times = { create: [], get: [], due: [] }
   const asking = neighbours.map((tenant) => askSteadily(world, tenant, times))
   await pass(world, LOAD_SECONDS * SECOND_MS + REST_MS)
-  const heard = heardMs(world)
+  const first = firstWebhookMs(world)
   for (const ends of await Promise.all(asking)) {
-    for (const [id, endMs] of ends) times.due.push((heard.get(id) ?? Number.POSITIVE_INFINITY) - endMs)
+    for (const [id, endMs] of ends) times.due.push((first.get(id) ?? Number.POSITIVE_INFINITY) - endMs)
   }
   return times
 }

@@ -25,7 +25,7 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
   const refresh = () => operate(world, 'refresh-payment', { payment_id: id })
   const pay = (how: Parameters<typeof payOne>[2]) => payOne(play, requests().at(-1), how)
   const severalActors = () => {
-    if (prng.chance(0.6)) pay({ unheard: 0.3 })
+    if (prng.chance(0.6)) pay({ unannounced: 0.3 })
     return Promise.all([refresh, refresh, cancel, cancel].filter(() => prng.chance(0.6)).map((act) => act()))
   }
   const cancelAcross = async () => {
@@ -33,16 +33,16 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
     await waitFor(play.world, prng.int(100, 900))
     await Promise.all([first, cancel()])
   }
-  const cancelUnheard = () => {
+  const cancelUnanswered = () => {
     provider.orderFault({ target: 'cancel', fault: 'timeout_after_commit' })
     return cancel()
   }
-  const payLate = () => pay({ unheard: 0.6, late: 0.5, unseen: 0.3 })
+  const payLate = () => pay({ unannounced: 0.6, late: 0.5, unseen: 0.3 })
   const failsLater = (target: 'cancel' | 'get') => () => fails(play, target)
   const once: readonly Act[] = [cancel, refresh, payLate, failsLater('get')]
-  const twice: readonly Act[] = [cancelAcross, cancelUnheard, severalActors, failsLater('cancel')]
+  const twice: readonly Act[] = [cancelAcross, cancelUnanswered, severalActors, failsLater('cancel')]
   const acts = [...once, ...twice, ...twice]
-  const payAtOnce = () => pay({ unheard: 0, unseen: 0 })
+  const payAtOnce = () => pay({ unannounced: 0, unseen: 0 })
   return { cancel, refresh, pay, acts, rivals: [cancel, payAtOnce] }
 }
 
@@ -94,7 +94,7 @@ export const actNearExpiry: Operation = async (play) => {
   await waitFor(world, 150 * SECOND_MS)
   world.slowCallsMs.delete(requestId)
   if (prng.chance(0.5)) await refresh()
-  if (prng.chance(0.3)) pay({ late: 1, unheard: 0.2 })
+  if (prng.chance(0.3)) pay({ late: 1, unannounced: 0.2 })
   if (prng.chance(0.3)) await cancel()
 }
 
@@ -147,10 +147,10 @@ export const pushAgain: Operation = async (play) => {
     }
     if (prng.chance(0.6)) {
       await waitFor(world, prng.int(100, 20_000))
-      customerActs(play, wanted.requests(), { unheard: 0.9, unseen: 0.3, wrong: 0.25 })
+      customerActs(play, wanted.requests(), { unannounced: 0.9, unseen: 0.3, wrong: 0.25 })
     }
     await waitUntil(world, nextMs(play, wanted))
-    if (prng.chance(0.4)) payOne(play, wanted.requests().at(-1), { unheard: 0.9, late: 0.9, unseen: 0.7 })
+    if (prng.chance(0.4)) payOne(play, wanted.requests().at(-1), { unannounced: 0.9, late: 0.9, unseen: 0.7 })
     if (prng.chance(0.15)) bookAsPending(play, wanted)
     if (prng.chance(0.35)) provider.orderFault(prng.pick(SILENCES))
   }

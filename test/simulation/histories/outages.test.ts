@@ -32,7 +32,7 @@ const startShop = async () => {
     waiting.push(String(reply?.body['id']))
     await pass(1_000)
   }
-  /** The customers of the next payments pay, and the provider tells of it. */
+  /** The customers of the next payments pay, and the provider calls back. */
   const pay = async (count: number) => {
     for (const id of waiting.splice(0, count)) {
       const [request] = world.provider.findPaymentRequests(id)

@@ -1,37 +1,18 @@
 import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
-import { HELD_MS, isFinal, isVoidedOpen, keptBy, settledRowOf } from '../watching/watch-fee-fields.ts'
-import { watchDuties } from '../watching/watch-operators.ts'
+import { HELD_MS, isFinal, isVoidedOpen, keptBy, settledRowOf } from '../watching/watch-provider-rows.ts'
 import { clientRow, entriesOf, paymentRow, rowsOf, suspenseRow } from '../world/rows.ts'
 import { APART_MS, DAY_MS, ms, watchClocks, watchStates } from '../world/rules.ts'
 import { CALLBACK_TOKEN, type World } from '../world/world.ts'
 import { watchClosing } from './watch-closing.ts'
 import { watchOrphans, watchPushes } from './watch-requests.ts'
 
-/** Watches the promises about money, destinations and duties. Answers a check of the others, for when everything rests. */
+/** Watches the promises about money and destinations. Answers a check of the others, for when everything rests. */
 export const watchPromises = (world: World): (() => readonly string[]) => {
   watchClosing(world)
   watchAcknowledged(world)
-  watchDuties(world)
-  const atRest = [
-    watchSettling(world),
-    watchFees(world),
-    watchOrphans(world),
-    watchPushes(world),
-    watchConflictingRows(world),
-  ]
+  const atRest = [watchSettling(world), watchFees(world), watchOrphans(world), watchPushes(world)]
   return () => atRest.flatMap((problems) => problems())
-}
-
-/** At rest: operators had an alert about each row that contradicts a payment. */
-const watchConflictingRows = (world: World) => (): readonly string[] => {
-  const payments = new Map(rowsOf(world, 'PAYMENT').map((item) => [text(item, 'credited_provider_payment_id'), item]))
-  return world.conflictingRows.flatMap(({ providerPaymentId, cause }) => {
-    const payment = payments.get(providerPaymentId)
-    if (payment?.['status'] !== 'succeeded' || payment['is_void'] === true) return []
-    const isReported = suspenseRow(world, `${text(payment, 'pk').slice('PAYMENT#'.length)}#${cause}`) !== undefined
-    return isReported ? [] : [`no row of ${providerPaymentId} reports ${cause}`]
-  })
 }
 
 /** Due work checks a payment within this time. */
@@ -79,12 +60,12 @@ const feeProblems = (world: World, payment: RawItem, isReported: (cause: string)
   // An actual fee was compared with the provider's row when it was written.
   if (payment['fee_status'] !== 'assumed' || isVoidedOpen(payment)) return []
   if (!isReported('fee_assumed') && !isReported('transaction_missing'))
-    return [`${pk}: operators were not told of a fee that was assumed`]
+    return [`${pk}: operators had no alert about a fee that was assumed`]
   const row = settledRowOf(world, payment)
   if (row?.status !== 'SUCCESS' || world.unshownRows.has(row.product_id)) return []
   if (payment['late_row_at'] === undefined) return [`${pk}: the row that came late is not booked`]
   return keptBy(row) !== payment['provider_fee_minor'] && !isReported('fee_changed')
-    ? [`${pk}: operators were not told of a fee that was another one`]
+    ? [`${pk}: operators had no alert about a fee that differs`]
     : []
 }
 

@@ -26,7 +26,7 @@ const bookUnknown = ({ world, scenePrng, provider }: Scene): void => {
   count(world.tally, 'conflicting row: money of no payment')
 }
 
-type ConflictingRow = readonly [what: string, row: object, cause?: 'amount_differs' | 'fee_changed']
+type ConflictingRow = readonly [what: string, row: object]
 
 /** A row that contradicts the payment. Another fee contradicts only a final one: before that it is believed. */
 const drawConflictingRow = (world: World, reference: string, asked: number): ConflictingRow => {
@@ -35,13 +35,13 @@ const drawConflictingRow = (world: World, reference: string, asked: number): Con
   const [wrong, kept] = [scenePrng.int(1, 5_000), scenePrng.int(1, 300)]
   const amount = asked
   const always: readonly ConflictingRow[] = [
-    ['another amount', { amount: asked + wrong, net_amount: asked + wrong - kept }, 'amount_differs'],
-    ['less kept than nothing', { amount, net_amount: asked + kept }, 'fee_changed'],
-    ['another currency', { amount, net_amount: asked - kept, currency: 'USD' }, 'amount_differs'],
+    ['another amount', { amount: asked + wrong, net_amount: asked + wrong - kept }],
+    ['less kept than nothing', { amount, net_amount: asked + kept }],
+    ['another currency', { amount, net_amount: asked - kept, currency: 'USD' }],
     ['never settled', { amount, net_amount: asked, settlement_status: 'PENDING' }],
   ]
   const known = payment?.['fee_status'] === 'actual' ? Number(payment['provider_fee_minor']) : undefined
-  const changed: ConflictingRow = ['another fee', { amount, net_amount: asked - Number(known) - kept }, 'fee_changed']
+  const changed: ConflictingRow = ['another fee', { amount, net_amount: asked - Number(known) - kept }]
   return scenePrng.pick(known === undefined ? always : [...always, changed, changed, changed])
 }
 
@@ -52,16 +52,15 @@ const isOpen = (world: World, reference: string): boolean => {
 }
 
 const bookBeside = (world: World, paid: PaymentRequest): void => {
-  const { scenePrng, provider, scheduler, conflictingRows, tally } = world
+  const { scenePrng, provider, scheduler, tally } = world
   const { latest_payment_id: id = '', reference_id } = paid
-  const [what, row, cause] = drawConflictingRow(world, reference_id, paid.request_amount)
+  const [what, row] = drawConflictingRow(world, reference_id, paid.request_amount)
   const own = provider.transactionRecords().find((record) => record.row.product_id === id)
   // Often at the moment when the payment's own row is settled.
   const settlesInMs = (own?.settleAtMs ?? 0) - scheduler.nowMs()
   const book = () => {
     const like = { type: 'PAYMENT', settlement_status: 'SETTLED', cashflow: 'MONEY_IN' }
     provider.bookTransaction({ ...like, reference_id, product_id: id, ...row })
-    if (cause) conflictingRows.push({ providerPaymentId: id, cause })
     trace(world, () => `the provider books a row of ${what} for ${reference_id}`)
     count(tally, `conflicting row: ${what}`)
   }
@@ -69,7 +68,7 @@ const bookBeside = (world: World, paid: PaymentRequest): void => {
   else book()
 }
 
-/** The provider books a row that contradicts the payment's own, or money of no payment: operators are alerted. */
+/** The provider books a row that contradicts the payment's own, or money of no payment. */
 export const bookConflictingRow = async (play: Scene): Promise<void> => {
   const { scenePrng, provider, unshownRows } = play.world
   const captured = new Map(provider.capturedPayments().map(({ id, amount }) => [id, amount]))

@@ -33,7 +33,7 @@ const keyOfShard = (prng: Prng, { clientId }: Tenant, shard: number): string => 
 export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): Promise<void> => {
   const { world, scenePrng, prng, provider, scheduler } = scene
   const shard = scenePrng.chance(0.6) ? scenePrng.int(0, LEDGER_SHARDS - 1) : undefined
-  const isUnheard = !isAtOnce && scenePrng.chance(0.4)
+  const isUnannounced = !isAtOnce && scenePrng.chance(0.4)
   const withinMs = isAtOnce ? 30 : scenePrng.pick(PAID_WITHIN_MS)
   const sell = async () => {
     const key = shard === undefined ? undefined : keyOfShard(scenePrng, tenant, shard)
@@ -49,7 +49,7 @@ export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): 
     scheduler.after(prng.int(1, withinMs), () => {
       // It may have ended meanwhile.
       if (provider.storedRequest(requestId)?.request.status !== 'REQUIRES_ACTION') return
-      if (isUnheard) provider.orderFault({ target: 'callback', fault: 'lost' })
+      if (isUnannounced) provider.orderFault({ target: 'callback', fault: 'lost' })
       payWithRowFaults(world, made, () => provider.simulatePayment(requestId) !== undefined)
       count(world.tally, 'sold to several at once')
     })

@@ -3,7 +3,7 @@ import { count, type World } from '../world/world.ts'
 /** In how many seeds a situation must happen at least once. `.ci/run` runs 250 seeds, `.ci/nightly` 1,000. */
 export type Within = 25 | 250 | 1_000
 
-/** Situations by name: the number of seeds, and how to tell from one thing that happens. */
+/** Situations by name: the number of seeds, and whether one thing that happens is it. */
 export type Situations<Happened> = Readonly<Record<string, readonly [Within, (happened: Happened) => boolean]>>
 
 /** Situations that scenes and rules report. Those that a write shows are in `situations.ts`. */

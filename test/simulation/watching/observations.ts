@@ -19,7 +19,7 @@ export const createObservations = () => ({
   destinations: new Map<string, Set<string>>(),
   /** Payments ever shown for a tenant's idempotency key. */
   paymentsOfKey: new Map<string, Set<string>>(),
-  /** Payments a tenant has been told of. */
+  /** Payments that answers have shown to a tenant. */
   known: new Map<string, Set<string>>(),
   /** Every request of a merchant. */
   asked: [] as Asked[],

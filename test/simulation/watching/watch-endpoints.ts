@@ -2,16 +2,7 @@ import type { Key } from '../../../shared/table/keys.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
 import { namesOf, type Process } from '../world/process.ts'
-import {
-  broken,
-  isChanged,
-  ms,
-  onWorkersWrite,
-  type Rules,
-  rewrites,
-  type WorkersWrite,
-  watchStarts,
-} from '../world/rules.ts'
+import { ms, onWorkersWrite, watchStarts } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
 
 export const isOn = (endpoint: RawItem): boolean => endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
@@ -24,76 +15,32 @@ export const wants = (endpoint: RawItem, eventName: string): boolean => {
   return endpoint['deleted_at'] === undefined && isNamed
 }
 
-/** Attributes that only operators change. */
-const SETTINGS = ['enabled', 'event_types', 'deleted_at']
-
-const changesSettings = (write: WorkersWrite): boolean => SETTINGS.some((name) => isChanged(write, name))
-
-const OPERATORS = ['update-endpoint', 'delete-endpoint']
-
 /** The least time between two alerts about one endpoint. */
 const QUARTER_MS = 15 * 60_000
-
-/** A worker takes the next alert before it publishes it. If it cannot, it puts the earlier time back. */
-const isTaken = ({ before, after }: Pick<WorkersWrite, 'before' | 'after'>): boolean =>
-  text(after, 'last_alert_at') > text(before, 'last_alert_at')
-
-const whenChanged: Rules<WorkersWrite> = {
-  'changes what it is': rewrites('endpoint_id client_id url secret_name created_at deleted_at'),
-  'is changed after its deletion': (write) => write.before['deleted_at'] !== undefined && changesSettings(write),
-  'stays although it is deleted': ({ after, worker }) =>
-    worker.name === 'delete-endpoint' && after['deleted_at'] === undefined,
-  'is deleted and still enabled': ({ after }) => after['deleted_at'] !== undefined && after['enabled'] === true,
-  'is deleted, and its secret is kept': ({ after }) =>
-    after['deleted_at'] !== undefined && after['sealed_secret'] !== undefined,
-  "is changed by another function than an operator's": (write) =>
-    !OPERATORS.includes(write.worker.name) && changesSettings(write),
-  'has an alert too soon after the last one': (write) =>
-    write.worker.name === 'check-due-alerts' &&
-    isTaken(write) &&
-    write.nowMs - ms(write.before, 'last_alert_at') < QUARTER_MS - write.apartMs,
-  'is marked as slow a second time': (write) =>
-    write.after['slow_since'] !== undefined && rewrites('slow_since')(write),
-}
 
 /** The id in the sort key of an endpoint, deleted or not. */
 const idOf = ({ sk }: Key): string => sk.slice(sk.indexOf('#') + 1)
 
-/** Checked at every write to an endpoint: it is registered once, only operators change it, and its deletion leaves a row. */
-export const watchEndpointRows = (world: World): void => {
-  /** Endpoints whose next alert a worker has taken and not published yet. */
-  const taken = new WeakMap<Process, string[]>()
+/** Checked at every alert about an endpoint: its worker has claimed it, a quarter of an hour after the one before. */
+export const watchClaimedAlerts = (world: World): void => {
+  /** Endpoints whose next alert a worker has claimed and not published yet. */
+  const claimed = new WeakMap<Process, string[]>()
   const report = (id: string, what: string) => void world.problems.push(`endpoint ${id} ${what}`)
 
-  world.onWritten.push((written) => {
-    for (const { key, before, after } of written) {
-      if (!key.sk.startsWith('ENDPOINT#') || before === undefined || after !== undefined) continue
-      const isKept = world.table.item({ pk: key.pk, sk: `GONE#${idOf(key)}` }) !== undefined
-      if (!isKept) report(idOf(key), 'is deleted and leaves no row')
-    }
-  })
-
-  onWorkersWrite(world, /^ENDPOINTS#/, (row) => {
-    const { key, after, worker } = row
-    const id = idOf(key)
-    // A deletion moves the endpoint to another row.
-    const before = row.isNew ? row.written.find((one) => one.key.sk === `ENDPOINT#${id}`)?.before : row.before
-    if (before === undefined) {
-      if (after['url'] === undefined || !isOn(after) || worker.name !== 'register-endpoint')
-        report(id, 'is made without its registration')
-      return
-    }
-    const write = { ...row, before }
-    for (const what of broken(whenChanged, write)) report(id, what)
-    if (isTaken(write)) taken.set(worker, [...(taken.get(worker) ?? []), id])
+  onWorkersWrite(world, /^ENDPOINTS#/, ({ key, before, after, worker, isNew, nowMs, apartMs }) => {
+    // A worker claims the next alert before it publishes it. If it cannot, it puts the earlier time back.
+    if (isNew || text(after, 'last_alert_at') <= text(before, 'last_alert_at')) return
+    if (worker.name === 'check-due-alerts' && nowMs - ms(before, 'last_alert_at') < QUARTER_MS - apartMs)
+      report(idOf(key), 'has an alert too soon after the last one')
+    claimed.set(worker, [...(claimed.get(worker) ?? []), idOf(key)])
   })
 
   world.onAlerted.push(({ kind, subject }, worker) => {
     if (kind !== 'delivery.abandoned') return
     // A frozen worker's alert goes out under the name of the worker that thawed its environment.
-    const own = namesOf(world, worker).map((one) => taken.get(one) ?? [])
+    const own = namesOf(world, worker).map((one) => claimed.get(one) ?? [])
     const holder = own.find((ids) => ids.includes(subject))
-    if (holder === undefined) report(subject, 'has an alert from a worker that has not taken it')
+    if (holder === undefined) report(subject, 'has an alert from a worker that has not claimed it')
     else holder.splice(holder.indexOf(subject), 1)
   })
 }
@@ -108,7 +55,7 @@ type AlertSent = { readonly message: string; readonly atMs: number; readonly sta
 export const watchAlerts = (world: World): (() => readonly string[]) => {
   const abandoned: AtTime[] = []
   const noted: AtTime[] = []
-  const told: AlertSent[] = []
+  const sent: AlertSent[] = []
   const startedMs = watchStarts(world)
   const atMs = () => world.scheduler.nowMs()
   world.onChange.push(({ key, before, after }) => {
@@ -118,14 +65,14 @@ export const watchAlerts = (world: World): (() => readonly string[]) => {
     else if (before?.['work'] === 'alert' && after['work'] === undefined) noted.push({ id, atMs: atMs() })
   })
   world.onAlerted.push(({ kind, message }, process) => {
-    if (kind === 'delivery.abandoned') told.push({ message, atMs: atMs(), startedMs: startedMs(process) })
+    if (kind === 'delivery.abandoned') sent.push({ message, atMs: atMs(), startedMs: startedMs(process) })
   })
 
   return () =>
     abandoned.flatMap(({ id, atMs: fromMs }, at) => {
       const untilMs = abandoned.find((other, index) => index > at && other.id === id)?.atMs ?? Number.POSITIVE_INFINITY
       const isOfIt = (one: AtTime | AlertSent) => one.atMs >= fromMs && one.atMs < untilMs
-      const naming = told.filter((one) => one.message.includes(id) && isOfIt(one))
+      const naming = sent.filter((one) => one.message.includes(id) && isOfIt(one))
       if (naming.length === 0) return [`delivery ${id} was abandoned, and no alert names it`]
       if (naming.length > 1) reportSituation(world, 'an alert is repeated after a crash')
       const note = noted.find((one) => one.id === id && isOfIt(one))

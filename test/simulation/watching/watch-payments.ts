@@ -1,64 +1,31 @@
 import { isDeepStrictEqual } from 'node:util'
-import { referencePk } from '../../../shared/table/keys.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
-import {
-  APART_MS,
-  becomes,
-  broken,
-  isChanged,
-  isGiven,
-  movesOtherwise,
-  ms,
-  onWrite,
-  type Rules,
-  rewrites,
-  type Write,
-} from '../world/rules.ts'
+import { APART_MS, becomes, broken, isChanged, isGiven, ms, onWrite, type Rules, type Write } from '../world/rules.ts'
 import { addTo, type World } from '../world/world.ts'
 
 /** `hasAskedAbout`: the provider answered the writer's question about a payment or request of its own. */
 type PaymentWrite = Write & { readonly hasAskedAbout: (providerId: string) => boolean }
-
-type Attempt = { readonly number: number; readonly outcome: string; readonly code?: string }
-
-const attemptsOf = (item: RawItem) => (item['provider_attempts'] ?? []) as readonly Attempt[]
 
 const rememberedOf = (item: RawItem) => [...((item['remembered_provider_payment_ids'] ?? new Set()) as Set<string>)]
 const hasEnded = (item: RawItem) => !['creating', 'pending'].includes(text(item, 'status'))
 const isTakeOver = (write: Write) => isChanged(write, 'attempt')
 /** The provider may have a request of it. */
 const mayExist = (item: RawItem) => item['may_exist_upstream'] === true
-const wasRefused = (item: RawItem) => attemptsOf(item).at(-1)?.outcome === 'refused'
-
-/** The lease is valid by every clock. */
-const isUnderLease = ({ before, nowMs }: Write) => ms(before, 'lease_until') > nowMs + APART_MS
+const wasRefused = (item: RawItem) =>
+  ((item['provider_attempts'] ?? []) as readonly { readonly outcome: string }[]).at(-1)?.outcome === 'refused'
 
 const referenceOf = ({ world, after }: Write) =>
   world.provider.storedRequest(text(after, 'payment_request_id'))?.request.reference_id
 
 const isDue = (item: RawItem) => item['work'] === 'payment' && item['due_at'] !== undefined
 
-/** It notes one more capture of a payment that is still being created. */
-const isRemembering = ({ before, after }: Write) => {
-  const known = rememberedOf(before)
-  return rememberedOf(after).some((id) => !known.includes(id))
-}
-
 const whileCreating: Rules<PaymentWrite> = {
-  'counts more than one attempt, or counts down': movesOtherwise('attempt', 0, 1),
-  'is taken over while its lease is valid': (write) => isTakeOver(write) && isUnderLease(write),
-  'changes how an attempt ended': ({ before, after }) =>
-    attemptsOf(before).some(({ number, outcome, code }) => {
-      const now = attemptsOf(after).find((attempt) => attempt.number === number)
-      return outcome !== 'started' && now !== undefined && (now.outcome !== outcome || now.code !== code)
-    }),
   'forgets that the provider may have a request': ({ before, after }) => mayExist(before) && !mayExist(after),
   'takes another body although the provider may have a request': ({ before, after }) =>
     !isDeepStrictEqual(before['request'], after['request']) && (mayExist(before) || !wasRefused(before)),
   'is taken over without noting that the provider may have a request': (write) =>
     isTakeOver(write) && !wasRefused(write.before) && !mayExist(write.after),
-  'has failed and keeps its lease': ({ after }) => after['failure'] !== undefined && after['lease_until'] !== undefined,
   'remembers a capture and is not due': ({ after }) => rememberedOf(after).length > 0 && !isDue(after),
   'expires although the provider may have a request': ({ after }) =>
     after['ttl'] !== undefined && (mayExist(after) || !wasRefused(after)),
@@ -76,8 +43,6 @@ const CANCEL_MS = 60_000
 
 const whilePending: Rules<PaymentWrite> = {
   ...alwaysDue,
-  'changes when its cancel was requested': rewrites('cancel_requested_at'),
-  'changes when its expiry began': rewrites('expiry_started_at'),
   'is due late after its merchant requested a cancel': (write) =>
     isGiven(write, 'cancel_requested_at') && ms(write.after, 'due_at') > write.nowMs + CANCEL_MS + APART_MS,
   'has a cancel requested after its time': ({ before, after, apartMs }) =>
@@ -86,35 +51,13 @@ const whilePending: Rules<PaymentWrite> = {
     isGiven(write, 'expiry_started_at') &&
     write.before['cancel_requested_at'] !== undefined &&
     !write.hasAskedAbout(text(write.after, 'payment_request_id')),
-  'has a cancel requested after its expiry began': (write) =>
-    write.before['expiry_started_at'] !== undefined && isGiven(write, 'cancel_requested_at'),
 }
 
 const always: Rules<PaymentWrite> = {
-  'does not list its last attempt': ({ after }) => attemptsOf(after).at(-1)?.number !== Number(after['attempt']),
-  'becomes visible by an attempt that was not claimed': (write) =>
-    write.after['status'] !== 'creating' && isTakeOver(write),
-  'becomes visible without the row that finds it by its reference': ({ world, key, before, after }) =>
-    before['status'] === 'creating' &&
-    after['status'] !== 'creating' &&
-    text(after, 'external_reference') !== '' &&
-    !world.table.item({
-      pk: referencePk(text(after, 'owner'), text(after, 'external_reference')),
-      sk: key.pk.replace('PAYMENT#', ''),
-    }),
   'is credited with money that the provider did not capture in this amount': (write) =>
     becomes(write, 'status', 'succeeded') && !isCaptured(write),
-  'has a failed create although it is visible': (write) =>
-    write.before['status'] !== 'creating' && isGiven(write, 'failure'),
-  'remembers a capture although it is visible': (write) =>
-    write.before['status'] !== 'creating' && isRemembering(write),
   'forgets a capture before its worker asked about it': ({ before, after, hasAskedAbout }) =>
     !hasEnded(after) && rememberedOf(before).some((id) => !rememberedOf(after).includes(id) && !hasAskedAbout(id)),
-  'has ended and is still due': ({ after }) => hasEnded(after) && isDue(after),
-  'has a cancel or an expiry begun after its end': (write) =>
-    hasEnded(write.before) && ['cancel_requested_at', 'expiry_started_at'].some((name) => isChanged(write, name)),
-  'succeeds while the lease of an attempt is valid': (write) =>
-    write.before['status'] === 'creating' && write.after['status'] === 'succeeded' && isUnderLease(write),
 }
 
 const isCaptured = ({ world, after }: Write): boolean =>

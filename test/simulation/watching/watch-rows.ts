@@ -2,17 +2,15 @@ import { text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
 import { DAY_MS, isChanged, ms, type Rules, rewrites, type States, watchRules, watchStates } from '../world/rules.ts'
 import { count, type World } from '../world/world.ts'
+import { watchAccounts } from './watch-accounts.ts'
+import { watchAnnouncements } from './watch-announcements.ts'
 import { watchAttempts } from './watch-attempts.ts'
-import { watchClients } from './watch-clients.ts'
-import { watchAnnouncements, watchDeliveryRows } from './watch-deliveries.ts'
-import { watchEndpointRows } from './watch-endpoints.ts'
-import { watchFeeFields } from './watch-fee-fields.ts'
-import { watchJobs } from './watch-jobs.ts'
-import { watchLedger } from './watch-ledger.ts'
-import { watchAuditRecords } from './watch-operators.ts'
+import { watchClaimedAlerts } from './watch-endpoints.ts'
+import { watchHead } from './watch-head.ts'
+import { watchParts } from './watch-parts.ts'
 import { watchPayments } from './watch-payments.ts'
 import { watchPosts } from './watch-posts.ts'
-import { watchSettlementRows } from './watch-settlements.ts'
+import { watchProviderRows } from './watch-provider-rows.ts'
 import { watchSuspense } from './watch-suspense.ts'
 
 const ENDED = ['succeeded', 'failed', 'expired', 'cancelled']
@@ -28,6 +26,10 @@ const ofEveryRow: Rules = {
   'changes the bytes of its event': rewrites('body'),
   'is credited twice': rewrites('credited_provider_payment_id'),
   'changes its destination': rewrites('payment_destination'),
+  'changes when its cancel was requested, or its expiry began': rewrites('cancel_requested_at expiry_started_at'),
+  // An abandoned delivery may be due for its alert.
+  'expires although it is due': ({ after }) =>
+    after['ttl'] !== undefined && ![undefined, 'alert'].includes(after['work'] as never),
 }
 
 /** Checked at every write: terminal statuses and announced bytes stay, and nothing is deleted too early. */
@@ -37,7 +39,7 @@ const watchTransitions = (world: World): void => {
   world.onChange.push(({ key, before, after }) => {
     const [name, nowMs] = [`${key.pk} ${key.sk}`, world.scheduler.nowMs()]
     if (before === undefined) return void storedMs.set(name, storedMs.get(name) ?? nowMs)
-    // What the deletion of an endpoint leaves is checked where endpoints are.
+    // Counters and jobs expire sooner, and operators delete endpoints.
     if (after !== undefined || /^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('ENDPOINT#')) return
     const sinceMs = key.sk.startsWith('ATTEMPT#') ? ms(before, 'at') : (storedMs.get(name) ?? 0)
     const mayGo = FORGOTTEN.test(key.sk) || before['status'] === 'creating'
@@ -76,23 +78,23 @@ const watchErrors = (world: World): void => {
 
 const WATCHERS: readonly ((world: World, endpoints: States) => void)[] = [
   watchAnnouncements,
-  watchDeliveryRows,
   watchPosts,
   watchTransitions,
   watchPayments,
   watchAttempts,
-  watchEndpointRows,
-  watchLedger,
-  watchSettlementRows,
-  watchFeeFields,
+  watchClaimedAlerts,
+  watchAccounts,
+  watchProviderRows,
   watchSuspense,
-  watchJobs,
-  watchAuditRecords,
-  watchClients,
+  watchHead,
+  watchParts,
   watchErrors,
 ]
 
-/** Checks every row at each write, what workers send and log, and what remains at the end. */
+/**
+ * Checks what neither one write's condition nor the recount after it can see: the order of writes, calls and time. What a
+ * condition guards has a test in which the condition refuses.
+ */
 export const watchRows = (world: World): void => {
   const endpoints = watchStates(world, /^ENDPOINTS#/, 'endpoint_id')
   for (const watch of WATCHERS) watch(world, endpoints)

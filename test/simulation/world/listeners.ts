@@ -41,8 +41,6 @@ export const createListeners = () => ({
   onHandedOut: [] as ((queue: QueueName, messages: readonly ReceivedMessage[]) => void)[],
   /** An error that a process logs. */
   onError: [] as ((process: Process, error: unknown) => void)[],
-  /** A line that a process logs. */
-  onLine: [] as ((process: Process, code: string, fields: Readonly<Record<string, unknown>>) => void)[],
   /** A webhook before it leaves. */
   onPost: [] as ((request: WebhookRequest, process: Process) => void)[],
   /** A published alert, and the process that published it. */

@@ -14,7 +14,6 @@ const rowOf =
 export const paymentRow = rowOf('PAYMENT')
 export const deliveryRow = rowOf('DELIVERY')
 export const suspenseRow = rowOf('SUSPENSE')
-export const verdictRow = rowOf('VERDICT')
 export const clientRow = (world: WithTable, id: unknown): StoredItem => rowOf('CLIENT')(world, id) ?? {}
 
 /** The window of a client: what is settled and paid out. */

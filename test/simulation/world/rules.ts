@@ -13,8 +13,6 @@ export type Write = {
   readonly isNew: boolean
   readonly written: readonly TableChange[]
   readonly worker: Process | undefined
-  /** When the worker began. */
-  readonly startedMs: number
   readonly nowMs: number
   /** How far two machines' clocks are apart in this history. */
   readonly apartMs: number
@@ -51,19 +49,9 @@ export const rewrites = (...names: readonly string[]) => {
   return (write: Change): boolean => attributes.some((attribute) => isRewritten(write, attribute))
 }
 
-/** A rule for a number that may only change by one of these steps. */
-export const movesOtherwise =
-  (attribute: string, ...steps: readonly number[]) =>
-  ({ before, after }: Change): boolean =>
-    !steps.includes(Number(after[attribute] ?? 0) - Number(before[attribute] ?? 0))
-
 /** Every rule that this write breaks. */
 export const broken = <Changed>(rules: Rules<Changed>, write: Changed): readonly string[] =>
   Object.entries(rules).flatMap(([what, isBroken]) => (isBroken(write) ? [what] : []))
-
-/** The same for rules that are already evaluated. */
-export const brokenOf = (rules: Readonly<Record<string, boolean>>): readonly string[] =>
-  Object.entries(rules).flatMap(([what, isBroken]) => (isBroken ? [what] : []))
 
 /** How far two machines' clocks may be apart in this history: an environment keeps its clock for as long as it lives. */
 export const watchClocks = (world: World): (() => number) => {
@@ -117,7 +105,7 @@ export const onGoodEnd = (world: World, listen: (process: Process) => void): voi
 
 /** Calls back for each write to a row whose `pk sk` fits, after the whole transaction is written. */
 export const onWrite = (world: World, meant: RegExp, listen: (write: Write) => void): void => {
-  const [apartMs, startedMs] = [watchClocks(world), watchStarts(world)]
+  const apartMs = watchClocks(world)
   world.onWritten.push((written) => {
     const nowMs = world.scheduler.nowMs()
     for (const { key, before, after } of written) {
@@ -131,7 +119,6 @@ export const onWrite = (world: World, meant: RegExp, listen: (write: Write) => v
         isNew: before === undefined,
         written,
         worker,
-        startedMs: worker ? startedMs(worker) : nowMs,
         nowMs,
         apartMs: apartMs(),
       })
@@ -146,7 +133,7 @@ export const watchRules = (world: World, rulesFor: (key: Key, write: Write) => R
     for (const what of broken(rulesFor(write.key, write) ?? {}, write)) world.problems.push(`${pk} ${sk} ${what}`)
   })
 
-export type WorkersWrite = Write & { readonly worker: Process }
+type WorkersWrite = Write & { readonly worker: Process }
 
 /** The same for writes of workers only: a test may write what no worker may. */
 export const onWorkersWrite = (world: World, meant: RegExp, listen: (write: WorkersWrite) => void): void =>

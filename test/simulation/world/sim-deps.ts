@@ -47,7 +47,6 @@ const simLog = (world: World, process: () => Process): Deps['log'] => {
     (code: string, fields: object = {}, cause?: unknown) => {
       count(world.tally, `log ${code}`)
       const text = JSON.stringify({ level, code, ...fields })
-      for (const listen of world.onLine) listen(process(), code, { ...fields })
       if (cause !== undefined) for (const listen of world.onError) listen(process(), cause)
       world.logLines.push(text)
       trace(world, () => `  ${text}${cause instanceof Error ? ` ${cause.message}` : ''}`)

@@ -140,7 +140,7 @@ const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: Sched
   count(world.tally, 'schedule dropped: no concurrency left')
 }
 
-/** Returns a function that tells when the first of some due work is due. Every change of an item updates it. */
+/** Returns a function that answers when the first of some due work is due. Every change of an item updates it. */
 const trackDue = (
   world: World,
   isMeant: (work: unknown) => boolean,

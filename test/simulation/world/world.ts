@@ -119,8 +119,6 @@ export const createWorld = ({
     unshownRows: new Set<string>(),
     /** By payment, request or fee: until when the provider does not show it, and its answer meanwhile. */
     withheld: new Map<string, { readonly untilMs: number; readonly says: 'nothing' | 'not found' | 'too often' }>(),
-    /** Findings that must follow from the contradicting rows of payments. */
-    conflictingRows: [] as { readonly providerPaymentId: string; readonly cause: string }[],
     /** When a process last read a list. */
     listedMs: new WeakMap<Process, number>(),
     historySteps,
