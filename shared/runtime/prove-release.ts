@@ -2,13 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LambdaClient } from '@aws-sdk/client-lambda'
 import * as v from 'valibot'
 import { ENV } from './config.ts'
-import { type Means, proveVersions } from './release/prove-versions.ts'
+import { AskSchema, type Means, proveVersions } from './release/prove-versions.ts'
 
-const AskSchema = v.pipe(
-  v.object({ Target: v.string(), Route: v.optional(v.string()) }),
-  v.transform(({ Target: target, Route: route }) => ({ target, route })),
-)
-const ProofSchema = v.object({ Asks: v.array(AskSchema) })
+const ProofSchema = v.object({ asks: v.array(AskSchema) })
 
 const RequestSchema = v.object({
   RequestType: v.picklist(['Create', 'Update', 'Delete']),
@@ -36,7 +32,7 @@ export const proveRelease =
   async (event: unknown): Promise<{ readonly problems: readonly string[] }> => {
     const request = v.safeParse(RequestSchema, event)
     if (!request.success) {
-      const { Asks: asks } = v.parse(ProofSchema, event)
+      const { asks } = v.parse(ProofSchema, event)
       // Never a route: the doctor asks operators' functions, and a scheduled one would run on any other event.
       return { problems: await proveVersions(means, { asks: asks.map(({ target }) => ({ target })), rounds: 1 }) }
     }
@@ -51,7 +47,7 @@ const problemsOf = async (means: Means, { RequestType, ResourceProperties }: Req
   const proof = v.safeParse(ProofSchema, ResourceProperties)
   if (!proof.success) return ['the release names no functions to probe']
   await means.sleep(ROLES_ACT_MS)
-  return proveVersions(means, { asks: proof.output.Asks, rounds: ROUNDS })
+  return proveVersions(means, { ...proof.output, rounds: ROUNDS })
 }
 
 const answer = async (means: Means, request: Request, problems: readonly string[]): Promise<void> => {

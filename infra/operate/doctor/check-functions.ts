@@ -52,7 +52,7 @@ export const checkOperatorFunctions: OfStage = async (lambda, stage) => {
   const operated = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
   const names = operated.map((spec) => functionName(stage.settings.name, spec))
   const found = await mapInChunks(chunks(names, AT_ONCE), 1, async (some) => {
-    const Payload = Buffer.from(JSON.stringify({ Asks: some.map((Target) => ({ Target })) }))
+    const Payload = Buffer.from(JSON.stringify({ asks: some.map((target) => ({ target })) }))
     const answer = await lambda.send(new aws.InvokeCommand({ FunctionName, Payload }), { requestTimeout: PROOF_MS })
     if (answer.FunctionError !== undefined) return [`${FunctionName} failed; it calls all other operator functions`]
     return v.parse(Proof, Buffer.from(answer.Payload ?? []).toString()).problems

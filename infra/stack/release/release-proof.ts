@@ -32,15 +32,15 @@ export class ReleaseProof extends Construct {
     super(scope, id)
     const proven = functions.all.filter(({ spec }) => runsByItself(spec))
     const asks = proven.map((one) => ({
-      Target: targetOf(one),
-      ...(answersClients(one.spec) && { Route: routeKeyOf(one.spec) }),
+      target: targetOf(one),
+      ...(answersClients(one.spec) && { route: routeKeyOf(one.spec) }),
     }))
-    const targets = asks.map(({ Target }) => Target)
+    const targets = asks.map(({ target }) => target)
     this.proof = new CustomResource(this, 'Proof', {
       serviceToken: this.prover(stage, targets).functionArn,
       resourceType: 'Custom::ReleaseProof',
       serviceTimeout: PROOF_TIMEOUT,
-      properties: { Asks: asks },
+      properties: { asks },
     })
     this.renewWith(proven)
     this.holdBack(...proven.flatMap(({ live }) => (live instanceof Alias ? [live] : [])))

@@ -6,11 +6,9 @@ import { ClientIdSchema } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { isProven, PROBE, ROUTE_PROBE } from './probe.ts'
 
-export type Ask = {
-  readonly target: string
-  /** For an API function: the route of the probe. */
-  readonly route?: string | undefined
-}
+/** `route`: for an API function, the route of the probe. */
+export const AskSchema = v.object({ target: v.string(), route: v.optional(v.string()) })
+export type Ask = v.InferOutput<typeof AskSchema>
 
 export type Means = {
   readonly stage: string

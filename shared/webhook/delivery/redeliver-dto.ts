@@ -3,8 +3,8 @@ import type { ActionRequest } from '../../action-request.ts'
 import { invalid } from '../../errors.ts'
 import { describeIssue, shownField } from '../../field-errors.ts'
 import { readBody } from '../../json.ts'
-import { AnyTimeSchema, type Timestamp } from '../../time.ts'
-import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery.ts'
+import { AnyTimeSchema } from '../../time.ts'
+import { DELIVERY_STATUSES } from './delivery.ts'
 import type { RedeliveredDto } from './own-delivery-dto-schema.ts'
 
 const FINISHED_STATUSES = DELIVERY_STATUSES.filter((status) => status !== 'scheduled')
@@ -17,13 +17,6 @@ export const RedeliverFields = v.object({
   status: v.optional(v.picklist(FINISHED_STATUSES)),
   cursor: v.optional(v.string()),
 })
-
-export type SinceRequest = {
-  readonly since: Timestamp
-  /** Only deliveries of this status; by default all that the endpoint did not get. */
-  readonly status: Exclude<DeliveryStatus, 'scheduled'> | undefined
-  readonly cursor: string | undefined
-}
 
 export type Redelivered = {
   readonly count: number
@@ -51,9 +44,12 @@ const maybe = <const Schema extends v.GenericSchema>(schema: Schema) => v.nullis
 
 export const RedeliverBodySchema = v.strictObject({
   since: AnyTimeSchema,
+  /** Only deliveries of this status; by default all that the endpoint did not get. */
   status: maybe(v.picklist(FINISHED_STATUSES, `must be one of ${FINISHED_STATUSES.join(', ')}`)),
   cursor: maybe(v.string()),
 })
+
+export type SinceRequest = v.InferOutput<typeof RedeliverBodySchema>
 
 /** Throws 422 for any other body. */
 export const parseRedeliverBody = (rawBody: Buffer): SinceRequest => {

@@ -200,8 +200,8 @@ describe('the doctor', () => {
     const inputs = calls.map(({ args: [{ input }] }) => input)
     expect(calls.map(({ args }: { args: readonly unknown[] }) => args[1])).toContainEqual({ requestTimeout: 40_000 })
     expect(new Set(inputs.map(({ FunctionName }) => FunctionName))).toStrictEqual(new Set([PROVER.FunctionName]))
-    expect(inputs.flatMap((input) => lambdaEvent(input)['Asks'])).toStrictEqual(
-      MANIFEST.flatMap((spec) => (spec.trigger.kind === 'operator' ? [{ Target: functionName('prod', spec) }] : [])),
+    expect(inputs.flatMap((input) => lambdaEvent(input)['asks'])).toStrictEqual(
+      MANIFEST.flatMap((spec) => (spec.trigger.kind === 'operator' ? [{ target: functionName('prod', spec) }] : [])),
     )
   })
 })

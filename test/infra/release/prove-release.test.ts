@@ -139,7 +139,7 @@ it('asks each version once at a time, and five versions together', async () => {
   expect(most).toBe(5)
 })
 
-const PROOF = { Asks: [{ Target: WORKER.target }] }
+const PROOF = { asks: [{ target: WORKER.target }] }
 
 type Release = { readonly works?: boolean; readonly took?: ReturnType<typeof json> }
 
@@ -192,8 +192,8 @@ describe('the proof that CloudFormation asks for', () => {
   })
 
   it('fits into what CloudFormation takes, however many versions fail', async () => {
-    const Asks = Array.from({ length: 60 }, () => ({ Target: WORKER.target }))
-    const { requests } = await requested('Create', { works: false }, { Asks })
+    const asks = Array.from({ length: 60 }, () => ({ target: WORKER.target }))
+    const { requests } = await requested('Create', { works: false }, { asks })
 
     expect(requests[0]?.body.length).toBeLessThan(4_096)
   })
@@ -229,12 +229,12 @@ describe('the proof that the doctor asks for', () => {
   })
 
   it('sends the fixed probe, whatever route the caller names', async () => {
-    await aRelease().prove({ Asks: [{ Target: WORKER.target, Route: 'GET /v1/balance' }] })
+    await aRelease().prove({ asks: [{ target: WORKER.target, route: 'GET /v1/balance' }] })
 
     expect(asked().map(lambdaEvent)).toStrictEqual([PROBE])
   })
 
   it('refuses any other event', async () => {
-    await expect(aRelease().prove({ Records: [] })).rejects.toThrow('Asks')
+    await expect(aRelease().prove({ Records: [] })).rejects.toThrow('asks')
   })
 })

@@ -18,10 +18,10 @@ const versionsOf = (template: StackTemplate) =>
   )
 
 const asksOf = (template: StackTemplate) =>
-  [proofOf(template).properties['Asks']].flat().map((ask) => Object(ask) as { Target: string; Route?: string })
+  [proofOf(template).properties['asks']].flat().map((ask) => Object(ask) as { target: string; route?: string })
 
 describe.each(STAGES)('the proof of a release of $what', ({ stage, template }) => {
-  const targets = asksOf(template).map(({ Target }) => Target)
+  const targets = asksOf(template).map(({ target }) => target)
 
   it('asks each new version once, or each function itself where there are no aliases', () => {
     const versions = versionsOf(template)
@@ -43,7 +43,7 @@ describe.each(STAGES)('the proof of a release of $what', ({ stage, template }) =
 })
 
 it('the proof calls functions of clients by their routes, and all others by their probes', () => {
-  const routes = asksOf(synthesised('dev')).map(({ Route }) => Route)
+  const routes = asksOf(synthesised('dev')).map(({ route }) => route)
 
   expect(routes).toStrictEqual(
     PROVEN.map((spec) =>
