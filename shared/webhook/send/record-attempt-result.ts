@@ -24,7 +24,8 @@ export const recordAttemptResult = async (
 ): Promise<boolean> => {
   const after = afterAttempt(deps, claimed, attempt, endpoint)
   if (!(await storeAttemptResult(deps, claimed, attempt, after))) return false
-  const fields = {
+  const [level, code] = LOGGED[after.status]
+  deps.log[level](code, {
     delivery_id: claimed.deliveryId,
     event_id: claimed.eventId,
     endpoint_id: claimed.endpointId,
@@ -33,28 +34,22 @@ export const recordAttemptResult = async (
     duration_ms: attempt.durationMs,
     http_status: attempt.httpStatus,
     error: attempt.error,
-  }
-  switch (after.status) {
-    case 'succeeded':
-      deps.log.info('delivery.succeeded', { ...fields, announced_ms: announcedMs(deps, claimed) })
-      break
-    case 'scheduled':
-      deps.log.warn('delivery.failed', { ...fields, next_attempt_at: after.nextAttemptAt })
-      await sendDeliveryMessages(
-        deps,
-        [{ delivery: { ...claimed, attempts: attempt.number }, lane }],
-        hopSeconds(msBetween(deps.now(), after.nextAttemptAt)),
-      )
-      break
-    case 'abandoned':
-      deps.log.error('delivery.abandoned', fields)
-      break
-    case 'skipped':
-      deps.log.warn('delivery.skipped', fields)
-      break
+    ...(after.status === 'succeeded' && { announced_ms: announcedMs(deps, claimed) }),
+    ...(after.status === 'scheduled' && { next_attempt_at: after.nextAttemptAt }),
+  })
+  if (after.status === 'scheduled') {
+    const next = { delivery: { ...claimed, attempts: attempt.number }, lane }
+    await sendDeliveryMessages(deps, [next], hopSeconds(msBetween(deps.now(), after.nextAttemptAt)))
   }
   return true
 }
+
+const LOGGED = {
+  succeeded: ['info', 'delivery.succeeded'],
+  scheduled: ['warn', 'delivery.failed'],
+  abandoned: ['error', 'delivery.abandoned'],
+  skipped: ['warn', 'delivery.skipped'],
+} as const
 
 /** The time from paid to announced, which a merchant waits for. Not measured for what a redelivery began or created. */
 const announcedMs = (deps: Pick<Deps, 'now'>, { eventName, rounds, createdAt, firedAt }: Delivery) =>
