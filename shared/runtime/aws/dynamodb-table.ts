@@ -48,14 +48,6 @@ export const dynamoDbRequests = (table: DynamoDbTable): TableRequests => ({
   isContention,
 })
 
-const reported = () => (countsUnits() ? ({ ReturnConsumedCapacity: 'TOTAL' } as const) : {})
-
-type Consumed = { readonly CapacityUnits?: number | undefined }
-
-const noteUsed = (consumed: Consumed | readonly Consumed[] | undefined): undefined => {
-  for (const { CapacityUnits = 0 } of [consumed ?? []].flat()) noteUnits(CapacityUnits)
-}
-
 type RawItem = Record<string, AttributeValue>
 
 const fromRaw = (raw: RawItem): Item => fromItem(unmarshall(raw))
@@ -68,16 +60,9 @@ const projectionOf = (fields: readonly string[], p: Placeholders) => ({
 const getItem = async ({ client, name }: DynamoDbTable, key: Key, some: SomeFields | undefined) => {
   const p = placeholders()
   const projection = some && { ...projectionOf(some.fields, p), ...p.maps() }
-  const { Item: item, ConsumedCapacity } = await client.send(
-    new GetItemCommand({
-      TableName: name,
-      Key: rawKey(key),
-      ConsistentRead: some?.consistent ?? true,
-      ...projection,
-      ...reported(),
-    }),
+  const { Item: item } = await client.send(
+    new GetItemCommand({ TableName: name, Key: rawKey(key), ConsistentRead: some?.consistent ?? true, ...projection }),
   )
-  noteUsed(ConsumedCapacity)
   return item && fromRaw(item)
 }
 
@@ -85,10 +70,8 @@ const batchGet = async ({ client, name }: DynamoDbTable, keys: readonly Key[], r
   const answer = await client.send(
     new BatchGetItemCommand({
       RequestItems: { [name]: { Keys: keys.map(rawKey), ConsistentRead: reads === 'consistent' } },
-      ...reported(),
     }),
   )
-  noteUsed(answer.ConsumedCapacity)
   const unprocessed = answer.UnprocessedKeys?.[name]?.Keys ?? []
   return {
     items: (answer.Responses?.[name] ?? []).map(fromRaw),
@@ -110,10 +93,8 @@ const query = async ({ client, name }: DynamoDbTable, input: QueryInput): Promis
       ConsistentRead: input.index === undefined,
       ...(input.cursor && { ExclusiveStartKey: toRaw(input.cursor) }),
       ...(input.countOnly && { Select: 'COUNT' }),
-      ...reported(),
     }),
   )
-  noteUsed(answer.ConsumedCapacity)
   // The cursor returns to DynamoDB unchanged, so its attributes keep the table's names.
   return {
     items: (answer.Items ?? []).map(fromRaw),
@@ -137,14 +118,11 @@ const write = async (table: DynamoDbTable, step: Step): Promise<WriteOutcome> =>
 
 const writeOne = async ({ client, name }: DynamoDbTable, step: Step): Promise<Item | undefined> => {
   const { Put, Update, Delete } = toTransactItem(name, step)
-  if (Put) return noteUsed((await client.send(new PutItemCommand({ ...Put, ...reported() }))).ConsumedCapacity)
-  if (Delete) return noteUsed((await client.send(new DeleteItemCommand({ ...Delete, ...reported() }))).ConsumedCapacity)
+  if (Put) return void (await client.send(new PutItemCommand(Put)))
+  if (Delete) return void (await client.send(new DeleteItemCommand(Delete)))
   assertInvariant(Update !== undefined, 'a condition check is allowed only inside a transaction')
   const ReturnValues = returnsNothing(step) ? 'NONE' : 'ALL_NEW'
-  const { Attributes, ConsumedCapacity } = await client.send(
-    new UpdateItemCommand({ ...Update, ReturnValues, ...reported() }),
-  )
-  noteUsed(ConsumedCapacity)
+  const { Attributes } = await client.send(new UpdateItemCommand({ ...Update, ReturnValues }))
   return Attributes && fromRaw(Attributes)
 }
 
@@ -152,8 +130,7 @@ const transactWrite = async ({ client, name }: DynamoDbTable, steps: readonly St
   try {
     // The SDK retries with the same idempotency token, so a transaction is applied once.
     const items = steps.map((step) => toTransactItem(name, step))
-    const answer = await client.send(new TransactWriteItemsCommand({ TransactItems: items, ...reported() }))
-    noteUsed(answer.ConsumedCapacity)
+    await client.send(new TransactWriteItemsCommand({ TransactItems: items }))
     return { applied: true }
   } catch (error) {
     const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
@@ -197,6 +174,19 @@ const toTransactItem = (TableName: string, step: Step): TransactWriteItem => {
   }
 }
 
-/** The client of every table: four tries, unless the function has fewer. It caches its middleware stacks. */
-export const dynamoDbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient =>
-  withoutLog(new DynamoDBClient({ maxAttempts: 4, requestHandler: AWS_HTTP_OPTIONS, cacheMiddleware: true, ...config }))
+/**
+ * The client of every table: four tries, unless the function has fewer. It caches its middleware stacks. It notes the
+ * units of each call of a request that counts them; for others DynamoDB reports none.
+ */
+export const dynamoDbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient => {
+  const options = { maxAttempts: 4, requestHandler: AWS_HTTP_OPTIONS, cacheMiddleware: true, ...config }
+  const client = withoutLog(new DynamoDBClient(options))
+  client.middlewareStack.add((next) => async (args) => {
+    if (!countsUnits()) return next(args)
+    const result = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: 'TOTAL' } })
+    const { ConsumedCapacity: consumed } = { ConsumedCapacity: undefined, ...result.output }
+    for (const one of [consumed ?? []].flat()) if ('CapacityUnits' in one) noteUnits(one.CapacityUnits ?? 0)
+    return result
+  })
+  return client
+}
