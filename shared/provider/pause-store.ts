@@ -4,7 +4,7 @@ import { isFresh } from '../memory.ts'
 import type { Item } from '../table/attributes.ts'
 import { pausesKey } from '../table/keys.ts'
 import { absent, any, below, update } from '../table/step.ts'
-import { addMs, expiresAfter, HOUR_MS, later, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
+import { addMs, expiresAfter, HOUR_MS, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
 import type { ProviderOperation } from './provider.ts'
 
 type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'memory'>
@@ -35,18 +35,10 @@ const ownPause = ({ provider, now }: PauseDeps, operation: ProviderOperation): T
   return pauseMs > 0 ? addMs(now(), pauseMs) : undefined
 }
 
-/** Until when the provider refuses these operations. Costs at most one read a second in each environment. */
-export const pausedUntil = async (
-  deps: PauseDeps,
-  operations: readonly ProviderOperation[],
-): Promise<Timestamp | undefined> => {
-  const now = deps.now()
-  let latest = now
-  for (const operation of operations) {
-    const pause = ownPause(deps, operation) ?? ifValid(TimestampSchema, (await readPauses(deps))[operation])
-    latest = later(latest, pause ?? now)
-  }
-  return latest > now ? latest : undefined
+/** Until when the provider refuses an operation. Costs at most one read a second in each environment. */
+export const pausedUntil = async (deps: PauseDeps, operation: ProviderOperation): Promise<Timestamp | undefined> => {
+  const until = ownPause(deps, operation) ?? ifValid(TimestampSchema, (await readPauses(deps))[operation])
+  return until !== undefined && until > deps.now() ? until : undefined
 }
 
 /**

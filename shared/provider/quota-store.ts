@@ -58,7 +58,7 @@ export const takeCalls = async (
   const window = quotaWindow(callsPerMinute(deps.stage, now), now)
   const { limit, endsAt } = window
   // One after the other: the first read of the pauses is cached.
-  const pauses = await mapInChunks([...wanted.keys()], 1, (operation) => pausedUntil(deps, [operation]))
+  const pauses = await mapInChunks([...wanted.keys()], 1, (operation) => pausedUntil(deps, operation))
   const open = [...wanted].filter((_, at) => pauses[at] === undefined)
   let granted: Calls = new Map()
   let taken: Item | undefined

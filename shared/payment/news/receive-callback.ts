@@ -31,7 +31,7 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
   if (isNoNews(callback, stored)) return 'ignored'
   const question = callback.providerPaymentId === undefined ? 'getRequest' : 'getPayment'
-  if (await pausedUntil(deps, [question])) return putOff(deps, paymentId)
+  if (await pausedUntil(deps, question)) return putOff(deps, paymentId)
   const outcome = await applyProviderNews(deps, callback, 'callback', stored)
   if (outcome.kind === 'unanswered' && outcome.reason === 'rate_limited') {
     await notePause(deps, ['getPayment', 'getRequest'])
