@@ -4,7 +4,6 @@ import type { ClientId, PaymentId } from '../ids.ts'
 import { toItem } from '../table/attributes.ts'
 import { clientOfOwner, EVENT_SK_PREFIX, eventKey, ownersOf, paymentKey, rowKeyOf } from '../table/keys.ts'
 import { mergedPages, queryAll, shareOf } from '../table/list-items.ts'
-import { END_OF_TIME, type Timestamp } from '../time.ts'
 import { type Event, EventFields, type EventPosition, typeOfEvent } from './event.ts'
 import { EVENT_ENTITY } from './event-store.ts'
 
@@ -41,31 +40,27 @@ export const listPaymentEvents = async (deps: TableDeps, paymentId: PaymentId): 
   return (await queryAll(deps, asked)).map((item) => v.parse(EventSchema, item))
 }
 
-type EventsSince = {
+type Span = {
   readonly clientId: ClientId
   readonly parts: number
-  readonly since: Timestamp
-  /** That time included; without it, to the end. */
-  readonly until?: string
-  readonly limit: number
-  readonly after: EventPosition | undefined
+  /** Both times included. */
+  readonly between: readonly [string, string]
+  readonly limit?: number
+  readonly after?: EventPosition | undefined
 }
 
 /** Positions of a client's events that fired in a span of time, oldest first, after a given one. */
 export const listEventPositions = async (
   deps: TableDeps,
-  { since, until = END_OF_TIME, limit, ...asked }: EventsSince,
+  { limit, ...asked }: Span & { readonly limit: number },
 ): Promise<readonly EventPosition[]> => {
   const found: EventPosition[] = []
-  for await (const positions of eventPositionPages(deps, { ...asked, between: [since, until], limit })) {
+  for await (const positions of eventPositionPages(deps, { ...asked, limit })) {
     found.push(...positions.slice(0, limit - found.length))
     if (found.length === limit) break
   }
   return found
 }
-
-type Span = Pick<EventsSince, 'clientId' | 'parts'> &
-  Partial<Pick<EventsSince, 'limit' | 'after'>> & { readonly between: readonly [string, string] }
 
 export const eventPositionPages = async function* (
   deps: TableDeps,
@@ -89,14 +84,4 @@ export const findEvents = async (
 ): Promise<readonly (Event | undefined)[]> => {
   const items = await deps.table.getMany(positions.map(({ paymentId, name }) => eventKey(paymentId, name)))
   return items.map((item) => item && v.parse(EventSchema, item))
-}
-
-export const listClientEventsSince = async (
-  deps: TableDeps,
-  { limit, ...input }: EventsSince,
-): Promise<{ readonly events: readonly Event[]; readonly next: EventPosition | undefined }> => {
-  const positions = await listEventPositions(deps, { ...input, limit: limit + 1 })
-  const page = positions.slice(0, limit)
-  const events = (await findEvents(deps, page)).filter((event) => event !== undefined)
-  return { events, next: positions.length > limit ? page.at(-1) : undefined }
 }

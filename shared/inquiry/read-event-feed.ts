@@ -4,7 +4,7 @@ import { type FeedCursor, type FeedPosition, feedCursorOf, isAfter } from '../ev
 import { findEvents, listEventPositions } from '../event/read-events.ts'
 import type { ClientId } from '../ids.ts'
 import { readParts } from '../ledger/window-store.ts'
-import { addMs, earlier, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
+import { addMs, END_OF_TIME, earlier, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 
 /**
  * The age from which `settled` may pass an event: by then every earlier event is in the index. A commit is tried with
@@ -65,17 +65,14 @@ const readTracks = async (deps: StoreDeps, asked: Asked, { settled, young }: Fee
   const until = earlier(young.firedAt, addMs(now, -HOLD_BACK_MS))
   const [settling, fresh] = await Promise.all([
     isAfter(young, settled) && settled.firedAt <= until
-      ? listEventPositions(deps, { ...asked, ...startOf(settled), until })
+      ? listEventPositions(deps, { ...asked, between: [settled.firedAt, until], after: eventAt(settled) })
       : [],
-    listEventPositions(deps, { ...asked, ...startOf(young) }),
+    listEventPositions(deps, { ...asked, between: [young.firedAt, END_OF_TIME], after: eventAt(young) }),
   ])
   return { settling: settling.filter((position) => !isAfter(position, young)), fresh }
 }
 
-const startOf = (position: FeedPosition) => ({
-  since: position.firedAt,
-  after: position.eventId === undefined ? undefined : position,
-})
+const eventAt = (position: FeedPosition) => (position.eventId === undefined ? undefined : position)
 
 /** The track with the larger lag comes first. */
 const inTurn = ({ settling, fresh }: Tracks, { settled, young }: FeedCursor, now: Timestamp) => {

@@ -2,11 +2,11 @@ import type { Deps, TableDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { eventCursorOf, readEventCursor } from '../../event/event-cursor.ts'
-import { listClientEventsSince } from '../../event/read-events.ts'
+import { findEvents, listEventPositions } from '../../event/read-events.ts'
 import { type ClientId, type DeliveryId, deliveryIdFor } from '../../ids.ts'
 import { readParts } from '../../ledger/window-store.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
-import { addMs, later } from '../../time.ts'
+import { addMs, END_OF_TIME, later } from '../../time.ts'
 import { type Endpoint, laneOf, subscribes } from '../endpoint/endpoint.ts'
 import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
 import { findEndpoint, findEndpointEver, requireEndpoint } from '../endpoint/endpoint-store.ts'
@@ -148,18 +148,20 @@ const redeliverSince = async (
   // An older delivery may have expired although its event has not, so it would look like a missing one.
   const from = later(since, addMs(deps.now(), -RETENTION.deliveryMs))
   const parts = await readParts(deps, clientId)
-  const page = await listClientEventsSince(deps, {
+  const positions = await listEventPositions(deps, {
     clientId,
     parts,
-    since: from,
-    limit: EVENTS_PER_CALL,
+    between: [from, END_OF_TIME],
+    limit: EVENTS_PER_CALL + 1,
     after: after && after.firedAt >= from ? after : undefined,
   })
-  const ids = page.events.map(({ eventId }) => deliveryIdFor(eventId, endpointId))
+  const page = positions.slice(0, EVENTS_PER_CALL)
+  const events = (await findEvents(deps, page)).filter((event) => event !== undefined)
+  const ids = events.map(({ eventId }) => deliveryIdFor(eventId, endpointId))
   const deliveries = new Map((await findDeliveries(deps, ids)).map((delivery) => [delivery.eventId, delivery]))
   let count = 0
   let passedOver = 0
-  for (const event of page.events) {
+  for (const event of events) {
     const delivery = deliveries.get(event.eventId)
     if (delivery) {
       const wanted = status === undefined ? delivery.status !== 'succeeded' : delivery.status === status
@@ -171,7 +173,8 @@ const redeliverSince = async (
       if (await deliverMissing(deps, event, endpoint, write)) count += 1
     }
   }
-  return { count, passedOver, next: page.next && eventCursorOf(page.next) }
+  const last = positions.length > EVENTS_PER_CALL ? page.at(-1) : undefined
+  return { count, passedOver, next: last && eventCursorOf(last) }
 }
 
 const deliverMissing = async (deps: RoundDeps, event: Event, endpoint: Endpoint, write: WriteRound) => {
