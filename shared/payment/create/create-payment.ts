@@ -11,15 +11,7 @@ import { claimPayment, claimTakeover, isUnderLease } from '../creating-store.ts'
 import type { NewsDeps } from '../news/ask-for-news.ts'
 import type { CreatingPayment, Payment, PaymentRequest, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment, parseStored } from '../payment-store.ts'
-import {
-  ATTEMPT_LEASE_MS,
-  type Deadline,
-  providerWithin,
-  REQUEST_BUDGET_MS,
-  startDeadline,
-  timesOf,
-  WAIT_MS,
-} from './create-times.ts'
+import { ATTEMPT_LEASE_MS, type Deadline, providerWithin, startDeadline, timesOf } from './create-times.ts'
 import { COMMIT_FAILED, type CreateResult, createFailed } from './end-attempt.ts'
 import { holdBackPush, mayBeSent, type Overtaken } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
@@ -52,7 +44,7 @@ export const createPayment = async (
   input: { readonly client: Client; readonly idempotencyKey: string | undefined; readonly parsed: ParsedRequest },
 ): Promise<CreateResult> => {
   const { client, idempotencyKey, parsed } = input
-  const deadline = startDeadline(given, REQUEST_BUDGET_MS)
+  const deadline = startDeadline(given)
   const deps = { ...given, provider: providerWithin(given.provider, deadline) }
   if (!parsed.ok) {
     const stored = idempotencyKey && (await findStoredPayment(deps, paymentIdForKey(client.clientId, idempotencyKey)))
@@ -101,6 +93,8 @@ const resume = async (
   throw new GatewayError('internal_error', 'the payment could not be created now; retry with the same Idempotency-Key')
 }
 
+/** A waiting caller gives up after this time, even if its request has more. */
+const WAIT_MS = 20_000
 const FIRST_POLL_MS = 100
 const SLOWEST_POLL_MS = 500
 

@@ -5,7 +5,7 @@ import { expiryOf, nextCheckAt } from '../channel/channel-timing.ts'
 import type { CreatingPayment, PaymentRequest } from '../payment.ts'
 
 /** Time limits of a create, each below the next: its deadline, the function's 25 s, the lease, the gateway's 30 s. */
-export const REQUEST_BUDGET_MS = 22_000
+const REQUEST_BUDGET_MS = 22_000
 
 /** Longer than a function lives: when the lease has expired, its process is gone. */
 export const ATTEMPT_LEASE_MS = 30_000
@@ -14,9 +14,6 @@ export const ATTEMPT_LEASE_MS = 30_000
 export const MIN_CREATE_MS = 8_000
 
 export const COMMIT_RESERVE_MS = 4_000
-
-/** A waiting caller gives up after this time, even if its request has more. */
-export const WAIT_MS = 20_000
 
 /** Expiry and first check, from the start of the attempt. The commit keeps the due time of the claim. */
 export const timesOf = (request: PaymentRequest, startedAt: Timestamp) => {
@@ -30,7 +27,7 @@ export const timesOfAttempt = ({ request, providerAttempts, claimedAt }: Creatin
 /** One for a whole request. Every step takes from what is left, so the caller always gets an answer. */
 export type Deadline = { remainingMs(): number }
 
-export const startDeadline = (deps: Pick<Deps, 'monotonicMs'>, budgetMs: number): Deadline => {
+export const startDeadline = (deps: Pick<Deps, 'monotonicMs'>, budgetMs = REQUEST_BUDGET_MS): Deadline => {
   const end = deps.monotonicMs() + budgetMs
   return { remainingMs: () => Math.max(0, end - deps.monotonicMs()) }
 }

@@ -1,32 +1,4 @@
-import { assertNever } from '../../errors.ts'
-import type { CreateRequestInput } from '../provider.ts'
-
 type Action = { readonly descriptor?: string | undefined; readonly value?: string | undefined }
-
-export const providerCodeOf = ({ method, channelCode = '' }: Pick<CreateRequestInput, 'method' | 'channelCode'>) => {
-  switch (method) {
-    case 'qris':
-      return 'QRIS'
-    case 'virtual_account':
-      return `${channelCode}_VIRTUAL_ACCOUNT`
-    case 'ewallet':
-      return channelCode
-    default:
-      return assertNever(method)
-  }
-}
-
-export const channelProperties = ({
-  displayName,
-  expiresAt,
-  phone,
-  returnUrls,
-}: CreateRequestInput): Record<string, string> => ({
-  ...(displayName !== undefined && { display_name: displayName }),
-  ...(expiresAt && { expires_at: expiresAt }),
-  ...(phone !== undefined && { account_mobile_number: phone }),
-  ...Object.fromEntries(Object.entries(returnUrls).map(([outcome, url]) => [`${outcome}_return_url`, url])),
-})
 
 const ACCOUNT_NUMBER = /^\d{6,20}$/
 

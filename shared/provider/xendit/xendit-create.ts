@@ -1,7 +1,7 @@
+import { assertNever } from '../../errors.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { HttpOutcome } from '../call-json.ts'
 import type { CreateAnswer, CreateRequestInput } from '../provider.ts'
-import { channelProperties, providerCodeOf } from './xendit-channels.ts'
 import { errorCodeOf, RequestEchoSchema, RequestSchema } from './xendit-schema.ts'
 
 /** One payment of a fixed amount, without personal data of the customer. */
@@ -13,9 +13,27 @@ export const createBody = (input: CreateRequestInput): object => ({
   request_amount: input.amountMinor,
   capture_method: 'AUTOMATIC',
   channel_code: providerCodeOf(input),
-  channel_properties: channelProperties(input),
+  channel_properties: {
+    display_name: input.displayName,
+    expires_at: input.expiresAt,
+    account_mobile_number: input.phone,
+    ...Object.fromEntries(Object.entries(input.returnUrls).map(([outcome, url]) => [`${outcome}_return_url`, url])),
+  },
   ...(input.description && { description: input.description }),
 })
+
+const providerCodeOf = ({ method, channelCode = '' }: Pick<CreateRequestInput, 'method' | 'channelCode'>) => {
+  switch (method) {
+    case 'qris':
+      return 'QRIS'
+    case 'virtual_account':
+      return `${channelCode}_VIRTUAL_ACCOUNT`
+    case 'ewallet':
+      return channelCode
+    default:
+      return assertNever(method)
+  }
+}
 
 const REFUSED_STATUSES: ReadonlySet<number> = new Set([400, 401, 403, 404, 422])
 
