@@ -1,11 +1,6 @@
 import { assertInvariant, assertNever, type GatewayError, invalid } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
-import {
-  type CancelAnswer,
-  PROVIDER_READ_TIMEOUT_MS,
-  providerFailure,
-  type Unanswered,
-} from '../../provider/provider.ts'
+import { type CancelAnswer, PROVIDER_READ_TIMEOUT_MS, providerFailure } from '../../provider/provider.ts'
 import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
 import { addMs, earlier } from '../../time.ts'
 import { CANCEL_CHECK_MS, isPastItsTime } from '../channel/channel-timing.ts'
@@ -15,7 +10,7 @@ import { type ApplyOutcome, applyNewsOfVisible } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 import { closePayment } from './close-payment.ts'
 
-const unanswered = (answer: Pick<Unanswered, 'reason'>): GatewayError =>
+const unanswered = (answer: Parameters<typeof providerFailure>[0]): GatewayError =>
   providerFailure(answer, 'the payment is unchanged here, try again')
 
 const notCancellable = ({ status }: Payment) => invalid(`payment cannot be cancelled in status=${status}`)
