@@ -6,7 +6,7 @@ import { findStoredPayment } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { hasSwept, type Settlement } from '../settlement/settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
-import { openSuspensePages } from '../suspense/list-suspense.ts'
+import { openSuspense } from '../suspense/list-suspense.ts'
 
 const recreditsIn = ({ totals }: Settlement): number =>
   totals.reduce((sum, { type, count }) => sum + (type === 'recredit' ? count : 0), 0)
@@ -31,15 +31,11 @@ const withCarried = async (deps: TableDeps, settlement: Settlement): Promise<rea
 export type OpenFinding = { readonly clientId: string | undefined; readonly paymentId: PaymentId }
 
 /** The open findings about payments, of all clients. An assumed fee is left out: it is counted as unproven. */
-export const openFindings = async (deps: TableDeps): Promise<readonly OpenFinding[]> => {
-  const pages = await Array.fromAsync(openSuspensePages(deps), (items) =>
-    items.flatMap(({ kind, cause, clientId, ...item }) => {
-      const paymentId = ifValid(PaymentIdSchema, item.paymentId)
-      return kind === 'finding' && cause !== 'fee_assumed' && paymentId ? [{ clientId, paymentId }] : []
-    }),
-  )
-  return pages.flat()
-}
+export const openFindings = async (deps: TableDeps): Promise<readonly OpenFinding[]> =>
+  (await openSuspense(deps)).flatMap(({ kind, cause, clientId, ...item }) => {
+    const paymentId = ifValid(PaymentIdSchema, item.paymentId)
+    return kind === 'finding' && cause !== 'fee_assumed' && paymentId ? [{ clientId, paymentId }] : []
+  })
 
 const AT_ONCE = 50
 

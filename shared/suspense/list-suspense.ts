@@ -11,11 +11,10 @@ const PAGE = 100
 const parsed = (page: readonly KeyedItem[]): readonly Suspense[] =>
   page.flatMap(({ item }) => (item ? [v.parse(SuspenseSchema, item)] : []))
 
-export const openSuspensePages = async function* (deps: TableDeps): AsyncGenerator<readonly Suspense[]> {
+export const openSuspense = async (deps: TableDeps): Promise<readonly Suspense[]> => {
   const partitions = [[GATEWAY_OWNER, 'suspense', 'open']]
-  for await (const page of itemPages(deps, { kind: 'SUSPENSE', index: 'by-status', partitions, limit: PAGE })) {
-    yield parsed(page).filter(({ status }) => status === 'open')
-  }
+  const pages = itemPages(deps, { kind: 'SUSPENSE', index: 'by-status', partitions, limit: PAGE })
+  return (await Array.fromAsync(pages, parsed)).flat().filter(({ status }) => status === 'open')
 }
 
 const MAX_LOOKED_AT = 5_000
