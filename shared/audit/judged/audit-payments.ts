@@ -20,7 +20,7 @@ import { type KeyedItem, keyedItems, queryAll } from '../../table/list-items.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import { type Difference, differs, madeOf, shown, when } from '../../verdict/difference.ts'
 import { type Delivery, DeliverySchema } from '../../webhook/delivery/delivery.ts'
-import { DELIVERY_ENTITY } from '../../webhook/delivery/delivery-store.ts'
+import { deliveryItem, newDelivery } from '../../webhook/delivery/delivery-store.ts'
 import { compareEntries } from './audit-entries.ts'
 import { auditEvent, eventNamesOf } from './audit-event.ts'
 import { auditMoney, auditPayment } from './audit-payment.ts'
@@ -103,33 +103,25 @@ const announcedBy = (events: readonly { readonly item: Item | undefined }[]): re
 const ENDPOINTS_PAGE = 100
 
 /** The place of each endpoint, including deleted ones. */
-const urlsOf = async (deps: StoreDeps, clientId: ClientId): Promise<ReadonlyMap<unknown, unknown>> => {
+const urlsOf = async (deps: StoreDeps, clientId: ClientId): Promise<ReadonlyMap<unknown, string>> => {
   const fields = ['endpointId', 'url']
   const items = await queryAll(deps, { partition: [endpointsPk(clientId)], limit: ENDPOINTS_PAGE, fields })
-  return new Map(items.map(({ endpointId, url }) => [endpointId, url]))
+  return new Map(items.map(({ endpointId, url }) => [endpointId, String(url)]))
 }
 
 /** Later a delivery may be deleted, and one that a redelivery made in its place has other times. */
 const mayBeAnother = ({ firedAt }: Event, now: Timestamp): boolean => addMs(firedAt, RETENTION.deliveryMs) <= now
 
-const auditFixed = ({ event, endpointId, deliveryId: id }: Announced, item: Item): readonly Difference[] => {
-  const fixed = toItem({
-    deliveryId: id,
-    eventId: event.eventId,
-    eventName: event.name,
-    paymentId: event.paymentId,
-    clientId: event.clientId,
-    endpointId,
-    firedAt: event.firedAt,
-    createdAt: event.firedAt,
-    listedAt: event.firedAt,
-    owner: endpointId,
-    entity: DELIVERY_ENTITY,
-    id,
-  })
+/** Fields that deliveries and redeliveries change. */
+const CHANGING: ReadonlySet<string> = new Set(['attempts', 'round_start', 'resends', 'status', 'ttl'])
+
+/** Compares the other fields with those that the event's transaction wrote. */
+const auditFixed = ({ event, endpointId, deliveryId: id }: Announced, item: Item, url: string) => {
+  const endpoint = { endpointId, clientId: event.clientId, url, enabled: false }
+  const fixed = toItem(deliveryItem(newDelivery(event, endpoint, event.firedAt)))
   const stored = toItem(item)
   return Object.entries(fixed).flatMap(([name, value]) =>
-    differs(`delivery.${name}`, id, shown(value), shown(stored[name])),
+    CHANGING.has(name) ? [] : differs(`delivery.${name}`, id, shown(value), shown(stored[name])),
   )
 }
 
@@ -146,16 +138,12 @@ const auditState = ({ deliveryId: id, ...delivery }: Delivery): readonly Differe
 }
 
 /** Compares a delivery that its event's transaction wrote with the event and the endpoint. */
-const auditDelivery = (
-  announced: Announced,
-  item: Item | undefined,
-  url: ReturnType<typeof shown>,
-): readonly Difference[] => {
+const auditDelivery = (announced: Announced, item: Item | undefined, url = 'none'): readonly Difference[] => {
   const { event, deliveryId: id } = announced
   if (item === undefined) return differs('delivery', id, `of ${event.name} of payment ${event.paymentId}`, undefined)
   const delivery = ifValid(DeliverySchema, item)
   if (delivery === undefined) return differs('delivery', id, 'readable', 'unreadable')
-  return [...auditFixed(announced, item), ...auditState(delivery), ...differs('delivery.url', id, url, delivery.url)]
+  return [...auditFixed(announced, item, url), ...auditState(delivery)]
 }
 
 /** Reads the deliveries strongly consistently. Those that a redelivery made later are not included. */
@@ -167,12 +155,12 @@ const auditDeliveries = async (
   const announced = announcedBy(events)
   const [items, urls] = await Promise.all([
     deps.table.getMany(announced.map(({ deliveryId }) => deliveryKey(deliveryId))),
-    announced.length === 0 ? new Map() : urlsOf(deps, clientId),
+    announced.length === 0 ? new Map<unknown, string>() : urlsOf(deps, clientId),
   ])
   const now = deps.now()
   return announced.map((one, at) => {
     const { event, endpointId } = one
-    const differences = mayBeAnother(event, now) ? [] : auditDelivery(one, items[at], shown(urls.get(endpointId)))
+    const differences = mayBeAnother(event, now) ? [] : auditDelivery(one, items[at], urls.get(endpointId))
     return { paymentId: event.paymentId, differences }
   })
 }

@@ -41,7 +41,7 @@ type Announced = Pick<Event, 'eventId' | 'firedAt'> & { readonly name: string; r
  */
 export const newDelivery = (
   { eventId, name, firedAt, paymentId }: Announced,
-  { endpointId, clientId, url, enabled }: Endpoint,
+  { endpointId, clientId, url, enabled }: Pick<Endpoint, 'endpointId' | 'clientId' | 'url' | 'enabled'>,
   now: Timestamp,
 ): Delivery => ({
   deliveryId: deliveryIdFor(eventId, endpointId),
@@ -69,7 +69,7 @@ export const findDeliveries = async (deps: TableDeps, ids: readonly DeliveryId[]
   return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
 }
 
-const itemOf = ({ status, unlisted, ...delivery }: Delivery) => ({
+export const deliveryItem = ({ status, unlisted, ...delivery }: Delivery) => ({
   ...delivery,
   ...(unlisted ? { state: status } : { status }),
   ...(status === 'skipped' && { ttl: expiresAfter(delivery.createdAt, RETENTION.deliveryMs) }),
@@ -81,10 +81,10 @@ const itemOf = ({ status, unlisted, ...delivery }: Delivery) => ({
 })
 
 /** Writes a delivery in the transaction of its new event, whose condition protects both. */
-export const putDelivery = (delivery: Delivery): Step => put(deliveryKey(delivery.deliveryId), itemOf(delivery))
+export const putDelivery = (delivery: Delivery): Step => put(deliveryKey(delivery.deliveryId), deliveryItem(delivery))
 
 export const insertDelivery = (delivery: Delivery): Step =>
-  put(deliveryKey(delivery.deliveryId), itemOf(delivery), isNew)
+  put(deliveryKey(delivery.deliveryId), deliveryItem(delivery), isNew)
 
 /** When the next attempt is due, and when due work checks whether its message was lost. */
 export const schedule = ({ deliveryId }: Delivery, nextAttemptAt: Timestamp) => ({
