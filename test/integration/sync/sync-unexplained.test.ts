@@ -98,7 +98,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
   it('a won dispute that names no payment is not reported as money taken back', async ({ deps, sync }) => {
     await sync(settledRow(foreign, deps.now(), { type: 'correction', isDisputeWon: true, providerPaymentId: '' }))
 
-    const message = expect.stringMatching(/^A reversal or dispute of 100000 IDR is about money/) as unknown
+    const message = expect.stringMatching(/^A reversal or dispute of 100000 IDR concerns money/) as unknown
     expect(deps.published).toMatchObject([{ kind: 'suspense.finding', message }])
   })
 
