@@ -7,16 +7,12 @@ import { heldOf, isSuspenseId, type Suspense } from './suspense.ts'
 import { changeSuspense, findSuspense } from './suspense-store.ts'
 
 /** The resolutions that operators may choose. A refund by the provider is booked by its own row. */
-export const OPERATOR_RESOLUTIONS = ['refunded_by_bank', 'written_off', 'explained'] as const
+const ALLOWED = { money: ['refunded_by_bank', 'written_off'], finding: ['explained'] } as const
+export const OPERATOR_RESOLUTIONS = [...ALLOWED.money, ...ALLOWED.finding] as const
 export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
 
-const ALLOWED: Readonly<Record<Suspense['kind'], readonly OperatorResolution[]>> = {
-  money: ['refunded_by_bank', 'written_off'],
-  finding: ['explained'],
-}
-
 const assertAllowed = (item: Suspense, resolution: OperatorResolution): void => {
-  const allowed = ALLOWED[item.kind]
+  const allowed: readonly OperatorResolution[] = ALLOWED[item.kind]
   if (!allowed.includes(resolution)) {
     throw invalid(
       `an item of kind ${item.kind} cannot be ${resolution}`,
