@@ -130,19 +130,22 @@ export const readSlice = async (run: SyncRun, claimed: Slice): Promise<SliceEnd>
   return release(run, slice, 'out_of_time')
 }
 
-/** Counts of a run, as logged. `passed_over`: rows that concern no payment, or are not decided yet. */
-type Tally = { transactions: number; unanswered: number; passed_over: number; failed: number }
-
 export type SyncRun = {
   readonly deps: NewsDeps & Pick<Deps, 'monotonicMs' | 'sleep' | 'memory'>
   readonly budget: CallBudget
-  readonly tally: Tally
+  /** Counts, as logged. `passed_over`: rows that concern no payment, or are not decided yet. */
+  readonly tally: { transactions: number; unanswered: number; passed_over: number; failed: number }
   readonly deadlineMs: number
   /** Hours whose next reading this run has scheduled, with their `settlesBy`. */
   readonly scheduledHours: Map<string, Timestamp>
   readonly onPage: () => Promise<void>
   /** True after the provider left one call unanswered; a later run makes the other calls. */
   silent: boolean
+  /** Claims that this run has already tried, as job id and due time. */
+  readonly tried: Set<string>
+  jobsLeft: number
+  end: SliceEnd
+  lagMs: number
 }
 
 /** Rows of a page in parallel. Rows are independent; conditions decide when two concern one item. */
@@ -199,7 +202,7 @@ const reconcileAlone = async (deps: NewsDeps, run: SyncRun, { transaction, known
   } catch (cause) {
     deps.log.error('sync.row_failed', { transaction_id: transaction.transactionId }, cause)
     run.tally.failed++
-    return { kind: 'open' }
+    return 'open'
   }
 }
 
@@ -220,9 +223,9 @@ const reconcilePage = async (run: SyncRun, page: TransactionPage): Promise<OpenH
     const { transaction } = row
     const reconciled = await reconcileAlone(deps, run, row)
     tally.transactions++
-    if (reconciled.kind === 'passed_over') tally.passed_over++
-    if (reconciled.kind === 'booked') addOpen(hours, transaction, deps.now(), reconciled.payment)
-    if (reconciled.kind !== 'open') return
+    if (reconciled === 'passed_over') tally.passed_over++
+    if (typeof reconciled === 'object') addOpen(hours, transaction, deps.now(), reconciled.booked)
+    if (reconciled !== 'open') return
     tally.unanswered++
     await noteOpen(deps, transaction, addMs(deps.now(), ASK_AGAIN_MS))
   }

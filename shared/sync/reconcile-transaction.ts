@@ -39,18 +39,12 @@ import { creditByRow, reconcileOwnRow } from './reconcile-own-row.ts'
  * `booked`: the money is credited or in suspense. The sync reads the row again until it has settled. `done`: nothing is
  * left to do. `open`: undecided; the sync checks the row again. `passed_over`: the row concerns no payment or is not final.
  */
-export type Reconciled =
-  | { readonly kind: 'booked'; readonly payment?: Payment }
-  | { readonly kind: 'done' | 'open' | 'passed_over' }
+export type Reconciled = { readonly booked: Payment | undefined } | 'done' | 'open' | 'passed_over'
 
 export type ProviderLookups = {
   isAllowed(): Promise<boolean>
   noteUnanswered(reason: Unanswered['reason']): Promise<void>
 }
-
-const DONE: Reconciled = { kind: 'done' }
-const OPEN: Reconciled = { kind: 'open' }
-const PASSED_OVER: Reconciled = { kind: 'passed_over' }
 
 const reconcileMovement = async (
   deps: NewsDeps,
@@ -58,23 +52,23 @@ const reconcileMovement = async (
   transaction: ProviderTransaction,
   moneyRow: MoneyRow,
 ): Promise<Reconciled> => {
-  if (hasMoved(payment.movements, moneyRow)) return DONE
+  if (hasMoved(payment.movements, moneyRow)) return 'done'
   // An operator may have adjusted the client's ledger for this row. A second booking would count it twice.
   if (moneyRow.isOwnRow !== true && (await isLeftToOperator(deps, houseRowOf(transaction)))) {
     if (moneyRow.type === 'reversal') await recordFindingOf(deps, transaction, payment)
-    return DONE
+    return 'done'
   }
   const row = withDisputedAmount(moneyRow, transaction, payment)
   if (row === undefined) {
     const about = { subject: transaction.transactionId, cause: 'disputed_amount_unknown', payment } as const
     await bookWithFinding(deps, houseRowOf(transaction), syncFinding(deps, transaction, about))
-    return DONE
+    return 'done'
   }
   const isEarly = row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
   // The row of a won dispute may arrive before its chargeback: it stays open for two days.
-  if (isEarly && isYoung(deps, transaction)) return OPEN
+  if (isEarly && isYoung(deps, transaction)) return 'open'
   await movePayment(deps, payment, row)
-  return DONE
+  return 'done'
 }
 
 const reconcileCredited = async (
@@ -86,10 +80,10 @@ const reconcileCredited = async (
   if (row) return reconcileMovement(deps, payment, transaction, row)
   if (!isForAmount(transaction, payment)) {
     await recordFinding(deps, payment, transaction, 'amount_differs')
-    return DONE
+    return 'done'
   }
   await reconcileOwnRow(deps, payment, transaction)
-  return { kind: 'booked', payment }
+  return { booked: payment }
 }
 
 /** Books a row of money in suspense: its settled payment, or a reversal. Any other row is a finding. */
@@ -97,20 +91,20 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
   const row = houseRowOf(transaction)
   const moved = moneyRowOf(transaction)
   if (moved?.isOwnRow || moved?.type === 'refund' || moved?.type === 'chargeback') {
-    if (!moved.isOwnRow && (await isLeftToOperator(deps, row))) return DONE
+    if (!moved.isOwnRow && (await isLeftToOperator(deps, row))) return 'done'
     const booked = moved.isOwnRow
       ? await bookSuspenseVoid(deps, item, row)
       : await bookSuspenseRefund(deps, item, row, transaction.disputedMinor ?? moved.amountMinor)
     // An operator has refunded the money by bank or written it off. The finding lets the operator stop the transfer.
     const isClosed = booked.status === 'resolved' && booked.resolution !== 'refunded'
     if (isClosed) await recordFindingOf(deps, transaction, booked)
-    return DONE
+    return 'done'
   }
   if (transaction.type !== 'payment' || transaction.status !== 'success') {
     return recordUnmatched(deps, transaction, item)
   }
   if (transaction.keptMinor !== undefined) await bookSuspense(deps, item, row)
-  return { kind: 'booked' }
+  return { booked: undefined }
 }
 
 /**
@@ -131,17 +125,17 @@ const askAndReconcile = async (
   const held = await findHeldMoney(deps, transaction)
   if (held) return reconcileHeld(deps, held, transaction)
   // Another product of the same provider account: one finding is enough.
-  if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return DONE
+  if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return 'done'
   const mayBeLate = isYoung(deps, transaction)
-  if (!(await lookups.isAllowed())) return OPEN
+  if (!(await lookups.isAllowed())) return 'open'
   const outcome = await applyProviderNews(deps, { providerPaymentId, paymentRequestId }, 'sync')
-  if (outcome.kind === 'deferred') return OPEN
+  if (outcome.kind === 'deferred') return 'open'
   if (outcome.kind === 'unanswered') await lookups.noteUnanswered(outcome.reason)
   // The id of a row that is not a payment may be of another kind. The provider refuses to look it up.
   const isOtherId = type !== 'payment' && outcome.kind === 'unanswered' && outcome.reason === 'refused'
   if (outcome.kind === 'not_shown' || (outcome.kind === 'unanswered' && !isOtherId)) {
     if (!mayBeLate) await recordSuspense(deps, unexplained)
-    return mayBeLate || paymentId !== undefined ? OPEN : DONE
+    return mayBeLate || paymentId !== undefined ? 'open' : 'done'
   }
   const stored = await findNamedPayment(deps, transaction)
   if (isCreditedWith(stored, transaction)) return reconcileCredited(deps, stored, transaction)
@@ -153,7 +147,7 @@ const askAndReconcile = async (
     return recordUnmatched(deps, transaction, stored)
   }
   await recordSuspense(deps, { ...unexplained, paymentId: stored?.paymentId, clientId: stored?.clientId })
-  return isOpen ? OPEN : DONE
+  return isOpen ? 'open' : 'done'
 }
 
 /** Records a finding, and books the row to the house if it moved money. */
@@ -165,7 +159,7 @@ const recordUnmatched = async (
   const found = findingOf(deps, transaction, about)
   if (transaction.status === 'success') await bookWithFinding(deps, houseRowOf(transaction), found)
   else await recordSuspense(deps, found)
-  return DONE
+  return 'done'
 }
 
 /** Books a row that is not a payment. Unless it is of the account, or of a payment or suspense, it is a finding. */
@@ -181,7 +175,7 @@ const reconcileNonPayment = async (
       if (await isLeftToOperator(deps, row)) await recordFindingOf(deps, transaction, known)
     } else if (transaction.isWithdrawal) await bookWithdrawal(deps, row, transaction.amountMinor)
     else await bookUnmatched(deps, row)
-    return PASSED_OVER
+    return 'passed_over'
   }
   if (moneyRowOf(transaction) && isAboutCredit(known, transaction)) return reconcileCredited(deps, known, transaction)
   const held = await findHeldMoney(deps, transaction)
@@ -194,12 +188,12 @@ const passOverFailed = async (
   transaction: ProviderTransaction,
   known: Payment | undefined,
 ): Promise<Reconciled> => {
-  if (transaction.type === 'payment') return PASSED_OVER
+  if (transaction.type === 'payment') return 'passed_over'
   const hasMovedIt = known?.movements.some(({ transactionId }) => transactionId === transaction.transactionId)
   if (hasMovedIt || (await isLeftToOperator(deps, houseRowOf(transaction)))) {
     await recordFindingOf(deps, transaction, known)
   }
-  return PASSED_OVER
+  return 'passed_over'
 }
 
 /** Reconciles one provider transaction with the books. `known` may be stale: every write has a condition. */
@@ -211,7 +205,7 @@ export const reconcileTransaction = async (
 ): Promise<Reconciled> => {
   const { type, status, providerPaymentId, reference } = transaction
   if (type === 'unknown' || status === 'unknown') return reconcileNonPayment(deps, transaction, known)
-  if (status === 'pending') return PASSED_OVER
+  if (status === 'pending') return 'passed_over'
   if (status === 'failed') return passOverFailed(deps, transaction, known)
   // A capture is decided before its reversal.
   if (moneyRowOf(transaction)) {
@@ -223,7 +217,7 @@ export const reconcileTransaction = async (
     const isOther = type !== 'payment' && paymentIdOf(reference) !== undefined && !isCreditedWith(known, transaction)
     if (providerPaymentId !== '' && (isUndecided || isOther)) return askAndReconcile(deps, transaction, lookups)
     // Without a payment id there is nothing to ask the provider.
-    if (isUndecided && isYoung(deps, transaction)) return OPEN
+    if (isUndecided && isYoung(deps, transaction)) return 'open'
   }
   if (type !== 'payment') return reconcileNonPayment(deps, transaction, known)
   if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)
@@ -236,5 +230,5 @@ export const reconcileTransaction = async (
   if (held) return reconcileHeld(deps, held, transaction)
   // Reversed before it was credited: an operator must check it if the row names one of our payments.
   if (known) await recordFinding(deps, known, transaction, 'reversed_upstream')
-  return known ? DONE : PASSED_OVER
+  return known ? 'done' : 'passed_over'
 }

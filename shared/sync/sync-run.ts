@@ -8,7 +8,7 @@ import { isRoundPast, planRound } from './head-store.ts'
 import type { OpenTransaction, Slice, SyncJob } from './job-store.ts'
 import { claimJob, type DueJob, findDueJobs, finishJob, retryOpen } from './job-store.ts'
 import { isYoung, recordFindingOf } from './provider-row.ts'
-import { ASK_AGAIN_MS, lookupsOf, readSlice, type SliceEnd, type SyncRun } from './read-slice.ts'
+import { ASK_AGAIN_MS, lookupsOf, readSlice, type SyncRun } from './read-slice.ts'
 import { reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpen, type OpenHours, registerOpen } from './tail.ts'
 
@@ -22,15 +22,7 @@ const JOBS_A_QUERY = 50
 /** A second round is needed only when a backlog has more slices than one transaction can write. */
 const MAX_ROUNDS = 50
 
-type RunState = SyncRun & {
-  /** Claims that this run has already tried, as job id and due time. */
-  readonly tried: Set<string>
-  jobsLeft: number
-  end: SliceEnd
-  lagMs: number
-}
-
-const runJob = async (run: RunState, job: SyncJob): Promise<boolean> => {
+const runJob = async (run: SyncRun, job: SyncJob): Promise<boolean> => {
   if (job.kind === 'open') {
     await recheckOpen(run, job)
     return true
@@ -42,7 +34,7 @@ const runJob = async (run: RunState, job: SyncJob): Promise<boolean> => {
 }
 
 /** Claims a job and runs it, or skips it if another worker has it. True: the run may continue. */
-const claimAndRun = async (run: RunState, due: DueJob): Promise<boolean> => {
+const claimAndRun = async (run: SyncRun, due: DueJob): Promise<boolean> => {
   run.tried.add(`${due.id} ${due.dueAt}`)
   const job = await claimJob(run.deps, due)
   if (job !== undefined) return runJob(run, job)
@@ -51,7 +43,7 @@ const claimAndRun = async (run: RunState, due: DueJob): Promise<boolean> => {
 }
 
 /** Reads the slices that this run planned. The plan has already claimed the first slice. */
-const runPlannedSlices = async (run: RunState, slices: readonly Slice[]): Promise<boolean> => {
+const runPlannedSlices = async (run: SyncRun, slices: readonly Slice[]): Promise<boolean> => {
   for (const [at, slice] of slices.entries()) {
     run.jobsLeft = slices.length - at - 1
     if (!(await (at === 0 ? runJob(run, slice) : claimAndRun(run, slice)))) return false
@@ -60,7 +52,7 @@ const runPlannedSlices = async (run: RunState, slices: readonly Slice[]): Promis
 }
 
 /** Runs due jobs of every kind until none is left or the run must stop. */
-const runDueJobs = async (run: RunState): Promise<void> => {
+const runDueJobs = async (run: SyncRun): Promise<void> => {
   // What stopped the head also stops every other job.
   while (run.end === 'read' || run.end === 'overtaken') {
     const found = await findDueJobs(run.deps, JOBS_A_QUERY)
@@ -75,9 +67,9 @@ const runDueJobs = async (run: RunState): Promise<void> => {
 }
 
 /** `onJobsLeft`: called with the number of jobs that other workers can take. */
-const startSync = (deps: SyncRun['deps'], onJobsLeft?: (jobs: number) => Promise<void>): RunState => {
+const startSync = (deps: SyncRun['deps'], onJobsLeft?: (jobs: number) => Promise<void>): SyncRun => {
   const startMs = deps.monotonicMs()
-  const run: RunState = {
+  const run: SyncRun = {
     deps,
     budget: callBudget(deps, PORTIONS),
     tally: { transactions: 0, unanswered: 0, passed_over: 0, failed: 0 },
@@ -97,7 +89,7 @@ const startSync = (deps: SyncRun['deps'], onJobsLeft?: (jobs: number) => Promise
 }
 
 /** Reads rounds of the head until now. Answers the end of the last round; undefined when it stopped before. */
-const readHeadRounds = async (run: RunState): Promise<Timestamp | undefined> => {
+const readHeadRounds = async (run: SyncRun): Promise<Timestamp | undefined> => {
   for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
     const startedAt = run.deps.now()
     const round = await planRound(run.deps)
@@ -112,7 +104,7 @@ const readHeadRounds = async (run: RunState): Promise<Timestamp | undefined> => 
  * Reads the head if `readsHead`, then runs due jobs, and logs the result. Answers how many transactions were read and how
  * many are undecided. `until`: all rows updated before it were read. `complete`: no due job is left or held by another.
  */
-const runSync = async (run: RunState, readsHead: boolean) => {
+const runSync = async (run: SyncRun, readsHead: boolean) => {
   const readTo = readsHead ? await readHeadRounds(run) : undefined
   await runDueJobs(run)
   const { deps, tally, end, lagMs } = run
@@ -155,16 +147,16 @@ const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> =>
   const paymentId = paymentIdOf(transaction.reference)
   const [known]: readonly Payment[] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
   const reconciled = await reconcileTransaction(deps, transaction, known, lookupsOf(run))
-  if (reconciled.kind === 'open') {
+  if (reconciled === 'open') {
     tally.unanswered++
     // The backoff doubles from two minutes to one hour.
     const backoffMs = Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(job.tries + 1, 10))
     await retryOpen(deps, job, addMs(deps.now(), backoffMs))
     return
   }
-  if (reconciled.kind === 'booked') {
+  if (typeof reconciled === 'object') {
     const hours: OpenHours = new Map()
-    addOpen(hours, transaction, deps.now(), reconciled.payment)
+    addOpen(hours, transaction, deps.now(), reconciled.booked)
     await registerOpen(deps, hours, run.scheduledHours)
   }
   await finishJob(deps, job)

@@ -93,8 +93,8 @@ export const reconcile =
   (row: ProviderTransaction, payment: Payment): Act =>
   async (deps) => {
     for (let look = 0; look < MAX_LOOKS; look++) {
-      const { kind } = await reconcileTransaction(deps, row, await paymentNow(deps, payment), ASK)
-      if (kind !== 'open') return
+      const reconciled = await reconcileTransaction(deps, row, await paymentNow(deps, payment), ASK)
+      if (reconciled !== 'open') return
       await deps.sleep(LOOK_AGAIN_MS)
     }
   }
