@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { lastUses, listApiKeys, toApiKeyDto } from '../../shared/client/api-key-store.ts'
+import { listApiKeys, shownKeys } from '../../shared/client/api-key-store.ts'
 import { requireClient } from '../../shared/client/client-store.ts'
 import { pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
@@ -10,7 +10,5 @@ const input = v.strictObject({ client_id: v.string(), ...pageFields })
 export const handler = adminHandler({ summary, input }, async ({ clientId, ...page }, deps) => {
   await requireClient(deps, clientId)
   const keys = await listApiKeys(deps, clientId, page)
-  const uses = await lastUses(deps, keys)
-  const data = keys.map((key, at) => ({ ...toApiKeyDto(key), last_used_on: uses[at] ?? null }))
-  return { data, pagination: pagination(page) }
+  return { data: await shownKeys(deps, keys), pagination: pagination(page) }
 })

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { lastUses, parseKeyId, revokeApiKey, toApiKeyDto } from '../../shared/client/api-key-store.ts'
+import { parseKeyId, revokeApiKey, shownKeys } from '../../shared/client/api-key-store.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary = 'Revokes a key permanently; every request with it is refused within 15 s. Safe to repeat.'
@@ -7,6 +7,6 @@ const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), key_id
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
   const key = await revokeApiKey(deps, { ...request, keyId: parseKeyId(request.keyId) })
-  const [lastUsedOn = null] = await lastUses(deps, [key])
-  return { ...toApiKeyDto(key), last_used_on: lastUsedOn }
+  const [shown] = await shownKeys(deps, [key])
+  return { ...shown }
 })

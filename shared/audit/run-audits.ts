@@ -7,14 +7,7 @@ import { runLimit } from '../settlement/sum-entries.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween } from '../time.ts'
 import { alertDifferences, type ClientVerdict, noteFound, readClientVerdict } from '../verdict/client-verdict-store.ts'
-import {
-  type Confirmed,
-  confirmedDifferences,
-  type Difference,
-  isExactly,
-  isSame,
-  MAX_DIFFERENCES,
-} from '../verdict/difference.ts'
+import { type Confirmed, confirmedDifferences, isExactly, isSame, MAX_DIFFERENCES } from '../verdict/difference.ts'
 import {
   moveAudit,
   noteAudited,
@@ -204,16 +197,11 @@ export const startAudits = async (deps: Pick<Deps, 'table' | 'queues' | 'log'>) 
   return { clients }
 }
 
-export type AuditResult = { readonly balanced: boolean | 'inconclusive'; readonly differences: readonly Difference[] }
-
 /**
  * Audits a whole client now, and lists and reports every difference. Inconclusive: its books moved during the read, or
  * are more than one run can read. Changes no money. Throws 404 for an unknown client.
  */
-export const auditLedger = async (
-  deps: AuditDeps & Pick<Deps, 'alerts' | 'log'>,
-  clientId: ClientId,
-): Promise<AuditResult> => {
+export const auditLedger = async (deps: AuditDeps & Pick<Deps, 'alerts' | 'log'>, clientId: ClientId) => {
   const client = await requireClient(deps, clientId)
   const parts = await partsOf(deps, client, ALL_SLICES)
   const { found, byOwnVerdict, stoppedAt, unclear } = await judgeParts(deps, parts, { runMs: WHOLE_RUN_MS })

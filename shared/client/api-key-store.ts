@@ -160,11 +160,8 @@ export const noteKeyUse = (
 
 const KeyUse = v.optional(v.object({ lastUsedOn: v.string() }))
 
-/** When each key was last used, to the day; null when it was not used or the note was lost. */
-export const lastUses = async (
-  deps: TableDeps,
-  keys: readonly Pick<ApiKey, 'clientId' | 'keyId'>[],
-): Promise<readonly (string | null)[]> => {
-  const rows = await deps.table.getMany(keys.map(({ clientId, keyId }) => keyUseKey(clientId, keyId)))
-  return rows.map((row) => v.parse(KeyUse, row)?.lastUsedOn ?? null)
+/** Keys as operators see them, with the day of the last use; null when there was none or its note was lost. */
+export const shownKeys = async (deps: TableDeps, keys: readonly ApiKey[]) => {
+  const uses = await deps.table.getMany(keys.map(({ clientId, keyId }) => keyUseKey(clientId, keyId)))
+  return keys.map((key, at) => ({ ...toApiKeyDto(key), last_used_on: v.parse(KeyUse, uses[at])?.lastUsedOn ?? null }))
 }
