@@ -1,4 +1,4 @@
-/** Fails when the lock file names a package that would be fetched without a checksum to hold it to. */
+/** Fails if the lock file names a package without a checksum. */
 import { readFileSync } from 'node:fs'
 
 const { packages } = JSON.parse(readFileSync(process.argv[2] ?? 'package-lock.json', 'utf8'))

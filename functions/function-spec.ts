@@ -31,7 +31,7 @@ export type Trigger =
 
 /** Operators' duties. Each duty is one IAM policy. An operator may have several; an action belongs to one. */
 export const DUTIES = {
-  look: 'looks at everything and changes nothing',
+  look: 'reads everything and changes nothing',
   support: 'asks the provider again, sends webhooks again',
   finance: 'money out, suspense, adjustments, audit',
   admin: 'changes merchants, their API keys and their endpoints',

@@ -80,7 +80,7 @@ export const resolveSuspense = async (
 const changedMeanwhile = async (deps: TableDeps, { suspenseId }: Suspense): Promise<GatewayError> =>
   (await findSuspense(deps, suspenseId))?.status === 'resolved'
     ? resolvedAlready()
-    : new GatewayError('conflict', 'the provider refunded a part of it meanwhile; try again')
+    : new GatewayError('conflict', 'the provider refunded a part of it at the same time; try again')
 
 const resolvedAlready = () =>
   invalid('this item is already resolved', undefined, 'list-suspense shows how it was resolved.')
