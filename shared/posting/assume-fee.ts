@@ -19,9 +19,8 @@ export const FEE_WAIT_MS = 7 * DAY_MS
 /** The most payments of one part that one run asks about, and its time for them; the queue has the rest. */
 const MAX_AT_ONCE = 50
 const RUN_MS = MINUTE_MS
-/** After so many calls without an answer the other payments wait as long as the queue can delay a message. */
+/** After so many calls without an answer the other payments wait for the next day. */
 const MAX_UNANSWERED = 5
-const PAUSE_SECONDS = 900
 
 /** A row of a client's list of open payments, by which the list continues. */
 export const OpenRowSchema = v.pipe(FromItem, v.object({ openAt: TimestampSchema, id: PaymentIdSchema }))
@@ -30,13 +29,13 @@ export type OpenRow = v.InferOutput<typeof OpenRowSchema>
 type OpenRange = { readonly clientId: ClientId; readonly parts: number; readonly after: OpenRow | undefined }
 
 /**
- * Posts some of a client's payments that have waited long enough, oldest first. If more may be left, answers the last one
- * that it asked about. The next run begins after it, so that payments that cannot be posted hold up no younger one.
+ * Posts some of a client's payments that have waited long enough, oldest first. Answers the last one that it asked about
+ * if more may be left. The next run begins after it, so that payments that cannot be posted hold up no younger one.
  */
 export const postOverdue = async (
   deps: AssumeDeps,
   { clientId, parts, after }: OpenRange,
-): Promise<{ readonly row: OpenRow; readonly delaySeconds: number } | undefined> => {
+): Promise<OpenRow | undefined> => {
   const endsAtMs = deps.monotonicMs() + RUN_MS
   const partitions = ownersOf(clientId, parts).map((owner) => [owner])
   const range = { atMost: addMs(deps.now(), -FEE_WAIT_MS) }
@@ -52,8 +51,8 @@ export const postOverdue = async (
         return true
       })
       // The provider does not answer now: they stay open, and the settlement continues without them.
-      if (!isAnswered && ++unanswered === MAX_UNANSWERED) return { row, delaySeconds: PAUSE_SECONDS }
-      if (++asked === MAX_AT_ONCE * parts || deps.monotonicMs() >= endsAtMs) return { row, delaySeconds: 0 }
+      if (!isAnswered && ++unanswered === MAX_UNANSWERED) return undefined
+      if (++asked === MAX_AT_ONCE * parts || deps.monotonicMs() >= endsAtMs) return row
     }
   }
   return undefined

@@ -91,9 +91,8 @@ export const settleClient = async (
     // One message for both reasons: with two, each run would double the number of messages.
     if (overdue || result.isContinuing) {
       const { operator, requestId: request_id } = trigger
-      const body = { client_id: clientId, operator, request_id, overdue_after: overdue && toItem(overdue.row) }
-      const delaySeconds = result.isContinuing ? 0 : (overdue?.delaySeconds ?? 0)
-      await deps.queues.send('settlements', { body, delaySeconds, group: clientId })
+      const body = { client_id: clientId, operator, request_id, overdue_after: overdue && toItem(overdue) }
+      await deps.queues.send('settlements', { body, delaySeconds: 0, group: clientId })
     }
     return result
   }
