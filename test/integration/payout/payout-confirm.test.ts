@@ -1,5 +1,5 @@
 /** Goal: no settlement is paid out that is not what its entries say, or that was not looked at where a look is needed. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import { minor } from '../../../shared/money.ts'
@@ -26,11 +26,10 @@ import {
 import { paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
-import { anAssumedPayment, anAudited, quiet } from './recorded-settlement.ts'
+import { anAssumedPayment, anAudited, auditedTest as it, quiet } from './recorded-settlement.ts'
 
 describe('a bank reference', () => {
-  it('pays out one settlement: a second use is a conflict', async () => {
-    const { deps, client, settlement, pay } = await anAudited()
+  it('pays out one settlement: a second use is a conflict', async ({ deps, client, settlement, pay }) => {
     await pay()
     const second = await settled(deps, client, 100_000)
     await auditedNow(deps, second)
@@ -49,9 +48,7 @@ describe('a bank reference', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('of two concurrent calls is refused because the settlement is paid, not because the reference is used', async () => {
-    const { deps, pay } = await anAudited()
-
+  it('of two concurrent calls is refused as paid, not for its reference', async ({ deps, pay }) => {
     const racing = beforeFirst(deps, 'transact', () => pay())
     const refused = await pay({}, racing)
 
@@ -59,10 +56,9 @@ describe('a bank reference', () => {
     expect(refused).toMatchObject({ status: 422, body: { message } })
   })
 
-  it.each([undefined, '', ' ', 'x'.repeat(101), 'line\nbreak'])('must be readable: %j', async (bank_reference) => {
-    const { pay, status } = await anAudited()
-
-    expect(await pay({ bank_reference })).toMatchObject({ status: 422, body: { field_errors: expect.any(Object) } })
+  it.for([undefined, '', ' ', 'x'.repeat(101), 'a\nb'])('must be readable: %j', async (text, { pay, status }) => {
+    const refused = { status: 422, body: { field_errors: expect.any(Object) } }
+    expect(await pay({ bank_reference: text })).toMatchObject(refused)
     expect(await status()).toBe('recorded')
   })
 })
@@ -104,8 +100,7 @@ describe('an operator must confirm', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('the debt of the client, and open findings about its payments', async () => {
-    const { deps, client, payment, pay } = await anAudited()
+  it('the debt of the client, and open findings about its payments', async ({ deps, client, payment, pay }) => {
     await movePayment(deps, payment, aChargeback(deps, 100_000))
     for (const cause of ['amount_differs', 'fee_assumed'] as const) {
       const about = { subject: payment.paymentId, payment: await paymentOf(deps, { payment }), now: deps.now() }
@@ -138,9 +133,7 @@ describe('an operator must confirm', () => {
     }
   })
 
-  it('no figure that the 422 does not show', async () => {
-    const { pay, status } = await anAudited()
-
+  it('no figure that the 422 does not show', async ({ pay, status }) => {
     const half = await pay({ confirm: { owed: 0.5 } })
     const refused = await pay({ confirm: { owed: 1 } })
 
@@ -152,8 +145,7 @@ describe('an operator must confirm', () => {
   })
 })
 
-it('a difference of the settlement that finance has accepted does not stop the payout', async () => {
-  const { deps, client, settlement, pay } = await anAudited()
+it('an accepted difference of the settlement stops no payout', async ({ deps, client, settlement, pay }) => {
   await putRaw(deps, { ...(await rawItem(deps, settlementKey(settlement.settlementId))), gross_minor: 100_001 })
   const refused = await pay()
   const { differences } = await auditLedger(quiet(deps), client.clientId)

@@ -1,5 +1,5 @@
 /** Goal: no settlement is paid out that is not what its entries say, or that was not looked at where a look is needed. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditClient, auditLedger, auditRecorded } from '../../../shared/audit/run-audits.ts'
@@ -16,7 +16,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, failingOn, memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
-import { anAudited, aRecorded, quiet } from './recorded-settlement.ts'
+import { aRecorded, auditedTest as it, quiet } from './recorded-settlement.ts'
 
 /** A window with another sum than its entries, and an audit of it. */
 const writtenOff = async (deps: TestDeps, { clientId }: Client, written_off_minor: number, audit = looked) => {
@@ -96,8 +96,7 @@ describe('the payout gate (design section 11)', () => {
     expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject(parts.map((part) => ({ part })))
   })
 
-  it('refuses while the audit is inconclusive, and shows when it runs again', async () => {
-    const { deps, settlement, pay } = await anAudited()
+  it('refuses while the audit is inconclusive, and shows when it runs again', async ({ deps, settlement, pay }) => {
     const row = await rawItem(deps, verdictKey(settlement.settlementId))
     const dueAt = addMs(deps.now(), MINUTE_MS)
     await putRaw(deps, { ...row, state: 'inconclusive', due_at: dueAt })
@@ -109,8 +108,8 @@ describe('the payout gate (design section 11)', () => {
   it.for([
     ['is inconclusive', { state: 'inconclusive' }, 422, 1],
     ['is newer', { audited_at: '2031-01-01T00:00:00.000Z' }, 200, 2],
-  ] as const)('is checked again when the audit %s at the write', async ([, change, status, transactions]) => {
-    const { deps, settlement, pay } = await anAudited()
+  ] as const)('is checked again when the audit %s at the write', async ([, change, status, writes], { world }) => {
+    const { deps, settlement, pay } = world
     const row = await rawItem(deps, verdictKey(settlement.settlementId))
     const overtaken = beforeFirst(deps, 'transact', () => putRaw(deps, { ...row, ...change }))
     const { deps: watched, calls } = recordTable(overtaken)
@@ -118,11 +117,10 @@ describe('the payout gate (design section 11)', () => {
     const answer = await pay({}, watched)
 
     expect(answer.status).toBe(status)
-    expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(transactions)
+    expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(writes)
   })
 
-  it('refuses while the client has a difference, names it, and allows the payout when finance accepts it', async () => {
-    const { deps, client, pay, status } = await anAudited()
+  it('refuses while the client has a difference, unless finance accepted it', async ({ deps, client, pay, status }) => {
     const { clientId } = client
     await writtenOff(deps, client, 5, auditClient)
     const difference = differenceOf(client)
@@ -150,8 +148,7 @@ describe('the payout gate (design section 11)', () => {
     expect(await pay()).toMatchObject({ status: 200 })
   })
 
-  it('an acceptance ends when the figures change, and a repaired difference is removed', async () => {
-    const { deps, client, pay } = await anAudited()
+  it('an acceptance ends when figures change; a repaired difference is removed', async ({ deps, client, pay }) => {
     await writtenOff(deps, client, 5)
     const asked = { operator: OPERATOR, client_id: client.clientId, notes: 'x', ...differenceOf(client) }
     await invokeAdmin(acceptDifference, deps, asked)
@@ -166,11 +163,11 @@ describe('the payout gate (design section 11)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it.each([
+  it.for([
     ['the settlement', { net_minor: 95_901, gross_minor: 100_001 }],
     ['the window', { settled_until: '2026-11-22T00:00:00.000Z' }],
-  ])('audits the settlement once more, and refuses when %s was altered meanwhile', async (item, altered) => {
-    const { deps, client, settlement, pay, status } = await anAudited()
+  ] as const)('audits once more, and refuses if %s was altered', async ([item, altered], { world }) => {
+    const { deps, client, settlement, pay, status } = world
     const key = item === 'the window' ? windowKey(client.clientId) : settlementKey(settlement.settlementId)
     const row = await rawItem(deps, key)
     await putRaw(deps, { ...row, ...altered })
@@ -182,8 +179,7 @@ describe('the payout gate (design section 11)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('refuses while payouts are on hold, even if the hold is set just before the write', async () => {
-    const { deps, client, pay, status } = await anAudited()
+  it('refuses while payouts are on hold, also from just before the write', async ({ deps, client, pay, status }) => {
     const hold = (payout_hold: string | null) =>
       invokeAdmin(updateClient, deps, { operator: OPERATOR, client_id: client.clientId, payout_hold })
 
@@ -201,8 +197,7 @@ describe('the payout gate (design section 11)', () => {
     expect(await pay()).toMatchObject({ status: 200 })
   })
 
-  it('refuses because of a difference that follows a hundred others, accepted or not', async () => {
-    const { deps, client, pay } = await anAudited()
+  it('refuses because of a difference that follows a hundred others', async ({ deps, client, pay }) => {
     const all = Array.from({ length: 101 }, (_, at) => ({ ...differenceOf(client), id: `${at}` }))
     const [one, others] = [all.slice(0, 1), all.slice(1)]
     await note(deps, client, 'payments 1', others)
@@ -221,8 +216,7 @@ describe('the payout gate (design section 11)', () => {
     expect(await pay()).toMatchObject({ status: 422 })
   })
 
-  it('refuses while every audit finds another difference', async () => {
-    const { deps, settlement, pay, status } = await anAudited()
+  it('refuses while every audit finds another difference', async ({ deps, settlement, pay, status }) => {
     const key = settlementKey(settlement.settlementId)
     const row = await rawItem(deps, key)
     let looks = 0
@@ -237,8 +231,7 @@ describe('the payout gate (design section 11)', () => {
     expect(await pay()).toMatchObject({ status: 200 })
   })
 
-  it('refuses when an audit finds a difference just before the write', async () => {
-    const { deps, client, pay, status } = await anAudited()
+  it('refuses when an audit finds a difference just before the write', async ({ deps, client, pay, status }) => {
     const late = beforeFirst(deps, 'transact', () => writtenOff(deps, client, 5))
 
     expect(await pay({}, late)).toMatchObject({ status: 422, body: { field_errors: expect.any(Object) } })

@@ -5,6 +5,7 @@ import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
 import { auditedNow, BANK, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 
 export const anAssumedPayment = async (deps: TestDeps, client: Client) =>
   postAssumed(deps, await anOpenPayment(deps, client))
@@ -30,5 +31,8 @@ export const anAudited = async (...settled: Parameters<typeof aRecorded>) => {
   await auditedNow(world.deps, world.settlement)
   return world
 }
+
+/** The `it` for tests of such a settlement. */
+export const auditedTest = testWith(() => anAudited(), 'deps', 'client', 'payment', 'settlement', 'pay', 'status')
 
 export const quiet = (deps: TestDeps): TestDeps => ({ ...deps, sleep: async () => {} })
