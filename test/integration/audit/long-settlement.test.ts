@@ -1,10 +1,10 @@
 /** Goal: a settlement of any size is audited in runs of bounded time, and no difference of it lets a payout pass. */
 import * as v from 'valibot'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { auditClient, auditLedger, auditRecorded } from '../../../shared/audit/run-audits.ts'
 import { SettlementIdSchema } from '../../../shared/ids.ts'
 import { entryPages } from '../../../shared/journal/read-entries.ts'
-import { entryKey, verdictKey } from '../../../shared/table/keys.ts'
+import { entryKey, type Key, verdictKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { noteFound, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import {
@@ -28,101 +28,90 @@ const aLong = async (block = 3, pages = 1) => {
   const read = await Array.fromAsync(entryPages(deps, { clientId, parts: 1, span: { start, end }, limit: 7 }))
   const [firstKey, , , fourthKey] = read.flatMap(({ entries }) => entries).map((entry) => entryKey(client, entry))
   if (!firstKey || !fourthKey) throw new Error('a settlement has its entries')
-  return { deps, client, settlement, settlementId, firstKey, fourthKey }
+  const verdict = () => readSettlementVerdict(deps, settlementId)
+  const standing = async () => (await readClientVerdict(deps, clientId)).standing.map(({ what }) => what)
+  /** Runs one pass from its due time on. Answers how many runs it took. */
+  const pass = async (on: TestDeps = deps): Promise<number> => {
+    const before = deps.sent.length
+    await auditedNow(on, { settlementId })
+    for (let sent = before; deps.sent.length > sent; sent++) await auditRecorded(on, settlementId)
+    return deps.sent.length - before + 1
+  }
+  const tamper = async (key: Key, fields: object) => putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
+  return { deps, client, settlement, settlementId, firstKey, fourthKey, verdict, standing, pass, tamper }
 }
-type Long = Awaited<ReturnType<typeof aLong>>
 
-/** The runs of one pass, from the due time on: how many there were. */
-const pass = async ({ deps, settlementId }: Pick<Long, 'deps' | 'settlementId'>): Promise<number> => {
-  const before = deps.sent.length
-  await auditedNow(deps, { settlementId })
-  for (let sent = before; deps.sent.length > sent; sent++) await auditRecorded(deps, settlementId)
-  return deps.sent.length - before + 1
-}
-
-const stateOf = async ({ deps, settlementId }: Long) => (await readSettlementVerdict(deps, settlementId))?.state
-
-const standingOf = async ({ deps, client }: Long) =>
-  (await readClientVerdict(deps, client.clientId)).standing.map(({ what }) => what)
-
-const tamper = async (deps: TestDeps, key: Long['firstKey'], fields: object) =>
-  putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
+const it = test.extend('long', () => aLong())
 
 describe('the audit of a long settlement', () => {
-  it('takes several runs that each send the next message, continues after a lost message, and then allows the payout', async () => {
-    const long = await aLong()
-    const { deps, settlement, settlementId, client } = long
+  it('takes several runs, each of which sends the next message; then the payout is allowed', async ({ long }) => {
+    const { deps, settlement, settlementId, client, verdict, standing, pass } = long
 
     await auditedNow(deps, { settlementId })
 
     const next = { queue: 'audits', message: { body: { settlement_id: settlementId }, group: client.clientId } }
     expect(deps.sent.at(-1)).toMatchObject(next)
-    expect(await stateOf(long)).toBe('waiting')
-    expect(await pass(long)).toBe(2)
+    expect(await verdict()).toMatchObject({ state: 'waiting' })
+    // A message was lost: the next one continues.
+    expect(await pass()).toBe(2)
     const audited = { clientId: client.clientId, settlementId, state: 'audited', auditedAt: deps.now(), seen: [] }
     expect(await deps.table.get(verdictKey(settlementId))).toStrictEqual({
       ...verdictKey(settlementId),
       ...audited,
       id: settlementId,
     })
-    expect(await standingOf(long)).toStrictEqual([])
+    expect(await standing()).toStrictEqual([])
     expect(await payOut(deps, settlement)).toMatchObject({ status: 'manual_paid' })
   })
 
-  it('begins again when its progress cannot be read', async () => {
-    const long = await aLong()
-    const { deps, settlementId } = long
+  it('begins again if its progress is unreadable', async ({ long: { deps, settlementId, verdict, pass, tamper } }) => {
     await auditedNow(deps, { settlementId })
-    await tamper(deps, verdictKey(settlementId), { progress: { sums: 'altered' } })
+    await tamper(verdictKey(settlementId), { progress: { sums: 'altered' } })
 
-    expect(await pass(long)).toBe(3)
-    expect(await stateOf(long)).toBe('audited')
+    expect(await pass()).toBe(3)
+    expect(await verdict()).toMatchObject({ state: 'audited' })
   })
 
-  it('confirms a difference of an earlier run only if the next pass finds it again', async () => {
-    const long = await aLong()
-    const { deps, firstKey, client } = long
-    await tamper(deps, firstKey, { markup_minor: 101 })
+  it('confirms a difference of an earlier run only if the next pass finds it again', async ({ long }) => {
+    const { deps, firstKey, client, verdict, standing, pass, tamper } = long
+    await tamper(firstKey, { markup_minor: 101 })
 
-    await pass(long)
-    const { state, dueAt, progress } = (await readSettlementVerdict(deps, long.settlementId)) ?? {}
+    await pass()
+    const { state, dueAt, progress } = (await verdict()) ?? {}
     expect([state, dueAt, progress]).toStrictEqual(['inconclusive', addMs(deps.now(), MINUTE_MS), undefined])
-    expect(await standingOf(long)).toStrictEqual([])
-    await pass(long)
+    expect(await standing()).toStrictEqual([])
+    await pass()
 
-    expect(await stateOf(long)).toBe('audited')
-    expect(await standingOf(long)).toContain('entry.markup_minor')
+    expect(await verdict()).toMatchObject({ state: 'audited' })
+    expect(await standing()).toContain('entry.markup_minor')
     expect(deps.published).toMatchObject([{ kind: 'audit.imbalance', subject: client.clientId }])
   })
 
-  it('drops a difference that the next pass does not find', async () => {
-    const long = await aLong()
-    const { deps, firstKey } = long
-    await tamper(deps, firstKey, { markup_minor: 101 })
-    await pass(long)
-    await tamper(deps, firstKey, { markup_minor: 100 })
+  it('drops a difference that is not found again', async ({ long: { firstKey, verdict, standing, pass, tamper } }) => {
+    await tamper(firstKey, { markup_minor: 101 })
+    await pass()
+    await tamper(firstKey, { markup_minor: 100 })
 
-    await pass(long)
+    await pass()
 
-    expect(await stateOf(long)).toBe('audited')
-    expect(await standingOf(long)).toStrictEqual([])
+    expect(await verdict()).toMatchObject({ state: 'audited' })
+    expect(await standing()).toStrictEqual([])
   })
 
-  it('finds a difference once, although two runs read its entry', async () => {
-    const long = await aLong()
-    await tamper(long.deps, long.fourthKey, { external_reference: 'tampered' })
+  it('finds an entry’s difference once in two runs', async ({ long: { fourthKey, standing, pass, tamper } }) => {
+    await tamper(fourthKey, { external_reference: 'tampered' })
 
-    await pass(long)
-    await pass(long)
+    await pass()
+    await pass()
 
-    expect((await standingOf(long)).filter((what) => what === 'entry')).toHaveLength(1)
+    expect((await standing()).filter((what) => what === 'entry')).toHaveLength(1)
   })
 
   it.for([
     ['one page, where that is its limit', 1, 2, 4],
     ['two minutes of pages', 100, 4, 2],
   ] as const)('reads %s in a run, and each page once', async ([, pages, entryCount, runs]) => {
-    const { deps, settlementId } = await aLong(1, pages)
+    const { deps, settlementId, verdict, pass } = await aLong(1, pages)
     let queries = 0
     const slow = interceptTable(deps, {
       before: (call) => {
@@ -134,51 +123,46 @@ describe('the audit of a long settlement', () => {
 
     await auditedNow(slow, { settlementId })
 
-    expect(await readSettlementVerdict(deps, settlementId)).toMatchObject({ progress: { sums: { entryCount } } })
-    expect(await pass({ deps: slow, settlementId })).toBe(runs - 1)
+    expect(await verdict()).toMatchObject({ progress: { sums: { entryCount } } })
+    expect(await pass(slow)).toBe(runs - 1)
     expect(queries).toBe(4)
   })
 
-  it('is started again by its client’s audit, which keeps the last differences', async () => {
-    const long = await aLong()
-    const { deps, firstKey, client, settlementId } = long
+  it('is started again by its client’s audit, which keeps the last differences', async ({ long }) => {
+    const { deps, firstKey, client, verdict, standing, pass, tamper } = long
     expect(await auditLedger(deps, client.clientId)).toStrictEqual({ balanced: 'inconclusive', differences: [] })
-    await pass(long)
-    await tamper(deps, firstKey, { markup_minor: 101 })
+    await pass()
+    await tamper(firstKey, { markup_minor: 101 })
     aDayLater(deps)
 
     await auditLedger(deps, client.clientId)
-    await pass(long)
-    await pass(long)
+    await pass()
+    await pass()
     aDayLater(deps)
     const { balanced, differences } = await auditLedger(deps, client.clientId)
 
     expect(balanced).toBe(false)
     expect(differences.map(({ what }) => what)).toContain('entry.markup_minor')
-    expect(await readSettlementVerdict(deps, settlementId)).toMatchObject({
-      state: 'audited',
-      dueAt: expect.any(String),
-    })
+    expect(await verdict()).toMatchObject({ state: 'audited', dueAt: expect.any(String) })
     await auditClient(deps, client.clientId)
-    expect(await standingOf(long)).toContain('entry.markup_minor')
+    expect(await standing()).toContain('entry.markup_minor')
   })
 
   it('keeps what it finds while the audit of its client runs', async () => {
-    const long = await aLong(3, 100)
-    const { deps, client, settlementId } = long
-    await pass(long)
+    const { deps, client, settlementId, standing, pass } = await aLong(3, 100)
+    await pass()
     const difference = { what: 'entry', id: settlementId, expected: 1, found: 2 }
     const found = new Map([[`settlement ${settlementId}`, [difference]]])
     const overtaken = beforeFirst(deps, 'put', () => noteFound(deps, client.clientId, found, undefined))
 
     await auditClient(overtaken, client.clientId)
 
-    expect(await standingOf(long)).toStrictEqual(['entry'])
+    expect(await standing()).toStrictEqual(['entry'])
   })
 
-  it('stores progress only with its own claim, and starts again only when no audit is due', async () => {
-    const { deps, settlementId } = await aLong()
-    const { dueAt } = (await readSettlementVerdict(deps, settlementId)) ?? {}
+  it('stores progress only with its own claim; no audit starts again while one is due', async ({ long }) => {
+    const { deps, settlementId, verdict } = long
+    const { dueAt } = (await verdict()) ?? {}
     const claimed = { settlementId, dueAt: addMs(deps.now(), 10 * MINUTE_MS) }
 
     const kept = await moveAudit(deps, claimed, { dueAt: deps.now(), progress: {} })
@@ -186,18 +170,16 @@ describe('the audit of a long settlement', () => {
     const unknown = await deps.table.write(auditAgain(v.parse(SettlementIdSchema, deps.newId()), deps.now()))
 
     expect([kept, again.applied, unknown.applied]).toStrictEqual([false, false, false])
-    expect(await deps.table.get(verdictKey(settlementId))).toMatchObject({ dueAt })
+    expect(await verdict()).toMatchObject({ dueAt })
   })
 
-  it('stores its result once', async () => {
-    const long = await aLong()
-    const { deps, settlementId } = long
-    await pass(long)
+  it('stores its result once', async ({ long: { deps, settlementId, verdict, pass } }) => {
+    await pass()
     const result = { state: 'inconclusive' as const, auditedAt: deps.now(), dueAt: deps.now(), seen: [] }
 
     const again = await deps.table.write(noteAudited(settlementId, result))
 
     expect(again.applied).toBe(false)
-    expect(await stateOf(long)).toBe('audited')
+    expect(await verdict()).toMatchObject({ state: 'audited' })
   })
 })
