@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { handler } from '../../../functions/admin/redeliver.ts'
 import { RETENTION } from '../../../shared/event/event.ts'
 import type { ClientId } from '../../../shared/ids.ts'
@@ -10,6 +10,7 @@ import { changeEndpoint, markDeleted } from '../../../shared/webhook/endpoint/en
 import { API, anApi, call } from '../../support/api-event.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 import {
   ABANDONED,
   attemptRows,
@@ -65,6 +66,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
     const finished = await aFinishedDelivery(overrides)
     return { ...finished, again: finished[by] }
   }
+  const it = testWith(() => arrange(), 'deps', 'endpoint', 'event', 'delivery', 'again', 'row', 'ttlOfEvent')
   const inProgress = refusedWith('the delivery is in progress', { action_hint: 'Wait for its remaining attempts.' })
 
   it.each([
@@ -93,8 +95,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
     expect(numbers).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
 
-  it('extends the event’s retention at most once in 20 days', async () => {
-    const { deps, event, again, ttlOfEvent } = await arrange()
+  it('extends the event’s retention at most once in 20 days', async ({ deps, event, again, ttlOfEvent }) => {
     const ttls: unknown[] = []
     for (const days of [19, 1, 19, 2]) {
       deps.clock.advance(days * DAY_SECONDS)
@@ -107,8 +108,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
     expect(ttls).toStrictEqual([0, 20, 20, 41].map(keptFrom))
   })
 
-  it('first publishes an alert that is still due', async () => {
-    const { deps, delivery, again } = await arrange()
+  it('first publishes an alert that is still due', async ({ deps, delivery, again }) => {
     await makeAlertDue(deps, delivery)
 
     expect(await again()).toMatchObject({ status: 200 })
@@ -118,8 +118,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
   })
 
-  it('begins no round when the due alert cannot be published', async () => {
-    const { deps, delivery, again, row } = await arrange()
+  it('begins no round if the due alert fails', async ({ deps, delivery, again, row }) => {
     await makeAlertDue(deps, delivery)
 
     expect(await again(withoutTopic(deps))).toMatchObject({ status: 500 })
@@ -128,9 +127,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
     expect(await row()).toMatchObject({ status: 'abandoned' })
   })
 
-  it('becomes due work when the queue refuses its message, and a second request is refused', async () => {
-    const { deps, delivery, again } = await arrange()
-
+  it('is due work if the queue refuses its message; a second one is refused', async ({ deps, delivery, again }) => {
     expect(await again(withoutQueue(deps))).toMatchObject({ status: 500 })
     expect(await again()).toStrictEqual(inProgress)
 
@@ -142,12 +139,11 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
   const disable = ({ table }: TestDeps, endpoint: Endpoint) =>
     table.transact({ endpoint: changeEndpoint(endpoint, { enabled: false }) })
   const remove = ({ table }: TestDeps, endpoint: Endpoint) => table.transact(markDeleted(endpoint, endpoint.createdAt))
-  it.each([
+  it.for([
     ['event has expired, even before the table deletes it', expire, 'the event is no longer kept', {}],
     ['endpoint is disabled', disable, 'the endpoint is disabled', HINT],
     ['endpoint is deleted', remove, deleted, HINT],
-  ])('is refused when its %s', async (_, change, message, said) => {
-    const { deps, endpoint, again, row } = await arrange()
+  ] as const)('is refused when its %s', async ([, change, message, said], { deps, endpoint, again, row }) => {
     await change(deps, endpoint)
 
     expect(await again()).toStrictEqual(refusedWith(message, said))
@@ -155,8 +151,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
     expect(deps.sent).toStrictEqual([])
   })
 
-  it('is possible ten times on one UTC day by the fastest clock, and again on the next day', async () => {
-    const { deps, again, row } = await arrange()
+  it('is possible ten times on a UTC day of the fastest clock, and the next day', async ({ deps, again, row }) => {
     const [before, after] = [-1, 1].map((ms) => timestampOf(Date.UTC(2026, 10, 23) + ms))
     const answers: Awaited<ReturnType<typeof again>>[] = []
     for (const clock of [...Array(5).fill(after), before, ...Array(4).fill(after), before]) {
@@ -176,7 +171,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
   })
 })
 
-it('a merchant’s redelivery replies like get-webhook-delivery, and writes a log line', async () => {
+test('a merchant’s redelivery replies like get-webhook-delivery, and writes a log line', async () => {
   const { deps, caller, delivery, byMerchant } = await aFinishedDelivery()
   const { deliveryId: id } = delivery
 
