@@ -2,9 +2,10 @@ import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
+import { bookOfLines } from '../../../shared/books/book.ts'
 import { walkClients } from '../../../shared/books/walk-clients.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
-import { minor } from '../../../shared/money.ts'
+import { minor, ZERO } from '../../../shared/money.ts'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
@@ -107,6 +108,12 @@ describe('get-books (design section 12)', () => {
     const books = await booksOf(deps, { ...days, ...(ofA && { client_id: a.clientId }) })
 
     expect(books).toStrictEqual({ from: '2026-11-01', to: '2026-11-22', ...days, figures, balanced: true })
+  })
+
+  it('takes back what was reversed', () => {
+    const sides = { providerMinor: ZERO, bankMinor: ZERO, suspenseMinor: ZERO, houseMinor: ZERO }
+    const line = { type: 'reversal', day: '2026-11-21', grossMinor: minor(-100_000), ...sides } as const
+    expect(bookOfLines([line], { from: line.day, to: line.day })).toMatchObject({ taken_back: 100_000 })
   })
 
   it('leaves re-credits out, so no figure counts money twice', async ({ deps, b, ofB }) => {
