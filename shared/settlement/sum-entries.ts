@@ -24,20 +24,13 @@ const MAX_LOOKS = 6
 /** The progress of a window's sum: whole blocks of entries. `position`: the last entry in the sums. */
 type SumProgress = { readonly sums: EntrySums; readonly position?: EntryPosition | undefined }
 
-export type Summed = SumProgress & {
-  /** False when the run's time was over: the next run continues at the position. */
-  readonly isWhole: boolean
-}
-
 type SummedWindow = { readonly clientId: ClientId; readonly parts: number; readonly span: Span }
 
 /** The end of the span that is summed block by block; the rest is the tail. */
 const bodyEnd = ({ start, end }: Span): Timestamp => later(start, addMs(end, -TAIL_MS))
 
-type Sum = SumProgress & {
-  /** Entries after the last whole block. */
-  readonly carried: readonly Entry[]
-}
+/** `carried`: the entries after the last whole block. */
+type Sum = SumProgress & { readonly carried: readonly Entry[] }
 
 /** Tells after each page whether a run over a client's history must end, by its pages or its time. */
 export const runLimit = (deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: number): (() => boolean) => {
@@ -57,7 +50,7 @@ export const sumPages = async (
   from: Sum,
   isOver = () => false,
   counted = async (entries: readonly Entry[]) => entries,
-): Promise<Sum & Pick<Summed, 'isWhole'>> => {
+): Promise<Sum & { readonly isWhole: boolean }> => {
   const size = (deps.stage.historySteps ?? HISTORY_STEPS).block
   let { sums, position, carried } = from
   for await (const { entries, more } of entryPages(deps, { ...journal, span, after: from.position })) {
@@ -80,10 +73,11 @@ const sumTail = async (deps: SumDeps, window: SummedWindow, body: Sum): Promise<
 
 /**
  * Sums the entries of a closed window in one pass of consistent queries (design section 4, "Sweep and settle"). A run
- * that cannot sum the whole window stops at the end of a block. A transaction becomes visible item by item, so the
- * window's last minutes are summed until two reads have the same digest. Throws when they keep changing.
+ * that cannot sum the whole window stops at the end of a block, and the next run continues at its position. A
+ * transaction becomes visible item by item, so the window's last minutes are summed until two reads have the same
+ * digest. Throws when they keep changing.
  */
-export const sumEntries = async (deps: SumDeps, window: SummedWindow, from: SumProgress): Promise<Summed> => {
+export const sumEntries = async (deps: SumDeps, window: SummedWindow, from: SumProgress) => {
   const { span } = window
   const whole = { ...window, span: { ...span, end: bodyEnd(span) } }
   const isOver = runLimit(deps, RUN_MS)

@@ -66,11 +66,8 @@ export const registerOpen = async (
 }
 
 /** The latest expected settlement among a page's open transactions and `before`. */
-export const latestOf = (hours: OpenHours, before: Timestamp | undefined): Timestamp | undefined => {
-  let latest = before
-  for (const { settlesBy: by } of hours.values()) latest = later(latest ?? by, by)
-  return latest
-}
+export const latestOf = (hours: OpenHours, before: Timestamp | undefined): Timestamp | undefined =>
+  hours.values().reduce((latest, { settlesBy: by }) => later(latest ?? by, by), before)
 
 /** Ends a complete reading: schedules another while a transaction is open and readings are left, else finishes. */
 export const endReading = async (deps: StoreDeps, slice: Slice): Promise<void> => {
