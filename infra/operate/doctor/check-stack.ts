@@ -1,4 +1,5 @@
 import * as aws from '@aws-sdk/client-cloudformation'
+import { stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
 import { describedStack, wasCreated } from '../check/aws-clients.ts'
@@ -26,9 +27,12 @@ const MAY_NOT_READ = 'use credentials that may read every resource of the stack'
 
 /** Whether a stack exists and has not drifted. Answers the stack only if it was ever created. */
 export const checkStack = async (
-  client: aws.CloudFormationClient,
-  { what, StackName, ...waiting }: Waiting & { readonly what: string; readonly StackName: string },
+  { stage, aws: clients, ...waiting }: Examination,
+  what: string,
+  part?: string,
 ): Promise<{ readonly stack: aws.Stack | undefined; readonly findings: readonly Finding[] }> => {
+  const client = part === 'front' ? clients.globalCloudFormation : clients.cloudFormation
+  const StackName = stackNameOf(stage, part)
   let stack: aws.Stack | undefined
   const findings = await runCheck(what, async () => {
     const found = await describedStack(client, StackName)

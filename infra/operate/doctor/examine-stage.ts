@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { isOriginSecret } from '../../../shared/runtime/origin-guard.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
-import { stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
+import { tableNameOf } from '../../stack/stack-name-of.ts'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
 import { outputOf } from '../check/aws-clients.ts'
 import { checkAccountQuotas } from '../check/check-account.ts'
@@ -17,9 +17,9 @@ import { checkStack, type Examination } from './check-stack.ts'
 export const examineStage = async (examination: Examination): Promise<readonly Finding[]> => {
   const { stage, aws } = examination
   const [data, gateway, operators] = await Promise.all([
-    examineStack(examination, 'data stack', 'data'),
-    examineStack(examination, 'stack'),
-    examineStack(examination, 'stack of operators', 'operators'),
+    checkStack(examination, 'data stack', 'data'),
+    checkStack(examination, 'stack'),
+    checkStack(examination, 'stack of operators', 'operators'),
   ])
   const findings = [data, gateway, operators].flatMap((examined) => examined.findings)
   const [dataStack, gatewayStack, operatorsStack] = [data.stack, gateway.stack, operators.stack]
@@ -34,20 +34,12 @@ export const examineStage = async (examination: Examination): Promise<readonly F
     checkDuties(aws.iam, operatorsStack),
     runCheck('event sources', () => checkEventSources(aws.lambda, stage)),
     runCheck('topics', () => checkAlerts(aws.sns, dataStack, hasAlarms(stage))),
-    examineStack(examination, 'watch stack', 'watch').then((examined) => examined.findings),
+    checkStack(examination, 'watch stack', 'watch').then((examined) => examined.findings),
     checkTable(aws.dynamodb, stage),
     stage.front === 'cloudfront' ? checkFront(examination) : [],
   ])
   return [...findings, ...groups.flat()]
 }
-
-const examineStack = ({ stage, aws, nowMs, sleep }: Examination, what: string, part?: string) =>
-  checkStack(part === 'front' ? aws.globalCloudFormation : aws.cloudFormation, {
-    what,
-    StackName: stackNameOf(stage, part),
-    nowMs,
-    sleep,
-  })
 
 /** Finds a stage that is still closed, and missing settings of a restored table. No stack detects that table's drift. */
 export const checkTable = async (client: DynamoDBClient, stage: DeployedStage): Promise<readonly Finding[]> => {
@@ -73,7 +65,7 @@ const checkFront = async (examination: Examination): Promise<readonly Finding[]>
   const what = 'origin certificate'
   const { originCertificate } = stage.frontSettings
   const [{ findings }, secret, certificate] = await Promise.all([
-    examineStack(examination, 'front stack', 'front'),
+    checkStack(examination, 'front stack', 'front'),
     checkSecret(aws.secretsManager, {
       what: 'origin secret',
       name: originSecretName(stage.settings.name),
