@@ -1,6 +1,5 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import * as v from 'valibot'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import { type Answer, PROVIDER_READ_TIMEOUT_MS, type Provider } from '../../../shared/provider/provider.ts'
 import {
   callbackSecretProblems,
@@ -9,13 +8,10 @@ import {
 } from '../../../shared/provider/provider-secrets.ts'
 import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
+import { CALLBACK_PATHS } from '../../stack/edge/rate-rules.ts'
 import { type Finding, ok, runCheck, unclear, unlessAbsent, wrong } from '../check/finding.ts'
 import { type ApiAnswer, askApi } from './ask-api.ts'
 import type { Examination } from './check-stack.ts'
-
-const CALLBACK_PATH = MANIFEST.flatMap(({ name, trigger }) =>
-  name === 'receive-provider-callback' && trigger.kind === 'http' ? [trigger.path] : [],
-).join('')
 
 const WHERE = 'docs/operations.md, "3. The provider"'
 
@@ -47,7 +43,7 @@ export const checkProvider = async (
   const [knocks, answers] = await Promise.all([
     apiUrl === undefined
       ? [wrong('callback URL', 'the stack has no output ApiUrl', 'npm run deploy')]
-      : runCheck('callback URL', () => checkCallback({ url: `${apiUrl}${CALLBACK_PATH}`, tokens })),
+      : runCheck('callback URL', () => checkCallback({ url: `${apiUrl}${CALLBACK_PATHS.join('')}`, tokens })),
     key.text === undefined ? [] : runCheck('provider key', () => checkProviderKey(provider)),
   ])
   return [...key.findings, ...callback.findings, ...knocks, ...answers]

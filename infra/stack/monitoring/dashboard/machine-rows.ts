@@ -1,4 +1,4 @@
-import { type FunctionSpec, runsByItself } from '../../../../functions/function-spec.ts'
+import { answersClients, type FunctionSpec, runsByItself } from '../../../../functions/function-spec.ts'
 import { awsMetric, type Formula, OVERALL, sumOf } from '../alarms/metric-ref.ts'
 import { TABLE_OPERATIONS, throttlesByPart } from '../alarms/platform-alarms.ts'
 import type { Watched } from '../watched-stack.ts'
@@ -7,22 +7,15 @@ import { type DashboardRow, type Graph, graph, line } from './graph.ts'
 /** Functions that work for the same people, one line each on the dashboard. */
 type FunctionGroup = { readonly id: string; readonly has: (spec: FunctionSpec) => boolean }
 
-const isCallback = ({ trigger }: FunctionSpec): boolean =>
-  trigger.kind === 'http' && trigger.path.startsWith('/callbacks/')
-
 const ofQueue =
   (prefix: string) =>
   ({ trigger }: FunctionSpec): boolean =>
     trigger.kind === 'queue' && trigger.queue.startsWith(prefix)
 
 const FUNCTION_GROUPS: readonly FunctionGroup[] = [
-  {
-    id: 'api',
-    has: (spec) =>
-      (spec.trigger.kind === 'http' && !isCallback(spec) && !spec.lookup) || spec.trigger.kind === 'http-default',
-  },
+  { id: 'api', has: (spec) => (answersClients(spec) && !spec.lookup) || spec.trigger.kind === 'http-default' },
   { id: 'lookups', has: ({ lookup }) => lookup === true },
-  { id: 'callbacks', has: isCallback },
+  { id: 'callbacks', has: (spec) => spec.trigger.kind === 'http' && !answersClients(spec) },
   { id: 'deliveries', has: ofQueue('webhooks') },
   { id: 'settlements', has: ofQueue('settlements') },
   { id: 'audits', has: ofQueue('audits') },
