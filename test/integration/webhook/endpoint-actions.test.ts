@@ -4,10 +4,16 @@ import { handler as registerEndpoint } from '../../../functions/admin/register-e
 import { handler as sendTestEvent } from '../../../functions/admin/send-test-event.ts'
 import { handler as updateEndpoint } from '../../../functions/admin/update-endpoint.ts'
 import type { EndpointId } from '../../../shared/ids.ts'
-import { deletedEndpointKey, endpointKey } from '../../../shared/table/keys.ts'
+import { clientKey, deletedEndpointKey, endpointKey } from '../../../shared/table/keys.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { findEndpointEver, insertEndpoint, liveEndpoints } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import {
+  countEndpoint,
+  findEndpointEver,
+  insertEndpoint,
+  liveEndpoints,
+} from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, withClient } from '../../support/operator-actions.ts'
+import { aClientId } from '../../support/payment-builders.ts'
 import { beforeFirst, failingOn, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { drainQueue, rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
@@ -101,6 +107,13 @@ describe('delete-endpoint', () => {
     expect(await stored(deps, endpoint)).toMatchObject({ deletedAt: endpoint.createdAt })
     expect(await auditRecordsOf(deps, endpoint.endpointId)).toHaveLength(1)
   })
+})
+
+it('countEndpoint makes no row where a client has none', async ({ deps }) => {
+  const clientId = aClientId()
+
+  expect((await deps.table.write(countEndpoint(clientId, -1))).applied).toBe(false)
+  expect(await deps.table.get(clientKey(clientId))).toBeUndefined()
 })
 
 describe('send-test-event', () => {
