@@ -1,10 +1,14 @@
 import type { Timestamp } from './time.ts'
 
-/** What an environment remembers between invocations. A file declares its part. AWS may end it at any time. */
+/** What an environment remembers between invocations. A file declares what has its types. AWS may end it at any time. */
 export interface Memory {
   syncWokenAt?: Timestamp
   /** The provider's quota lacked calls for due payments. */
   callsAreShortUntil?: Timestamp
+  /** The end of each provider operation's pause. */
+  providerPauses?: (Cached & { readonly pauses: Readonly<Record<string, unknown>> }) | undefined
+  /** The bytes of events, by payment and name. */
+  eventBodies?: Map<string, Cached & { readonly reading: Promise<string | undefined> }>
 }
 
 /** A value that was read at `from`, and is read again from `until` on. */

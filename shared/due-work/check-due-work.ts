@@ -11,21 +11,18 @@ const ITEMS_OF_A_PART = 100
 
 type Send = (messages: readonly QueueMessage[]) => Promise<void>
 
-const sendDueSlot = async (deps: FindDeps, work: CheckedWork, send: Send, slot: number) => {
-  const limit = maxParts(work, callsPerMinute(deps.stage, deps.now())) * ITEMS_OF_A_PART
-  const { items } = await findDuePage(deps, { work, slot, limit })
-  const [oldest] = items
-  if (oldest === undefined) return { due: 0, lateMs: 0 }
-  const parts = Math.ceil(items.length / ITEMS_OF_A_PART)
-  const shares = Array.from({ length: parts }, (_, part): DueSlot => ({ slot, part, parts }))
-  await send(shares.map((body) => ({ body, delaySeconds: 0, group: `${slot}/${body.part}` })))
-  return { due: items.length, lateMs: msBetween(oldest.dueAt, deps.now()) }
-}
-
 const sendDueSlots = async (deps: FindDeps, work: CheckedWork, send: Send) => {
-  const slots = await Promise.all(
-    Array.from({ length: WORK_SLOTS[work] }, (_, slot) => sendDueSlot(deps, work, send, slot)),
-  )
+  const limit = maxParts(work, callsPerMinute(deps.stage, deps.now())) * ITEMS_OF_A_PART
+  const sending = Array.from({ length: WORK_SLOTS[work] }, async (_, slot) => {
+    const { items } = await findDuePage(deps, { work, slot, limit })
+    const [oldest] = items
+    if (oldest === undefined) return { due: 0, lateMs: 0 }
+    const parts = Math.ceil(items.length / ITEMS_OF_A_PART)
+    const shares = Array.from({ length: parts }, (_share, part): DueSlot => ({ slot, part, parts }))
+    await send(shares.map((body) => ({ body, delaySeconds: 0, group: `${slot}/${body.part}` })))
+    return { due: items.length, lateMs: msBetween(oldest.dueAt, deps.now()) }
+  })
+  const slots = await Promise.all(sending)
   return { due: slots.reduce((sum, { due }) => sum + due, 0), lateMs: Math.max(...slots.map(({ lateMs }) => lateMs)) }
 }
 

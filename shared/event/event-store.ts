@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
-import { type Cached, isFresh } from '../memory.ts'
+import { isFresh } from '../memory.ts'
 import { eventKey } from '../table/keys.ts'
 import { exists, guard, isNew, put, type Step } from '../table/step.ts'
 import { addMs, expiresAfter, SECOND_MS } from '../time.ts'
@@ -36,13 +36,6 @@ const BodyOnly = v.optional(v.object({ body: v.string() }))
 const BODIES_KEPT = 100
 /** Only an erasure changes the bytes, and it is refused while a delivery is in progress. */
 const BODY_KEPT_MS = 10 * SECOND_MS
-type CachedBody = Cached & { readonly reading: Promise<string | undefined> }
-
-declare module '../memory.ts' {
-  interface Memory {
-    eventBodies?: Map<string, CachedBody>
-  }
-}
 
 export const findEventBody = async (
   deps: StoreDeps & Pick<Deps, 'memory'>,

@@ -15,12 +15,6 @@ const CACHE_MS = SECOND_MS
 const DEFAULT_PAUSE_MS = 5 * SECOND_MS
 const ROW_LIFE_MS = HOUR_MS
 
-declare module '../memory.ts' {
-  interface Memory {
-    providerPauses?: (Cached & { readonly pauses: Item }) | undefined
-  }
-}
-
 const readPauses = async (deps: PauseDeps): Promise<Item> => {
   const now = deps.now()
   const { providerPauses: seen } = deps.memory

@@ -14,7 +14,7 @@ import { firstOfPage, ofPage, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
 import { mergedPages, shareOf } from '../../table/list-items.ts'
 import { addMs, END_OF_TIME, MINUTE_MS } from '../../time.ts'
-import { findEndpointEver, listEndpointsEver } from '../endpoint/endpoint-store.ts'
+import { findEndpointEver, listEndpoints } from '../endpoint/endpoint-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
 import { attemptsOf, DELIVERY_ENTITY, findDeliveries } from './delivery-store.ts'
 
@@ -65,7 +65,7 @@ export const deliveriesOfEvent = async (
   withAttempts(deps, await eventsDeliveries(deps, await allEndpointIds(deps, clientId), eventId))
 
 const allEndpointIds = async (deps: TableDeps, clientId: ClientId): Promise<readonly EndpointId[]> =>
-  (await listEndpointsEver(deps, clientId)).map(({ endpointId }) => endpointId)
+  (await listEndpoints(deps, clientId)).map(({ endpointId }) => endpointId)
 
 const endpointIds = async (deps: TableDeps, clientId: ClientId, only: EndpointId | undefined) => {
   if (only === undefined) return allEndpointIds(deps, clientId)

@@ -56,16 +56,18 @@ export const findEndpointEver = async (
   return live ?? v.parse(StoredEndpoint, await deps.table.get(deletedEndpointKey(clientId, endpointId), FIELDS))
 }
 
-const readEndpoints = async (deps: TableDeps, clientId: ClientId, range?: Range): Promise<readonly Endpoint[]> => {
+/** A client's endpoints, deleted ones too, unless a range leaves them out. */
+export const listEndpoints = async (
+  deps: TableDeps,
+  clientId: ClientId,
+  range?: Range,
+): Promise<readonly Endpoint[]> => {
   const asked = { partition: [endpointsPk(clientId)], range, limit: READ_PAGE, fields: FIELDS }
   return (await queryAll(deps, asked)).map((item) => v.parse(EndpointSchema, item))
 }
 
 export const liveEndpoints = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
-  readEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })
-
-export const listEndpointsEver = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
-  readEndpoints(deps, clientId)
+  listEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })
 
 /** All endpoints that are not deleted: registration limits their number to what one answer holds. */
 export const newestEndpoints = async (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
