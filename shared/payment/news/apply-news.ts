@@ -100,15 +100,11 @@ const applyDecision = async (
     case 'hold':
       await recordSuspense(deps, heldMoney({ ...decision, payment: stored, now: deps.now() }))
       return { kind: 'applied', payment: stored, held: true }
-    case 'hold_and_fail': {
-      const held = heldMoney({ ...decision, now: deps.now() })
-      const failureReason = decision.cause === 'wrong_amount' ? 'wrong_amount' : 'other'
-      return appliedOrAgain(
-        await closePayment(deps, decision.payment, { status: 'failed', source, held, failureReason }),
-      )
+    case 'close': {
+      const { payment, money } = decision
+      const held = money && heldMoney({ ...money, payment, now: deps.now() })
+      return appliedOrAgain(await closePayment(deps, payment, { ...decision, held, source }))
     }
-    case 'close':
-      return appliedOrAgain(await closePayment(deps, decision.payment, { ...decision, source }))
     default:
       return assertNever(decision)
   }
@@ -128,8 +124,8 @@ type Decision =
       readonly capture: ProviderPayment
     }
   | (Held & { readonly do: 'hold' })
-  | (Held & { readonly do: 'hold_and_fail'; readonly payment: Payment })
-  | (Pick<End, 'status' | 'failureReason'> & { readonly do: 'close'; readonly payment: Payment })
+  /** `money`: a wrong amount, which fails the payment and is held. */
+  | (Pick<End, 'status' | 'failureReason'> & { readonly do: 'close'; readonly payment: Payment; readonly money?: Held })
 
 const NOTHING: Decision = { do: 'nothing' }
 
@@ -152,9 +148,9 @@ const onCapture = (payment: StoredPayment | undefined, capture: ProviderPayment,
   if (payment.status !== 'pending') return { do: 'hold', capture, cause: cause ?? 'payment_not_pending' }
   if (cause === undefined) return { do: 'succeed', payment, capture }
   // Only the request whose destination was shown can close the payment. Money of another attempt is held.
-  return capture.paymentRequestId === payment.paymentRequestId
-    ? { do: 'hold_and_fail', payment, capture, cause }
-    : { do: 'hold', capture, cause }
+  if (capture.paymentRequestId !== payment.paymentRequestId) return { do: 'hold', capture, cause }
+  const failureReason = cause === 'wrong_amount' ? cause : 'other'
+  return { do: 'close', payment, status: 'failed', failureReason, money: { capture, cause } }
 }
 
 /** Who cancelled a request at the provider: the client, our expiry, or someone there (design section 4). */

@@ -37,9 +37,9 @@ const news = (capture?: ProviderPayment, requestStatus?: ProviderRequestStatus):
 })
 
 const WRONG = [
-  ['less', { capturedMinor: minor(99_999) }, 'wrong_amount'],
-  ['more', { capturedMinor: minor(100_001) }, 'wrong_amount'],
-  ['another currency', { currency: 'PHP' }, 'wrong_currency'],
+  ['less', { capturedMinor: minor(99_999) }, 'wrong_amount', 'wrong_amount'],
+  ['more', { capturedMinor: minor(100_001) }, 'wrong_amount', 'wrong_amount'],
+  ['another currency', { currency: 'PHP' }, 'wrong_currency', 'other'],
 ] as const
 
 const CREDITED = { status: 'succeeded', creditedProviderPaymentId: 'py-1' } as const
@@ -55,11 +55,12 @@ describe('decideOnNews: a capture', () => {
     expect(decideOnNews(OWN, news(aCapture(), status), NOW)).toMatchObject({ do: 'succeed', payment: OWN })
   })
 
-  it.each(WRONG)('of %s is held, and fails the payment whose own request it was', (_case, fields, cause) => {
+  it.each(WRONG)('of %s is held, and fails the payment of its request', (_, fields, cause, failureReason) => {
     const capture = aCapture(fields)
     const held = { do: 'hold', capture, cause }
 
-    expect(decideOnNews(OWN, news(capture), NOW)).toStrictEqual({ ...held, do: 'hold_and_fail', payment: OWN })
+    const failed = { do: 'close', payment: OWN, status: 'failed', failureReason, money: { capture, cause } }
+    expect(decideOnNews(OWN, news(capture), NOW)).toStrictEqual(failed)
     expect(decideOnNews(OTHERS, news(capture), NOW)).toStrictEqual(held)
     expect(decideOnNews(aCreating(), news(capture), NOW)).toStrictEqual(held)
     expect(decideOnNews(aPayment({ status: 'failed' }), news(capture), NOW)).toStrictEqual(held)
