@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
-import { bookOfLines } from '../../../shared/books/book.ts'
+import { bookOfLines, bookOfPayout } from '../../../shared/books/book.ts'
 import { walkClients } from '../../../shared/books/walk-clients.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
@@ -110,10 +110,12 @@ describe('get-books (design section 12)', () => {
     expect(books).toStrictEqual({ from: '2026-11-01', to: '2026-11-22', ...days, figures, balanced: true })
   })
 
-  it('takes back what was reversed', () => {
+  it('takes back what was reversed, and counts earlier payouts in balances alone', () => {
     const sides = { providerMinor: ZERO, bankMinor: ZERO, suspenseMinor: ZERO, houseMinor: ZERO }
     const line = { type: 'reversal', day: '2026-11-21', grossMinor: minor(-100_000), ...sides } as const
     expect(bookOfLines([line], { from: line.day, to: line.day })).toMatchObject({ taken_back: 100_000 })
+    const payout = { day: '2026-11-20', netMinor: minor(1) }
+    expect(bookOfPayout(payout, { from: line.day, to: line.day })).toStrictEqual({ at_bank: -1, clients: -1 })
   })
 
   it('leaves re-credits out, so no figure counts money twice', async ({ deps, b, ofB }) => {

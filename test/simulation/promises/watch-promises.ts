@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
 import { HELD_MS, isFinal, isVoidedOpen, keptBy, settledRowOf } from '../watching/watch-provider-rows.ts'
@@ -102,7 +103,10 @@ const unsettledProblems = (world: World): readonly string[] => {
   })
 }
 
-/** Checked when a settlement is recorded: its payments are a day old, its end has passed, and its net is above the floor. */
+/**
+ * Checked when a settlement is recorded: its payments are a day old, its end has passed, its net is above the floor, and
+ * its account is one that the client had after the entries were read.
+ */
 const watchSettling = (world: World): (() => readonly string[]) => {
   const succeededMs = new Map<string, number>()
   const { since } = watchStates(world, / CLIENT$/, 'client_id')
@@ -131,6 +135,13 @@ const watchSettling = (world: World): (() => readonly string[]) => {
     ]
   }
 
+  const hadAccount = ({ client_id: clientId, bank: named }: RawItem): boolean => {
+    const listedMs = world.acting && world.listedMs.get(world.acting)
+    return (
+      listedMs === undefined || since(String(clientId), listedMs).some(({ bank }) => isDeepStrictEqual(bank, named))
+    )
+  }
+
   world.onChange.push(({ key: { pk, sk }, before, after }) => {
     if (after === undefined) return
     if (sk === 'PAYMENT' && after['status'] === 'succeeded' && before?.['status'] !== 'succeeded') {
@@ -138,6 +149,7 @@ const watchSettling = (world: World): (() => readonly string[]) => {
     }
     if (sk !== 'SETTLEMENT' || before !== undefined) return
     world.problems.push(...ageProblems(after))
+    if (!hadAccount(after)) world.problems.push(`${pk} names an account that its client no longer had`)
     const floor = minFloor(text(after, 'client_id'))
     const net = amount(after, 'net_minor')
     if (!(net > floor))

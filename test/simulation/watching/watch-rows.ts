@@ -2,14 +2,13 @@ import { text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
 import { DAY_MS, isChanged, ms, type Rules, rewrites, type States, watchRules, watchStates } from '../world/rules.ts'
 import { count, type World } from '../world/world.ts'
-import { watchAccounts } from './watch-accounts.ts'
 import { watchAnnouncements } from './watch-announcements.ts'
 import { watchAttempts } from './watch-attempts.ts'
 import { watchClaimedAlerts } from './watch-endpoints.ts'
 import { watchHead } from './watch-head.ts'
+import { watchLanes } from './watch-lanes.ts'
 import { watchParts } from './watch-parts.ts'
 import { watchPayments } from './watch-payments.ts'
-import { watchPosts } from './watch-posts.ts'
 import { watchProviderRows } from './watch-provider-rows.ts'
 import { watchSuspense } from './watch-suspense.ts'
 
@@ -78,12 +77,11 @@ const watchErrors = (world: World): void => {
 
 const WATCHERS: readonly ((world: World, endpoints: States) => void)[] = [
   watchAnnouncements,
-  watchPosts,
+  watchLanes,
   watchTransitions,
   watchPayments,
   watchAttempts,
   watchClaimedAlerts,
-  watchAccounts,
   watchProviderRows,
   watchSuspense,
   watchHead,

@@ -1,31 +1,13 @@
-import { text } from '../../support/recount/books.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
 import { deliveryRow } from '../world/rows.ts'
-import type { States } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
-import { isOn } from './watch-endpoints.ts'
 
 const attemptOf = (deliveryId: unknown, attempt: unknown): string => `${String(deliveryId)} ${String(attempt)}`
-
-/** Clocks differ by at most 20 s. A worker makes a few calls between its read of an endpoint and its POST. */
-const NEAR_MS = 60_000
-
-/** Checked at every POST: its endpoint is enabled. */
-export const watchPosts = (world: World, { since }: States): void => {
-  world.onPost.push(({ headers }) => {
-    const id = headers['X-Gateway-Delivery-Id'] ?? ''
-    const endpointId = text(deliveryRow(world, id) ?? {}, 'endpoint_id')
-    if (!since(endpointId, world.scheduler.nowMs() - NEAR_MS).some(isOn))
-      world.problems.push(`delivery ${id} is posted to an endpoint that was disabled or deleted a while ago`)
-  })
-
-  watchLanes(world)
-}
 
 type HandedOut = { readonly firstMs: number; slow: boolean }
 
 /** Checked at every POST: no worker of the common lane posts to an endpoint that was already marked as slow. */
-const watchLanes = (world: World): void => {
+export const watchLanes = (world: World): void => {
   /** When endpoints were marked, in the world's time: the clock that wrote the mark may be wrong. */
   const markedAtMs = new Map<string, number>()
   const handedOut = new Map<string, HandedOut>()
