@@ -43,13 +43,9 @@ const together = (a: DayTotal, b: DayTotal): DayTotal => {
   return { ...a, count: a.count + b.count, ...v.parse(SidesSchema, sums) }
 }
 
-export const addTotals = (...lists: readonly (readonly DayTotal[])[]): readonly DayTotal[] => {
-  const totals = new Map<string, DayTotal>()
-  for (const total of lists.flat()) {
-    const known = totals.get(nameOf(total))
-    totals.set(nameOf(total), known ? together(known, total) : total)
-  }
-  return [...totals].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, total]) => total)
-}
+export const addTotals = (...lists: readonly (readonly DayTotal[])[]): readonly DayTotal[] =>
+  [...Map.groupBy(lists.flat(), nameOf)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, same]) => same.reduce(together))
 
 export const totalsOf = (entries: readonly Entry[]): readonly DayTotal[] => addTotals(entries.map(totalOf))
