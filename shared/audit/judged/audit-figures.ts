@@ -199,23 +199,20 @@ const auditChanged = (
 
 /** Windows follow one another without a gap, from the client's creation to its settled time. */
 export const auditChain = ({ client, clientId, settlements, ledger }: ClientBooks): readonly Difference[] => {
-  const differences: Difference[] = []
-  let until: Timestamp = client.createdAt
-  let last: string | undefined
-  for (const { settlement } of settlements) {
+  const differences = settlements.flatMap(({ settlement }, at) => {
     const { settlementId: id, sweptFrom, sweptUntil, previousId } = settlement
-    differences.push(
-      ...differs('settlement.swept_from', id, until, sweptFrom),
-      ...differs('settlement.previous_id', id, last, previousId),
+    const before = settlements[at - 1]?.settlement
+    return [
+      ...differs('settlement.swept_from', id, before?.sweptUntil ?? client.createdAt, sweptFrom),
+      ...differs('settlement.previous_id', id, before?.settlementId, previousId),
       ...when(sweptUntil <= sweptFrom, differs('settlement.swept_until', id, 'after its start', sweptUntil)),
-    )
-    until = sweptUntil
-    last = id
-  }
+    ]
+  })
   if (ledger === undefined) return differences
+  const last = settlements.at(-1)?.settlement
   return [
     ...differences,
-    ...differs('window.settled_until', clientId, until, ledger.window.settledUntil),
-    ...differs('window.last_settlement_id', clientId, last, ledger.window.lastSettlementId),
+    ...differs('window.settled_until', clientId, last?.sweptUntil ?? client.createdAt, ledger.window.settledUntil),
+    ...differs('window.last_settlement_id', clientId, last?.settlementId, ledger.window.lastSettlementId),
   ]
 }
