@@ -27,22 +27,6 @@ export const readCallbackTokens = async (
 export const isCallbackToken = (deps: Pick<Deps, 'secrets' | 'stage'>, token: string | undefined): Promise<boolean> =>
   isKnownSecret((fresh) => readCallbackTokens(deps.secrets, deps.stage.name, fresh), token)
 
-const Fields = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()))
-
-/** The problems of a stored text, by field and never by value, for the operator who sets it; empty if it is valid. */
-const problemsOf = (text: string, field: string, schema: v.GenericSchema, rule: string): readonly string[] => {
-  const fields = v.safeParse(Fields, text)
-  if (!fields.success) return [`it is not JSON with the field ${field}`]
-  return v.is(schema, fields.output[field]) ? [] : [`${field} must be ${rule}`]
-}
-
-export const providerSecretProblems = (text: string): readonly string[] =>
-  problemsOf(text, 'secret_key', ProviderKey, '1 to 1,024 printable ASCII characters without spaces')
-
-export const callbackSecretProblems = (text: string): readonly string[] =>
-  problemsOf(
-    text,
-    'callback_tokens',
-    CallbackTokens,
-    'a list of one or two texts of 16 to 1,024 printable ASCII characters without spaces',
-  )
+/** Whether a stored text has the form that functions read; for the operator who sets it. */
+export const isProviderSecret = (text: string): boolean => v.is(ProviderSecret, text)
+export const isCallbackSecret = (text: string): boolean => v.is(CallbackSecret, text)

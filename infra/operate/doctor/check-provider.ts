@@ -1,11 +1,7 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import * as v from 'valibot'
 import { type Answer, PROVIDER_READ_TIMEOUT_MS, type Provider } from '../../../shared/provider/provider.ts'
-import {
-  callbackSecretProblems,
-  providerSecretProblems,
-  readCallbackTokens,
-} from '../../../shared/provider/provider-secrets.ts'
+import { isCallbackSecret, isProviderSecret, readCallbackTokens } from '../../../shared/provider/provider-secrets.ts'
 import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { CALLBACK_PATHS } from '../../stack/edge/rate-rules.ts'
@@ -27,14 +23,16 @@ export const checkProvider = async (
     checkSecret(secretsManager, {
       what: 'provider secret',
       name: providerSecretName(settings.name),
-      problemsIn: providerSecretProblems,
-      todo: `put {"secret_key": "..."} there: ${WHERE}`,
+      isValid: isProviderSecret,
+      form: '{"secret_key": "..."}, 1 to 1,024 printable ASCII characters without spaces',
+      where: WHERE,
     }),
     checkSecret(secretsManager, {
       what: 'callback secret',
       name: callbackSecretName(settings.name),
-      problemsIn: callbackSecretProblems,
-      todo: `put {"callback_tokens": ["..."]} there: ${WHERE}`,
+      isValid: isCallbackSecret,
+      form: '{"callback_tokens": ["..."]}, one or two texts of 16 to 1,024 printable ASCII characters without spaces',
+      where: WHERE,
     }),
   ])
   const tokens = callback.text ? await readCallbackTokens({ get: async () => callback.text }, settings.name) : []
@@ -52,28 +50,28 @@ export const checkProvider = async (
 type FilledSecret = {
   readonly what: string
   readonly name: string
-  /** The problems of its text, by field. */
-  readonly problemsIn: (text: string) => readonly string[]
-  readonly todo: string
+  readonly isValid: (text: string) => boolean
+  readonly form: string
+  readonly where: string
 }
 
 /** Secrets Manager answers the second one for a secret that is scheduled for deletion. */
 const ABSENT = ['ResourceNotFoundException', 'InvalidRequestException']
 
 /**
- * Whether a secret that a person fills in exists and has the form that functions read. It names a wrong field, never its
+ * Whether a secret that a person fills in exists and has the form that functions read. It names the form, never a
  * value. `text` is only for further checks, and only of a well-formed secret.
  */
 export const checkSecret = async (
   client: SecretsManagerClient,
-  { what, name, problemsIn, todo }: FilledSecret,
+  { what, name, isValid, form, where }: FilledSecret,
 ): Promise<{ readonly findings: readonly Finding[]; readonly text: string | undefined }> => {
   let text: string | undefined
   const findings = await runCheck(what, async () => {
     const ask = client.send(new GetSecretValueCommand({ SecretId: name }))
     const stored = (await unlessAbsent(ABSENT, ask))?.SecretString
-    const problems = stored === undefined ? ['is missing'] : problemsIn(stored)
-    if (problems.length > 0) return wrong(what, `${name}: ${problems.join('; ')}`, todo)
+    const problem = stored === undefined ? 'is missing' : !isValid(stored) && `must be ${form}`
+    if (problem) return wrong(what, `${name}: ${problem}`, `put ${form}, there: ${where}`)
     text = stored
     return ok(what, `${name} is well-formed`)
   })

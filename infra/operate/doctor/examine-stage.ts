@@ -69,8 +69,9 @@ const checkFront = async (examination: Examination): Promise<readonly Finding[]>
     checkSecret(aws.secretsManager, {
       what: 'origin secret',
       name: originSecretName(stage.settings.name),
-      problemsIn: (text) => (isOriginSecret(text) ? [] : ['is malformed: every request is refused']),
-      todo: 'put {"current": "..."} of 32 to 1,024 printable characters: docs/operations.md, "4. Rotating secrets"',
+      isValid: isOriginSecret,
+      form: '{"current": "..."}, 32 to 1,024 printable ASCII characters without spaces',
+      where: 'docs/operations.md, "4. Rotating secrets"',
     }),
     runCheck(what, async () => {
       if (!originCertificate) return ok(what, 'none: functions refuse requests that did not come through the front')

@@ -84,7 +84,7 @@ describe('the doctor', () => {
     const found = await prod.notOk()
 
     expect(found).toStrictEqual([
-      expect.stringMatching(/^wrong provider secret: .*secret_key must be/),
+      expect.stringMatching(/^wrong provider secret: .*must be {"secret_key": "..."}/),
       expect.stringMatching(/^wrong callback secret: .*16 to 1,024/),
     ])
     expect(found.join()).not.toContain('hush')
@@ -168,11 +168,11 @@ describe('the doctor', () => {
     ],
     ['unclear operator functions: AccessDeniedException', () => prover().rejects(awsRefusal('AccessDeniedException'))],
     [
-      'wrong provider secret: gateway/prod/provider: it is not JSON with the field secret_key',
+      'wrong provider secret: gateway/prod/provider: must be {"secret_key": "..."}, 1 to 1,024 printable ASCII characters without spaces',
       () => secretIs('provider').resolves({ SecretString: 'x(7Generated' }),
     ],
     [
-      'wrong origin secret: gateway/prod/origin: is malformed: every request is refused',
+      'wrong origin secret: gateway/prod/origin: must be {"current": "..."}, 32 to 1,024 printable ASCII characters without spaces',
       () => secretIs('origin').resolves({ SecretString: '{"current":"short"}' }),
     ],
     [

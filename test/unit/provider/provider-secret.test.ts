@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import {
-  callbackSecretProblems,
+  isCallbackSecret,
   isCallbackToken,
-  providerSecretProblems,
+  isProviderSecret,
   readCallbackTokens,
   readProviderKey,
 } from '../../../shared/provider/provider-secrets.ts'
@@ -27,13 +27,13 @@ describe('the secrets of a stage', () => {
     const { secrets } = stored({ [KEY]: PROVIDER_SECRET })
 
     expect(await readProviderKey(secrets, 'test')).toBe(PROVIDER_KEY)
-    expect(providerSecretProblems(PROVIDER_SECRET)).toStrictEqual([])
+    expect(isProviderSecret(PROVIDER_SECRET)).toBe(true)
     await expect(readProviderKey(secrets, 'production')).rejects.toThrow('the provider secret is missing')
   })
 
   it.each([[[NEW, OLD]], [['sixteen-in-all-1']]])('are one token, or two during an exchange: %j', async (list) => {
     expect(await readCallbackTokens(stored({ [TOKENS]: tokens(...list) }).secrets, 'test')).toStrictEqual(list)
-    expect(callbackSecretProblems(tokens(...list))).toStrictEqual([])
+    expect(isCallbackSecret(tokens(...list))).toBe(true)
   })
 })
 
@@ -49,16 +49,16 @@ const MALFORMED = {
 }
 
 it.each([
-  ...MALFORMED.provider.map((text) => ['provider', text, readProviderKey, providerSecretProblems] as const),
-  ...MALFORMED.callback.map((text) => ['callback', text, readCallbackTokens, callbackSecretProblems] as const),
-])('the %s secret is refused without quoting it: %j', async (which, text, read, problemsOf) => {
+  ...MALFORMED.provider.map((text) => ['provider', text, readProviderKey, isProviderSecret] as const),
+  ...MALFORMED.callback.map((text) => ['callback', text, readCallbackTokens, isCallbackSecret] as const),
+])('the %s secret is refused without quoting it: %j', async (which, text, read, isValid) => {
   const { secrets } = stored({ [KEY]: text, [TOKENS]: text })
 
   const error = await read(secrets, 'test').catch((thrown: unknown) => thrown)
 
   expect(error).toStrictEqual(new Error(`the ${which} secret is malformed`))
   expect(error).not.toHaveProperty('cause')
-  expect(problemsOf(text)).toHaveLength(1)
+  expect(isValid(text)).toBe(false)
 })
 
 // Tokens that are nearly right: `fuzz-callbacks.test.ts`. A secret that is not there: `api-envelope.test.ts`, 500.
