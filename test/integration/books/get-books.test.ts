@@ -193,7 +193,7 @@ describe('get-books of many merchants and payments', () => {
     for (const { range } of read) expect(range).toMatchObject({ between: [settledUntil, expect.anything()] })
   })
 
-  it('finds settlements that the index does not know yet', async () => {
+  it('finds settlements that the index does not know yet, and a payment that none may take yet', async () => {
     const { deps } = depsWithLateIndexes('SETTLEMENT#')
     const client = await withoutFloor(deps)
     for (let day = 0; day < 3; day++) {
@@ -202,9 +202,10 @@ describe('get-books of many merchants and payments', () => {
       await sweptNow(deps, client)
     }
 
+    await aPosted(deps, client, { feeMinor: 4_000 })
     const books = await booksOf(deps, { client_id: client.clientId })
 
-    expect(books).toMatchObject({ figures: { 'taken_in.virtual_account': 300_000, clients: 287_700 }, balanced: true })
+    expect(books).toMatchObject({ figures: { 'taken_in.virtual_account': 400_000, clients: 383_600 }, balanced: true })
   })
 
   it('reads no further page of merchants when the answer is full', async () => {
