@@ -230,7 +230,7 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['audit, of a settlement', 17, later(settled, 61_000), auditRecorded],
   ['sync', 9, synced(later(credited, 3_600_000)), sync],
   ['sync, posting', 24, synced(unposted), sync],
-  ['sync, finding a lost capture', 17, synced(paid), sync],
+  ['sync, finding a lost capture', 21, synced(paid), sync],
   ['sync, of money that went back', 15, synced(later(voided, 3_600_000)), sync],
   ['sync, of a dispute that was won', 16, synced(later(disputeWon, 3_600_000)), sync],
   ['sync, by a worker that is woken', 15, synced(later(paid, 300_000)), woken],
