@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
 import { minor } from '../../../shared/money.ts'
 import { putPointers } from '../../../shared/payment/creating-store.ts'
@@ -9,6 +9,7 @@ import { addMs, timestampOf } from '../../../shared/time.ts'
 import { grown, invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
 import { recordTable, type TestDeps, testDeps, withRequests } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 
 /** Deps whose provider gives every payment one destination, which only this test uses. */
 const depsAt = () => {
@@ -25,6 +26,8 @@ const depsAt = () => {
   return { deps, destination, loseAnswers: () => void (isLost = true) }
 }
 
+const it = testWith(depsAt, 'deps', 'destination', 'loseAnswers')
+
 type Found = { readonly data: readonly { readonly id: string }[]; readonly complete: boolean; readonly cursor?: string }
 
 const found = async (deps: TestDeps, payload: object) => {
@@ -33,8 +36,7 @@ const found = async (deps: TestDeps, payload: object) => {
   return { status, ids: data.map(({ id }) => id), complete, cursor }
 }
 
-it('find-payments by a provider id shows a payment, and its suspense items if it has some', async () => {
-  const { deps, destination } = depsAt()
+it('find-payments by a provider id shows a payment and its suspense items', async ({ deps, destination }) => {
   const client = await aStoredClient(deps)
   const other = await aPendingPayment(deps, client)
   deps.clock.advance(1)
@@ -59,8 +61,7 @@ it('find-payments by a provider id shows a payment, and its suspense items if it
 })
 
 describe('find-payments by destination', () => {
-  it('finds the payments of all merchants, newest first, in pages', async () => {
-    const { deps, destination } = depsAt()
+  it('finds the payments of all merchants, newest first, in pages', async ({ deps, destination }) => {
     const [one, other] = [await aStoredClient(deps), await aStoredClient(deps)]
     const first = await aPendingPayment(deps, one)
     deps.clock.advance(60)
@@ -77,8 +78,7 @@ describe('find-payments by destination', () => {
     expect(await found(deps, { payment_destination: `${destination}0` })).toMatchObject({ ids: [], complete: true })
   })
 
-  it('finds a paid payment although the answer of its create was lost', async () => {
-    const { deps, destination, loseAnswers } = depsAt()
+  it('finds a paid payment although the answer of its create was lost', async ({ deps, destination, loseAnswers }) => {
     const client = await aStoredClient(deps)
     loseAnswers()
     await create(deps, client, undefined, 'key').catch(() => undefined)
@@ -90,8 +90,7 @@ describe('find-payments by destination', () => {
     expect((await found(deps, { payment_destination: destination })).ids).toHaveLength(1)
   })
 
-  it('ignores pointers whose destination or time differs from the payment', async () => {
-    const { deps, destination } = depsAt()
+  it('ignores pointers whose destination or time differs from the payment', async ({ deps, destination }) => {
     const payment = await aPendingPayment(deps, await aStoredClient(deps))
     const other = `${destination}1`
     await putPointers(deps, { ...payment, paymentDestination: other })
@@ -103,10 +102,9 @@ describe('find-payments by destination', () => {
     expect(await found(deps, { payment_destination: other })).toMatchObject({ ids: [] })
   })
 
-  it.each([{ external_reference: 'order-1' }, undefined])(
+  it.for([{ external_reference: 'order-1' }, undefined])(
     'finds a payment of the given client without an index, by %j',
-    async (asked) => {
-      const { deps, destination } = depsAt()
+    async (asked, { deps, destination }) => {
       const client = await aStoredClient(deps)
       const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })
       await deps.table.write(update(paymentKey(payment.paymentId), { remove: ['owner'] }, exists))
@@ -119,8 +117,7 @@ describe('find-payments by destination', () => {
 })
 
 describe('find-payments by amount and day', () => {
-  it('finds a merchant’s payments of a day in Jakarta, newest first, by status and method', async () => {
-    const deps = testDeps()
+  it('finds a merchant’s payments of a day in Jakarta, newest first, by status and method', async ({ deps }) => {
     const client = await grown(deps, await aStoredClient(deps), 2)
     const at = async (time: string, notionalMinor = 70_000, method?: 'qris') => {
       deps.clock.set(timestampOf(Date.parse(time)))
@@ -144,8 +141,7 @@ describe('find-payments by amount and day', () => {
     expect((await found(deps, { ...search, client_id: stranger.clientId })).ids).toStrictEqual([])
   })
 
-  it('divides a long answer into pages, and shows each payment once', async () => {
-    const deps = testDeps()
+  it('divides a long answer into pages, and shows each payment once', async ({ deps }) => {
     const client = await aStoredClient(deps)
     // 01:00 in Jakarta on the 22nd.
     deps.clock.set(timestampOf(Date.parse('2026-11-21T18:00:00Z')))
@@ -194,8 +190,9 @@ it.each<[object, 422 | 404, string]>([
   expect(JSON.stringify(answer.body)).toContain(message)
 })
 
-it('find-payments is incomplete when one call cannot read all suspense items that are newer than the payment', async () => {
-  const deps = testDeps()
+it('find-payments is incomplete when one call cannot read all suspense items that are newer than the payment', async ({
+  deps,
+}) => {
   const payment = await aPendingPayment(deps, await aStoredClient(deps))
   const items = Array.from({ length: 100 }, (_, at) => ({ pk: `SUSPENSE#${at}`, sk: 'SUSPENSE' }))
   let pages = 0
