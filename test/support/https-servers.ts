@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import { tempDirectory } from './temp-directory.ts'
 
-/** A self-signed certificate for a name, made by openssl; its files are gone when the test is over. */
+/** A self-signed certificate for a name, made by openssl; its files are removed after the test. */
 export const selfSignedCertificate = (name: string) => {
   const directory = tempDirectory()
   const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
@@ -19,7 +19,7 @@ export const selfSignedCertificate = (name: string) => {
 
 export type Certificate = ReturnType<typeof selfSignedCertificate>
 
-/** On a free port of 127.0.0.1, with every connection gone when the test is over. */
+/** On a free port of 127.0.0.1, which closes every connection after the test. */
 export const listen = async (server: Server): Promise<number> => {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {

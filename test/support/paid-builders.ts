@@ -91,10 +91,10 @@ export const storeOpen = async (deps: TestDeps, payments: readonly Payment[]): P
     const steps = await Promise.all(
       some.map(async (payment): Promise<readonly Step[]> => {
         const firedAt = payment.paidAt ?? payment.createdAt
-        const told = await announcementOf(deps, payment)
+        const announced = await announcementOf(deps, payment)
         return [
           { ...commitSucceeded(payment, firedAt), condition: isNew },
-          ...Object.values(told.steps).filter((step) => step !== undefined),
+          ...Object.values(announced.steps).filter((step) => step !== undefined),
           ...pointersTo(payment),
         ]
       }),

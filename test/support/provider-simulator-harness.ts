@@ -67,7 +67,7 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
     receiver,
     advance,
     create,
-    /** Pays a request, one of DANA unless told otherwise, and answers the id of its payment. */
+    /** Pays a request, one of DANA by default, and answers the id of its payment. */
     pay: (requestId = create('DANA'), body?: unknown) => {
       core.simulatePayment(requestId, body)
       return paymentIdOf(requestId)

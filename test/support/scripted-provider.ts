@@ -23,7 +23,7 @@ export type Asked = Partial<Pick<PaymentRequest, 'method' | 'channelCode' | 'des
 const STAGE = { defaultReturnUrl: 'https://gateway.example/return', defaultDisplayName: 'Gateway' }
 const CLIENT = { name: 'Warung Kopi', returnUrl: 'https://merchant.example/return' }
 
-/** What the domain asks the provider for, by the names that clients use; a BCA virtual account unless told otherwise. */
+/** What the domain asks the provider for, by the names that clients use; a BCA virtual account by default. */
 export const aCreateInput = (
   { reference, expiresAt, phone, ...asked }: Asked = {},
   client: Parameters<typeof createInput>[1] = CLIENT,

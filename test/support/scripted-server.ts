@@ -24,7 +24,7 @@ export const cut: Script = (response) => {
   response.destroy()
 }
 
-/** An HTTP server on 127.0.0.1 that behaves as told and records what it receives; closed when the test is over. */
+/** An HTTP server on 127.0.0.1 that answers by its script and records what it receives; closed after the test. */
 export const startScriptedServer = async (script: Script) => {
   const requests: ReceivedRequest[] = []
   const server = createServer((incoming, response) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A directory for the test that asks for it, gone when that test is over. */
+/** A directory for the test that asks for it, removed after that test. */
 export const tempDirectory = (): string => {
   const path = mkdtempSync(join(tmpdir(), 'gateway-'))
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))

@@ -82,7 +82,7 @@ export const testDeps = (overrides: Overrides = {}) => {
 
 export type TestDeps = ReturnType<typeof testDeps>
 
-/** A clock that moves only when told, or when the code under test sleeps. */
+/** A clock that moves only when a test moves it, or when the code under test sleeps. */
 export const manualClock = (start: Timestamp = timestampOf(Date.UTC(2026, 10, 20, 4, 0, 0))) => {
   let current = start
   let elapsedMs = 0

@@ -77,7 +77,7 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     const passed = await flow(times * LIMIT, 10)
 
     expect(sum(passed)).toBeLessThanOrEqual(12 * LIMIT)
-    // Every environment has heard of it after two seconds. What passed before is paid off in the third.
+    // Every environment has read it after two seconds. What passed before is paid off in the third.
     expect(passed[2]).toBeLessThanOrEqual(LIMIT)
     expect(passed.slice(3)).toStrictEqual(Array.from({ length: 7 }, () => LIMIT))
     expect(sum(passed)).toBeGreaterThanOrEqual(10 * LIMIT)

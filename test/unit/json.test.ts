@@ -166,7 +166,7 @@ describe('toJson', () => {
 describe('memberText', () => {
   const aSpace = fc.constantFrom('', ' ', '\n\t')
 
-  itHoldsFor(anyObjectText, aSpace)('is what stands after the key, however the text is laid out', (text, space) => {
+  itHoldsFor(anyObjectText, aSpace)('is what follows the key, however the text is laid out', (text, space) => {
     const laidOut = `${space}{"a":{"x":1,"m":2},${space}"m\\u006d"${space}:${space}${text}${space},"b":"mm"${space}}`
 
     expect(memberText(laidOut, 'mm')).toBe(text)

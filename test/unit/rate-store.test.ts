@@ -12,7 +12,7 @@ import { interceptTable, recordTable, testDeps } from '../support/test-deps.ts'
 const LIMIT = 10
 const START = 1_000
 
-/** A client's counter, and environments that each know what they heard last. */
+/** A client's counter, and environments that each keep the last count they read. */
 const aCounter = () => {
   const name = { clientId: aClientId(), of: 'requests' } as const
   const { deps, calls } = recordTable(testDeps())
@@ -121,7 +121,7 @@ describe('a debt (design section 9)', () => {
     await owe(36)
 
     expect([await ask(), await ask(anotherEnvironment)]).toStrictEqual([3, 'passed'])
-    // The first request of an environment is not counted; it hears of the debt with the second.
+    // The first request of an environment is not counted; it reads the debt with the second.
     expect([await ask(anotherEnvironment), await ask(anotherEnvironment)]).toStrictEqual(['passed', 3])
     deps.clock.advance(2)
     expect([await ask(), await ask(anotherEnvironment)]).toStrictEqual([1, 1])

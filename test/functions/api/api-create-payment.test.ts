@@ -79,8 +79,8 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
 
     const { status, body } = await create({ ...QRIS, channel_code: '', ...nothing, customer })
 
-    const { customer: told, ...others } = body
-    expect([status, told]).toStrictEqual([201, shown])
+    const { customer: answered, ...others } = body
+    expect([status, answered]).toStrictEqual([201, shown])
     const amounts = ['client_net_minor', 'hexolus_markup_minor', 'notional_minor', 'xendit_fee_minor']
     const texts = ['client_id', 'currency', 'fee_status', 'id', 'method', 'payment_destination', 'status']
     expect(new Set(Object.keys(others))).toStrictEqual(new Set([...amounts, ...texts, 'created_at', 'expires_at']))

@@ -105,11 +105,11 @@ describe('GET /v1/events (design section 8)', () => {
   it('shows at most 90 days, even after older cursors', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const start = deps.now()
-    const gone = await eventRow(deps, caller.clientId, start)
+    const deleted = await eventRow(deps, caller.clientId, start)
     const oldest = await eventRow(deps, caller.clientId, addMs(start, 1))
     deps.clock.set(addMs(start, 90 * DAY_MS + 1))
 
-    for (const after of ['', cursorFor(gone), cursorFrom(start)])
+    for (const after of ['', cursorFor(deleted), cursorFrom(start)])
       for (const since of ['', '2020-01-01T00:00:00Z'])
         expect(idsIn(await ask('listEvents', { query: { after, since } }))).toStrictEqual([oldest.eventId])
     deps.clock.advance(1)

@@ -113,7 +113,7 @@ describe('audit-ledger under live traffic', () => {
     ['PAYMENT#', 'is posted'],
     ['SETTLEMENT#', 'is settled'],
   ] as const)(
-    'never says false while the indexes have not heard of the last %s: a payment %s just before each look',
+    'never says false while the indexes do not list the last %s: a payment %s just before each look',
     async (pk, name) => {
       const { deps, catchUp } = depsWithLateIndexes(pk)
       const world = await aSyncWorld(deps)

@@ -130,8 +130,8 @@ const withoutSleep = () => ({ ...history.deps, sleep: async () => {} })
 const DAY_SECONDS = 86_400
 const A_MONTH = 30
 
-/** The audits of the next day, as the schedule starts them. Answers whether they told of something. */
-const nextDayTells = async (): Promise<boolean> => {
+/** The audits of the next day, as the schedule starts them. Answers whether they raised an alert. */
+const nextDayAlerts = async (): Promise<boolean> => {
   const deps = withoutSleep()
   history.deps.clock.advance(DAY_SECONDS)
   history.deps.published.length = 0
@@ -141,8 +141,8 @@ const nextDayTells = async (): Promise<boolean> => {
 }
 
 /** After how many days of audits it is reported; undefined: never within a month. */
-const daysUntilTold = async (): Promise<number | undefined> => {
-  for (let day = 1; day <= A_MONTH; day++) if (await nextDayTells()) return day
+const daysUntilAlert = async (): Promise<number | undefined> => {
+  for (let day = 1; day <= A_MONTH; day++) if (await nextDayAlerts()) return day
   return undefined
 }
 
@@ -169,7 +169,7 @@ describe('a corruption by hand', () => {
   it('is not found in an intact table', async () => {
     await expectBalanced(history.deps, clientId())
 
-    expect(await nextDayTells()).toBe(false)
+    expect(await nextDayAlerts()).toBe(false)
   })
 
   it.for(CORRUPTIONS)('is found by an audit of the whole client: %s', async ([, make, name]) => {
@@ -188,29 +188,29 @@ describe('a corruption by hand', () => {
   })
 
   it.for(['audit-ledger', 'the daily audit'])(
-    'of a client’s suspense, found by %s, stands on the client until it is gone',
+    'of a client’s suspense, found by %s, is a difference of the client until it is undone',
     async (by) => {
       const standing = async () =>
         notAccepted(await readClientVerdict(history.deps, clientId())).map(({ what }) => what)
 
       const found = await during(HALVED, async () => {
         if (by === 'audit-ledger') await auditLedger(withoutSleep(), clientId())
-        else await nextDayTells()
+        else await nextDayAlerts()
         return standing()
       })
 
       expect(found).toContain('suspense.amount_minor')
-      expect(await nextDayTells()).toBe(false)
+      expect(await nextDayAlerts()).toBe(false)
       expect(await standing()).toStrictEqual([])
     },
   )
 
   it.for(CORRUPTIONS)('is reported by the daily audits: %s', async ([, make, , found]) => {
     const begun = history.deps.now()
-    const days = await during(make, daysUntilTold)
+    const days = await during(make, daysUntilAlert)
 
     expect(days).toBeLessThanOrEqual(found?.startsWith('daily') ? 1 : A_MONTH)
-    expect(await nextDayTells()).toBe(false)
+    expect(await nextDayAlerts()).toBe(false)
     // Events are kept for 90 days: no other corruption may come that late.
     await history.deps.table.write(remove(verdictKey(clientId()), exists))
     history.deps.clock.set(begun)

@@ -66,9 +66,9 @@ describe('get-books of rows that were altered', () => {
     expect(differences.map(({ id }) => id)).toStrictEqual([ofB.settlementId])
   })
 
-  it.for(['gone', 'unreadable'])('finds a settlement that is %s', async (state, { deps, ofB: { settlementId } }) => {
+  it.for(['missing', 'unreadable'])('finds a settlement that is %s', async (state, { deps, ofB: { settlementId } }) => {
     const key = settlementKey(settlementId)
-    if (state === 'gone') await deps.table.write(remove(key, present('pk')))
+    if (state === 'missing') await deps.table.write(remove(key, present('pk')))
     else await putRaw(deps, { ...(await rawItem(deps, key)), net_minor: 'much' })
 
     const differences = [{ what: 'settlement', id: settlementId }]

@@ -72,7 +72,7 @@ describe('get-books (design section 12)', () => {
       },
     ],
     [
-      'what moved on one day beside what stands after it',
+      'what moved on one day beside the balance after it',
       { from: '2026-11-21', to: '2026-11-21' },
       {
         paid_out: 145_500,

@@ -83,8 +83,8 @@ describe('createPayment when the provider fails', () => {
     const failures = [await first, ...(await waiters)]
 
     const message = 'the provider did not answer; retry with the same Idempotency-Key'
-    const told = failures.map((error) => error instanceof GatewayError && error.message)
-    expect(told).toStrictEqual(Array(201).fill(message))
+    const messages = failures.map((error) => error instanceof GatewayError && error.message)
+    expect(messages).toStrictEqual(Array(201).fill(message))
     expect(asked()).toBe(1)
   })
 })

@@ -18,7 +18,7 @@ import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { OVO_REQUEST } from '../../support/payment-builders.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
-/** A push whose answer was lost twelve seconds after the claim, and whose minute is over unless told otherwise. */
+/** A push whose answer was lost twelve seconds after the claim. By default its minute is over. */
 const lostPush = async (waitedSeconds = 60) => {
   const scene = await aCreate(OVO_REQUEST)
   const { deps, make, asked } = scene
@@ -44,14 +44,14 @@ const lostPush = async (waitedSeconds = 60) => {
       deps.provider.script('listTransactions', async () => ({ kind: 'found', value }))
     },
     /** What the provider says of a row's payment, and of its request. */
-    tell: (
+    report: (
       { providerPaymentId, reference: of }: ProviderTransaction,
       status: ProviderPayment['status'],
       captured = 0,
       requestStatus: ProviderRequestStatus = 'open',
     ) => {
-      const told = { providerPaymentId, paymentRequestId, reference: of, currency: 'IDR', status }
-      deps.provider.payments.set(providerPaymentId, { ...told, capturedMinor: minor(captured) })
+      const known = { providerPaymentId, paymentRequestId, reference: of, currency: 'IDR', status }
+      deps.provider.payments.set(providerPaymentId, { ...known, capturedMinor: minor(captured) })
       const now = { reference: of, status: requestStatus, latestPaymentId: providerPaymentId }
       deps.provider.requests.set(paymentRequestId, { ...deps.provider.requestOf(paymentRequestId), ...now })
     },
@@ -77,19 +77,19 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
     ['pending', 'cancelled'],
     ['unknown', 'failed'],
   ] as const)('can be used again when its row is %s and its request has %s', async (status, requestStatus) => {
-    const { row, show, tell, expectSecondPush } = await lostPush()
+    const { row, show, report, expectSecondPush } = await lostPush()
     const known = row(status)
-    if (requestStatus) tell(known, 'failed', 0, requestStatus)
+    if (requestStatus) report(known, 'failed', 0, requestStatus)
     show([known])
 
     await expectSecondPush()
   })
 
   it('can be used again when a wrong amount was paid, which is in suspense', async () => {
-    const { deps, ledger, row, show, tell, expectSecondPush } = await lostPush()
+    const { deps, ledger, row, show, report, expectSecondPush } = await lostPush()
     const amountMinor = minor(99_999)
     const paid = row('success', { amountMinor })
-    tell(paid, 'captured', amountMinor)
+    report(paid, 'captured', amountMinor)
     show([paid])
 
     await expectSecondPush()
@@ -99,9 +99,9 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
   })
 
   it('answers the payment if its push was paid, and sends no second push', async () => {
-    const { make, asked, ledger, row, show, tell } = await lostPush()
+    const { make, asked, ledger, row, show, report } = await lostPush()
     const paid = row('success')
-    tell(paid, 'captured', 100_000)
+    report(paid, 'captured', 100_000)
     // A first try of the customer's was declined, the second one paid.
     show([row('failed'), paid])
 
@@ -115,9 +115,9 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
   })
 
   it('succeeds with a capture between the read of its rows and the takeover', async () => {
-    const { deps, make, asked, row, tell } = await lostPush()
+    const { deps, make, asked, row, report } = await lostPush()
     const paid = row('success')
-    tell(paid, 'captured', 100_000)
+    report(paid, 'captured', 100_000)
     deps.provider.script('listTransactions', async ({ reference }) => {
       if (reference) await applyProviderNews(deps, paid, 'callback')
       return { kind: 'found', value: { transactions: reference ? [row('failed')] : [], hasMore: false } }
@@ -137,9 +137,9 @@ describe('a push that may still be paid', () => {
     ['there although the money cannot be seen yet', 'success', 'open', 'open'],
     ['there although its request has failed', 'success', 'failed', 'failed'],
   ] as const)('is not sent again while its row is %s', async (_, rowStatus, status, requestStatus) => {
-    const { row, show, tell, expectHeldBack } = await lostPush()
+    const { row, show, report, expectHeldBack } = await lostPush()
     const known = row(rowStatus)
-    tell(known, status, 0, requestStatus)
+    report(known, status, 0, requestStatus)
     show([known])
 
     await expectHeldBack(UNDECIDED)
@@ -150,9 +150,9 @@ describe('a push that may still be paid', () => {
     ['success', { providerPaymentId: '' }],
     ['pending', {}],
   ] as const)('is not sent again while its row (%s %j) is unseen and another amount was paid', async (status, of) => {
-    const { deps, row, show, tell, expectHeldBack } = await lostPush()
+    const { deps, row, show, report, expectHeldBack } = await lostPush()
     const [unseen, other] = [row(status, of), row('success', { amountMinor: minor(99_999) })]
-    tell(other, 'captured', 99_999)
+    report(other, 'captured', 99_999)
     show([other, unseen])
 
     await expectHeldBack(UNDECIDED)
@@ -163,9 +163,9 @@ describe('a push that may still be paid', () => {
 
 describe('rows found by reference', () => {
   it('are compared exactly: attempt 1 has no row of attempt 10', async () => {
-    const { deps, ledger, reference, row, show, tell, expectSecondPush } = await lostPush()
+    const { deps, ledger, reference, row, show, report, expectSecondPush } = await lostPush()
     const other = row('success', { reference: `${reference}0` })
-    tell(other, 'captured', 100_000)
+    report(other, 'captured', 100_000)
     show([other])
 
     await expectSecondPush()

@@ -68,7 +68,7 @@ export const expiredIn = (deps: MemoryDeps, payments: readonly Payment[]): numbe
 export const idsCancelled = ({ provider }: TestDeps) =>
   provider.calls.flatMap(({ operation, id }) => (operation === 'cancelRequest' ? [id] : []))
 
-/** A payment, a delivery whose message was lost, and money that was not told of: all due. */
+/** A payment, a delivery whose message was lost, and money without its alert: all due. */
 export const oneOfEachKind = async () => {
   const { deps } = await aFlood(1)
   await storedDelivery(deps, await storedEndpoint(deps))

@@ -109,7 +109,7 @@ describe('a callback about a capture that the provider does not show yet', () =>
     const { deps, payment, request, sayPaid, stored } = await aHidden()
     request({ status: 'open', latestPaymentId: undefined })
 
-    expect(await sayPaid('py-unheard-of')).toBe('applied')
+    expect(await sayPaid('py-unknown')).toBe('applied')
 
     expect(await stored()).toEqual({ ...payment, dueAt: deps.now() })
   })

@@ -56,14 +56,14 @@ describe('raiseFence (design sections 4 and 12)', () => {
   })
 
   it('throws if a shard is missing or has no fence, and creates neither', async ({ deps, client }) => {
-    const [gone, bare] = [shardKey(client.clientId, 4), shardKey(client.clientId, 5)]
-    const { closedUntil } = (await deps.table.get(gone)) ?? {}
+    const [removed, bare] = [shardKey(client.clientId, 4), shardKey(client.clientId, 5)]
+    const { closedUntil } = (await deps.table.get(removed)) ?? {}
     const end = addMs(deps.now(), 1)
 
-    await deps.table.write(remove(gone, exists))
+    await deps.table.write(remove(removed, exists))
     await expect(raiseFence(deps, client.clientId, end)).rejects.toThrow('no fence')
-    expect(await deps.table.get(gone)).toBeUndefined()
-    await deps.table.write(update(gone, { set: { closedUntil } }))
+    expect(await deps.table.get(removed)).toBeUndefined()
+    await deps.table.write(update(removed, { set: { closedUntil } }))
     await deps.table.write(update(bare, { remove: ['closedUntil'] }))
     await expect(raiseFence(deps, client.clientId, end)).rejects.toThrow('no fence')
 

@@ -127,7 +127,7 @@ const reversedEvents = async (deps: TestDeps, { paymentId }: Payment) =>
   (await listPaymentEvents(deps, paymentId)).filter(({ type }) => type === 'payment.reversed')
 
 /** What the events of a payment say, oldest first; those of one moment by their names. */
-const told = async (deps: TestDeps, payment: Payment) =>
+const reversals = async (deps: TestDeps, payment: Payment) =>
   (await reversedEvents(deps, payment))
     .toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))
     .map(({ body }) => JSON.parse(body) as { readonly event: string; readonly data: object })
@@ -147,7 +147,7 @@ describe('payment.reversed', () => {
     await move(deps, payment, aWin(deps, 20_000))
 
     const event = 'payment.reversed'
-    expect(await told(deps, payment)).toMatchObject([
+    expect(await reversals(deps, payment)).toMatchObject([
       { event, data: { type: 'refund', amount_minor: 10_000, taken_back_minor: 10_000 } },
       { event, data: { type: 'chargeback', amount_minor: 20_000, taken_back_minor: 30_000 } },
       { event, data: { type: 'dispute_won', amount_minor: 20_000, taken_back_minor: 10_000 } },
@@ -167,7 +167,7 @@ describe('payment.reversed', () => {
     // The last row takes nothing more.
     expect(deps.published.at(-1)?.subject).toMatch(/#money_went_back$/)
     const about = { id: open.paymentId, status: 'succeeded' }
-    expect(await told(deps, open)).toMatchObject([
+    expect(await reversals(deps, open)).toMatchObject([
       { data: { ...about, type: 'refund', amount_minor: 10_000, taken_back_minor: 10_000 } },
       { data: { ...about, type: 'reversal', amount_minor: 100_000, taken_back_minor: open.netMinor } },
       { data: { ...about, type: 'reversal', amount_minor: 10_000, taken_back_minor: open.netMinor } },

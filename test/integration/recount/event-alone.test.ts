@@ -18,7 +18,7 @@ import { paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
 import { differencesOf, expectRefused, recount, removeEvent } from './recounted.ts'
-import { hearEverything } from './torn-flows.ts'
+import { receiveEverything } from './torn-flows.ts'
 
 /** A payment that was paid, or failed, of which a restore kept only the event. */
 const eventAlone = async ({ hasFailed = false } = {}) => {
@@ -52,7 +52,7 @@ describe('a pending payment whose event exists after a restore', () => {
     expect((await readAuditRecords(deps, paid.payment.paymentId)).records.at(-1)).toMatchObject(record)
     const credited = { status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId }
     expect(await paymentOf(deps, paid)).toMatchObject(credited)
-    await hearEverything(deps)
+    await receiveEverything(deps)
     await expectBalanced(deps, client.clientId)
   })
 

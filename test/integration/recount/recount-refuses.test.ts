@@ -23,7 +23,7 @@ import { creditedPayment } from '../../support/synced-payment.ts'
 import { beforeFirst, depsWithLateIndexes, type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { differencesOf, expectRefused, recount, removeEvent } from './recounted.ts'
-import { toldClient } from './torn-world.ts'
+import { clientWithEndpoints } from './torn-world.ts'
 
 const world = async () => {
   const deps = memoryDeps()
@@ -42,7 +42,7 @@ const addCredit = (deps: MemoryDeps, { clientId }: Client, creditedMinor: number
 const addPaidOut = (deps: MemoryDeps, { clientId }: Client) =>
   deps.table.write(update(windowKey(clientId), { add: { paidOutMinor: 1 }, set: { progress: {} } }))
 
-/** An adjustment whose entry is gone. */
+/** An adjustment whose entry is missing. */
 const tornAdjustment = async (deps: MemoryDeps, client: Client) => {
   const { entry } = await adjusted(deps, client, 'recovered', 5_000)
   await deps.table.write(remove(entryKey(client, entry), exists))
@@ -156,7 +156,7 @@ const ENDPOINTS = 20
 const PAYMENTS = MAX_DIFFERENCES / ENDPOINTS + 1
 
 it('a recount repairs named differences even if the audit has more differences than it lists', async () => {
-  const { deps, client } = await toldClient(ENDPOINTS)
+  const { deps, client } = await clientWithEndpoints(ENDPOINTS)
   const named: Difference[] = []
   for (let at = 0; at < PAYMENTS; at++) {
     const { payment } = await creditedPayment(deps, client)

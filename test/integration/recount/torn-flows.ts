@@ -29,7 +29,7 @@ export const syncRows = async (deps: TestDeps): Promise<void> => {
 }
 
 /** The provider calls about everything it has. A call that fails is answered 500, and comes again later. */
-export const hearCallbacks = async (deps: TestDeps, onFailure?: () => void): Promise<void> => {
+export const receiveCallbacks = async (deps: TestDeps, onFailure?: () => void): Promise<void> => {
   const { payments, requests } = deps.provider
   const about = [
     ...[...payments.keys()].map((providerPaymentId) => ({ providerPaymentId })),
@@ -39,8 +39,8 @@ export const hearCallbacks = async (deps: TestDeps, onFailure?: () => void): Pro
 }
 
 /** The provider calls again about everything it has, without a failure, and the sync reads every row. */
-export const hearEverything = async (deps: TestDeps): Promise<void> => {
-  await hearCallbacks(deps)
+export const receiveEverything = async (deps: TestDeps): Promise<void> => {
+  await receiveCallbacks(deps)
   await syncRows(deps)
 }
 
@@ -169,7 +169,7 @@ const settled: Flow = async (deps, client) => {
 }
 
 /**
- * Each flow by what it does. Two endpoints hear of each event that they ask for. Not here, because a recount refuses their
+ * Each flow by what it does. Two endpoints receive each event that they ask for. Not here, because a recount refuses their
  * differences by name: adjustments, re-credits, entries of the house, and the audit records of settlements.
  */
 export const FLOWS = {

@@ -14,8 +14,8 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { sampleOf } from '../../support/runs.ts'
 import { interceptTable, type MemoryDeps } from '../../support/test-deps.ts'
 import { recount } from './recounted.ts'
-import { FLOWS, hearCallbacks, hearEverything, syncRows } from './torn-flows.ts'
-import { expectHealed, recordTransactions, toldClient, tornOf, tornStates } from './torn-world.ts'
+import { FLOWS, receiveCallbacks, receiveEverything, syncRows } from './torn-flows.ts'
+import { clientWithEndpoints, expectHealed, recordTransactions, tornOf, tornStates } from './torn-world.ts'
 
 describe.each(Object.entries(FLOWS))('a restore in the midst of a payment that %s', async (name, flow) => {
   const torn = await tornOf(flow)
@@ -29,11 +29,11 @@ describe.each(Object.entries(FLOWS))('a restore in the midst of a payment that %
   })
 
   /** Callbacks may come before the recount. The sync may not: it would post an open payment a second time. */
-  const heard = /^(succeed|fail|expire|is cancelled)/.test(name) ? torn.states : []
-  it.each(heard)('and an hour of callbacks: $title', async ({ world }) => {
+  const called = /^(succeed|fail|expire|is cancelled)/.test(name) ? torn.states : []
+  it.each(called)('and an hour of callbacks: $title', async ({ world }) => {
     const deps = world()
     deps.clock.advance(3_600)
-    await hearCallbacks(deps, () => {})
+    await receiveCallbacks(deps, () => {})
 
     await recount(deps, torn.client)
 
@@ -44,7 +44,7 @@ describe.each(Object.entries(FLOWS))('a restore in the midst of a payment that %
 const heal = async (deps: MemoryDeps, client: Client, rounds: number): Promise<void> => {
   for (let round = 0; round < rounds; round++) await recount(deps, client)
   await expectBalanced(deps, client.clientId)
-  await hearEverything(deps)
+  await receiveEverything(deps)
   await expectBalanced(deps, client.clientId)
   expect(deps.stored.items('SUSPENSE#').filter(({ kind }) => kind === 'money')).toStrictEqual([])
 }
@@ -56,7 +56,7 @@ const PAIRS = [
 ] as const
 
 describe.each(PAIRS)('a restore in the midst of a payment that %s, and of one that %s', async (...names) => {
-  const { deps, client } = await toldClient(1)
+  const { deps, client } = await clientWithEndpoints(1)
   const recorded = []
   for (const name of names) {
     const act = await FLOWS[name](deps, client)
@@ -70,7 +70,7 @@ describe.each([
   ['is posted', {}],
   ['is refunded', { ...NOT_SETTLED, type: 'return', returns: 'refund', providerMinor: minor(-100_000) } as const],
 ])('a restore in the midst of two transactions of one payment that %s', async (_, row) => {
-  const { deps, client } = await toldClient(1)
+  const { deps, client } = await clientWithEndpoints(1)
   const created = await recordTransactions(deps, (acting) => create(acting, client))
   const capture = payFirst(deps)
   const { providerPaymentId } = capture
@@ -99,7 +99,7 @@ const MEETINGS: Readonly<Record<string, Meeting>> = {
   'dies before it writes': { when: 'before', meet: die },
   'dies after it has written': { when: 'after', meet: die },
   'meets another recount': { when: 'before', meet: recount },
-  'meets callbacks': { when: 'before', meet: (deps) => hearCallbacks(deps, () => {}) },
+  'meets callbacks': { when: 'before', meet: (deps) => receiveCallbacks(deps, () => {}) },
 }
 
 /** A recount during which `meet` runs at the nth transaction. Answers whether there was an nth transaction. */

@@ -10,7 +10,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aDayLater, payOut, settlementsOf, sweep, withoutFloor } from '../../support/settlement-builders.ts'
 import { interceptTable, type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
-import { type Flow, hearEverything } from './torn-flows.ts'
+import { type Flow, receiveEverything } from './torn-flows.ts'
 
 /** One item that a transaction wrote, as it was before and is after it. */
 type Written = { readonly key: Key; readonly before: StoredItem | undefined; readonly after: StoredItem | undefined }
@@ -114,7 +114,7 @@ export const tornStates = (recorded: readonly Recorded[]): readonly TornState[] 
 }
 
 /** A client with `endpoints` endpoints, which all get both kinds of events. */
-export const toldClient = async (endpoints: number) => {
+export const clientWithEndpoints = async (endpoints: number) => {
   const deps = memoryDeps()
   const client = await withoutFloor(deps)
   const { clientId } = client
@@ -126,7 +126,7 @@ export const toldClient = async (endpoints: number) => {
 
 /** Every torn state of every transaction of a flow, and the end that the whole transaction comes to. */
 export const tornOf = async (flow: Flow) => {
-  const { deps, client } = await toldClient(2)
+  const { deps, client } = await clientWithEndpoints(2)
   deps.clock.advance(60)
   const act = await flow(deps, client)
   const recorded = await recordTransactions(deps, act)
@@ -165,7 +165,7 @@ const endOf = async (deps: MemoryDeps, { clientId }: Client) => {
 /** The provider calls again about everything, twice, and everything is paid out. */
 const rest = async (deps: MemoryDeps, client: Client): ReturnType<typeof endOf> => {
   for (let time = 0; time < 2; time++) {
-    await hearEverything(deps)
+    await receiveEverything(deps)
     await expectBalanced(deps, client.clientId)
   }
   await payEverythingOut(deps, client)

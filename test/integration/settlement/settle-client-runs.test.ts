@@ -97,7 +97,7 @@ const workedOff = async (deps: TestDeps): Promise<number> => {
 const stepped = clientTest.extend('client', ({ deps }) => paidFiveTimes(deps))
 
 describe('a window with too many entries for one run', () => {
-  stepped('is settled in the name of the operator who asked, who is told that it goes on', async ({ deps, client }) => {
+  stepped('is settled in the name of the operator, whose answer says that it goes on', async ({ deps, client }) => {
     const small = inSteps(deps)
     const { operator } = BY_OPERATOR
 

@@ -237,11 +237,11 @@ it('one alert a day lists the settlements that wait three days for their payout'
     await auditClients.withDeps(deps)({}, lambdaContext('audit-clients'))
     return deps.published.map(({ kind, subject, message }) => [kind, subject, message])
   }
-  const told = (text: string) => [['settlement.unpaid', first.settlementId, expect.stringContaining(text) as unknown]]
+  const alert = (text: string) => [['settlement.unpaid', first.settlementId, expect.stringContaining(text) as unknown]]
 
   expect(await daily(addMs(first.createdAt, 3 * DAY_MS - 1))).toStrictEqual([])
-  expect(await daily(addMs(first.createdAt, 3 * DAY_MS))).toStrictEqual(told('1 settlements recorded three days'))
-  const both = told(`${first.settlementId}, ${second.settlementId}.`)
+  expect(await daily(addMs(first.createdAt, 3 * DAY_MS))).toStrictEqual(alert('1 settlements recorded three days'))
+  const both = alert(`${first.settlementId}, ${second.settlementId}.`)
   expect(await daily(addMs(second.createdAt, 3 * DAY_MS))).toStrictEqual(both)
   await fail(deps, first)
   await fail(deps, second)

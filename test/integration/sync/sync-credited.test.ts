@@ -46,8 +46,8 @@ it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
     const about = { paymentId, clientId: client.clientId, providerPaymentId: credited.providerPaymentId }
     const found = { kind: 'finding', cause, amountMinor, status: 'open', ...about }
     expect(await findingAbout(deps, paymentId, cause)).toMatchObject(found)
-    const told = deps.published.map(({ kind, subject }) => `${kind} ${subject}`)
-    expect(told).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])
+    const alerts = deps.published.map(({ kind, subject }) => `${kind} ${subject}`)
+    expect(alerts).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])
     const estimated = { status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 }
     expect(await paymentOf(deps, credited)).toMatchObject(estimated)
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
@@ -135,7 +135,7 @@ describe('sync: a dispute that is won', () => {
 
   it.for([
     ['shows the amount', {}, 'disputed_amount_unknown'],
-    ['is void, which is told', { status: 'reversed' }, 'reversal#reversed_upstream'],
+    ['is void, with an alert', { status: 'reversed' }, 'reversal#reversed_upstream'],
   ] as const)(
     'stays a person’s when a later reading %s',
     async ([, fields, cause], { deps, client, rows, credited, sync, syncAfter }) => {

@@ -157,11 +157,11 @@ it('sync: reversals are read daily, for payments of any age', async ({ deps, row
   const created = deps.now()
   await sync(rowNow(deps, credited, { createdAt: created }))
   await syncAfter(170 * 86_400)
-  const gone = rowNow(deps, credited, { createdAt: created, updatedAt: created, status: 'reversed' })
-  rows.splice(0, 1, gone)
+  const reversed = rowNow(deps, credited, { createdAt: created, updatedAt: created, status: 'reversed' })
+  rows.splice(0, 1, reversed)
 
   await syncAfter(23 * 3_600)
-  const finding = () => findingAbout(deps, `${gone.transactionId}#reversal`, 'money_went_back')
+  const finding = () => findingAbout(deps, `${reversed.transactionId}#reversal`, 'money_went_back')
   expect(await finding()).toBeUndefined()
   await syncAfter(3_600)
 

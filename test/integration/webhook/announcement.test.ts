@@ -67,8 +67,8 @@ describe('the announcement of a payment', () => {
 
     await closePayment(deps, payment, end)
 
-    const told = (await events()).map(({ body }) => JSON.parse(body))
-    expect(told).toMatchObject(reasons.map((failure_reason) => ({ event: 'payment.failed', data: { failure_reason } })))
+    const sent = (await events()).map(({ body }) => JSON.parse(body))
+    expect(sent).toMatchObject(reasons.map((failure_reason) => ({ event: 'payment.failed', data: { failure_reason } })))
     expect(deps.sent).toHaveLength(reasons.length)
   })
 

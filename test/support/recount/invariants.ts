@@ -14,13 +14,13 @@ const moneyProblems = ({ payments, suspense }: Books, { captured, turned }: Seen
     ),
   )
   const held = new Set(suspense.filter(({ kind }) => kind === 'money').map((item) => text(item, 'suspense_id')))
-  const told = new Set(suspense.map((item) => text(item, 'provider_payment_id')))
+  const inSuspense = new Set(suspense.map((item) => text(item, 'provider_payment_id')))
   return [...captured].flatMap(([providerPaymentId, received]) => {
     const payment = credited.get(providerPaymentId)
     if (payment && held.has(providerPaymentId)) return [`${providerPaymentId} is credited and held`]
     // Money that came and went before anybody looked is a finding.
-    const isGone = turned.includes(providerPaymentId) && told.has(providerPaymentId)
-    if (!payment && !held.has(providerPaymentId) && !isGone)
+    const hasReturned = turned.includes(providerPaymentId) && inSuspense.has(providerPaymentId)
+    if (!payment && !held.has(providerPaymentId) && !hasReturned)
       return [`${providerPaymentId}: ${received} IDR are neither credited nor held`]
     if (payment && amount(payment, 'notional_minor') !== received)
       return [`${providerPaymentId} was credited with another amount`]
@@ -44,13 +44,13 @@ const bookedBackProblems = (
   )
   const held = houseEntries.filter(({ sk }) => String(sk).endsWith('#suspense_refunded'))
   const counted = new Set([...moved, ...held.map((entry) => text(entry, 'sk').split('#')[0])])
-  const told = suspense.map((item) => text(item, 'suspense_id'))
+  const alerted = suspense.map((item) => text(item, 'suspense_id'))
   return reversalRowIds
-    .filter((id) => !counted.has(id) && !told.some((suspenseId) => suspenseId.startsWith(id)))
+    .filter((id) => !counted.has(id) && !alerted.some((suspenseId) => suspenseId.startsWith(id)))
     .map((id) => `money by ${id} is unknown`)
 }
 
-/** A merchant hears of a cancel from its answer alone: nothing may be cancelled that it did not ask for, or has expired. */
+/** No event announces a cancel: only a payment whose merchant asked for it, and that has not expired, may be cancelled. */
 const cancelProblems = ({ payments }: Books): string[] =>
   payments
     .filter((item) => text(item, 'status') === 'cancelled')

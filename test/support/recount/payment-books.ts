@@ -15,8 +15,8 @@ const movementsOf = (payment: RawItem): readonly Movement[] =>
 const standing = (payment: RawItem): number => {
   const of = (name: string) => amount(payment, name)
   const model = modelOf(of('notional_minor'), of('provider_fee_minor'), of('markup_minor'))
-  for (const movement of movementsOf(payment)) model.hear(movement)
-  return model.stands()[3]
+  for (const movement of movementsOf(payment)) model.apply(movement)
+  return model.figures()[3]
 }
 
 /** The remaining money of a payment by its stored sums. */
@@ -46,8 +46,8 @@ const gained = (payment: RawItem): number => {
 const clawed = (payment: RawItem): number =>
   movementsOf(payment).reduce((total, { clawedMinor = 0 }) => total + clawedMinor, 0)
 
-/** The entries that a payment's own fields tell, by the gateway's one function of them. */
-const toldBy = (payment: RawItem): readonly string[] =>
+/** The entries that follow from a payment's own fields, by the gateway's one function of them. */
+const entriesBy = (payment: RawItem): readonly string[] =>
   entriesOf(v.parse(PaymentSchema, fromItem(payment)))
     .map((entry) => `${entry.eligibleAt}#${entry.entryId} ${entry.netMinor} ${entry.providerMinor}`)
     .toSorted()
@@ -61,15 +61,15 @@ const ownProblems = (payment: RawItem, entries: readonly RawItem[]): string[] =>
   const id = text(payment, 'payment_id')
   const hasSucceeded = payment['status'] === 'succeeded'
   const isPosted = hasSucceeded && !isOpen(payment)
-  const stands = hasSucceeded ? standing(payment) : 0
-  const net = isPosted ? stands - clawed(payment) : 0
+  const remains = hasSucceeded ? standing(payment) : 0
+  const net = isPosted ? remains - clawed(payment) : 0
   const gain = isPosted ? gained(payment) : 0
   return differences(`payment ${id}`, [
-    ["worth by the provider's rows", stands, hasSucceeded ? stored(payment) : 0],
+    ["worth by the provider's rows", remains, hasSucceeded ? stored(payment) : 0],
     ['posted', isPosted, payment['posted_at'] !== undefined],
     ['net of its entries', net, sum(entries, 'net_minor')],
     ['gain by its entries', gain, sum(entries, 'provider_minor')],
-    ['entries', toldBy(payment).join(), linesOf(entries).join()],
+    ['entries', entriesBy(payment).join(), linesOf(entries).join()],
     ...entries.map((entry) => ['part of an entry', partOf(payment), partIn(entry)] as const),
   ])
 }

@@ -73,7 +73,7 @@ page 1, 25 per page`,
     expect(renderReply(action, body)).toBe(shown)
   })
 
-  it('shows the whole prefix of a key, by whose end people tell keys apart', () => {
+  it('shows the whole prefix of a key, because keys differ at its end', () => {
     const prefix = 'gk_prod_360f0af8-a04d-4f4a-91b0-6f57756ef685_9ihE'
 
     expect(renderReply('list-api-keys', listed({ key_id: 'k-1', prefix, permissions: 'full' }))).toContain(prefix)

@@ -121,11 +121,11 @@ describe('the client', () => {
   })
 
   it('accepts a cancel that its own earlier try made, and refuses one of a paid payment', async () => {
-    const gone = (status: string): Scripted[] => [
+    const ended = (status: string): Scripted[] => [
       [422, { code: 'validation', message: `payment cannot be cancelled in status=${status}` }],
       [200, { ...PAYMENT, status }],
     ]
-    const [done, paid] = [scripted([new TypeError('reset'), ...gone('cancelled')]), scripted(gone('succeeded'))]
+    const [done, paid] = [scripted([new TypeError('reset'), ...ended('cancelled')]), scripted(ended('succeeded'))]
 
     expect(await done.client.cancelPayment('p1')).toMatchObject({ status: 'cancelled' })
     expect(await reasonOf(paid.client.cancelPayment('p1'))).toMatchObject({ code: 'validation' })
@@ -141,7 +141,7 @@ describe('the client', () => {
     expect([limited.requests.length, broken.requests.length]).toStrictEqual([2, 1])
   })
 
-  it('follows `next` while there are more events, from where it was told to', async () => {
+  it('follows `next` while there are more events, from the given cursor', async () => {
     const page = { data: [{ payment_id: 'a' }] }
     const { client, requests } = scripted([
       [200, { ...page, next: 'n1', has_more: true }],

@@ -51,11 +51,11 @@ const contradicted = (prng: Prng): readonly MoneyRow[] | undefined => {
     const amountMinor = minor(prng.chance(1 / 2) ? prng.int(1, 120) : prng.pick(EDGES))
     const row: MoneyRow = { ...prng.pick(ROWS), amountMinor, providerMinor: ZERO, at: AT }
     rows.push(row)
-    model.hear(row)
+    model.apply(row)
     const moved = moveMoney(money, row)
     if (moved) [money, sum] = [moved.money, together(sum, moved.figures)]
     const figures = [sum.grossMinor, sum.feeMinor, sum.markupMinor, sum.netMinor]
-    if (model.stands().some((expected, at) => expected !== figures[at])) return rows
+    if (model.figures().some((expected, at) => expected !== figures[at])) return rows
   }
   return undefined
 }
@@ -71,13 +71,13 @@ it('the reversal of a void payment without a net is not undone', () => {
 
 it('a movement whose entries would not add up is refused', () => {
   const price = figuresOf(minor(100), minor(9), minor(1))
-  const gone = { ...untouched(price), isVoid: true }
+  const voided = { ...untouched(price), isVoid: true }
   const row = { type: 'refund', transactionId: 'r1', amountMinor: minor(10), providerMinor: ZERO, at: AT } as const
 
-  expect(() => moveMoney(gone, row)).toThrow('do not add up')
+  expect(() => moveMoney(voided, row)).toThrow('do not add up')
 })
 
-it(`every prefix of every history adds up to what stands, by a model of its own, ${HISTORIES} times`, () => {
+it(`every prefix of every history adds up to what a model of its own counts, ${HISTORIES} times`, () => {
   const prng = createPrng(SEED)
   let wrong: readonly MoneyRow[] | undefined
   for (let history = 0; history < HISTORIES && wrong === undefined; history++) wrong = contradicted(prng)

@@ -29,7 +29,7 @@ const aClock = () => {
 
 it.each([
   ['when their time comes by itself', 0, 1, ['first', 'second']],
-  ['when a jump makes them due, which is told first', 60, 0, ['a jump', 'first', 'second', 'third']],
+  ['when a jump makes them due, after its listeners', 60, 0, ['a jump', 'first', 'second', 'third']],
 ])(
   'the local clock (design section 6) runs timers %s, in due order, equal ones as they were set',
   (_case, jump, pass, expected) => {

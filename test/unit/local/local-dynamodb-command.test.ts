@@ -27,7 +27,7 @@ describe('a machine that cannot start DynamoDB Local', () => {
     ['has an old Java', { java: JAVA_11 }],
     ['has a java that only says where to get one', { java: 'echo "Unable to locate a Java Runtime" >&2; exit 1' }],
     ['has a Docker that does not run', { java: JAVA_11, docker: NO_DAEMON }],
-  ])('is told from a failed start: it %s', async (_, programs) => {
+  ])('is no failed start: it %s', async (_, programs) => {
     machineWith(programs)
 
     await expect(startDynamoDbLocal()).rejects.toThrow(NoDynamoDbLocal)

@@ -24,7 +24,7 @@ it('a data directory ends the DynamoDB Local a killed gateway left, and no progr
   const orphan = spawn('sh', ['-c', 'sleep 100; true', 'DynamoDBLocal.jar'], { stdio: 'ignore' })
   const innocent = spawn('sleep', ['100'], { stdio: 'ignore' })
   await eventually(() => expect(commandOf(orphan.pid ?? 0)).toContain('DynamoDBLocal.jar'))
-  const gone = once(orphan, 'exit')
+  const ended = once(orphan, 'exit')
   writeProcessRecord(join(path, 'gateway.pid'), { pid: process.pid, command: 'node infra/local/main.ts' })
 
   for (const { pid = 0 } of [innocent, orphan]) {
@@ -33,7 +33,7 @@ it('a data directory ends the DynamoDB Local a killed gateway left, and no progr
     opened.close()
   }
 
-  await gone
+  await ended
   expect(commandOf(innocent.pid ?? 0)).toBe('sleep 100')
   expect(runningProcess(record)).toBeUndefined()
   innocent.kill('SIGKILL')

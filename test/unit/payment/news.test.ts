@@ -137,10 +137,10 @@ const upstream = (payment: Partial<ProviderPayment> = {}) => {
 // A capture that is not there, not received or not named yet: `receive-callback.test.ts`.
 describe('askForNews (design section 4, Provider news)', () => {
   it.each(['open', 'failed'] as const)('takes a payment that is %s for no money in any answer', async (status) => {
-    const told = { kind: 'news', news: { capture: undefined, requestStatus: 'expired' } }
+    const answer = { kind: 'news', news: { capture: undefined, requestStatus: 'expired' } }
 
     for (const subject of [BY_PAYMENT, BY_REQUEST]) {
-      expect(await askForNews({ provider: upstream({ status }) }, subject)).toMatchObject(told)
+      expect(await askForNews({ provider: upstream({ status }) }, subject)).toMatchObject(answer)
     }
   })
 
@@ -155,7 +155,7 @@ describe('askForNews (design section 4, Provider news)', () => {
   it('takes the payment from the capture itself, for any request that led to it', async () => {
     const another = { paymentRequestId: 'pr-2', reference: 'another-reference' }
 
-    const told = { news: { ...another, capture: aCapture(another) } }
-    expect(await askForNews({ provider: upstream(another) }, BY_REQUEST)).toMatchObject(told)
+    const answer = { news: { ...another, capture: aCapture(another) } }
+    expect(await askForNews({ provider: upstream(another) }, BY_REQUEST)).toMatchObject(answer)
   })
 })

@@ -204,7 +204,7 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     expect(answer).toStrictEqual({ kind: 'not_executed', reason: 'ECONNREFUSED' })
   })
 
-  it('not executed: a key that cannot be read, which is never sent or told', async () => {
+  it('not executed: a key that cannot be read, which is never sent or shown', async () => {
     const get = async () => Promise.reject(new Error(`cannot decrypt ${PROVIDER_SECRET}`))
     const { provider, server } = await scriptedProvider(created(), Date.now, get)
 

@@ -34,7 +34,7 @@ describe('xendit getRequest', () => {
     ['ACCEPTING_PAYMENTS', 'open'],
     ['PENDING', 'open'],
     ['AUTHORIZED', 'open'],
-    ['NEVER_HEARD_OF', 'open'],
+    ['NEW_TO_US', 'open'],
     ['toString', 'open'],
     ['SUCCEEDED', 'succeeded'],
     ['FAILED', 'failed'],

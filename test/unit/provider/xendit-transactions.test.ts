@@ -133,7 +133,7 @@ describe('xendit listTransactions', () => {
     ['PAYMENT', 'FAILED', 'failed', undefined],
     ['PAYMENT', 'VOIDED', 'reversed', 'voided'],
     ['PAYMENT', 'REVERSED', 'reversed', 'reversed'],
-    ['PAYMENT', 'NEVER_HEARD_OF', 'unknown', undefined],
+    ['PAYMENT', 'NEW_TO_US', 'unknown', undefined],
     ['PAYMENT', '', 'unknown', undefined],
     ['REFUND', 'SUCCESS', 'success', 'refund'],
     ['REFUND', 'REVERSED', 'reversed', undefined],

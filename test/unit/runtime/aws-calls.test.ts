@@ -106,13 +106,13 @@ describe('messages on their way to SQS', () => {
   it.each([
     ['is answered with 200 and refused in part', { Failed: [refused] }, '1 of 10 messages were not accepted'],
     ['has no answer', new Error('no answer'), 'no answer'],
-  ])('are all sent although the first batch %s, and the failure is told', async (_, first, told) => {
+  ])('are all sent although the first batch %s, and the failure is thrown', async (_, first, reason) => {
     const { sqs, queues, batches } = startQueues()
     const answers = sqs.on(SendMessageBatchCommand)
     if (first instanceof Error) answers.rejectsOnce(first).resolves({})
     else answers.resolvesOnce({ Successful: [], ...first }).resolves({})
 
-    await expect(queues.send('webhooks', ...messages(25))).rejects.toThrow(told)
+    await expect(queues.send('webhooks', ...messages(25))).rejects.toThrow(reason)
 
     expect(batches().map(({ Entries = [] }) => Entries.length)).toStrictEqual([10, 10, 5])
   })

@@ -44,7 +44,7 @@ const sent = (signingSecret: string, sentAtMs = Date.now()) =>
 describe('the headers of Standard Webhooks, by the published library', () => {
   it.each([
     ['a secret as it is given out', SECRET, new Webhook(SECRET)],
-    ['the bytes that the secret stands for', SECRET, new Webhook(KEY, { format: 'raw' })],
+    ['the bytes that the secret encodes', SECRET, new Webhook(KEY, { format: 'raw' })],
   ])('verify with %s', (_case, secret, library) => {
     expect(library.verify(BODY, sent(secret))).toStrictEqual(JSON.parse(BODY.toString()))
   })
