@@ -141,16 +141,10 @@ it('the log of a request is one line with ids, client and key, the route as a te
 
   const whose = { client_id: expect.any(String), key_id: expect.stringMatching(/^[0-9a-f]{64}$/), duration_ms: 0 }
   const asked = { ...whose, request_id: found.requestId, front_request_id: 'front-1_a==' }
+  const unknown = { request_id: absent.requestId, front_request_id: undefined }
   const lines = [
     { ...asked, route: 'GET /v1/balance', status: 200 },
-    {
-      ...whose,
-      request_id: absent.requestId,
-      front_request_id: undefined,
-      route: 'GET /v1/payments/{id}',
-      status: 404,
-      code: 'not_found',
-    },
+    { ...asked, ...unknown, route: 'GET /v1/payments/{id}', status: 404, code: 'not_found' },
   ]
   expect(deps.lines).toStrictEqual(lines.map((fields) => ({ level: 'info', code: 'request.completed', fields })))
 })
