@@ -47,7 +47,6 @@ describe('a client whose payments are in four parts', () => {
   it('lists them together, newest first, by any status and page, with the exact total: one query for each part', async () => {
     const { deps, client, payments } = await manyPaid(90)
     const expected = idsBy(payments, 'createdAt').toReversed()
-
     const { clientId } = client
 
     for (const status of [undefined, 'succeeded'] as const) {

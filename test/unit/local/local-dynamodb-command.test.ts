@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
@@ -7,7 +5,6 @@ import { dockerCommand } from '../../../infra/local/emulators/dynamodb-command.t
 import { localAws, NoDynamoDbLocal, startDynamoDbLocal } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { describeOnDynamoDb, dynamoDb } from '../../support/dynamodb.ts'
 import { machineWith } from '../../support/machine-with.ts'
-import { tempDirectory } from '../../support/temp-directory.ts'
 
 it('DynamoDB Local in Docker, for a machine without Java, runs on a loopback port, on our files, and is removed by name when its client ends', () => {
   const { program, args, alsoOnEnd } = dockerCommand({ port: 8123, dataDirectory: '/data/table' })
@@ -31,15 +28,6 @@ describe('a machine that cannot start DynamoDB Local', () => {
     machineWith(programs)
 
     await expect(startDynamoDbLocal()).rejects.toThrow(NoDynamoDbLocal)
-  })
-
-  it('asks a Java for its version only after a start by it has failed', async () => {
-    const asked = join(tempDirectory(), 'asked')
-    machineWith({ java: `echo "$*" >> '${asked}'; exit 1` })
-
-    await expect(startDynamoDbLocal()).rejects.toThrow(NoDynamoDbLocal)
-
-    expect(readFileSync(asked, 'utf8').trim().split('\n')).toStrictEqual([expect.stringContaining('-jar'), '-version'])
   })
 
   it('is not one with a fit Java whose start fails: that is an error', async () => {
