@@ -39,7 +39,9 @@ const writtenIn = (file: SourceFile): readonly string[] =>
       )
       return CODES.filter((one) => written.test(one))
     }
-    return code ? CODES.filter((one) => textOf(file, code).includes(`'${one}'`)) : []
+    // A code under a name is one of those that the file has, as in a table.
+    const text = code?.type === 'Identifier' ? file.text : code && textOf(file, code)
+    return CODES.filter((one) => text?.includes(`'${one}'`))
   })
 
 const named = (path: string) => sources.filter((file) => file.path === path).flatMap(keysIn)
