@@ -28,9 +28,10 @@ export const beginRound = async (
   write: WriteRound,
 ): Promise<Delivery | 'in progress' | 'no round left'> => {
   if (read.status === 'scheduled') return 'in progress'
-  if (!mayBeginRound(read, deps.now())) return 'no round left'
+  // Another request may have begun the last round of the day since the read.
   const delivery = await alertBeforeRound(deps, read)
   if (!delivery) return 'in progress'
+  if (!mayBeginRound(delivery, deps.now())) return 'no round left'
   const { paymentId, body, eventName: name, firedAt } = delivery
   const event = paymentId && body === undefined ? await keepEvent(deps, { paymentId, name, firedAt }) : undefined
   const now = deps.now()

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { handler } from '../../../functions/admin/redeliver.ts'
 import { RETENTION } from '../../../shared/event/event.ts'
 import type { ClientId } from '../../../shared/ids.ts'
-import { eventKey } from '../../../shared/table/keys.ts'
+import { deliveryKey, eventKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
 import { addMs, expiresAfter, timestampOf } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
@@ -116,6 +117,14 @@ describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design se
     expect(deps.published).toMatchObject([{ kind: 'delivery.abandoned', subject: delivery.endpointId }])
     expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBeUndefined()
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
+  })
+
+  it('is refused if the last round of the day began during that alert', async ({ deps, delivery, again }) => {
+    await makeAlertDue(deps, delivery)
+    const tenth = { set: { rounds: 10, roundsOn: deps.now().slice(0, 10) } }
+    const publish = () => deps.table.write(update(deliveryKey(delivery.deliveryId), tenth)).then(() => undefined)
+
+    expect(await again({ ...deps, alerts: { publish } })).toMatchObject({ status: 422 })
   })
 
   it('begins no round if the due alert fails', async ({ deps, delivery, again, row }) => {
