@@ -13,8 +13,7 @@ import { ACCOUNT, ENDPOINT, REGION } from '../emulator.ts'
 import { expect, type Rehearsal, STACK } from '../rehearsal.ts'
 import { RESTORED } from './restore-stage.ts'
 
-const CALLERS = ['api-get-payment', 'deliver-webhook', 'register-endpoint']
-type Three<Client> = [Client, Client, Client]
+const CALLERS = ['api-get-payment', 'deliver-webhook', 'register-endpoint', 'receive-provider-callback']
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
@@ -67,8 +66,10 @@ const ofCallback = new GetSecretValueCommand({ SecretId: callbackSecretName('dev
 
 /** Calls that a role may not make, and calls that it may make. The latter show that the credentials are right. */
 const probesOf = (as: (name: string) => DynamoDBClientConfig & { readonly region: string }, KeyId: string) => {
-  const [reader, worker, registrar] = CALLERS.map((name) => new DynamoDBClient(as(name))) as Three<DynamoDBClient>
-  const [, unsealer, sealer] = CALLERS.map((name) => new KMSClient(as(name))) as Three<KMSClient>
+  const reader = new DynamoDBClient(as('api-get-payment'))
+  const worker = new DynamoDBClient(as('deliver-webhook'))
+  const announcer = new DynamoDBClient(as('receive-provider-callback'))
+  const [unsealer, sealer] = [new KMSClient(as('deliver-webhook')), new KMSClient(as('register-endpoint'))]
   const sealing = (stage: string) => ({ KeyId, EncryptionContext: sealContext(stage, NONE) })
   const seal = (stage = 'dev') => new EncryptCommand({ ...sealing(stage), Plaintext: Buffer.from('x') })
   const unseal = (stage = 'dev') => new DecryptCommand({ ...sealing(stage), CiphertextBlob: Buffer.from('x') })
@@ -76,7 +77,7 @@ const probesOf = (as: (name: string) => DynamoDBClientConfig & { readonly region
     granted: [
       ['its own kind of item', () => reader.send(get(PAYMENT))],
       ['the fields it may read', () => worker.send(get(PAYMENT, some('pk', 'body')))],
-      ['the fields it may query', () => registrar.send(endpoints(ONLY_URL))],
+      ['the fields it may query', () => announcer.send(endpoints(ONLY_URL))],
       ['sealing', () => sealer.send(seal())],
     ],
     refused: [
@@ -91,7 +92,7 @@ const probesOf = (as: (name: string) => DynamoDBClientConfig & { readonly region
       ],
       ['a field beside those it may read', () => worker.send(get(PAYMENT, some('pk', 'body', 'amount')))],
       ['all fields where it may read some', () => worker.send(get(PAYMENT))],
-      ['the sealed secrets of endpoints', () => registrar.send(endpoints())],
+      ['the sealed secrets of endpoints', () => announcer.send(endpoints())],
       ['sealing by who unseals', () => unsealer.send(seal())],
       ['sealing for another stage', () => sealer.send(seal('prod'))],
       ['unsealing by who seals', () => sealer.send(unseal())],
