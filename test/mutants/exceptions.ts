@@ -5,6 +5,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/ledger/fence-store.ts isLower: comparison moved c084ba43',
     'shared/posting/move-payment.ts plan: comparison moved 9c803bad',
     'shared/settlement/statement/settlement-entries.ts balanceEntries: comparison moved 3f8de684',
+    'shared/sync/read-slice.ts lookupsOf: comparison moved d7544d5c',
     'shared/sync/reconcile-transaction.ts passOverFailed: condition false 2b943983',
     'shared/table/attributes.ts cached: write dropped 5cc1b764',
     'shared/table/list-items.ts listItems: comparison moved 2f5f7660',

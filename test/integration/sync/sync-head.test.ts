@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { noteDensity } from '../../../shared/sync/head-store.ts'
 import { claimJob, findDueJobs, finishJob, noteOpen, retryOpen } from '../../../shared/sync/job-store.ts'
 import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { findingAbout, paidUpstream, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
@@ -21,6 +22,7 @@ describe('sync: the head', () => {
     const ends = asked.map(({ updatedTo }) => updatedTo)
     expect(starts).toStrictEqual([addMs(deps.now(), -7 * DAY_MS), ...ends.slice(0, -1)])
     expect(ends.at(-1)).toBe(deps.now())
+    expect(await deps.table.get(syncJobKey('head'))).toMatchObject({ provider: 'xendit' })
   })
 
   it('reads from two minutes before the last read', async ({ deps, rows, credited, sync, syncAfter }) => {
