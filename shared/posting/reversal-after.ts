@@ -19,7 +19,7 @@ export const reversalAfter = (before: Reversal | undefined, row: MoneyRow, money
   const { kind = before?.kind ?? 'refund', at } = row
   if (amountMinor > (before?.amountMinor ?? ZERO)) return { kind, amountMinor, at }
   const isUndone = money.takenBackMinor === 0 && !money.isVoid
-  return { kind, at, ...before, amountMinor, ...(isUndone && { undoneAt: at }) }
+  return { kind: before?.kind ?? kind, amountMinor, at: before?.at ?? at, ...(isUndone && { undoneAt: at }) }
 }
 
 type Replayed = { readonly money: PaymentMoney; readonly reversal: Reversal | undefined }

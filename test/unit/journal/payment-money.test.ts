@@ -8,6 +8,7 @@ import { expect, it } from 'vitest'
 import { type Figures, figuresOf, lessFigures, NO_FIGURES } from '../../../shared/journal/entry.ts'
 import { type MoneyRow, moneyAfter, moveMoney, untouched } from '../../../shared/journal/payment-money.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
+import type { Reversal } from '../../../shared/payment/payment.ts'
 import { reversalAfter } from '../../../shared/posting/reversal-after.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { createPrng, type Prng } from '../../simulation/world/prng.ts'
@@ -67,6 +68,22 @@ it('the reversal of a void payment without a net is not undone', () => {
   const before = { kind: 'voided', amountMinor: minor(10), at } as const
 
   expect(reversalAfter(before, row, money)).toStrictEqual(before)
+})
+
+it('a reversal is no longer undone if a void win takes money back again', () => {
+  const price = figuresOf(minor(10), ZERO, ZERO)
+  const won = { type: 'dispute_won', amountMinor: minor(10), providerMinor: ZERO, at: AT } as const
+  const rows: readonly MoneyRow[] = [
+    { ...won, type: 'chargeback', transactionId: 'c' },
+    { ...won, transactionId: 'w1' },
+    { ...won, transactionId: 'w2' },
+    { ...won, type: 'reversal', transactionId: 'w1' },
+  ]
+  const reversals: Reversal[] = []
+  for (const [at, row] of rows.entries())
+    reversals.push(reversalAfter(reversals.at(-1), row, moneyAfter(price, rows.slice(0, at + 1))))
+
+  expect(reversals.map(({ undoneAt }) => undoneAt)).toStrictEqual([undefined, AT, AT, undefined])
 })
 
 it('a movement whose entries would not add up is refused', () => {
