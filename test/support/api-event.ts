@@ -64,9 +64,6 @@ export type ApiRequest = {
   readonly remainingMs?: number
 }
 
-/** What the provider's callback is answered when it could not be applied, and should come once more. */
-export const SEND_AGAIN = { message: 'not applied yet; send it again', code: 'internal_error' }
-
 /** What API Gateway hands to the function of a route. */
 export const apiEvent = (route: string, { caller, id, query, headers = {}, body, asBase64 }: ApiRequest) => {
   const [method = 'GET', path = '/'] = route.split(' ')

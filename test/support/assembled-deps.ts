@@ -1,13 +1,6 @@
 import type { Deps } from '../../shared/deps.ts'
 import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 
-const STAGE: Deps['stage'] = {
-  name: 'test',
-  allowLoopbackWebhooks: false,
-  defaultReturnUrl: 'https://merchant.example/return',
-  defaultDisplayName: 'Gateway Test',
-}
-
 /** The outside of a gateway. `requests` is the storage below the table's retries. */
 export type Outside = Omit<Deps, 'table' | 'stage' | 'resolveHost' | 'memory'> & {
   readonly requests: TableRequests
@@ -20,7 +13,13 @@ export const assembledDeps = ({ requests, stage, ...outside }: Outside): Deps =>
   // A public address, so that names of merchants need no DNS.
   resolveHost: async () => [{ address: '93.184.216.34', family: 4 }],
   ...outside,
-  stage: { ...STAGE, ...stage },
+  stage: {
+    name: 'test',
+    allowLoopbackWebhooks: false,
+    defaultReturnUrl: 'https://merchant.example/return',
+    defaultDisplayName: 'Gateway Test',
+    ...stage,
+  },
   memory: {},
   table: retryingTable(requests, outside),
 })

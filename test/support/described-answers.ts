@@ -11,11 +11,10 @@ type Response = {
   readonly headers?: Readonly<Record<string, Header>>
   readonly content: Readonly<Record<string, Json>>
 }
-type Operation = { readonly responses: Readonly<Record<string, Json>> }
 
 type Description = Json & {
   readonly info: { readonly version: string }
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly paths: Readonly<Record<string, Json>>
   readonly webhooks: Readonly<Record<string, Json>>
 }
 
@@ -54,13 +53,6 @@ export const faultsOf = (pointer: string, value: unknown): readonly string[] => 
   return validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`)
 }
 
-/** Fixed segments win, as in the gateway. */
-const pathOf = (method: string, path: string): string | undefined =>
-  Object.keys(DESCRIPTION.paths)
-    .filter((template) => method.toLowerCase() in (DESCRIPTION.paths[template] ?? {}))
-    .toSorted()
-    .find((template) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
-
 type ClientAnswer = {
   readonly method: string
   readonly path: string
@@ -79,7 +71,11 @@ const headerFaults = (pointer: string, headers: Headers, names: readonly string[
 
 /** What is in an answer that the description does not say; nothing when it is as described. */
 export const undescribed = ({ method, path, status, headers, text }: ClientAnswer): readonly string[] => {
-  const template = pathOf(method, path)
+  // Fixed segments win, as in the gateway.
+  const template = Object.keys(DESCRIPTION.paths)
+    .filter((known) => method.toLowerCase() in (DESCRIPTION.paths[known] ?? {}))
+    .toSorted()
+    .find((known) => new RegExp(`^${known.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
   // Whatever no route matches: not found, in the envelope.
   if (template === undefined && status === 404) return faultsOf('/components/schemas/Error', JSON.parse(text))
   const place = `/paths/${escaped(template ?? '')}/${method.toLowerCase()}/responses/${status}`

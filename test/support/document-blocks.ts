@@ -9,14 +9,12 @@ export type Block = {
   readonly heading: string
 }
 
-const FENCE = /^ *```(\w+)?(?: (.*))?$/
-
 export const blocksOf = (document: string): readonly Block[] => {
   const blocks: Block[] = []
   let heading = ''
   let open: { readonly language: string; readonly note: string; readonly line: number; text: string } | undefined
   for (const [index, line] of projectText(document).split('\n').entries()) {
-    const [fence, language = '', note = ''] = FENCE.exec(line) ?? []
+    const [fence, language = '', note = ''] = /^ *```(\w+)?(?: (.*))?$/.exec(line) ?? []
     if (open && fence !== undefined) {
       blocks.push({ ...open, heading })
       open = undefined

@@ -13,8 +13,6 @@ import { isNonWalletCode } from '../../shared/provider/xendit/xendit-channels.ts
 import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 
-type KnownRequest = ProviderRequest & { readonly input: CreateRequestInput }
-
 const destinationOf = ({ method, channelCode }: CreateRequestInput) => {
   if (method === 'virtual_account') return '381652390000001'
   if (method === 'qris') return '00020101021226-a-qr-string'
@@ -69,14 +67,10 @@ export const NOT_SETTLED = { keptMinor: undefined, settledAt: undefined } as con
 const found = <T>(value: T | undefined) =>
   value ? ({ kind: 'found', value } as const) : ({ kind: 'not_found' } as const)
 
-type Asked = string | { readonly providerPaymentId?: string; readonly reference?: string }
-
-const idIn = (asked: Asked) => (typeof asked === 'string' ? asked : (asked.providerPaymentId ?? asked.reference ?? ''))
-
 /** A provider made of answers: every method can be replaced, every call is recorded. */
 export const fakeProvider = () => {
   const calls: { readonly operation: ProviderOperation; readonly id: string }[] = []
-  const requests = new Map<string, KnownRequest>()
+  const requests = new Map<string, ProviderRequest & { readonly input: CreateRequestInput }>()
   const payments = new Map<string, ProviderPayment>()
   const transactions: ProviderTransaction[] = []
   const requestOf = (id: string) => {
@@ -112,7 +106,8 @@ export const fakeProvider = () => {
   const answers = { ...healthy }
   const recorded = <Name extends ProviderOperation>(operation: Name) =>
     ((asked: never, timeoutMs: number) => {
-      calls.push({ operation, id: idIn(asked) })
+      const { providerPaymentId, reference = '' }: Partial<ProviderTransaction> = Object(asked)
+      calls.push({ operation, id: typeof asked === 'string' ? asked : (providerPaymentId ?? reference) })
       return answers[operation](asked, timeoutMs)
     }) as Provider[Name]
 

@@ -41,11 +41,6 @@ export const auditRecordsOf = async (deps: TestDeps, subject: string) => {
   return items.map(({ operator, action, before, after }) => ({ operator, action, before, after }))
 }
 
-export const notFoundReply = (what: string) => ({
-  status: 404,
-  body: { message: `${what} not found`, code: 'not_found' },
-})
-
 /** A settlement of one default payment as operators see it. */
 export const shownSettlement = (settlement: Settlement, fields: Readonly<Record<string, unknown>> = {}) => ({
   id: settlement.settlementId,

@@ -82,12 +82,10 @@ export const anIdOfShard = (shard: number): PaymentId => {
   }
 }
 
-/** As many payments as fit one transaction beside their events and their pointers. */
-const PAYMENTS_PER_TRANSACTION = 25
-
 /** Stores open payments with their events and credits, exactly as succeed-payment writes them. */
 export const storeOpen = async (deps: TestDeps, payments: readonly Payment[]): Promise<void> => {
-  for (const some of chunks(payments, PAYMENTS_PER_TRANSACTION)) {
+  // As many as fit one transaction beside their events and their pointers.
+  for (const some of chunks(payments, 25)) {
     const steps = await Promise.all(
       some.map(async (payment): Promise<readonly Step[]> => {
         const firedAt = payment.paidAt ?? payment.createdAt

@@ -72,9 +72,6 @@ export const aPendingPayment = async (
 
 export const LEASE_MS = 30_000
 
-/** Fields for `aCreating`: a first attempt that is not recorded yet. */
-export const FIRST_ATTEMPT = { attempt: 1, leaseUntil: undefined, providerAttempts: [], mayExistUpstream: false }
-
 /** A payment whose second attempt is under way. */
 export const aCreating = async (fields: Partial<CreatingPayment> = {}, deps: TestDeps = testDeps()) => {
   const client = await aStoredClient(deps)
@@ -127,13 +124,6 @@ export const loseAnswer = async (deps: TestDeps, client: Client): Promise<void> 
   })
   await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
   deps.provider.heal('createRequest')
-}
-
-/** A customer pays the request of a first attempt whose answer was lost. The payment shows the second request. */
-export const paidLostAttempt = async (deps: TestDeps, client: Client) => {
-  await loseAnswer(deps, client)
-  const { payment } = await create(deps, client, aRequest(), 'key-1')
-  return { payment, ...payFirst(deps) }
 }
 
 /** Advances the clock to a payment's due time, and checks it as due work does. */

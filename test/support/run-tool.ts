@@ -7,16 +7,11 @@ import { PROJECT_ROOT } from './source-file.ts'
 
 type Options = { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string; readonly deadlineMs?: number }
 
-/** A quarter of an hour: many times what a deployment or a model takes, and nothing may wait for ever. */
-const DEADLINE_MS = 900_000
-
-const NOT_FOUND = 127
-
-/** Runs a program to its end, with nothing to answer its questions. */
+/** Runs a program to its end, with nothing to answer its questions: for many times what a deployment or a model takes. */
 export const runTool = async (
   program: string,
   args: readonly string[],
-  { env, cwd, deadlineMs = DEADLINE_MS }: Options = {},
+  { env, cwd, deadlineMs = 900_000 }: Options = {},
 ): Promise<{ readonly code: number; readonly output: string; readonly errors: string }> => {
   const child = spawn(program, args, {
     cwd: cwd ?? PROJECT_ROOT,
@@ -30,8 +25,8 @@ export const runTool = async (
     isLate = true
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
   }, deadlineMs)
-  // A program that is not there fails as one that ends badly.
-  const ended = once(child, 'close').catch(() => [NOT_FOUND])
+  // A program that is not there fails as one that ends badly, with the code of a shell.
+  const ended = once(child, 'close').catch(() => [127])
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended])
   clearTimeout(deadline)
   return { code: Number(code ?? 1), output, errors: isLate ? `${errors}\nended after ${deadlineMs / 1_000} s` : errors }

@@ -15,8 +15,6 @@ export const PROVIDER_KEY = 'xnd_development_test_key'
 
 export const PROVIDER_SECRET = JSON.stringify({ secret_key: PROVIDER_KEY })
 
-const PAYMENT_ID = '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f'
-
 export type Asked = Partial<Pick<PaymentRequest, 'method' | 'channelCode' | 'description'>> &
   Partial<Pick<CreateRequestInput, 'reference' | 'amountMinor' | 'expiresAt' | 'phone'>>
 
@@ -30,7 +28,7 @@ export const aCreateInput = (
 ): CreateRequestInput => {
   const { method = 'virtual_account', channelCode = 'BCA', amountMinor = minor(150_000), description } = asked
   const request = { method, channelCode, notionalMinor: amountMinor, description, customer: { phone } }
-  const paymentId = v.parse(PaymentIdSchema, PAYMENT_ID)
+  const paymentId = v.parse(PaymentIdSchema, '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f')
   const input = createInput(STAGE, client, { paymentId, attempt: 1, request: aRequest(request) }, expiresAt)
   return reference === undefined ? input : { ...input, reference }
 }
@@ -101,9 +99,7 @@ export const SETTLED_TRANSACTION = {
   product_data: { capture_id: 'cptr-1', payment_request_id: 'pr-1' },
 }
 
-type Simulator = Awaited<ReturnType<typeof aSimulator>>
-
-export const adapter = (simulator: Simulator, secretKey = SIMULATOR_KEY): Provider =>
+export const adapter = (simulator: Awaited<ReturnType<typeof aSimulator>>, secretKey = SIMULATOR_KEY): Provider =>
   xenditProvider({
     baseUrl: simulator.simulator.url,
     stage: 'local',

@@ -4,6 +4,7 @@ import type { ClientId } from '../../shared/ids.ts'
 import { toItem } from '../../shared/table/attributes.ts'
 import type { Key } from '../../shared/table/keys.ts'
 import { put } from '../../shared/table/step.ts'
+import { addMs, type Timestamp } from '../../shared/time.ts'
 import { expectBalanced } from './recount/expect-balanced.ts'
 import type { TestDeps } from './test-deps.ts'
 
@@ -46,13 +47,11 @@ const OTHER: Readonly<Record<string, string>> = {
 
 const FAR_TIMES = ['2001-02-03T04:05:06.789Z', '2099-02-03T04:05:06.789Z']
 
-const millisecondLater = (time: string) => new Date(Date.parse(time) + 1).toISOString()
-
 /** Other values for a value, the smallest change first. */
 const changesOf = (value: unknown, isImpreciseTime: boolean): readonly unknown[] => {
   if (typeof value === 'number') return [value + 1, value - 1, -value - 1]
   if (typeof value !== 'string') return []
-  if (TIME.test(value)) return isImpreciseTime ? FAR_TIMES : [millisecondLater(value), ...FAR_TIMES]
+  if (TIME.test(value)) return isImpreciseTime ? FAR_TIMES : [addMs(value as Timestamp, 1), ...FAR_TIMES]
   if (value in OTHER) return [OTHER[value]]
   return UUID.test(value) ? [`${value.slice(0, -1)}${value.endsWith('0') ? '1' : '0'}`] : [`${value}x`]
 }

@@ -8,7 +8,7 @@ import type { Alert, Deps } from '../../shared/deps.ts'
 import type { Log, LogCode, LogFields } from '../../shared/log.ts'
 import type { QueueMessage, QueueName } from '../../shared/queues.ts'
 import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
-import type { SendWebhook, WebhookRequest, WebhookResult } from '../../shared/send-webhook.ts'
+import type { SendWebhook, WebhookRequest } from '../../shared/send-webhook.ts'
 import type { Key } from '../../shared/table/keys.ts'
 import type { Step } from '../../shared/table/step.ts'
 import type { QueryInput, Reads } from '../../shared/table/table.ts'
@@ -18,8 +18,6 @@ import { dynamoDbTestRequests } from './dynamodb.ts'
 import { fakeProvider } from './fake-provider.ts'
 
 type LogLine = { readonly level: 'info' | 'warn' | 'error'; readonly code: LogCode; readonly fields: LogFields }
-
-const DELIVERED: WebhookResult = { httpStatus: 200, responseBody: 'ok', durationMs: 12 }
 
 const recordingLog = (lines: LogLine[]): Log => {
   const at =
@@ -47,7 +45,7 @@ export const testDeps = (overrides: Overrides = {}) => {
   const secretValues = new Map<string, string>()
   const lines: LogLine[] = []
   const webhooks: WebhookRequest[] = []
-  let answer: SendWebhook = async () => DELIVERED
+  let answer: SendWebhook = async () => ({ httpStatus: 200, responseBody: 'ok', durationMs: 12 })
   const requests = overrides.requests ?? SHARED
   const provider = fakeProvider()
   const deps: Deps = assembledDeps({
@@ -158,10 +156,11 @@ type Hooks = {
 const isRefusal = (answer: unknown): boolean =>
   typeof answer === 'object' && answer !== null && 'applied' in answer && answer.applied === false
 
-type Around = <Answer>(call: TableCall, send: () => Promise<Answer>) => Promise<Answer>
-
 /** A table whose requests are sent by `around`. */
-export const requestsAround = (real: TableRequests, around: Around): TableRequests => ({
+export const requestsAround = (
+  real: TableRequests,
+  around: <Answer>(call: TableCall, send: () => Promise<Answer>) => Promise<Answer>,
+): TableRequests => ({
   get: (key, some) => around({ name: 'get', keys: [key] }, () => real.get(key, some)),
   batchGet: (keys, reads) => around({ name: 'batchGet', keys, reads }, () => real.batchGet(keys, reads)),
   query: (query) => around({ name: 'query', query }, () => real.query(query)),

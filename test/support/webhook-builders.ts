@@ -156,7 +156,3 @@ export const attemptOf = (
   responseBody: 'no',
   ...overrides,
 })
-
-/** A record as the table returns it: without undefined fields. */
-export const definedFields = <T extends object>(record: T): Partial<T> =>
-  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Partial<T>

@@ -9,7 +9,7 @@ import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { filledIn, hostileJson, hostileText, nearly, objectOf, weighted } from '../../support/hostile-values.ts'
-import { invokeAdmin, invokeWhole, notFoundReply } from '../../support/operator-actions.ts'
+import { invokeAdmin, invokeWhole } from '../../support/operator-actions.ts'
 import { operatorWorld, RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 import { runs } from '../../support/runs.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
@@ -158,8 +158,9 @@ describe('every operator action with any payload', () => {
   it.each(FOUND_FIRST)('$name answers 404 for an unknown $what, and changes nothing', async (spec) => {
     const { right, ask, expectUnchanged } = await arrange(spec)
 
+    const refusal = { status: 404, body: { message: `${spec.what} not found`, code: 'not_found' } }
     for (const id of [UNKNOWN_ID, 'x', '']) {
-      expect(await ask({ ...right, [`${spec.what}_id`]: id })).toStrictEqual(notFoundReply(spec.what))
+      expect(await ask({ ...right, [`${spec.what}_id`]: id })).toStrictEqual(refusal)
     }
     expectUnchanged()
   })

@@ -15,7 +15,7 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { HttpCall, HttpOutcome } from '../../../shared/provider/call-json.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import { API, anApiClient, aPaymentBody, CALLBACK, call, SEND_AGAIN } from '../../support/api-event.ts'
+import { API, anApiClient, aPaymentBody, CALLBACK, call } from '../../support/api-event.ts'
 import { filledIn } from '../../support/hostile-values.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
@@ -83,7 +83,8 @@ const TRIGGERS = Object.entries({
     const answer = await call(deps, CALLBACK, { body, headers: { 'x-callback-token': TOKEN } })
     // 503: the provider has refused further calls for now.
     if (answer.status !== 503 && answer.status !== 200) {
-      expect([answer.status, answer.body]).toStrictEqual([500, SEND_AGAIN])
+      const sendAgain = { message: 'not applied yet; send it again', code: 'internal_error' }
+      expect([answer.status, answer.body]).toStrictEqual([500, sendAgain])
     }
   },
   cancel: async ({ deps, caller, payment: { paymentId: id } }: Scene) => {

@@ -3,14 +3,7 @@ import { commitAttempt } from '../../../shared/payment/create/run-attempt.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
-import {
-  aCreating,
-  checkWhenDue,
-  FIRST_ATTEMPT,
-  lateAnswer,
-  OVO_REQUEST,
-  paidWhileCreating,
-} from '../../support/payment-builders.ts'
+import { aCreating, checkWhenDue, lateAnswer, OVO_REQUEST, paidWhileCreating } from '../../support/payment-builders.ts'
 import { failingOn, recordTable } from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
@@ -149,7 +142,12 @@ it.each([
   [250, 4],
   [249, 1],
 ])('a commit (design section 4, Create, step 5) ends with its time: %i ms left, tries: %i', async (leftMs, tries) => {
-  const { deps, creating } = await aCreating(FIRST_ATTEMPT)
+  const { deps, creating } = await aCreating({
+    attempt: 1,
+    leaseUntil: undefined,
+    providerAttempts: [],
+    mayExistUpstream: false,
+  })
   const upstream = { paymentRequestId: 'pr-1', destination: '123', expiresAt: addMs(deps.now(), 86_400_000) }
   const { deps: watched, calls } = recordTable(failingOn(deps, 'transact', 'before'))
 

@@ -12,7 +12,7 @@ import { DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { adjusted } from '../../support/money-rows.ts'
 import { postAssumed, settledRowFor } from '../../support/paid-builders.ts'
-import { aPendingPayment, create, loseAnswer, paidLostAttempt, payFirst } from '../../support/payment-builders.ts'
+import { aPendingPayment, aRequest, create, loseAnswer, payFirst } from '../../support/payment-builders.ts'
 import { aDayLater, sweptNow } from '../../support/settlement-builders.ts'
 import { creditedPayment, type PaidUpstream, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { MemoryDeps, TestDeps } from '../../support/test-deps.ts'
@@ -179,7 +179,9 @@ export const FLOWS = {
     return { providerPaymentId }
   }),
   'succeeds on another attempt': called(async (deps, client) => {
-    const paid = await paidLostAttempt(deps, client)
+    await loseAnswer(deps, client)
+    const { payment } = await create(deps, client, aRequest(), 'key-1')
+    const paid = { payment, ...payFirst(deps) }
     deps.provider.transactions.push(rowNow(deps, paid, NOT_SETTLED))
     return { providerPaymentId: paid.providerPaymentId }
   }),
