@@ -8,7 +8,7 @@ import { type ClientId, ClientIdSchema, paymentIdForKey } from '../../shared/ids
 import { balanceOf, countOf, readLedger } from '../../shared/ledger/ledger-store.ts'
 import { minor } from '../../shared/money.ts'
 import { createPayment } from '../../shared/payment/create/create-payment.ts'
-import type { CreateResult } from '../../shared/payment/create/end-attempt.ts'
+import type { CreateResult } from '../../shared/payment/create/run-attempt.ts'
 import { claimPayment } from '../../shared/payment/creating-store.ts'
 import { checkDuePayment } from '../../shared/payment/news/check-due-payment.ts'
 import type { CreatingPayment, Payment, PaymentRequest } from '../../shared/payment/payment.ts'

@@ -12,10 +12,9 @@ import type { NewsDeps } from '../news/ask-for-news.ts'
 import type { CreatingPayment, Payment, PaymentRequest, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment, parseStored } from '../payment-store.ts'
 import { ATTEMPT_LEASE_MS, type Deadline, providerWithin, startDeadline, timesOf } from './create-times.ts'
-import { COMMIT_FAILED, type CreateResult, createFailed } from './end-attempt.ts'
 import { holdBackPush, mayBeSent, type Overtaken } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
-import { runAttempt } from './run-attempt.ts'
+import { COMMIT_FAILED, type CreateResult, createFailed, runAttempt } from './run-attempt.ts'
 
 const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: PaymentRequest): CreatingPayment => {
   const now = deps.now()

@@ -8,7 +8,7 @@ import { creditCreating } from '../news/succeed-payment.ts'
 import type { CreatingPayment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
 import { ATTEMPT_LEASE_MS } from './create-times.ts'
-import { createFailed } from './end-attempt.ts'
+import { createFailed } from './run-attempt.ts'
 
 /** A push has one row. More are read, because rows of other references could hide it. */
 const ROWS_READ = 50

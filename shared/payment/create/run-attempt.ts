@@ -1,31 +1,31 @@
 import type { Client } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
-import { assertInvariant } from '../../errors.ts'
+import { assertInvariant, GatewayError } from '../../errors.ts'
 import { referenceOf } from '../../ids.ts'
 import { countTransition } from '../../ledger/shard-store.ts'
 import { loggedPayment } from '../../log.ts'
-import { type CreateRequestInput, PROVIDER_CREATE_TIMEOUT_MS } from '../../provider/provider.ts'
+import {
+  type CreateAnswer,
+  type CreateRequestInput,
+  DID_NOT_ANSWER,
+  FAILED,
+  PROVIDER_CREATE_TIMEOUT_MS,
+} from '../../provider/provider.ts'
 import type { StageSettings } from '../../stage-settings.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf, isPushChannel } from '../channel/channels.ts'
-import { commitPending, isUnderLease, putPointers } from '../creating-store.ts'
+import { commitPending, isUnderLease, putPointers, releaseAttempt } from '../creating-store.ts'
 import { newPayment } from '../new-payment.ts'
-import type { CreatingPayment, StoredPayment } from '../payment.ts'
-import { findStoredPayment } from '../payment-store.ts'
+import type { CreatingPayment, Payment, ProviderAttempt, StoredPayment } from '../payment.ts'
+import { findStoredPayment, parseStored } from '../payment-store.ts'
 import { COMMIT_RESERVE_MS, type Deadline, MIN_CREATE_MS, timesOfAttempt } from './create-times.ts'
-import {
-  type AttemptDeps,
-  COMMIT_FAILED,
-  type CreateResult,
-  endAttempt,
-  failAttempt,
-  failureOf,
-  ourFailure,
-  RETRY,
-  release,
-  replayOrFail,
-} from './end-attempt.ts'
+
+export type CreateResult = { readonly payment: Payment; readonly replayed: boolean }
+
+type AttemptDeps = Pick<Deps, 'table' | 'sleep' | 'provider' | 'now' | 'log' | 'stage'>
+
+const RETRY = 'retry with the same Idempotency-Key'
 
 /** Calls the provider's create once for a claimed attempt. If it was overtaken, its request is cancelled. */
 export const runAttempt = async (
@@ -41,10 +41,8 @@ export const runAttempt = async (
     return failAttempt(deps, creating, ourFailure('no_time_left'))
   }
   const { expiresAt, sentUpstream } = timesOfAttempt(creating)
-  const answer = await deps.provider.createRequest(
-    createInput(deps.stage, client, creating, sentUpstream),
-    Math.min(PROVIDER_CREATE_TIMEOUT_MS, budgetMs),
-  )
+  const input = createInput(deps.stage, client, creating, sentUpstream)
+  const answer = await deps.provider.createRequest(input, Math.min(PROVIDER_CREATE_TIMEOUT_MS, budgetMs))
   if (answer.kind !== 'created') return failAttempt(deps, creating, failureOf(answer))
   const { paymentRequestId, destination } = answer.request
   const stored =
@@ -93,6 +91,8 @@ export const createInput = (
   const phone = needs.phone && request.customer?.phone
   assertInvariant(!needs.phone || phone !== undefined, 'a channel that needs a phone is asked for without one')
   const returnUrl = client.returnUrl ?? stage.defaultReturnUrl
+  const letters = client.name.normalize('NFKD').replace(/[^A-Za-z ]/g, '')
+  const displayName = letters.replace(/ +/g, ' ').trim().slice(0, 50).trim()
   return {
     reference: referenceOf(paymentId, attempt),
     method: request.method,
@@ -100,28 +100,12 @@ export const createInput = (
     amountMinor: request.notionalMinor,
     description: request.description,
     expiresAt,
-    displayName: needs.displayName && displayNameOf(client.name, stage.defaultDisplayName),
+    // A bank shows the payer 3 to 50 letters and spaces.
+    displayName: needs.displayName && (displayName.length >= 3 ? displayName : stage.defaultDisplayName),
     phone,
     returnUrls: Object.fromEntries((needs.returnUrls ?? []).map((outcome) => [outcome, returnUrl])),
   }
 }
-
-const SHORTEST_NAME = 3
-const LONGEST_NAME = 50
-
-/** The name that a bank shows to the payer: letters and spaces only. Too few of them: the stage's default. */
-const displayNameOf = (clientName: string, fallback: string): string => {
-  const plain = clientName
-    .normalize('NFKD')
-    .replace(/[^A-Za-z ]/g, '')
-    .replace(/ +/g, ' ')
-    .trim()
-    .slice(0, LONGEST_NAME)
-    .trim()
-  return plain.length >= SHORTEST_NAME ? plain : fallback
-}
-
-type CommitDeps = Pick<Deps, 'table' | 'sleep' | 'now' | 'log'>
 
 type Destination = {
   readonly paymentRequestId: string
@@ -138,7 +122,7 @@ const RETRY_MS = 250
 const isStillOurs = (stored: StoredPayment, { attempt }: CreatingPayment): stored is CreatingPayment =>
   stored.status === 'creating' && stored.attempt === attempt
 
-const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: Destination): Promise<Commit> => {
+const tryCommit = async (deps: AttemptDeps, creating: CreatingPayment, upstream: Destination): Promise<Commit> => {
   const now = deps.now()
   const reread = async () => {
     const stored = await findStoredPayment(deps, creating.paymentId)
@@ -170,7 +154,7 @@ const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: 
  * unknown it throws. The provider request then stays, because the payment may show it.
  */
 export const commitAttempt = async (
-  deps: CommitDeps,
+  deps: AttemptDeps,
   creating: CreatingPayment,
   upstream: Destination,
   deadline: Deadline,
@@ -187,4 +171,74 @@ export const commitAttempt = async (
       await deps.sleep(RETRY_MS)
     }
   }
+}
+
+type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId'> & {
+  readonly message: string
+  /** The provider refused our account, not this payment. */
+  readonly isAccountWide?: boolean | undefined
+}
+
+/** How an attempt ended when the provider created its request and the table refused it. */
+export const COMMIT_FAILED = 'commit_failed'
+
+/** Failures of ours. After all but the first, the provider has a request. */
+const FAILURES = {
+  no_time_left: 'the request took too long before the provider was asked',
+  no_destination: 'the provider gave no payment destination',
+  expired_before_commit: 'the payment expired before it could be shown',
+  [COMMIT_FAILED]: 'the payment could not be stored',
+}
+
+const ourFailure = (code: keyof typeof FAILURES, paymentRequestId?: string): Failure => {
+  const outcome = paymentRequestId === undefined ? 'not_executed' : 'unknown'
+  return { outcome, code, paymentRequestId, message: `${FAILURES[code]}; ${RETRY}` }
+}
+
+const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>): Failure => {
+  if (answer.kind === 'refused') {
+    const { kind: outcome, code, isAccountWide } = answer
+    return { outcome, code, isAccountWide, message: `the provider refused the payment: ${code}` }
+  }
+  const { kind: outcome, reason: code } = answer
+  const unclear = answer.kind === 'unknown' && answer.answered ? FAILED : DID_NOT_ANSWER
+  const what = outcome === 'not_executed' ? 'the provider accepts no payments right now' : unclear
+  return { outcome, code, message: `${what}; ${RETRY}` }
+}
+
+const endAttempt = (attempts: readonly ProviderAttempt[], end: Partial<ProviderAttempt>): ProviderAttempt[] =>
+  attempts.map((attempt, at) => (at === attempts.length - 1 ? { ...attempt, ...end } : attempt))
+
+/** The next attempt may take over. Answers the payment if this one was overtaken. */
+const release = async (
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  { message, outcome, code, paymentRequestId }: Failure,
+): Promise<StoredPayment | undefined> => {
+  const released = await releaseAttempt(deps, creating, {
+    failure: message,
+    providerAttempts: endAttempt(creating.providerAttempts, { outcome, code, paymentRequestId, endedAt: deps.now() }),
+    forgettable: outcome === 'refused' && !creating.mayExistUpstream,
+  })
+  return released.applied ? undefined : parseStored(released.item)
+}
+
+/** It is safe to retry with the same key (spec 4.1, rule 4). */
+export const createFailed = (failure: string): GatewayError => new GatewayError('internal_error', failure)
+
+/** Answers the payment if another attempt or a capture has made it visible. */
+const replayOrFail = (stored: StoredPayment | undefined, failure: string): CreateResult => {
+  if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
+  throw createFailed(failure)
+}
+
+const failAttempt = async (deps: AttemptDeps, creating: CreatingPayment, failure: Failure): Promise<CreateResult> => {
+  const { message, outcome, code, isAccountWide = false } = failure
+  // Alarms must distinguish a refusal of one payment from a failure of ours.
+  const isRefusal = outcome === 'refused' && !isAccountWide
+  deps.log.warn(isRefusal ? 'payment.create_refused' : 'payment.create_failed', {
+    ...loggedPayment({ ...creating, ...creating.request }),
+    reason: code ?? outcome,
+  })
+  return replayOrFail(await release(deps, creating, failure), message)
 }
