@@ -2,26 +2,27 @@ import * as v from 'valibot'
 import { type FieldErrors, invalid, notFound } from './errors.ts'
 import { ifValid } from './if-valid.ts'
 
-const MAX_FIELDS = 20
-const MAX_FIELD_NAME = 100
-
 /** Errors of a field whose name cannot be shown are filed under `body`. */
-export const shownField = (field: string): string =>
-  field.isWellFormed() && field.length <= MAX_FIELD_NAME ? field : 'body'
+export const shownField = (field: string): string => (field.isWellFormed() && field.length <= 100 ? field : 'body')
 
-/** Valibot's issues as the envelope's `field_errors`; an issue of the whole input is under `body`. */
-const fieldErrorsOf = (issues: readonly v.BaseIssue<unknown>[]): FieldErrors => {
-  const errors: Record<string, string[]> = Object.create(null)
-  for (const issue of issues) {
-    const field = v.getDotPath(issue) ?? 'body'
-    if (!(field in errors) && Object.keys(errors).length >= MAX_FIELDS) continue
-    ;(errors[field] ??= []).push(describeIssue(issue))
-  }
-  return { ...errors }
+export type FieldError = { readonly field: string; readonly message: string }
+
+/** The envelope's `field_errors`, of the first fields. */
+export const byField = (errors: readonly FieldError[], mostFields = errors.length): FieldErrors => {
+  const fields = Map.groupBy(errors, ({ field }) => field)
+    .entries()
+    .take(mostFields)
+  return Object.fromEntries(fields.map(([field, found]) => [field, found.map(({ message }) => message)]))
 }
 
+/** An issue of the whole input is filed under `body`. */
+export const errorOf = (issue: v.BaseIssue<unknown>): FieldError => ({
+  field: v.getDotPath(issue) ?? 'body',
+  message: describeIssue(issue),
+})
+
 /** Says what was expected and never quotes the value, which may be a secret or a phone number. */
-export const describeIssue = (issue: v.BaseIssue<unknown>): string => {
+const describeIssue = (issue: v.BaseIssue<unknown>): string => {
   if (issue.kind === 'schema' && issue.expected === 'never') return 'unknown field'
   if (issue.kind === 'schema' && issue.input === undefined) return 'required'
   // valibot says of an integer only that it is not one.
@@ -31,7 +32,7 @@ export const describeIssue = (issue: v.BaseIssue<unknown>): string => {
   return issue.expected ? `must be ${issue.expected}` : 'not valid'
 }
 
-/** Parses an operator's or query input. Throws a 422 that names every invalid field. */
+/** Parses an operator's or query input. Throws a 422 that names the invalid fields, at most twenty. */
 export const parseInput = <const Schema extends v.GenericSchema>(
   schema: Schema,
   input: unknown,
@@ -39,11 +40,10 @@ export const parseInput = <const Schema extends v.GenericSchema>(
 ): v.InferOutput<Schema> => {
   const result = v.safeParse(schema, input)
   if (result.success) return result.output
-  const fieldErrors = fieldErrorsOf(result.issues)
-  const [field, reasons] = Object.entries(fieldErrors)[0] ?? ['body', ['not valid']]
-  const reason = reasons[0] ?? 'not valid'
-  // A reason that names its field needs no prefix, because the spec's messages are whole sentences.
-  throw invalid(reason.includes(field) ? reason : `${field}: ${reason}`, fieldErrors, actionHint)
+  const { field, message } = errorOf(result.issues[0])
+  // A message that names its field needs no prefix, because the spec's messages are whole sentences.
+  const text = message.includes(field) ? message : `${field}: ${message}`
+  throw invalid(text, byField(result.issues.map(errorOf), 20), actionHint)
 }
 
 /** Throws 404: a malformed id is one that does not exist (design section 5). */

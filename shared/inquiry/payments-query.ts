@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { pageParams } from '../page.ts'
-import { MAX_KEY_LENGTH } from '../payment/create/parse-payment-request.ts'
-import { MAX_REFERENCE } from '../payment/create/payment-body.ts'
+import { MAX_KEY_LENGTH, MAX_REFERENCE } from '../payment/create/parse-payment-request.ts'
 import { PAYMENT_STATUSES } from '../payment-status.ts'
 
 /** These are refused when empty, so that a caller without a value does not get all payments. */

@@ -9,7 +9,7 @@ import {
   type PaymentBody,
   PaymentBodySchema,
   PHONE,
-} from '../../../shared/payment/create/payment-body.ts'
+} from '../../../shared/payment/create/parse-payment-request.ts'
 import { OTHER_CHANNELS } from '../../../shared/runtime/chosen-provider.ts'
 import { RedeliverBodySchema } from '../../../shared/webhook/delivery/redeliver-dto.ts'
 import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'

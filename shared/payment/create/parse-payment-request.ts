@@ -1,21 +1,36 @@
 import * as v from 'valibot'
-import { assertInvariant, type FieldErrors, type GatewayError, invalid } from '../../errors.ts'
-import { describeIssue, shownField } from '../../field-errors.ts'
-import { readBody } from '../../json.ts'
-import { minor } from '../../money.ts'
-import { isPaymentMethod } from '../../payment-status.ts'
-import type { PaymentRequest } from '../payment.ts'
+import { assertInvariant, type GatewayError, invalid } from '../../errors.ts'
+import { byField, errorOf, type FieldError, shownField } from '../../field-errors.ts'
 import {
-  checkPaymentRules,
-  type PaymentBody,
-  PaymentBodySchema,
-  type RuleError,
-  type RuleFacts,
-  readMetadata,
-  unknownFields,
-} from './payment-body.ts'
+  isJsonObject,
+  isLosslessNumber,
+  isWellFormedDeep,
+  type LosslessNumber,
+  memberText,
+  readBody,
+  scan,
+  toInteger,
+} from '../../json.ts'
+import { minor } from '../../money.ts'
+import { isPaymentMethod, PAYMENT_METHODS } from '../../payment-status.ts'
+import type { Provider } from '../../provider/provider.ts'
+import type { Timestamp } from '../../time.ts'
+import { channelOf, isSupportedBank } from '../channel/channels.ts'
+import type { PaymentRequest } from '../payment.ts'
 
 export const MAX_KEY_LENGTH = 255
+
+/** The `Idempotency-Key` header: empty counts as none; longer than 255 characters is refused. */
+export const parseIdempotencyKey = (header = ''): string | undefined => {
+  if (header.length > MAX_KEY_LENGTH) throw invalid(`Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters`)
+  return header || undefined
+}
+
+export type ParsedRequest =
+  | { readonly ok: true; readonly request: PaymentRequest }
+  | { readonly ok: false; readonly error: GatewayError }
+
+type RuleFacts = { readonly now: Timestamp; readonly provider: Pick<Provider, 'isNonWalletCode'> }
 
 /**
  * Parses the body of POST /v1/payments (spec 4.1). A bad one does not throw: its key may have a payment. A field with a
@@ -23,78 +38,158 @@ export const MAX_KEY_LENGTH = 255
  */
 export const parsePaymentRequest = (rawBody: Buffer, facts: RuleFacts): ParsedRequest => {
   const json = readBody(rawBody)
-  if (!json.ok) return refuse(`invalid JSON body: ${json.reason}`)
+  if (!json.ok) return { ok: false, error: invalid(`invalid JSON body: ${json.reason}`) }
   const misshapen = misshapenIn(json.value)
   const unread = new Set(misshapen.map(({ field }) => topOf(field)))
   const readable = Object.entries(json.value).filter(([field]) => !unread.has(field))
   const body = v.parse(PaymentBodySchema, Object.fromEntries(readable))
   const metadata = readMetadata(body.metadata, json.text)
-  const broken = checkPaymentRules(body, metadata, facts).filter(({ field }) => !unread.has(topOf(field)))
-  const errors = [...misshapen.slice(0, MAX_FIELDS), ...broken]
+  const broken = checkPaymentRules(body, metadata.fault, facts).filter(({ field }) => !unread.has(topOf(field)))
+  const errors = [...misshapen.slice(0, 20), ...broken]
   const [first] = errors
-  if (first === undefined) return { ok: true, request: toRequest(body, metadata.ok ? metadata.text : undefined) }
-  return refuse(misshapen.length > 0 ? `invalid JSON body: ${first.field}: ${first.message}` : first.message, errors)
+  if (first) {
+    const message = misshapen.length > 0 ? `invalid JSON body: ${first.field}: ${first.message}` : first.message
+    return { ok: false, error: invalid(message, byField(errors)) }
+  }
+  const { method, amount, customer } = body
+  assertInvariant(isPaymentMethod(method) && amount !== undefined, 'the rules passed a body without method or amount')
+  const request: PaymentRequest = {
+    method,
+    notionalMinor: minor(amount),
+    currency: 'IDR',
+    // An empty channel counts as left out (design section 5), and so does a customer without members.
+    channelCode: body.channel_code || undefined,
+    externalReference: body.external_reference,
+    customer: customer && Object.values(customer).some((member) => member !== undefined) ? customer : undefined,
+    description: body.description,
+    metadata: metadata.text,
+    expiresInSeconds: body.expires_in_seconds || undefined,
+  }
+  return { ok: true, request }
 }
-
-/** Unknown fields and wrong types. */
-const misshapenIn = (body: Readonly<Record<string, unknown>>): readonly RuleError[] => [
-  ...unknownFields(body).map((field) => ({ field: shownField(field), message: 'unknown field' })),
-  ...(v.safeParse(PaymentBodySchema, body).issues ?? []).map((issue) => ({
-    field: v.getDotPath(issue) ?? 'body',
-    message: describeIssue(issue),
-  })),
-]
 
 const topOf = (field: string) => field.split('.')[0] ?? field
 
-/** The `Idempotency-Key` header: empty counts as none; longer than 255 characters is refused. */
-export const parseIdempotencyKey = (header: string | undefined): string | undefined => {
-  if (header !== undefined && header.length > MAX_KEY_LENGTH) {
-    throw invalid(`Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters`)
-  }
-  return filled(header)
+/** Strict decoding (spec 4.1, rule 1): unknown fields of the body and of its customer, and wrong types. */
+const misshapenIn = (body: Readonly<Record<string, unknown>>): readonly FieldError[] => {
+  const ofCustomer = keysBeside(body['customer'], CustomerBodySchema.entries).map((key) => `customer.${key}`)
+  const unknown = [...keysBeside(body, PaymentBodySchema.entries), ...ofCustomer]
+  return [
+    ...unknown.map((field) => ({ field: shownField(field), message: 'unknown field' })),
+    ...(v.safeParse(PaymentBodySchema, body).issues ?? []).map(errorOf),
+  ]
 }
 
-/** An empty channel or key counts as left out (design section 5); what is echoed comes back as it came. */
-const filled = (value: string | undefined) => (value === '' ? undefined : value)
+const keysBeside = (value: unknown, known: object): readonly string[] =>
+  isJsonObject(value) ? Object.keys(value).filter((key) => !Object.hasOwn(known, key)) : []
 
-/** A customer without members counts as absent. */
-const known = (customer: PaymentBody['customer']) =>
-  customer && Object.values(customer).some((member) => member !== undefined) ? customer : undefined
+const integer = v.pipe(
+  v.custom<LosslessNumber>(isLosslessNumber, 'must be a number'),
+  v.transform(toInteger),
+  v.check((value) => Number.isInteger(value), 'must be an integer'),
+)
 
-/** Only for a body without errors. */
-const toRequest = (body: PaymentBody, metadata: string | undefined): PaymentRequest => {
-  assertInvariant(
-    isPaymentMethod(body.method) && body.amount !== undefined,
-    'the rules passed a body without method or amount',
-  )
-  return {
-    method: body.method,
-    notionalMinor: minor(body.amount),
-    currency: 'IDR',
-    channelCode: filled(body.channel_code),
-    externalReference: body.external_reference,
-    customer: known(body.customer),
-    description: body.description,
-    metadata,
-    expiresInSeconds: body.expires_in_seconds === 0 ? undefined : body.expires_in_seconds,
-  }
-}
+const text = v.pipe(
+  v.string(),
+  v.check((value) => value.isWellFormed(), 'must be well-formed Unicode'),
+)
 
-export type ParsedRequest =
-  | { readonly ok: true; readonly request: PaymentRequest }
-  | { readonly ok: false; readonly error: GatewayError }
+/** An optional field; null counts as absent (design section 5). */
+const maybe = <const Schema extends v.GenericSchema>(schema: Schema) => v.nullish(schema, () => undefined)
 
-const MAX_FIELDS = 20
+/** PHP writes an empty array for an object without members. */
+const isEmptyArray = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
-const refuse = (message: string, errors?: readonly RuleError[]): ParsedRequest => ({
-  ok: false,
-  error: invalid(message, errors && fieldErrors(errors)),
+const CustomerBodySchema = v.object({ name: maybe(text), email: maybe(text), phone: maybe(text) })
+
+/** Types only. Unknown fields and the meaning of values are checked elsewhere. */
+export const PaymentBodySchema = v.object({
+  method: maybe(text),
+  channel_code: maybe(text),
+  amount: maybe(integer),
+  currency: maybe(text),
+  external_reference: maybe(text),
+  customer: maybe(
+    v.pipe(
+      v.unknown(),
+      v.transform((value) => (isEmptyArray(value) ? {} : value)),
+      // valibot takes arrays and lossless numbers for objects.
+      v.custom(isJsonObject, 'must be an object'),
+      CustomerBodySchema,
+    ),
+  ),
+  description: maybe(text),
+  metadata: maybe(v.unknown()),
+  expires_in_seconds: maybe(integer),
 })
+export type PaymentBody = v.InferOutput<typeof PaymentBodySchema>
 
-const fieldErrors = (errors: readonly RuleError[]): FieldErrors =>
-  Object.fromEntries(
-    Map.groupBy(errors, ({ field }) => field)
-      .entries()
-      .map(([field, found]) => [field, found.map(({ message }) => message)]),
-  )
+/** Metadata as JSON text that comes back as it was sent, digit for digit and in its order (design section 5). */
+const readMetadata = (value: unknown, body: string): { readonly text?: string; readonly fault?: string } => {
+  if (value === undefined) return {}
+  if (isEmptyArray(value)) return { text: '{}' }
+  if (!isJsonObject(value)) return { fault: 'must be an object' }
+  const asSent = memberText(body, 'metadata') ?? ''
+  if (scan(asSent).depth > 32) return { fault: 'nested deeper than 32 levels' }
+  if (!isWellFormedDeep(value)) return { fault: 'a string has a lone surrogate' }
+  return Buffer.byteLength(asSent) > 16_384 ? { fault: 'larger than 16 KB' } : { text: asSent }
+}
+
+/** Bounds of design section 5; the API description states them too. */
+export const MAX_AMOUNT = 1_000_000_000_000
+export const MAX_EXPIRY_SECONDS = 365 * 86_400
+export const MAX_REFERENCE = 255
+export const MAX_DESCRIPTION = 1_000
+export const MAX_CUSTOMER_FIELD = 255
+export const CHANNEL_CODE = /^[A-Z0-9_]{1,64}$/
+export const PHONE = /^\+62\d{7,13}$/
+
+/** Longer client values are cut, so that an error never echoes the body. The cut may split a surrogate pair. */
+const quoted = (value = '') => value.slice(0, 64).toWellFormed()
+
+const checkChannel = ({ method, channel_code: code }: PaymentBody, { now, provider }: RuleFacts) => {
+  if (method === 'qris') return code ? 'channel_code must be omitted for method qris' : undefined
+  if (method !== 'virtual_account' && method !== 'ewallet') return undefined
+  if (!code) return `channel_code required for method ${method}`
+  const isBank = isSupportedBank(code, now)
+  const isForBank = method === 'virtual_account'
+  if (!isForBank && !CHANNEL_CODE.test(code)) return 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
+  const isSupported = isForBank ? isBank : !isBank && !provider.isNonWalletCode(code)
+  return isSupported ? undefined : `unsupported channel_code for method ${method}: ${quoted(code)}`
+}
+
+const checkPhone = ({ method, channel_code: code, customer }: PaymentBody) =>
+  isPaymentMethod(method) && channelOf({ method, channelCode: code }).needs.phone && !PHONE.test(customer?.phone ?? '')
+    ? `customer.phone required for channel ${quoted(code)} (E.164, +62...)`
+    : undefined
+
+/** Characters are code points: an emoji is one. */
+const checkLength = (name: string, value: string | undefined, limit: number) =>
+  value !== undefined && Array.from(value).length > limit ? `${name} must have at most ${limit} characters` : undefined
+
+/** Checks the values in the order of design section 5. The first error is the message; all are `field_errors`. */
+const checkPaymentRules = (
+  body: PaymentBody,
+  metadataFault: string | undefined,
+  facts: RuleFacts,
+): readonly FieldError[] => {
+  const { customer, method, amount = 0, currency, expires_in_seconds: seconds = 0 } = body
+  const isKnown = isPaymentMethod(method)
+  const checks: readonly (readonly [string, string | false | undefined])[] = [
+    ['method', !isKnown && `unsupported method: ${quoted(method)}`],
+    ['method', !isKnown && `must be one of ${PAYMENT_METHODS.join(', ')}`],
+    ['channel_code', checkChannel(body, facts)],
+    ['amount', amount <= 0 && 'notional_minor must be > 0'],
+    ['amount', amount > MAX_AMOUNT && `notional_minor must be <= ${MAX_AMOUNT}`],
+    ['currency', currency !== 'IDR' && `unsupported currency: ${quoted(currency)}`],
+    ['external_reference', checkLength('external_reference', body.external_reference, MAX_REFERENCE)],
+    ['customer.phone', checkPhone(body) ?? checkLength('customer.phone', customer?.phone, MAX_CUSTOMER_FIELD)],
+    ['customer.name', checkLength('customer.name', customer?.name, MAX_CUSTOMER_FIELD)],
+    ['customer.email', checkLength('customer.email', customer?.email, MAX_CUSTOMER_FIELD)],
+    ['description', checkLength('description', body.description, MAX_DESCRIPTION)],
+    ['metadata', metadataFault !== undefined && `metadata is not JSON-serialisable: ${metadataFault}`],
+    ['expires_in_seconds', seconds < 0 && 'expires_in_seconds must be >= 0'],
+    ['expires_in_seconds', seconds > MAX_EXPIRY_SECONDS && `expires_in_seconds must be <= ${MAX_EXPIRY_SECONDS}`],
+  ]
+  return checks.flatMap(([field, message]) => (message ? [{ field, message }] : []))
+}

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { ActionRequest } from '../../action-request.ts'
 import { invalid } from '../../errors.ts'
-import { describeIssue, shownField } from '../../field-errors.ts'
+import { errorOf, shownField } from '../../field-errors.ts'
 import { readBody } from '../../json.ts'
 import { AnyTimeSchema } from '../../time.ts'
 import { DELIVERY_STATUSES } from './delivery.ts'
@@ -57,9 +57,9 @@ export const parseRedeliverBody = (rawBody: Buffer): SinceRequest => {
   if (!json.ok) throw invalid(`invalid JSON body: ${json.reason}`)
   const body = v.safeParse(RedeliverBodySchema, json.value, { abortEarly: true })
   if (body.success) return body.output
-  const [issue] = body.issues
-  const [field, reason] = [shownField(v.getDotPath(issue) ?? 'body'), describeIssue(issue)]
-  throw invalid(`invalid JSON body: ${field}: ${reason}`, { [field]: [reason] })
+  const { field: path, message } = errorOf(body.issues[0])
+  const field = shownField(path)
+  throw invalid(`invalid JSON body: ${field}: ${message}`, { [field]: [message] })
 }
 
 /** The result of a bulk redelivery; passed-over deliveries only if there are any. */
