@@ -14,7 +14,7 @@ import { findStoredPayment, parseStored } from '../payment-store.ts'
 import { ATTEMPT_LEASE_MS, type Deadline, providerWithin, startDeadline, timesOf } from './create-times.ts'
 import { holdBackPush, mayBeSent, type Overtaken } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
-import { COMMIT_FAILED, type CreateResult, createFailed, runAttempt } from './run-attempt.ts'
+import { COMMIT_FAILED, type CreateResult, createFailed, retryCreate, runAttempt } from './run-attempt.ts'
 
 const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: PaymentRequest): CreatingPayment => {
   const now = deps.now()
@@ -56,7 +56,7 @@ export const createPayment = async (
   const retryAfterSeconds = await takeShare(deps, 'createRequest', client.clientId)
   if (retryAfterSeconds !== undefined) {
     const stored = await findStoredPayment(deps, paymentId)
-    if (stored && stored.status !== 'creating') return replay(stored)
+    if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
     const used = 'provider capacity is limited; your share for this minute is used; retry later'
     throw new GatewayError('rate_limit', used, { retryAfterSeconds })
   }
@@ -69,33 +69,27 @@ export const createPayment = async (
 
 type CreateDeps = NewsDeps & Pick<Deps, 'sleep' | 'random' | 'newId' | 'monotonicMs'>
 
-/** A caller meets at most its own claim, one running attempt and one lost takeover. */
-const MAX_ROUNDS = 5
-
-const replay = (payment: Payment): CreateResult => ({ payment, replayed: true })
-
 type Call = { readonly client: Client; readonly parsed: ParsedRequest; readonly deadline: Deadline }
 
+/** A caller meets at most its own claim, one running attempt and one lost takeover. */
 const resume = async (
   deps: CreateDeps,
-  met: StoredPayment | undefined,
-  { client, parsed, deadline }: Call,
+  stored: StoredPayment | undefined,
+  call: Call,
+  roundsLeft = 5,
 ): Promise<CreateResult> => {
-  let stored = met
-  for (let round = 0; round < MAX_ROUNDS && stored !== undefined; round++) {
-    if (stored.status !== 'creating') return replay(stored)
-    if (isUnderLease(stored, deps.now())) return replay(await waitForAttempt(deps, stored, deadline))
-    const taken = await takeOverPayment(deps, stored, parsed)
-    if (!('overtakenBy' in taken)) return runAttempt(deps, client, taken, deadline)
-    stored = taken.overtakenBy
-  }
-  throw new GatewayError('internal_error', 'the payment could not be created now; retry with the same Idempotency-Key')
+  if (stored === undefined || roundsLeft === 0) throw retryCreate('the payment could not be created now')
+  if (stored.status !== 'creating') return { payment: stored, replayed: true }
+  const { client, parsed, deadline } = call
+  if (isUnderLease(stored, deps.now())) return { payment: await waitForAttempt(deps, stored, deadline), replayed: true }
+  const taken = await takeOverPayment(deps, stored, parsed)
+  return 'overtakenBy' in taken
+    ? resume(deps, taken.overtakenBy, call, roundsLeft - 1)
+    : runAttempt(deps, client, taken, deadline)
 }
 
 /** A waiting caller gives up after this time, even if its request has more. */
 const WAIT_MS = 20_000
-const FIRST_POLL_MS = 100
-const SLOWEST_POLL_MS = 500
 
 /** After the attempt's failure only a new request takes over, so waiting callers never race. */
 export const waitForAttempt = async (
@@ -104,16 +98,16 @@ export const waitForAttempt = async (
   deadline: Deadline,
 ): Promise<Payment> => {
   const end = deps.monotonicMs() + Math.min(WAIT_MS, deadline.remainingMs())
-  for (let pollMs = FIRST_POLL_MS; deps.monotonicMs() < end; pollMs = Math.min(pollMs * 2, SLOWEST_POLL_MS)) {
+  for (let pollMs = 100; deps.monotonicMs() < end; pollMs = Math.min(pollMs * 2, 500)) {
     // Jitter spreads many waiting callers over the interval.
     await deps.sleep(Math.ceil(pollMs / 2 + (deps.random() * pollMs) / 2))
     const stored = await findStoredPayment(deps, creating.paymentId)
     if (stored && stored.status !== 'creating') return stored
     if (!stored || !isUnderLease(stored, deps.now())) {
-      throw createFailed(stored?.failure ?? 'the payment could not be created; retry with the same Idempotency-Key')
+      throw stored?.failure ? createFailed(stored.failure) : retryCreate('the payment could not be created')
     }
   }
-  throw createFailed('the payment is still being created; retry with the same Idempotency-Key')
+  throw retryCreate('the payment is still being created')
 }
 
 /** Claims the next attempt: of the new request if the provider refused every attempt for good, else of the stored one. */
@@ -156,14 +150,10 @@ const takeOverPayment = async (
   return taken
 }
 
-const MAX_KEPT = 20
-/** These oldest ones stay if all attempts may have been sent. */
-const KEPT_FIRST = 10
-
 /** Adds an attempt. Of more than twenty, the oldest that left nothing at the provider is dropped, else the eleventh. */
 export const withAttempt = (attempts: readonly ProviderAttempt[], attempt: ProviderAttempt): ProviderAttempt[] => {
   const all = [...attempts, attempt]
-  if (all.length <= MAX_KEPT) return all
+  if (all.length <= 20) return all
   const unsent = all.findIndex((one) => !mayBeSent(one))
-  return all.toSpliced(unsent === -1 ? KEPT_FIRST : unsent, 1)
+  return all.toSpliced(unsent === -1 ? 10 : unsent, 1)
 }

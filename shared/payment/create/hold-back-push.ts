@@ -1,6 +1,6 @@
 import { referenceOf } from '../../ids.ts'
-import { PROVIDER_READ_TIMEOUT_MS, type ProviderPayment, type ProviderTransaction } from '../../provider/provider.ts'
-import { addMs, type Timestamp } from '../../time.ts'
+import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction } from '../../provider/provider.ts'
+import { addMs } from '../../time.ts'
 import type { Push } from '../channel/channels.ts'
 import { applyNews } from '../news/apply-news.ts'
 import { askForNews, type NewsDeps, type ProviderNews } from '../news/ask-for-news.ts'
@@ -8,27 +8,21 @@ import { creditCreating } from '../news/succeed-payment.ts'
 import type { CreatingPayment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
 import { ATTEMPT_LEASE_MS } from './create-times.ts'
-import { createFailed } from './run-attempt.ts'
-
-/** A push has one row. More are read, because rows of other references could hide it. */
-const ROWS_READ = 50
-
-/** Later reversals do not say whether a push was paid. */
-const MAY_BE_PAYMENT: ReadonlySet<ProviderTransaction['type']> = new Set(['payment', 'unknown'])
+import { retryCreate } from './run-attempt.ts'
 
 /** Whether the provider may have created its request. Refused and unsent attempts left nothing. */
 export const mayBeSent = ({ outcome }: ProviderAttempt): boolean => outcome === 'unknown' || outcome === 'started'
 
-/** When our call had ended at the latest. For a process that died, that is the end of its lease. */
-const endOfCall = ({ endedAt, startedAt }: ProviderAttempt): Timestamp => endedAt ?? addMs(startedAt, ATTEMPT_LEASE_MS)
-
-/** Every row with exactly this reference. Throws when rows may be missing. */
+/** Every row with exactly this reference that may be the payment. Throws when rows may be missing. */
 const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> => {
-  const answer = await deps.provider.listTransactions({ reference, limit: ROWS_READ }, PROVIDER_READ_TIMEOUT_MS)
+  // A push has one row. More are read, because rows of other references could hide it.
+  const answer = await deps.provider.listTransactions({ reference, limit: 50 }, PROVIDER_READ_TIMEOUT_MS)
   if (answer.kind !== 'found' || answer.value.hasMore || answer.value.unreadableIds?.length) {
-    throw createFailed('the provider could not say whether a push was paid; retry with the same Idempotency-Key')
+    throw retryCreate('the provider could not say whether a push was paid')
   }
-  return answer.value.transactions.filter((row) => row.reference === reference && MAY_BE_PAYMENT.has(row.type))
+  // Later reversals do not say whether a push was paid.
+  const { transactions } = answer.value
+  return transactions.filter((row) => row.reference === reference && ['payment', 'unknown'].includes(row.type))
 }
 
 /** Another caller was first, or the payment is paid: its present state. */
@@ -43,15 +37,9 @@ const withoutMoney = ({ status }: ProviderTransaction, { requestStatus }: Provid
   return status !== 'success' && isClosed ? 'no_money' : 'undecided'
 }
 
-/** Whether a row is about this capture. A row without a payment id is matched by its amount. */
-const isOf = (row: ProviderTransaction, capture: ProviderPayment): boolean =>
-  row.providerPaymentId === ''
-    ? capture.capturedMinor === row.amountMinor
-    : capture.providerPaymentId === row.providerPaymentId
-
 /** Of a row that may stand for money the provider's own news decides. It is applied as usual. */
 const verdictOn = async (deps: NewsDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
-  const { status, providerPaymentId, paymentRequestId, reference } = row
+  const { status, providerPaymentId, paymentRequestId, reference, amountMinor } = row
   // Declined or reversed. Later money is matched by its reference and credited or held.
   if (status === 'failed' || status === 'reversed') return 'no_money'
   const answer = await askForNews(deps, { providerPaymentId: providerPaymentId || undefined, paymentRequestId })
@@ -62,8 +50,12 @@ const verdictOn = async (deps: NewsDeps, creating: CreatingPayment, row: Provide
   const stored = await findStoredPayment(deps, creating.paymentId)
   if (stored?.status !== 'creating' || stored.attempt !== creating.attempt) return { overtakenBy: stored }
   if (outcome.kind !== 'applied') return 'undecided'
-  // Applied, and the payment is still being created: the amount differs, so the money is in suspense.
-  return isOf(row, capture) ? 'no_money' : withoutMoney(row, answer.news)
+  // Applied, and the payment is still being created: the amount differs, so the money is in suspense. A row without a
+  // payment id is matched by its amount.
+  const isOfRow = providerPaymentId
+    ? capture.providerPaymentId === providerPaymentId
+    : capture.capturedMinor === amountMinor
+  return isOfRow ? 'no_money' : withoutMoney(row, answer.news)
 }
 
 /**
@@ -76,20 +68,17 @@ export const holdBackPush = async (
   creating: CreatingPayment,
   { lifetimeMs }: Push,
 ): Promise<Overtaken | undefined> => {
-  if (creating.rememberedProviderPaymentIds) {
-    throw createFailed('the provider reports money for an earlier push; retry with the same Idempotency-Key')
-  }
+  if (creating.rememberedProviderPaymentIds) throw retryCreate('the provider reports money for an earlier push')
   const pushes = creating.providerAttempts.filter(mayBeSent)
   const last = pushes.at(-1)
-  if (last && deps.now() < addMs(endOfCall(last), lifetimeMs)) {
-    throw createFailed('the customer may still answer the earlier push; retry with the same Idempotency-Key')
+  // The call of a process that died had ended with its lease at the latest.
+  if (last && deps.now() < addMs(last.endedAt ?? addMs(last.startedAt, ATTEMPT_LEASE_MS), lifetimeMs)) {
+    throw retryCreate('the customer may still answer the earlier push')
   }
   for (const { number } of pushes.toReversed()) {
     for (const row of await rowsOf(deps, referenceOf(creating.paymentId, number))) {
       const verdict = await verdictOn(deps, creating, row)
-      if (verdict === 'undecided') {
-        throw createFailed('the provider has not decided an earlier push yet; retry with the same Idempotency-Key')
-      }
+      if (verdict === 'undecided') throw retryCreate('the provider has not decided an earlier push yet')
       if (verdict !== 'no_money') return verdict
     }
   }

@@ -225,6 +225,7 @@ const release = async (
 
 /** It is safe to retry with the same key (spec 4.1, rule 4). */
 export const createFailed = (failure: string): GatewayError => new GatewayError('internal_error', failure)
+export const retryCreate = (why: string): GatewayError => createFailed(`${why}; ${RETRY}`)
 
 /** Answers the payment if another attempt or a capture has made it visible. */
 const replayOrFail = (stored: StoredPayment | undefined, failure: string): CreateResult => {
