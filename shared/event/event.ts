@@ -5,7 +5,6 @@ import { DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
 /** Events of a payment's status (spec 6.1), one of each for a payment. */
 export const STATUS_EVENT_TYPES = ['payment.succeeded', 'payment.failed', 'payment.expired'] as const
-export type StatusEventType = (typeof STATUS_EVENT_TYPES)[number]
 /** A movement of a succeeded payment's money: a reversal or a return (design section 8). */
 export const REVERSED_EVENT_TYPE = 'payment.reversed'
 export const EVENT_TYPES = [...STATUS_EVENT_TYPES, REVERSED_EVENT_TYPE] as const

@@ -1,10 +1,9 @@
 import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
-import { envelopeBody, reversedEventName, type StatusEventType, typeOfEvent } from '../event/event.ts'
+import { envelopeBody, reversedEventName, STATUS_EVENT_TYPES, typeOfEvent } from '../event/event.ts'
 import { putEvent } from '../event/event-store.ts'
 import { type ClientId, eventIdFor } from '../ids.ts'
 import { loggedPayment } from '../log.ts'
-import type { PaymentStatus } from '../payment-status.ts'
 import { ownerOf } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
@@ -12,19 +11,10 @@ import { newDelivery, putDelivery, sendDeliveryMessages } from '../webhook/deliv
 import { type Endpoint, laneOf, subscribes } from '../webhook/endpoint/endpoint.ts'
 import { liveEndpoints } from '../webhook/endpoint/endpoint-store.ts'
 import type { Payment } from './payment.ts'
-import { movementData, toWebhookData } from './payment-dto.ts'
-
-/** `cancelled` has none: the spec lists three (spec 6.1). */
-const EVENT_OF: Readonly<Partial<Record<PaymentStatus, StatusEventType>>> = {
-  succeeded: 'payment.succeeded',
-  failed: 'payment.failed',
-  expired: 'payment.expired',
-}
+import { toReversedData, toWebhookData } from './payment-dto.ts'
 
 /** The longest time between the read of the endpoints and the last try of the transaction. */
 const FRESH_MS = 5 * SECOND_MS
-/** A later payment of a page uses a read for this long. Its transaction then has the rest of the time. */
-const SHARED_MS = FRESH_MS / 2
 
 type EndpointsRead = { readonly endpoints: Promise<readonly Endpoint[]>; readonly readAt: Timestamp }
 export type AnnounceDeps = TableDeps & {
@@ -37,7 +27,8 @@ export const readsOfPage = (deps: TableDeps): Required<AnnounceDeps>['endpointsO
   const reads = new Map<ClientId, EndpointsRead>()
   return (clientId, now) => {
     const known = reads.get(clientId)
-    if (known && known.readAt <= now && now < addMs(known.readAt, SHARED_MS)) return known
+    // The transaction of a later payment has the rest of the time.
+    if (known && known.readAt <= now && now < addMs(known.readAt, FRESH_MS / 2)) return known
     const read = { endpoints: liveEndpoints(deps, clientId), readAt: now }
     reads.set(clientId, read)
     read.endpoints.catch(() => reads.get(clientId) === read && reads.delete(clientId))
@@ -78,9 +69,9 @@ const announce = async (
 
 type Announcement = Awaited<ReturnType<typeof announce>>
 
-/** Announces the payment's last transition. */
+/** Announces the payment's last transition. `cancelled` has no event (spec 6.1). */
 export const announcementOf = async (deps: AnnounceDeps, payment: Payment): Promise<Announcement> => {
-  const name = EVENT_OF[payment.status]
+  const name = STATUS_EVENT_TYPES.find((type) => type === `payment.${payment.status}`)
   const firedAt = payment.transitions.at(-1)?.at ?? payment.createdAt
   return name === undefined
     ? { steps: {}, deliveries: [], freshUntil: addMs(firedAt, FRESH_MS) }
@@ -91,8 +82,7 @@ export const announcementOf = async (deps: AnnounceDeps, payment: Payment): Prom
 export const announcementOfMovement = async (deps: AnnounceDeps, payment: Payment, firedAt: Timestamp) => {
   const movement = payment.movements.at(-1)
   assertInvariant(movement !== undefined, 'a payment whose money moved has a movement')
-  const data = { ...toWebhookData(payment), ...movementData(payment, movement) }
-  return announce(deps, reversedEventName(movement), payment, { data, firedAt })
+  return announce(deps, reversedEventName(movement), payment, { data: toReversedData(payment, movement), firedAt })
 }
 
 /** Sends the deliveries of a committed announcement. After a failure, which is logged, due work sends them. */
@@ -105,8 +95,7 @@ export const sendAnnounced = async (
   try {
     await sendDeliveryMessages(deps, wanted)
   } catch (error) {
-    const ids = { event_id: wanted[0]?.delivery.eventId, deliveries: wanted.length }
-    deps.log.error('delivery.not_sent', ids, error)
+    deps.log.error('delivery.not_sent', { event_id: wanted[0]?.delivery.eventId, deliveries: wanted.length }, error)
   }
 }
 

@@ -12,6 +12,8 @@ const id = (what: string) => v.pipe(v.string(), v.uuid(), v.description(what))
 const time = (what: string) => v.pipe(v.string(), v.isoTimestamp(), v.description(what))
 const amount = (what: string) => v.pipe(v.number(), v.integer(), v.description(what))
 const text = (what: string) => v.pipe(v.string(), v.description(what))
+const oneOf = <const Options extends readonly string[]>(options: Options, what: string) =>
+  v.pipe(v.picklist(options), v.description(what))
 
 /** Fields that the `data` object of a webhook shares with the payment DTO (spec 6.2). */
 export const WebhookDataSchema = v.object({
@@ -24,20 +26,11 @@ export const WebhookDataSchema = v.object({
   xendit_fee_minor: amount("The provider's fee. It is final when `fee_status` is no longer `estimated`."),
   hexolus_markup_minor: amount("The gateway's markup: 0.1 percent of `notional_minor`."),
   client_net_minor: amount('Your credit: `notional_minor` less fee and markup. It may be negative.'),
-  fee_status: v.pipe(
-    v.picklist(FEE_STATUSES),
-    v.description('`client_net_minor` is final when this is no longer `estimated`. Book it only then.'),
-  ),
+  fee_status: oneOf(FEE_STATUSES, '`client_net_minor` is final when this is no longer `estimated`. Book it only then.'),
   currency: v.literal('IDR'),
-  status: v.pipe(
-    v.picklist(PAYMENT_STATUSES),
-    v.description('Only `pending` can change. Every other status is final.'),
-  ),
+  status: oneOf(PAYMENT_STATUSES, 'Only `pending` can change. Every other status is final.'),
   failure_reason: v.optional(
-    v.pipe(
-      v.picklist(FAILURE_REASONS),
-      v.description('Why a `failed` payment failed. `wrong_amount`: the customer paid another amount.'),
-    ),
+    oneOf(FAILURE_REASONS, 'Why a `failed` payment failed. `wrong_amount`: the customer paid another amount.'),
   ),
   payment_destination: text(
     'What to show the customer. `virtual_account`: the account number. `qris`: the text of the QR code. `ewallet`: the ' +
@@ -52,17 +45,16 @@ export const WebhookDataSchema = v.object({
   paid_at: v.optional(time('When the gateway recorded the success. Only for a `succeeded` payment.')),
 })
 
-/** Further fields of `data` in `payment.reversed` (design section 8). */
-const MovementDataSchema = v.object({
-  type: v.pipe(
-    v.picklist(MOVEMENT_TYPES),
-    v.description('What the provider did: it took money back, or returned it (`dispute_won`, or an undone reversal).'),
+/** The `data` object of `payment.reversed` (design section 8). */
+export const ReversedDataSchema = v.object({
+  ...WebhookDataSchema.entries,
+  type: oneOf(
+    MOVEMENT_TYPES,
+    'What the provider did: it took money back, or returned it (`dispute_won`, or an undone reversal).',
   ),
   amount_minor: amount('The amount of this movement: refunded, disputed, or won.'),
   taken_back_minor: amount('The total taken back from you after this movement. At most `client_net_minor`.'),
 })
-
-export const ReversedDataSchema = v.object({ ...WebhookDataSchema.entries, ...MovementDataSchema.entries })
 
 /** The payment DTO (spec 2.1). */
 export const PaymentDtoSchema = v.object({
@@ -82,5 +74,5 @@ export const PaymentDtoSchema = v.object({
 })
 
 export type WebhookData = v.InferOutput<typeof WebhookDataSchema>
-export type MovementData = v.InferOutput<typeof MovementDataSchema>
+export type ReversedData = v.InferOutput<typeof ReversedDataSchema>
 export type PaymentDto = v.InferOutput<typeof PaymentDtoSchema>

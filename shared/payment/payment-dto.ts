@@ -1,7 +1,7 @@
 import type { Movement } from '../journal/payment-money.ts'
 import { jsonText } from '../json.ts'
 import type { Payment } from './payment.ts'
-import type { MovementData, PaymentDto, WebhookData } from './payment-dto-schema.ts'
+import type { PaymentDto, ReversedData, WebhookData } from './payment-dto-schema.ts'
 
 /** The `data` object of a webhook (spec 6.2): a part of the payment DTO. */
 export const toWebhookData = (payment: Payment): WebhookData => ({
@@ -40,9 +40,10 @@ export const toPaymentDto = (payment: Payment): PaymentDto => ({
   },
 })
 
-/** Further fields of `data` in `payment.reversed` (design section 8). */
-export const movementData = ({ takenBackMinor }: Payment, { type, amountMinor }: Movement): MovementData => ({
+/** The `data` object of `payment.reversed` (design section 8), about one movement of the payment's money. */
+export const toReversedData = (payment: Payment, { type, amountMinor }: Movement): ReversedData => ({
+  ...toWebhookData(payment),
   type,
   amount_minor: amountMinor,
-  taken_back_minor: takenBackMinor,
+  taken_back_minor: payment.takenBackMinor,
 })

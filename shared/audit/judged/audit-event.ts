@@ -4,7 +4,7 @@ import { EventSchema, eventPositionPages } from '../../event/read-events.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { Movement } from '../../journal/payment-money.ts'
 import type { Payment } from '../../payment/payment.ts'
-import { movementData, toWebhookData } from '../../payment/payment-dto.ts'
+import { toReversedData, toWebhookData } from '../../payment/payment-dto.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
@@ -41,7 +41,7 @@ const bodyOf = (payment: Payment, event: Event): string | undefined =>
   madeOf(() => {
     const movement = movementOf(payment, event)
     const moved = movement && asMovedBy(payment, movement)
-    const data = moved ? { ...toWebhookData(moved), ...movementData(moved, movement) } : toWebhookData(payment)
+    const data = moved ? toReversedData(moved, movement) : toWebhookData(payment)
     return envelopeBody(event.type, event.eventId, event.firedAt, data)
   })
 
