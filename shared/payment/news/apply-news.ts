@@ -153,28 +153,18 @@ const onCapture = (payment: StoredPayment | undefined, capture: ProviderPayment,
   return { do: 'close', payment, status: 'failed', failureReason, money: { capture, cause } }
 }
 
-/** Who cancelled a request at the provider: the client, our expiry, or someone there (design section 4). */
-const statusOfCancelled = (payment: Payment, now: Timestamp): 'cancelled' | 'expired' | 'failed' => {
-  // After our expiry has begun, the provider may be reporting our own cancel.
-  if (payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined) return 'cancelled'
-  return isPastItsTime(payment, now) ? 'expired' : 'failed'
-}
-
 const onStatus = (payment: Payment, news: ProviderNews, now: Timestamp): Decision => {
-  if (news.paymentRequestId !== payment.paymentRequestId) return NOTHING
-  switch (news.requestStatus) {
-    case 'failed':
-      return { do: 'close', payment, status: 'failed', failureReason: news.failureReason }
-    case 'expired':
-      return { do: 'close', payment, status: 'expired' }
-    case 'cancelled':
-      return { do: 'close', payment, status: statusOfCancelled(payment, now), failureReason: 'cancelled_upstream' }
-    // `succeeded` without a capture is not money yet.
-    case 'succeeded':
-    case 'open':
-    case undefined:
-      return NOTHING
-  }
+  const { paymentRequestId, requestStatus: status, failureReason } = news
+  if (paymentRequestId !== payment.paymentRequestId) return NOTHING
+  if (status === 'failed') return { do: 'close', payment, status, failureReason }
+  if (status === 'expired') return { do: 'close', payment, status }
+  // `succeeded` without a capture is not money yet.
+  if (status !== 'cancelled') return NOTHING
+  // By the client, by our expiry, or by someone at the provider (design section 4). After our expiry has begun, the
+  // provider may be reporting our own cancel.
+  const isByClient = payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined
+  const closedAs = isByClient ? 'cancelled' : isPastItsTime(payment, now) ? 'expired' : 'failed'
+  return { do: 'close', payment, status: closedAs, failureReason: 'cancelled_upstream' }
 }
 
 export const decideOnNews = (payment: StoredPayment | undefined, news: ProviderNews, now: Timestamp): Decision => {

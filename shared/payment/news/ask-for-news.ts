@@ -1,6 +1,5 @@
 import type { Deps } from '../../deps.ts'
 import {
-  type Answer,
   type CallbackSubject,
   PROVIDER_READ_TIMEOUT_MS,
   type ProviderPayment,
@@ -28,33 +27,12 @@ export type NewsAnswer =
   | { readonly kind: 'not_found' }
   | Unanswered
 
-const askPayment = (deps: Pick<Deps, 'provider'>, id: string): Promise<Answer<ProviderPayment>> =>
-  deps.provider.getPayment(id, PROVIDER_READ_TIMEOUT_MS)
-
-const requestNews = async (
-  deps: Pick<Deps, 'provider'>,
-  { status: requestStatus, latestPaymentId, ...request }: ProviderRequest,
-  asked: string | undefined,
-): Promise<NewsAnswer> => {
-  const withoutMoney: NewsAnswer =
-    requestStatus === 'succeeded'
-      ? { kind: 'not_shown' }
-      : { kind: 'news', news: { ...request, requestStatus, capture: undefined } }
-  if (latestPaymentId === undefined || latestPaymentId === asked) return withoutMoney
-  const latest = await askPayment(deps, latestPaymentId)
-  // A closing status may hide a capture. Without an answer about the capture nothing is closed.
-  if (latest.kind === 'unanswered') return latest
-  if (latest.kind !== 'found' || latest.value.status !== 'captured') return withoutMoney
-  // The capture itself names its payment, whatever request led to it.
-  const { reference, paymentRequestId } = latest.value
-  return { kind: 'news', news: { ...request, requestStatus, reference, paymentRequestId, capture: latest.value } }
-}
-
 /** Asks about the capture that the subject names, else about the request and its latest payment. */
 export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubject): Promise<NewsAnswer> => {
+  const askPayment = (id: string) => deps.provider.getPayment(id, PROVIDER_READ_TIMEOUT_MS)
   let { paymentRequestId } = subject
   if (subject.providerPaymentId !== undefined) {
-    const answer = await askPayment(deps, subject.providerPaymentId)
+    const answer = await askPayment(subject.providerPaymentId)
     if (answer.kind === 'unanswered') return answer
     if (answer.kind === 'found') {
       const { value: capture } = answer
@@ -66,7 +44,21 @@ export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubj
   }
   if (paymentRequestId === undefined) return { kind: 'not_found' }
   const answer = await deps.provider.getRequest(paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
-  return answer.kind === 'found' ? requestNews(deps, answer.value, subject.providerPaymentId) : answer
+  if (answer.kind !== 'found') return answer
+  const { status: requestStatus, latestPaymentId, ...request } = answer.value
+  const withoutMoney: NewsAnswer =
+    requestStatus === 'succeeded'
+      ? { kind: 'not_shown' }
+      : { kind: 'news', news: { ...request, requestStatus, capture: undefined } }
+  if (latestPaymentId === undefined || latestPaymentId === subject.providerPaymentId) return withoutMoney
+  const latest = await askPayment(latestPaymentId)
+  // A closing status may hide a capture. Without an answer about the capture nothing is closed.
+  if (latest.kind === 'unanswered') return latest
+  if (latest.kind !== 'found' || latest.value.status !== 'captured') return withoutMoney
+  // The capture itself names its payment, whatever request led to it.
+  const { reference, paymentRequestId: paidRequestId } = latest.value
+  const news = { ...request, requestStatus, reference, paymentRequestId: paidRequestId, capture: latest.value }
+  return { kind: 'news', news }
 }
 
 export type NewsDeps = AnnounceDeps & Pick<Deps, 'stage' | 'provider' | 'now' | 'queues' | 'log' | 'alerts'>

@@ -1,6 +1,6 @@
 import { assertInvariant, assertNever, type GatewayError, invalid } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
-import { type CancelAnswer, PROVIDER_READ_TIMEOUT_MS, providerFailure } from '../../provider/provider.ts'
+import { PROVIDER_READ_TIMEOUT_MS, providerFailure } from '../../provider/provider.ts'
 import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
 import { addMs, earlier } from '../../time.ts'
 import { CANCEL_CHECK_MS, isPastItsTime } from '../channel/channel-timing.ts'
@@ -45,7 +45,23 @@ const whenOvertaken = (deps: NewsDeps, payment: Payment): Promise<Payment> =>
     return expireInstead(deps, stored)
   })
 
-const whenAnswered = async (deps: NewsDeps, payment: Payment, answer: CancelAnswer): Promise<Payment> => {
+/**
+ * Cancels a pending payment (spec 4.4), at the provider first, because a cancelled payment must not stay payable. If
+ * the customer paid first, the payment succeeds and the cancel is refused. An interrupted cancel answers 200 on a retry
+ * and is checked within a minute without one. After its expiry the payment expires instead. `cancelled` has no event.
+ */
+export const cancelPayment = async (
+  deps: NewsDeps,
+  { clientId, id }: { readonly clientId: ClientId; readonly id: string },
+): Promise<Payment> => {
+  const payment = await findPayment(deps, clientId, id)
+  if (payment.status !== 'pending') throw notCancellable(payment)
+  const now = deps.now()
+  if (isPastItsTime(payment, now)) return expireInstead(deps, payment)
+  const soon = addMs(now, CANCEL_CHECK_MS)
+  const noted = await noteCancelRequested(deps, payment.paymentId, now, earlier(payment.dueAt ?? soon, soon))
+  if (!noted.applied) return whenOvertaken(deps, payment)
+  const answer = await deps.provider.cancelRequest(payment.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
   switch (answer.kind) {
     case 'cancelled':
     case 'not_cancellable': {
@@ -64,30 +80,6 @@ const whenAnswered = async (deps: NewsDeps, payment: Payment, answer: CancelAnsw
   }
 }
 
-/**
- * Cancels a pending payment (spec 4.4), at the provider first, because a cancelled payment must not stay payable. If
- * the customer paid first, the payment succeeds and the cancel is refused. An interrupted cancel answers 200 on a retry
- * and is checked within a minute without one. After its expiry the payment expires instead. `cancelled` has no event.
- */
-export const cancelPayment = async (
-  deps: NewsDeps,
-  { clientId, id }: { readonly clientId: ClientId; readonly id: string },
-): Promise<Payment> => {
-  const payment = await findPayment(deps, clientId, id)
-  if (payment.status !== 'pending') throw notCancellable(payment)
-  const now = deps.now()
-  if (isPastItsTime(payment, now)) return expireInstead(deps, payment)
-  const soon = addMs(now, CANCEL_CHECK_MS)
-  const noted = await noteCancelRequested(deps, payment.paymentId, now, earlier(payment.dueAt ?? soon, soon))
-  if (!noted.applied) return whenOvertaken(deps, payment)
-  const answer = await deps.provider.cancelRequest(payment.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
-  return whenAnswered(deps, payment, answer)
-}
-
-/** The provider reports nothing that prevents the expiry. */
-const isStillOpen = (outcome: ApplyOutcome): boolean =>
-  outcome.kind === 'not_found' || (outcome.kind === 'applied' && outcome.payment?.status === 'pending')
-
 const cancelAndClose = async (deps: NewsDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
   const answer = await deps.provider.cancelRequest(payment.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
   if (answer.kind === 'final') return applyNewsOfVisible(deps, payment, source)
@@ -105,7 +97,8 @@ export const expirePayment = async (deps: NewsDeps, payment: Payment, source: Ne
   if (payment.expiryStartedAt !== undefined) return cancelAndClose(deps, payment, source)
   if (payment.cancelRequestedAt !== undefined) {
     const outcome = await applyNewsOfVisible(deps, payment, source)
-    if (!isStillOpen(outcome)) return outcome
+    const isOpen = outcome.kind === 'not_found' || (outcome.kind === 'applied' && outcome.payment?.status === 'pending')
+    if (!isOpen) return outcome
   }
   const started = await noteExpiryStarted(deps, payment, deps.now())
   if (started.applied) return cancelAndClose(deps, payment, source)

@@ -1,6 +1,5 @@
 import { mapInChunks } from '../../chunks.ts'
 import type { StoreDeps } from '../../deps.ts'
-import type { PaymentId } from '../../ids.ts'
 import type { ProviderOperation } from '../../provider/provider.ts'
 import type { Item } from '../../table/attributes.ts'
 import { addMs, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
@@ -56,7 +55,8 @@ const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Pro
     const result = resultOf(own ? [...remembered, own] : remembered)
     // Without a full answer the check is repeated.
     const followUp = result === 'checked' ? 'next_check' : 'retry'
-    if (!own || !hasEnded(own, payment.paymentId)) await schedule(deps, payment, claim, followUp)
+    const ended = own?.kind === 'applied' && own.payment?.status !== 'pending' ? own.payment : undefined
+    if (ended?.paymentId !== payment.paymentId) await schedule(deps, payment, claim, followUp)
     return result
   } catch (cause) {
     await schedule(deps, payment, claim, 'retry')
@@ -86,12 +86,10 @@ const askAboutOwnRequest = async (deps: NewsDeps, payment: Payment): Promise<App
   return outcome
 }
 
-/** By then the provider has repeated the callback of a capture that it does not show. */
-const MISSING_TIMEOUT_MS = HOUR_MS
-
+/** An hour later the provider has repeated the callback of a capture that it does not show. */
 const maySoonBeShown = ({ providerAttempts }: StoredPayment, now: Timestamp): boolean => {
   const asked = providerAttempts.at(-1)?.startedAt
-  return asked !== undefined && now < addMs(asked, MISSING_TIMEOUT_MS)
+  return asked !== undefined && now < addMs(asked, HOUR_MS)
 }
 
 const askAboutRemembered = async (deps: NewsDeps, payment: StoredPayment): Promise<readonly ApplyOutcome[]> => {
@@ -112,23 +110,18 @@ const resultOf = (outcomes: readonly ApplyOutcome[]): CheckResult => {
   return outcomes.some(({ kind }) => kind === 'not_shown') ? 'not_shown' : 'checked'
 }
 
-const hasEnded = (outcome: ApplyOutcome, paymentId: PaymentId): boolean =>
-  outcome.kind === 'applied' && outcome.payment?.paymentId === paymentId && outcome.payment.status !== 'pending'
-
 /** The one check before the expiry, and nothing else made the payment due. */
 const isUsualLook = (payment: Payment, dueAt: Timestamp): boolean =>
   dueAt === usualCheckAt(payment) &&
   payment.rememberedProviderPaymentIds === undefined &&
   payment.cancelRequestedAt === undefined
 
-/** Due work runs every minute, and each item is done within the next. */
-const LATE_MS = 2 * MINUTE_MS
-
 /** The check before the expiry when it comes late: expiries need the scarce calls more. */
 export const isLateLook = (read: Item, now: Timestamp): boolean => {
   const stored = ifStored(read)
   if (stored?.status !== 'pending' || stored.dueAt === undefined || isPastItsTime(stored, now)) return false
-  return isUsualLook(stored, stored.dueAt) && stored.dueAt < addMs(now, -LATE_MS)
+  // Due work runs every minute, and each item is done within the next.
+  return isUsualLook(stored, stored.dueAt) && stored.dueAt < addMs(now, -2 * MINUTE_MS)
 }
 
 /** Skips that check in one write: the next one is at the expiry. */

@@ -10,37 +10,32 @@ import { findStoredPayment, markDueNow, parseStored } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 
-const MAX_BODY_BYTES = 262_144
-
-/** A capture that is already credited, or the status of a terminal payment's request: neither can change anything. */
-const isNoNews = ({ providerPaymentId }: CallbackSubject, stored: StoredPayment | undefined): boolean => {
-  if (stored === undefined || stored.status === 'creating' || stored.status === 'pending') return false
-  return providerPaymentId === undefined || providerPaymentId === stored.creditedProviderPaymentId
-}
-
-/** The provider gave no answer, or its answer does not show yet what its callback announced. */
-const needsAnotherCheck = (outcome: ApplyOutcome, { providerPaymentId }: CallbackSubject): boolean =>
-  outcome.kind === 'applied'
-    ? providerPaymentId !== undefined &&
-      !outcome.held &&
-      ['pending', 'creating'].includes(outcome.payment?.status ?? '')
-    : outcome.kind !== 'deferred'
-
 const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<CallbackOutcome> => {
+  const { providerPaymentId } = callback
   const paymentId = paymentIdOf(callback.reference ?? '')
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
-  if (isNoNews(callback, stored)) return 'ignored'
-  const question = callback.providerPaymentId === undefined ? 'getRequest' : 'getPayment'
-  if (await pausedUntil(deps, question)) return putOff(deps, paymentId)
+  if (stored && stored.status !== 'creating' && stored.status !== 'pending') {
+    // A capture that is already credited, or the status of a terminal payment's request: neither can change anything.
+    if (providerPaymentId === undefined || providerPaymentId === stored.creditedProviderPaymentId) return 'ignored'
+  }
+  if (await pausedUntil(deps, providerPaymentId === undefined ? 'getRequest' : 'getPayment')) {
+    return putOff(deps, paymentId)
+  }
   const outcome = await applyProviderNews(deps, callback, 'callback', stored)
   if (outcome.kind === 'unanswered' && outcome.reason === 'rate_limited') {
     await notePause(deps, ['getPayment', 'getRequest'])
     return putOff(deps, paymentId)
   }
-  const unmarked =
-    paymentId && needsAnotherCheck(outcome, callback) ? await makeDue(deps, paymentId, callback, outcome) : undefined
+  // The provider gave no answer, or its answer does not show yet what its callback announced.
+  const needsAnotherCheck =
+    outcome.kind === 'applied'
+      ? providerPaymentId !== undefined &&
+        !outcome.held &&
+        ['pending', 'creating'].includes(outcome.payment?.status ?? '')
+      : outcome.kind !== 'deferred'
+  const unmarked = paymentId && needsAnotherCheck ? await makeDue(deps, paymentId, callback, outcome) : undefined
   // Only the provider can repeat news of a payment that is being created and does not remember it.
-  const mustBeRepeated = unmarked?.status === 'creating' && callback.providerPaymentId !== undefined
+  const mustBeRepeated = unmarked?.status === 'creating' && providerPaymentId !== undefined
   if (outcome.kind === 'applied' && !mustBeRepeated) return 'applied'
   deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: outcome.kind })
   return mustBeRepeated || outcome.kind !== 'not_found' ? 'ask_again' : 'ignored'
@@ -61,7 +56,7 @@ export const receiveCallback = async (
     throw new GatewayError('auth', 'invalid callback token')
   }
   // A genuine callback is never that long.
-  const callback = input.rawBody.length > MAX_BODY_BYTES ? undefined : input.parse(input.rawBody.toString('utf8'))
+  const callback = input.rawBody.length > 262_144 ? undefined : input.parse(input.rawBody.toString('utf8'))
   if (callback === 'money_back') {
     await wakeSync(deps)
     return 'applied'
@@ -76,18 +71,14 @@ type CallbackDeps = NewsDeps & Pick<Deps, 'memory'>
 /** `ask_again`: the provider should repeat this callback. */
 type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
 
-/** How often an environment wakes the sync. One that is woken too soon does nothing. */
-const WAKE_EVERY_MS = 30 * SECOND_MS
-/** The time that the provider needs to book what it has announced. */
-const WAKE_DELAY_SECONDS = 15
-
-/** The sync's head handles all deferred callbacks, a page at a time. */
+/** The sync's head handles all deferred callbacks, a page at a time. One that is woken too soon does nothing. */
 const wakeSync = async (deps: CallbackDeps): Promise<void> => {
   const now = deps.now()
   const { syncWokenAt: last } = deps.memory
-  if (last !== undefined && last <= now && now < addMs(last, WAKE_EVERY_MS)) return
+  if (last !== undefined && last <= now && now < addMs(last, 30 * SECOND_MS)) return
   deps.memory.syncWokenAt = now
-  await deps.queues.send('sync', { body: { woken: true }, delaySeconds: WAKE_DELAY_SECONDS, group: 'sync' })
+  // The provider needs some time to book what it has announced.
+  await deps.queues.send('sync', { body: { woken: true }, delaySeconds: 15, group: 'sync' })
 }
 
 /** The provider refuses calls now. Its own retry, or the sync, brings the news. */

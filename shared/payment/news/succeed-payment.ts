@@ -7,7 +7,7 @@ import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, NewsSource, Payment } from '../payment.ts'
 import { leavePending, transitioned } from '../payment-store.ts'
 import type { OnCreating } from './apply-news.ts'
-import type { NewsDeps, ProviderNews } from './ask-for-news.ts'
+import type { NewsDeps } from './ask-for-news.ts'
 
 type Paid = {
   readonly capture: ProviderPayment
@@ -65,41 +65,28 @@ export const succeedPayment = async (
   return outcome.applied ? succeeded : undefined
 }
 
-const destinationOf = async (deps: NewsDeps, news: ProviderNews): Promise<string | undefined> => {
-  if (news.requestStatus !== undefined) return news.destination
-  const answer = await deps.provider.getRequest(news.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
-  // A missing answer must not delay the credit: the customer has paid and no longer needs the destination.
-  return answer.kind === 'found' ? answer.value.destination : undefined
-}
-
-/** While an attempt runs, its capture is only remembered. It is credited after the attempt. */
-export const creditCreating: OnCreating = async (deps, decision, news, source) => {
-  const { creating, capture } = decision
-  if (decision.do === 'succeed_creating') {
-    const succeeded = await succeedCreating(deps, creating, capture, {
-      destination: await destinationOf(deps, news),
-      source,
-    })
-    return succeeded ? { kind: 'applied', payment: succeeded } : 'again'
+/**
+ * `creating` to `succeeded`: the customer paid a request whose answer was lost. While an attempt runs, its capture is
+ * only remembered. It is credited after the attempt.
+ */
+export const creditCreating: OnCreating = async (deps, { do: what, creating, capture }, news, source) => {
+  if (what === 'remember') {
+    const dueAt = creating.leaseUntil ?? deps.now()
+    const written = await rememberCapture(deps, creating, capture.providerPaymentId, dueAt)
+    if (!written.applied) return 'again'
+    deps.log.info('payment.capture_remembered', { payment_id: creating.paymentId })
+    return { kind: 'deferred' }
   }
-  const dueAt = creating.leaseUntil ?? deps.now()
-  const written = await rememberCapture(deps, creating, capture.providerPaymentId, dueAt)
-  if (!written.applied) return 'again'
-  deps.log.info('payment.capture_remembered', { payment_id: creating.paymentId })
-  return { kind: 'deferred' }
-}
-
-/** `creating` to `succeeded`: the customer paid a request whose answer was lost. Refused while an attempt runs. */
-const succeedCreating = async (
-  deps: NewsDeps,
-  creating: CreatingPayment,
-  capture: ProviderPayment,
-  { destination, source }: { readonly destination: string | undefined; readonly source: NewsSource },
-): Promise<Payment | undefined> => {
+  let { destination } = news
+  if (news.requestStatus === undefined) {
+    const answer = await deps.provider.getRequest(news.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+    // A missing answer must not delay the credit: the customer has paid and no longer needs the destination.
+    destination = answer.kind === 'found' ? answer.value.destination : undefined
+  }
   const at = deps.now()
   const succeeded = asSucceededFromCreating(deps, creating, destination, { capture, at, source })
   await putPointers(deps, succeeded)
   const ledger = credit({ ...succeeded, from: undefined }, succeeded.netMinor, at)
   const outcome = await commitTransition(deps, succeeded, { payment: commitSucceeded(succeeded, at), ledger })
-  return outcome.applied ? succeeded : undefined
+  return outcome.applied ? { kind: 'applied', payment: succeeded } : 'again'
 }
