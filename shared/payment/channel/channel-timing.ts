@@ -57,23 +57,17 @@ export const isPastItsTime = (
   now: Timestamp,
 ): boolean => expiryStartedAt !== undefined || (expiresAt !== undefined && expiresAt <= now)
 
-/** "Instant" takes the provider some five minutes. */
-const INSTANT_MS = 5 * MINUTE_MS
-
-const isBusinessDay = (at: Timestamp): boolean => {
-  // The epoch began on a Thursday.
-  const weekday = (Math.floor((epochMs(at) + JAKARTA_MS) / DAY_MS) + 4) % 7
-  return weekday !== 0 && weekday !== 6
-}
-
 /** When the provider usually settles, by the channel's business days, without holidays. For rows that do not say. */
 export const expectedSettlement = (choice: ChannelChoice, paidAt: Timestamp): Timestamp => {
   const { settlesAtOnce, settlementDays = 2 } = channelOf(choice)
-  if (settlesAtOnce) return addMs(paidAt, INSTANT_MS)
+  // "At once" takes the provider some five minutes.
+  if (settlesAtOnce) return addMs(paidAt, 5 * MINUTE_MS)
   let at = paidAt
   for (let left = settlementDays; left > 0; ) {
     at = addMs(at, DAY_MS)
-    if (isBusinessDay(at)) left--
+    // The epoch began on a Thursday.
+    const weekday = (Math.floor((epochMs(at) + JAKARTA_MS) / DAY_MS) + 4) % 7
+    if (weekday !== 0 && weekday !== 6) left--
   }
   return at
 }

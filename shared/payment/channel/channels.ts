@@ -1,4 +1,3 @@
-import { assertNever } from '../../errors.ts'
 import type { PaymentMethod } from '../../payment-status.ts'
 import type { ReturnUrls } from '../../provider/provider.ts'
 import { DAY_MS, type Dated, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../../time.ts'
@@ -48,9 +47,6 @@ const START: Dated = { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)) }
 /** What we charge beside the provider, on every channel. */
 export const MARKUPS: readonly (Dated & Pick<Tariff, 'bps'>)[] = [{ ...START, bps: 10 }]
 
-/** Only a callback reports that a customer left a wallet's page, and it may be lost. */
-const USUAL_WALLET_MS = 15 * MINUTE_MS
-
 const bank = (code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays'> = {}): Channel => ({
   method: 'virtual_account',
   code,
@@ -60,11 +56,11 @@ const bank = (code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays
   ...own,
 })
 
+/** Only a callback reports that a customer left a wallet's page, and it may be lost. */
+const ALL_DAY = [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: 15 * MINUTE_MS }]
+
 /** Also of every wallet before its first own entry. */
-const ANY_WALLET: Terms = {
-  tariffs: [{ ...START, bps: 200, flatMinor: 500 }],
-  timings: [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: USUAL_WALLET_MS }],
-}
+const ANY_WALLET: Terms = { tariffs: [{ ...START, bps: 200, flatMinor: 500 }], timings: ALL_DAY }
 
 const wallet = (code: string, { tariffs, timings, ...own }: Terms & Partial<Channel>): Channel => ({
   method: 'ewallet',
@@ -98,10 +94,7 @@ export const CHANNELS: readonly Channel[] = [
     tariffs: [{ ...START, bps: 200, flatMinor: 0 }],
     timings: [{ ...START, expiryMs: 55 * SECOND_MS, settable: false, graceMs: MINUTE_MS }],
   }),
-  wallet('DANA', {
-    tariffs: [{ ...START, bps: 150, flatMinor: 500 }],
-    timings: [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: USUAL_WALLET_MS }],
-  }),
+  wallet('DANA', { tariffs: [{ ...START, bps: 150, flatMinor: 500 }], timings: ALL_DAY }),
   wallet('LINKAJA', { tariffs: [{ ...START, bps: 150, flatMinor: 0 }], timings: HALF_HOUR }),
   wallet('SHOPEEPAY', { tariffs: [{ ...START, bps: 200, flatMinor: 0 }], timings: HALF_HOUR }),
   wallet('GOPAY', {
@@ -117,20 +110,11 @@ export type ChannelChoice = { readonly method: PaymentMethod; readonly channelCo
 
 /** The terms of a channel. An unknown wallet has default terms; an unknown bank has no tariff. */
 export const channelOf = ({ method, channelCode = '' }: ChannelChoice): Channel => {
-  switch (method) {
-    case 'qris':
-      return QRIS
-    case 'virtual_account':
-      return named(method, channelCode) ?? { ...bank(channelCode), tariffs: [] }
-    case 'ewallet':
-      return named(method, channelCode) ?? wallet(channelCode, ANY_WALLET)
-    default:
-      return assertNever(method)
-  }
+  if (method === 'qris') return QRIS
+  const known = CHANNELS.find((channel) => channel.method === method && channel.code === channelCode)
+  if (known) return known
+  return method === 'ewallet' ? wallet(channelCode, ANY_WALLET) : { ...bank(channelCode), tariffs: [] }
 }
-
-const named = (method: PaymentMethod, code: string) =>
-  CHANNELS.find((channel) => channel.method === method && channel.code === code)
 
 export const isSupportedBank = (code: string, at: Timestamp): boolean =>
   channelOf({ method: 'virtual_account', channelCode: code }).tariffs.some((tariff) => tariff.effectiveFrom <= at)
