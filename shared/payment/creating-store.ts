@@ -16,28 +16,26 @@ import {
   unchanged,
 } from '../table/step.ts'
 import type { WriteOutcome } from '../table/table.ts'
-import { DAY_MS, epochMs, SECOND_MS, type Timestamp } from '../time.ts'
+import { DAY_MS, epochMs, expiresAfter, SECOND_MS, type Timestamp } from '../time.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
 import { changePayment, isCreating } from './payment-store.ts'
-
-const ttlSeconds = (time: Timestamp): number => Math.floor(epochMs(time) / SECOND_MS)
 
 export const isAttempt = (attempt: number): Condition => equals('attempt', attempt)
 export const leaseIsOver = (now: Timestamp): Condition => any(absent('leaseUntil'), atMost('leaseUntil', now))
 /** Its attempt may still run. */
 export const isUnderLease = ({ leaseUntil }: Pick<CreatingPayment, 'leaseUntil'>, now: Timestamp): boolean =>
   (leaseUntil ?? now) > now
-/** Refused long ago, and not yet deleted by the table's TTL: it counts as absent. */
-const isForgotten = (now: Timestamp): Condition => all(isCreating, atMost('ttl', ttlSeconds(now)))
 
-const dueFields = ({ paymentId, dueAt }: CreatingPayment) =>
+const dueFields = ({ paymentId, dueAt }: Pick<Payment, 'paymentId' | 'dueAt'>) =>
   dueAt === undefined ? {} : { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
 
 /** Of all callers with one key, one claim is applied. */
-export const claimPayment = (deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> =>
-  deps.table.write(
-    put(paymentKey(creating.paymentId), { ...creating, ...dueFields(creating) }, any(isNew, isForgotten(deps.now()))),
-  )
+export const claimPayment = (deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> => {
+  // Refused long ago, and not yet deleted by the table's TTL: it counts as absent.
+  const isForgotten = all(isCreating, atMost('ttl', Math.floor(epochMs(deps.now()) / SECOND_MS)))
+  const item = { ...creating, ...dueFields(creating) }
+  return deps.table.write(put(paymentKey(creating.paymentId), item, any(isNew, isForgotten)))
+}
 
 /** With its index attributes. What those say is stored once. */
 const toPaymentItem = (payment: Payment) => ({
@@ -57,7 +55,7 @@ const toPaymentItem = (payment: Payment) => ({
   entity: 'payment',
   listedAt: payment.createdAt,
   id: payment.paymentId,
-  ...(payment.dueAt !== undefined && dueWork('payment', payment.paymentId, payment.dueAt)),
+  ...dueFields(payment),
 })
 
 const show = (payment: Payment, condition: Condition): Step =>
@@ -86,9 +84,6 @@ export const putPointers = async (deps: TableDeps, payment: Payment): Promise<vo
   await Promise.all(pointersTo(payment).map((step) => deps.table.write(step)))
 }
 
-/** How long a create is kept after the provider refused every attempt for good. */
-const REFUSED_RETENTION_MS = 90 * DAY_MS
-
 /**
  * Claims the next attempt. Refused when another caller was first, when the current attempt still runs, or when the
  * attempt's end was recorded since it was read. Remembered captures keep their due time; a new one refuses the claim.
@@ -101,18 +96,12 @@ export const claimTakeover = (
   const remembers = taken.rememberedProviderPaymentIds !== undefined
   const { request, attempt, leaseUntil, mayExistUpstream, providerAttempts } = taken
   const set = { request, attempt, leaseUntil, mayExistUpstream, providerAttempts, ...(!remembers && dueFields(taken)) }
-  return changePayment(
-    deps,
-    taken.paymentId,
-    { set, remove: ['failure', 'ttl'] },
-    all(
-      isCreating,
-      isAttempt(taken.attempt - 1),
-      leaseIsOver(now),
-      unchanged('leaseUntil', read.leaseUntil),
-      (remembers ? present : absent)('rememberedProviderPaymentIds'),
-    ),
+  const isFree = all(isCreating, isAttempt(taken.attempt - 1), leaseIsOver(now))
+  const isAsRead = all(
+    unchanged('leaseUntil', read.leaseUntil),
+    (remembers ? present : absent)('rememberedProviderPaymentIds'),
   )
+  return changePayment(deps, taken.paymentId, { set, remove: ['failure', 'ttl'] }, all(isFree, isAsRead))
 }
 
 /** `forgettable`: neither this attempt nor an earlier one left anything at the provider. */
@@ -126,13 +115,9 @@ export const releaseAttempt = async (
 ): Promise<WriteOutcome> => {
   const { paymentId } = creating
   const isIts = all(isCreating, isAttempt(creating.attempt))
-  const ttl = forgettable ? ttlSeconds(deps.now()) + REFUSED_RETENTION_MS / SECOND_MS : undefined
-  const released = await changePayment(
-    deps,
-    paymentId,
-    { set: { ...ended, ttl }, remove: ['leaseUntil', ...DUE_WORK_FIELDS] },
-    all(isIts, absent('rememberedProviderPaymentIds')),
-  )
+  const ttl = forgettable ? expiresAfter(deps.now(), 90 * DAY_MS) : undefined
+  const changes = { set: { ...ended, ttl }, remove: ['leaseUntil', ...DUE_WORK_FIELDS] }
+  const released = await changePayment(deps, paymentId, changes, all(isIts, absent('rememberedProviderPaymentIds')))
   if (released.applied || released.item?.['rememberedProviderPaymentIds'] === undefined) return released
   return changePayment(deps, paymentId, { set: ended, remove: ['leaseUntil'] }, isIts)
 }
@@ -145,6 +130,5 @@ export const rememberCapture = (
   dueAt: Timestamp,
 ): Promise<WriteOutcome> => {
   const add = { rememberedProviderPaymentIds: new Set([providerPaymentId]) }
-  const set = { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
-  return changePayment(deps, paymentId, { add, set, remove: ['ttl'] }, isCreating)
+  return changePayment(deps, paymentId, { add, set: dueFields({ paymentId, dueAt }), remove: ['ttl'] }, isCreating)
 }

@@ -62,7 +62,13 @@ export const paymentsOfReference = async (
   { clientId, reference, status, page }: Asked,
 ): Promise<PaymentList> => {
   const ids = await idsOfReference(deps, clientId, reference)
-  if (ids.length > MAX_OF_REFERENCE) throw tooMany()
+  if (ids.length > MAX_OF_REFERENCE) {
+    throw invalid(
+      `external_reference: more than ${MAX_OF_REFERENCE} payments have it`,
+      { external_reference: ['too many payments'] },
+      'List payments without it, or fetch one by its id or idempotency key. Give each order a reference of its own.',
+    )
+  }
   const payments = await paymentsOf(deps, { clientId, reference, ids })
   const all = payments.filter((payment) => status === undefined || payment.status === status)
   return { payments: ofPage(all, page), total: all.length }
@@ -90,26 +96,16 @@ const paymentsOf = async (
 ): Promise<readonly Payment[]> =>
   (await findPaymentsByKey(deps, ids))
     .filter((payment) => payment.clientId === clientId && payment.externalReference === reference)
-    .toSorted(newestFirst)
+    .toSorted((a, b) => (sortKey(a) < sortKey(b) ? 1 : -1))
 
 /** From the pointers of every part. A thousand of them are less than one page of the table. */
 const idsOfReference = async (deps: TableDeps, clientId: ClientId, reference: string) => {
   const owners = ownersOf(clientId, await readParts(deps, clientId))
   const limit = MAX_OF_REFERENCE + 1
-  const pages = await Promise.all(
-    owners.map((owner) => deps.table.query({ partition: [referencePk(owner, reference)], limit })),
-  )
-  return pages.flatMap(({ items }) => idsIn(items))
+  const queries = owners.map((owner) => deps.table.query({ partition: [referencePk(owner, reference)], limit }))
+  return (await Promise.all(queries)).flatMap(({ items }) => idsIn(items))
 }
 
 const idsIn = (pointers: readonly Item[]) => pointers.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
 
 const sortKey = ({ createdAt, paymentId }: Payment) => `${createdAt} ${paymentId}`
-const newestFirst = (a: Payment, b: Payment): number => (sortKey(a) < sortKey(b) ? 1 : -1)
-
-const tooMany = () =>
-  invalid(
-    `external_reference: more than ${MAX_OF_REFERENCE} payments have it`,
-    { external_reference: ['too many payments'] },
-    'List payments without it, or fetch one by its id or idempotency key. Give each order a reference of its own.',
-  )

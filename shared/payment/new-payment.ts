@@ -8,8 +8,7 @@ export const newPayment = (
   upstream: { readonly paymentRequestId: string; readonly destination: string | undefined },
   times: { readonly createdAt: Timestamp; readonly expiresAt: Timestamp | undefined },
 ): Payment => {
-  const { request } = creating
-  const { expiresInSeconds: _, ...asked } = request
+  const { expiresInSeconds: _, ...asked } = creating.request
   return {
     paymentId: creating.paymentId,
     clientId: creating.clientId,
@@ -19,10 +18,10 @@ export const newPayment = (
     providerAttempts: creating.providerAttempts,
     status: 'pending',
     ...asked,
-    ...estimatePricing(request, times.createdAt),
+    ...estimatePricing(asked, times.createdAt),
     feeStatus: 'estimated',
     // A push has nothing to show.
-    paymentDestination: isPushChannel(request) ? '' : (upstream.destination ?? ''),
+    paymentDestination: isPushChannel(asked) ? '' : (upstream.destination ?? ''),
     paymentRequestId: upstream.paymentRequestId,
     ...times,
     transitions: [{ status: 'pending', at: times.createdAt, source: 'create' }],

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import { notFound } from '../errors.ts'
+import { parseId } from '../field-errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { MinorSchema } from '../money.ts'
@@ -43,16 +44,9 @@ const Row = v.looseObject({
   transactionId: v.optional(v.string()),
   transactionMinor: v.optional(MinorSchema),
 })
-type Row = v.InferOutput<typeof Row>
 
 /** The amount of the provider's own row, unless the payment's row stores another. */
-const usualMinor = ({ notionalMinor, providerFeeMinor }: Pick<Row, 'notionalMinor' | 'providerFeeMinor'>): number =>
-  notionalMinor - providerFeeMinor
-
-const ownRowOf = (row: Row) =>
-  row.transactionId === undefined
-    ? {}
-    : { ownRow: { transactionId: row.transactionId, providerMinor: row.transactionMinor ?? usualMinor(row) } }
+const usualMinor = (of: Pick<Payment, 'notionalMinor' | 'providerFeeMinor'>) => of.notionalMinor - of.providerFeeMinor
 
 /** How the payment's own provider row is stored. */
 export const storedOwnRow = (payment: Payment) => ({
@@ -64,12 +58,13 @@ export const storedOwnRow = (payment: Payment) => ({
 const completed = (row: unknown): unknown => {
   const read = ifValid(Row, row)
   if (read === undefined) return row
-  const { id: paymentId, listedAt: createdAt, transitions } = read
+  const { id: paymentId, listedAt: createdAt, transitions, transactionId, transactionMinor } = read
   const began: Transition = { status: 'pending', at: createdAt, source: 'create' }
   const { postedAt: at, feeStatus: status, providerFeeMinor: feeMinor } = read
   const finalFee = at === undefined ? {} : { finalFee: { status, feeMinor, at } }
+  const ownRow = { transactionId, providerMinor: transactionMinor ?? usualMinor(read) }
   const derived = { paymentId, createdAt, currency: 'IDR', transitions: [began, ...transitions] }
-  return { ...finalFee, ...read, ...ownRowOf(read), ...derived }
+  return { ...finalFee, ...read, ...(transactionId !== undefined && { ownRow }), ...derived }
 }
 
 /** The row of a payment that a client can see (spec 2.1). */
@@ -131,8 +126,7 @@ export const findPayment = async (deps: TableDeps, clientId: ClientId, id: strin
 
 /** One payment of any client, for operators, also while it is being created. Throws 404. */
 export const findAnyPayment = async (deps: TableDeps, id: string): Promise<StoredPayment> => {
-  const paymentId = ifValid(PaymentIdSchema, id)
-  const stored = paymentId && (await findStoredPayment(deps, paymentId))
+  const stored = await findStoredPayment(deps, parseId(PaymentIdSchema, id, 'payment'))
   if (stored === undefined) throw notFound('payment')
   return stored
 }
@@ -170,13 +164,11 @@ export const claimCheck = (
   deps: TableDeps,
   due: Pick<Payment, 'paymentId' | 'cancelRequestedAt'> & { readonly dueAt: Timestamp },
   { nextDueAt, beginExpiryAt }: { readonly nextDueAt: Timestamp; readonly beginExpiryAt?: Timestamp },
-) =>
-  changePayment(
-    deps,
-    due.paymentId,
-    { set: { dueAt: nextDueAt }, setIfAbsent: { expiryStartedAt: beginExpiryAt } },
-    all(equals('dueAt', due.dueAt), unchanged('cancelRequestedAt', due.cancelRequestedAt)),
-  )
+) => {
+  const changes = { set: { dueAt: nextDueAt }, setIfAbsent: { expiryStartedAt: beginExpiryAt } }
+  const isAsRead = all(equals('dueAt', due.dueAt), unchanged('cancelRequestedAt', due.cancelRequestedAt))
+  return changePayment(deps, due.paymentId, changes, isAsRead)
+}
 
 /** Sets when a pending payment is checked next. Refused when it became due for another reason meanwhile. */
 export const scheduleCheck = (deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp, nextDueAt: Timestamp) => {
