@@ -32,16 +32,11 @@ const SLICES = 30
 
 export const dayNumber = (at: Timestamp): number => Math.floor(epochMs(at) / DAY_MS)
 
-/** The longest lag of an index, when its writes are throttled. */
-const LONGEST_LAG_MS = 100 * SECOND_MS
-
-type Lag = (books: ClientBooks, now: Timestamp) => number
-
-/** The longest lag, because the ledger does not store when a count by status changed. */
-export const lagOfCounts: Lag = () => LONGEST_LAG_MS
+/** The longest lag of an index, when its writes are throttled. Counts by status have it: nothing stores their time. */
+export const LONGEST_LAG_MS = 100 * SECOND_MS
 
 /** The shard counts a credited payment at once. The index lists it as open only after its lag. */
-export const lagOfCredits: Lag = ({ ledger }, now) => {
+const lagOfCredits = ({ ledger }: ClientBooks, now: Timestamp): number => {
   const updatedAt = ledger && balanceOf(ledger).updatedAt
   if (updatedAt === undefined) return SECOND_MS
   const leftMs = epochMs(updatedAt) + LONGEST_LAG_MS - epochMs(now)
@@ -52,7 +47,8 @@ type BookPart = {
   readonly judge: (books: ClientBooks) => Promise<readonly Difference[]>
   /** The state that must not change while the part is judged. */
   readonly watched?: (books: ClientBooks) => unknown
-  readonly lag?: Lag
+  /** The lag of its indexes; without it, that of credits. */
+  readonly lagMs?: number | undefined
 }
 
 const ledgerState = ({ ledger, settlements }: ClientBooks) => ({ ledger, settlements: settlements.length })
@@ -62,13 +58,13 @@ export const bookPart = (
   deps: AuditDeps,
   read: ClientBooks,
   key: string,
-  { judge, watched = ledgerState, lag = () => SECOND_MS }: BookPart,
+  { judge, watched = ledgerState, lagMs }: BookPart,
 ): Part => ({
   key,
   judge: async (isAgain) => {
     const books = isAgain ? await readClientBooks(deps, read.client) : read
     // The indexes may not have the last writes yet.
-    if (isAgain) await deps.sleep(lag(books, deps.now()))
+    if (isAgain) await deps.sleep(lagMs ?? lagOfCredits(books, deps.now()))
     const found = await judge(books)
     if (found.length === 0) return found
     const after = await readClientBooks(deps, read.client)
@@ -87,6 +83,7 @@ export const settlementPart = (deps: AuditDeps, read: ClientBooks, settlementId:
       return stored === undefined ? [] : auditSettlement(deps, books, stored)
     },
     watched: (books) => storedIn(books, settlementId)?.item,
+    lagMs: SECOND_MS,
   })
 
 /** Whether a settlement has more entries than one run can audit. Its own audit takes several runs. */
@@ -127,16 +124,6 @@ const paymentsPart = (deps: AuditDeps, books: ClientBooks, name: string, between
   },
 })
 
-const dayParts = (deps: AuditDeps, books: ClientBooks, day: number): readonly Part[] => {
-  const start = timestampOf(day * DAY_MS)
-  const name = start.slice(0, 10)
-  const between = [start, timestampOf((day + 1) * DAY_MS - 1)] as const
-  return [
-    paymentsPart(deps, books, name, between),
-    { key: `events ${name}`, judge: () => auditStrayEvents(deps, books, between) },
-  ]
-}
-
 /** Tells which slices of history are due: one for each day since the last audit, at most all thirty. */
 type DueSlices = (of: number) => boolean
 
@@ -151,15 +138,6 @@ export const ALL_SLICES: DueSlices = () => true
 const TRAILS = 'trails'
 export const SUSPENSE = 'suspense'
 
-const suspensePart = (deps: AuditDeps, clientId: ClientId): Part => ({
-  key: SUSPENSE,
-  judge: async () => {
-    const found = await auditHouse(deps)
-    if (found === 'unstable') return found
-    return found.flatMap(({ clientId: owner, ...difference }) => (owner === clientId ? [difference] : []))
-  },
-})
-
 /** The parts of one client's audit: those of every audit, the due slices of its history, and the parts in `wanted`. */
 export const partsOf = async (
   deps: AuditDeps,
@@ -172,24 +150,36 @@ export const partsOf = async (
   // The clock of the function that created the newest payment may be ahead of this one.
   const last = dayNumber(addMs(later(deps.now(), client.createdAt), DAY_MS))
   const isWhole = isDue(slotOf(client.clientId, SLICES))
+  const judgeSuspense = async () => {
+    const found = await auditHouse(deps)
+    if (found === 'unstable') return found
+    return found.flatMap(({ clientId: owner, ...difference }) => (owner === client.clientId ? [difference] : []))
+  }
   const parts: readonly (readonly [isDue: boolean, part: Part])[] = [
-    [true, bookPart(deps, books, 'figures', { judge: (read) => auditFigures(deps, read), lag: lagOfCredits })],
+    [true, bookPart(deps, books, 'figures', { judge: (read) => auditFigures(deps, read) })],
     // The daily audit of the gateway reads all suspense at once.
-    [isDue === ALL_SLICES, suspensePart(deps, client.clientId)],
+    [isDue === ALL_SLICES, { key: SUSPENSE, judge: judgeSuspense }],
     [true, { key: TRAILS, judge: () => auditTrails(deps, client.clientId, { full: isWhole || wanted.has(TRAILS) }) }],
     // A payment that is listed before its client's creation or in the future was tampered with.
     [true, paymentsPart(deps, books, 'before', ['0', timestampOf(first * DAY_MS - 1)])],
     [true, paymentsPart(deps, books, 'later', [timestampOf((last + 1) * DAY_MS), '9~'])],
-    [isWhole, bookPart(deps, books, 'counts', { judge: (read) => auditCounts(deps, read), lag: lagOfCounts })],
+    [isWhole, bookPart(deps, books, 'counts', { judge: (read) => auditCounts(deps, read), lagMs: LONGEST_LAG_MS })],
     ...books.settlements.map(({ settlement }) => {
       const { settlementId } = settlement
       const part = settlementPart(deps, books, settlementId)
       const own = isLong(deps, settlement) ? longPart(deps, client.clientId, part.key, settlementId) : part
       return [isDue(slotOf(settlementId, SLICES)), own] as const
     }),
-    ...Array.from({ length: last - first + 1 }, (_, at) => first + at).flatMap((day) =>
-      dayParts(deps, books, day).map((part) => [isDue(day % SLICES), part] as const),
-    ),
+    ...Array.from({ length: last - first + 1 }, (_, at) => first + at).flatMap((day) => {
+      const start = timestampOf(day * DAY_MS)
+      const name = start.slice(0, 10)
+      const between = [start, timestampOf((day + 1) * DAY_MS - 1)] as const
+      const isDayDue = isDue(day % SLICES)
+      return [
+        [isDayDue, paymentsPart(deps, books, name, between)] as const,
+        [isDayDue, { key: `events ${name}`, judge: () => auditStrayEvents(deps, books, between) }] as const,
+      ]
+    }),
   ]
   return parts
     .flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : []))
@@ -203,7 +193,8 @@ export const partsOf = async (
 export const judgeParts = async (
   deps: Pick<Deps, 'sleep' | 'monotonicMs'>,
   parts: readonly Part[],
-  { runMs, maxParts = parts.length }: { readonly runMs: number; readonly maxParts?: number | undefined },
+  runMs: number,
+  maxParts = parts.length,
 ) => {
   const endsAtMs = deps.monotonicMs() + runMs
   const hasTime = () => deps.monotonicMs() < endsAtMs

@@ -7,7 +7,7 @@ import { runLimit } from '../settlement/sum-entries.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween } from '../time.ts'
 import { alertDifferences, type ClientVerdict, noteFound, readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { type Confirmed, confirmedDifferences, isExactly, isSame, MAX_DIFFERENCES } from '../verdict/difference.ts'
+import { confirmedDifferences, isExactly, isSame, MAX_DIFFERENCES } from '../verdict/difference.ts'
 import {
   moveAudit,
   noteAudited,
@@ -58,8 +58,8 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
   const parts = await partsOf(deps, client, slicesSince(verdict.auditedDay, day), wanted)
   const done = verdict.progress?.done ?? ''
   const left = parts.filter(({ key }) => key > done)
-  const bounds = { runMs: RUN_MS, maxParts: deps.stage.historySteps?.pages }
-  const { found, byOwnVerdict, stoppedAt, ...judged } = await judgeParts(deps, left, bounds)
+  const maxParts = deps.stage.historySteps?.pages
+  const { found, byOwnVerdict, stoppedAt, ...judged } = await judgeParts(deps, left, RUN_MS, maxParts)
   const unclear = [...new Set([...verdict.unclear, ...judged.unclear])].filter(
     (key) => !found.has(key) && !byOwnVerdict.has(key),
   )
@@ -77,14 +77,8 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
 /** A negative balance is reported after this time, and each time again: new payments usually cover it before. */
 const PATIENCE_MS = 7 * DAY_MS
 
-type Owing = Pick<ClientVerdict, 'owesSince' | 'owesToldAt'>
-
 /** Alerts operators about a client that owes us money (design section 10). Answers what the verdict keeps of that. */
-const alertOwing = async (
-  deps: Pick<Deps, 'table' | 'alerts' | 'now'>,
-  clientId: ClientId,
-  { owesSince, owesToldAt }: Owing,
-): Promise<Owing> => {
+const alertOwing = async (deps: RunDeps, clientId: ClientId, { owesSince, owesToldAt }: ClientVerdict) => {
   const ledger = await readableLedger(deps, clientId)
   // An unreadable one stands as a difference.
   if (ledger === undefined) return { owesSince, owesToldAt }
@@ -112,12 +106,7 @@ const MAX_KEPT = 50
  * One run of the audit of a long settlement. Undefined: its progress is stored, and the next run continues. A difference
  * counts when the next pass over all entries finds it again. `seen`: what that pass must find.
  */
-const judgeLong = async (
-  deps: AuditDeps,
-  books: ClientBooks,
-  stored: StoredSettlement,
-  claimed: SettlementVerdict,
-): Promise<(Confirmed & Pick<SettlementVerdict, 'seen'>) | undefined> => {
+const judgeLong = async (deps: AuditDeps, books: ClientBooks, stored: StoredSettlement, claimed: SettlementVerdict) => {
   const isOver = runLimit(deps, RUN_MS)
   // Progress that cannot be read is lost: the pass begins again.
   const from = ifValid(RecountSchema, claimed.progress)
@@ -204,7 +193,7 @@ export const startAudits = async (deps: Pick<Deps, 'table' | 'queues' | 'log'>) 
 export const auditLedger = async (deps: AuditDeps & Pick<Deps, 'alerts' | 'log'>, clientId: ClientId) => {
   const client = await requireClient(deps, clientId)
   const parts = await partsOf(deps, client, ALL_SLICES)
-  const { found, byOwnVerdict, stoppedAt, unclear } = await judgeParts(deps, parts, { runMs: WHOLE_RUN_MS })
+  const { found, byOwnVerdict, stoppedAt, unclear } = await judgeParts(deps, parts, WHOLE_RUN_MS)
   const stands = await noteFound(deps, clientId, found, undefined)
   const failed = (cause: unknown) => deps.log.error('alert.failed', { client_id: clientId }, cause)
   // The daily audit reports what stands again.

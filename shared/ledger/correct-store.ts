@@ -35,7 +35,7 @@ export const WINDOW_SUMS = ['availableMinor', 'inSettlementMinor', 'paidOutMinor
 export const WINDOW_CHAIN = ['settledUntil', 'lastSettlementId', 'changedAt'] as const
 const FIGURES = [...WINDOW_SUMS, ...WINDOW_CHAIN] as const
 
-export type WindowFigures = Pick<Window, (typeof FIGURES)[number]>
+type WindowFigures = Pick<Window, (typeof FIGURES)[number]>
 
 /**
  * Writes the figures that an audit expects of a window. Refused when any has changed since it was read. A sum in

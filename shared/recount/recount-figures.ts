@@ -1,17 +1,10 @@
-import { bookPart, lagOfCounts, lagOfCredits } from '../audit/audit-parts.ts'
+import { bookPart, LONGEST_LAG_MS } from '../audit/audit-parts.ts'
 import { auditCounts, auditFigures, changeTimes } from '../audit/judged/audit-figures.ts'
 import { type ClientBooks, readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
 import { GatewayError } from '../errors.ts'
 import { type Entry, netsOf } from '../journal/entry.ts'
-import {
-  correctShards,
-  correctWindow,
-  type ShardFigure,
-  WINDOW_CHAIN,
-  WINDOW_SUMS,
-  type WindowFigures,
-} from '../ledger/correct-store.ts'
+import { correctShards, correctWindow, type ShardFigure, WINDOW_CHAIN, WINDOW_SUMS } from '../ledger/correct-store.ts'
 import { COUNT_FIELD } from '../ledger/shard-store.ts'
 import { minor } from '../money.ts'
 import { attributeName } from '../table/attributes.ts'
@@ -50,11 +43,8 @@ export const judgeFigures = async (
     books = read
     return [...(await auditFigures(deps, read)), ...(withCounts ? await auditCounts(deps, read) : [])]
   }
-  const lag = withCounts ? lagOfCounts : lagOfCredits
-  const { differences, isInconclusive } = await confirmedDifferences(
-    deps,
-    bookPart(deps, first, 'figures', { judge, lag }).judge,
-  )
+  const part = bookPart(deps, first, 'figures', { judge, lagMs: withCounts ? LONGEST_LAG_MS : undefined })
+  const { differences, isInconclusive } = await confirmedDifferences(deps, part.judge)
   if (isInconclusive) {
     throw new GatewayError('conflict', 'the books of this client changed while they were counted; try again')
   }
@@ -83,20 +73,14 @@ const valuesOf = <Field, Value>(
     }),
   )
 
-/** The window's chain fields, computed from the settlements. */
-const chainOf = ({ client, settlements }: ClientBooks): Partial<WindowFigures> => {
-  const last = settlements.at(-1)?.settlement
-  return {
-    settledUntil: last?.sweptUntil ?? client.createdAt,
-    lastSettlementId: last?.settlementId,
-    // The last change of the window's figures, from its settlements and re-credits.
-    changedAt: changeTimes(settlements).toSorted().at(-1),
-  }
-}
-
-const windowOf = (books: ClientBooks, differences: readonly Difference[]): Partial<WindowFigures> => ({
+/** The window's fields: its sums as expected, and its chain as its settlements and re-credits show it. */
+const windowOf = ({ settlements, unsettled }: ClientBooks, differences: readonly Difference[]) => ({
   ...Object.fromEntries(valuesOf(WINDOW_FIGURES, differences, ({ expected }) => minor(Number(expected)))),
-  ...(differences.some(({ what }) => CHAIN.has(what)) && chainOf(books)),
+  ...(differences.some(({ what }) => CHAIN.has(what)) && {
+    settledUntil: unsettled.span.start,
+    lastSettlementId: settlements.at(-1)?.settlement.settlementId,
+    changedAt: changeTimes(settlements).toSorted().at(-1),
+  }),
 })
 
 /** The window's last settlement is missing after a restore: the window goes back to the one before. */

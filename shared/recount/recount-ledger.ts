@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import { settlementPart } from '../audit/audit-parts.ts'
 import { STRAY_EVENT, tellsOf } from '../audit/judged/audit-event.ts'
 import { judgeById } from '../audit/judged/audit-payments.ts'
@@ -13,7 +12,6 @@ import { entryPages } from '../journal/read-entries.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import { parseStored } from '../payment/payment-store.ts'
 import { paymentKey } from '../table/keys.ts'
-import { END_OF_TIME, TimestampSchema } from '../time.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { confirmedDifferences, type Difference, isExactly, isSame } from '../verdict/difference.ts'
 import { completePayment, storedEvent } from './complete-payment.ts'
@@ -147,15 +145,13 @@ const findEvent = async (
 /** Finds the named entries in the journal after the last settlement. */
 const findEntries = async (
   deps: RecountDeps,
-  { clientId, parts, settlements, client }: ClientBooks,
+  { unsettled }: ClientBooks,
   strays: readonly Difference[],
 ): Promise<readonly StrayEntry[]> => {
   const named = new Map(strays.map((one) => [one.id, one]))
   if (named.size === 0) return []
-  const start = settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt
-  const span = { start, end: v.parse(TimestampSchema, END_OF_TIME) }
   const found: StrayEntry[] = []
-  for await (const { entries } of entryPages(deps, { clientId, parts, span })) {
+  for await (const { entries } of entryPages(deps, unsettled)) {
     for (const entry of entries) {
       const difference = named.get(entry.entryId)
       const paymentId = difference && paymentNamedBy(difference)

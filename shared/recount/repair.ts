@@ -59,13 +59,12 @@ const openNet = (payment: Payment): Minor =>
  */
 export const shiftedBy = (
   { now }: Pick<Deps, 'now'>,
-  { ledger, settlements, client }: ClientBooks,
+  { ledger, unsettled }: ClientBooks,
   // `entries`: those that the repair adds.
   { before, after, entries }: { readonly before: Payment; readonly after: Payment; readonly entries: readonly Entry[] },
 ): Steps<string> => {
   // Entries before the last settlement's end are in that settlement's own sums.
-  const tailStart = settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt
-  const added = entries.filter(({ eligibleAt }) => eligibleAt >= tailStart)
+  const added = entries.filter(({ eligibleAt }) => eligibleAt >= unsettled.span.start)
   const netMinor = plus(less(openNet(after), openNet(before)), netsOf(added))
   const addMinor = netsOf(added.filter(({ type }) => type === 'written_off'))
   const window = addMinor === 0 ? undefined : ledger?.window

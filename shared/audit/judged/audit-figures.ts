@@ -1,63 +1,24 @@
-import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import type { PaymentId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
-import type { Entry } from '../../journal/entry.ts'
 import { standingFigures } from '../../journal/payment-money.ts'
 import { entryPages } from '../../journal/read-entries.ts'
 import { countOf, creditedOf, type Ledger } from '../../ledger/ledger-store.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
-import { PAYMENT_STATUSES, type PaymentStatus } from '../../payment-status.ts'
+import { PAYMENT_STATUSES } from '../../payment-status.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import { idOf, ownersOf, paymentKey } from '../../table/keys.ts'
 import { queryPages } from '../../table/list-items.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
-import { addMs, DAY_MS, END_OF_TIME, later, MINUTE_MS, type Timestamp, TimestampSchema } from '../../time.ts'
-import { type Difference, differs, when } from '../../verdict/difference.ts'
+import { addMs, DAY_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { compared, type Difference, differs, when } from '../../verdict/difference.ts'
 import { auditAdjustments, auditEntries } from './audit-entries.ts'
-import { type ClientBooks, ownedPayments, storedPayment } from './client-books.ts'
+import { type ClientBooks, type JudgeDeps, ownedPayments, storedPayment } from './client-books.ts'
 
-/** Plain numbers, because a tampered figure can exceed the range of money and must still be reported. */
-type Sums = { netMinor: number; recreditedMinor: number; writtenOffMinor: number }
-
-const addEntry = (sums: Sums, { type, standsForType = type, netMinor }: Entry): void => {
-  if (type === 'recredit') sums.recreditedMinor += netMinor
-  else sums.netMinor += netMinor
-  if (standsForType === 'written_off') sums.writtenOffMinor += netMinor
-}
-
-type EntryDeps = StoreDeps & Parameters<typeof entryPages>[0]
-
-/** Compares entries that are in no settlement yet with their sources. `seen`: open payments that have an entry. */
-const auditUnsettled = async (deps: EntryDeps, books: ClientBooks, start: Timestamp, open: readonly Payment[]) => {
-  const { clientId, parts } = books
-  const sums: Sums = { netMinor: 0, recreditedMinor: 0, writtenOffMinor: 0 }
-  const differences: Difference[] = []
-  const named = new Set<PaymentId | undefined>()
-  const openIds = new Set<PaymentId | undefined>(open.map(({ paymentId }) => paymentId))
-  const span = { start, end: v.parse(TimestampSchema, END_OF_TIME) }
-  for await (const { entries } of entryPages(deps, { clientId, parts, span })) {
-    for (const entry of entries) {
-      addEntry(sums, entry)
-      if (openIds.has(entry.paymentId)) named.add(entry.paymentId)
-    }
-    differences.push(...(await auditEntries(deps, books, entries)))
-  }
-  return { sums, seen: open.filter(({ paymentId }) => named.has(paymentId)), differences }
-}
-
-/** The net sum of open payments. Without those posted meanwhile: the entries' sum already has them. */
-const sumOfOpen = async (deps: StoreDeps, open: readonly Payment[], seen: readonly Payment[]) => {
-  const items = await deps.table.getMany(seen.map(({ paymentId }) => paymentKey(paymentId)))
-  const posted = new Set(seen.filter((_, at) => ifValid(PaymentSchema, items[at])?.openAt === undefined))
-  return open
-    .filter((payment) => !posted.has(payment))
-    .reduce((sum, payment) => sum + standingFigures(moneyOf(payment)).netMinor, 0)
-}
-
+/** The sums that the ledger must have. Plain numbers: tampered ones can exceed the range of money, and are reported. */
 const settledSums = ({ settlements }: ClientBooks) => {
-  const sums = { netMinor: 0, writtenOffMinor: 0, inSettlementMinor: 0, paidOutMinor: 0 }
+  const sums = { netMinor: 0, recreditedMinor: 0, writtenOffMinor: 0, inSettlementMinor: 0, paidOutMinor: 0 }
   for (const { settlement } of settlements) {
     const { netMinor, recreditedMinor, status, recreditedAt, totals, leftOut = [] } = settlement
     sums.netMinor += netMinor - recreditedMinor
@@ -70,40 +31,57 @@ const settledSums = ({ settlements }: ClientBooks) => {
   return sums
 }
 
+/** Compares entries that are in no settlement yet with their sources. Answers the sums with them and open payments. */
+const auditUnsettled = async (deps: JudgeDeps, books: ClientBooks, open: readonly Payment[]) => {
+  const sums = settledSums(books)
+  const differences: Difference[] = []
+  const openById = new Map<PaymentId | undefined, Payment>(open.map((payment) => [payment.paymentId, payment]))
+  const seen = new Set<Payment>()
+  for await (const { entries } of entryPages(deps, books.unsettled)) {
+    for (const { type, standsForType = type, netMinor, paymentId } of entries) {
+      sums[type === 'recredit' ? 'recreditedMinor' : 'netMinor'] += netMinor
+      if (standsForType === 'written_off') sums.writtenOffMinor += netMinor
+      const payment = openById.get(paymentId)
+      if (payment) seen.add(payment)
+    }
+    differences.push(...(await auditEntries(deps, books, entries)))
+  }
+  // Without payments that were posted meanwhile: the entries' sum already has them.
+  const items = await deps.table.getMany([...seen].map(({ paymentId }) => paymentKey(paymentId)))
+  const posted = new Set([...seen].filter((_, at) => ifValid(PaymentSchema, items[at])?.openAt === undefined))
+  for (const payment of open) if (!posted.has(payment)) sums.netMinor += standingFigures(moneyOf(payment)).netMinor
+  return { sums, differences }
+}
+
 /**
  * Compares a client's stored figures with the sums of their parts (design section 4, "Audit"). It reads the settlements,
  * all open payments and all entries after the last settlement. The latter two are usually of a few days.
  */
-export const auditFigures = async (deps: EntryDeps, books: ClientBooks) => {
-  const { clientId, ledger, parts, client } = books
+export const auditFigures = async (deps: JudgeDeps, books: ClientBooks) => {
+  const { clientId, ledger, parts } = books
   const chain = [...books.differences, ...auditChain(books)]
   if (ledger === undefined) return chain
   const { window, shards } = ledger
-  const start = books.settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt
   const open = await auditOpenPayments(deps, books)
-  const unsettled = await auditUnsettled(deps, books, start, open.payments)
-  const openMinor = await sumOfOpen(deps, open.payments, unsettled.seen)
-  const settled = settledSums(books)
-  const figures: readonly (readonly [name: string, expected: number, found: number])[] = [
-    ['ledger.credited_minor', settled.netMinor + unsettled.sums.netMinor + openMinor, creditedOf(ledger)],
-    ['window.available_minor', unsettled.sums.recreditedMinor, window.availableMinor],
-    ['window.in_settlement_minor', settled.inSettlementMinor, window.inSettlementMinor],
-    ['window.paid_out_minor', settled.paidOutMinor, window.paidOutMinor],
-    ['window.written_off_minor', settled.writtenOffMinor + unsettled.sums.writtenOffMinor, window.writtenOffMinor],
-  ]
+  const { sums, differences } = await auditUnsettled(deps, books, open.payments)
   const numbers = new Set(shards.map(({ number }) => number))
   const count = parts * LEDGER_SHARDS
   return [
     ...chain,
-    ...figures.flatMap(([name, expected, found]) => differs(name, clientId, expected, found)),
+    ...differs('ledger.credited_minor', clientId, sums.netMinor, creditedOf(ledger)),
+    ...compared('window', clientId, [
+      ['available_minor', sums.recreditedMinor, window.availableMinor],
+      ['in_settlement_minor', sums.inSettlementMinor, window.inSettlementMinor],
+      ['paid_out_minor', sums.paidOutMinor, window.paidOutMinor],
+      ['written_off_minor', sums.writtenOffMinor, window.writtenOffMinor],
+    ]),
     ...Array.from({ length: count }, (_, shard) => shard).flatMap((shard) =>
       when(!numbers.has(shard), differs('ledger_shard', String(shard), 'present', 'missing')),
     ),
     ...when(shards.length > count, differs('ledger_shard', clientId, `${count} shards`, shards.length)),
-    ...unsettled.differences,
+    ...differences,
     ...(await auditAdjustments(deps, books)),
-    ...auditFence(books, ledger, deps.now()),
-    ...auditChanged(books, ledger, deps.now()),
+    ...auditTimes(books, ledger, deps.now()),
     ...open.differences,
   ]
 }
@@ -111,21 +89,17 @@ export const auditFigures = async (deps: EntryDeps, books: ClientBooks) => {
 /** The most keys that one query counts. DynamoDB ends a page at 1 MB. */
 const KEYS_COUNTED = 5_000
 
-const countOwner = async (deps: StoreDeps, owner: string, status: PaymentStatus): Promise<number> => {
-  const partition = [owner, 'payment', status]
-  const pages = queryPages(deps, { index: 'by-status', partition, limit: KEYS_COUNTED, countOnly: true })
-  let total = 0
-  for await (const { count } of pages) total += count
-  return total
-}
-
 /** Compares the counts of the shards with the payments that the index lists in each status. */
 export const auditCounts = async (deps: StoreDeps, { clientId, parts, ledger }: ClientBooks) => {
   if (ledger === undefined) return []
   const counted = await Promise.all(
     PAYMENT_STATUSES.map(async (status) => {
-      const counts = await Promise.all(ownersOf(clientId, parts).map((owner) => countOwner(deps, owner, status)))
-      const expected = counts.reduce((sum, count) => sum + count, 0)
+      const lists = ownersOf(clientId, parts).map((owner) => {
+        const partition = [owner, 'payment', status]
+        const pages = queryPages(deps, { index: 'by-status', partition, limit: KEYS_COUNTED, countOnly: true })
+        return Array.fromAsync(pages, ({ count }) => count)
+      })
+      const expected = (await Promise.all(lists)).flat().reduce((sum, count) => sum + count, 0)
       return differs(`ledger.count_${status}`, clientId, expected, countOf(ledger, status))
     }),
   )
@@ -151,21 +125,6 @@ const SKEW_MS = 5 * MINUTE_MS
 
 const isOutside = (from: Timestamp, to: Timestamp, time: Timestamp): boolean => time < from || time > to
 
-/** A shard's fence is between the window's settled time and the window's fence. No fence is in the future. */
-const auditFence = ({ clientId }: ClientBooks, { window, shards }: Ledger, now: Timestamp): readonly Difference[] => {
-  const { settledUntil, closedUntil } = window
-  const rule = 'from settled_until to closed_until of the window'
-  return [
-    ...when(
-      isOutside(settledUntil, addMs(later(now, settledUntil), SKEW_MS), closedUntil),
-      differs('window.closed_until', clientId, 'from settled_until to now', closedUntil),
-    ),
-    ...shards
-      .filter((shard) => isOutside(settledUntil, closedUntil, shard.closedUntil))
-      .flatMap((shard) => differs('ledger_shard.closed_until', String(shard.number), rule, shard.closedUntil)),
-  ]
-}
-
 /** The times at which settlements and re-credits changed the window. */
 export const changeTimes = (settlements: ClientBooks['settlements']): readonly Timestamp[] =>
   settlements.flatMap(({ settlement: { createdAt, recreditedAt, leftOut = [] } }) => [
@@ -174,31 +133,46 @@ export const changeTimes = (settlements: ClientBooks['settlements']): readonly T
     ...leftOut.map((entry) => entry.recreditedAt),
   ])
 
-/** The window changes only with a settlement or a re-credit. No credit is before the client or in the future. */
-const auditChanged = (
-  { client, clientId, settlements }: ClientBooks,
-  { window: { changedAt }, shards }: Ledger,
-  now: Timestamp,
-): readonly Difference[] => {
+/**
+ * A shard's fence is between the window's settled time and the window's fence. The window changes only with a settlement
+ * or a re-credit. No credit is before the client. Nothing is in the future.
+ */
+const auditTimes = ({ client, clientId, settlements }: ClientBooks, { window, shards }: Ledger, now: Timestamp) => {
+  const { settledUntil, closedUntil, changedAt } = window
   const times = changeTimes(settlements)
   // A settlement and a re-credit run concurrently, so the last commit may have the earlier time.
   const isUnknownTime = changedAt === undefined ? times.length > 0 : !times.includes(changedAt)
   const [earliest, latest] = [addMs(client.createdAt, -DAY_MS), addMs(now, SKEW_MS)]
   return [
     ...when(
+      isOutside(settledUntil, later(latest, addMs(settledUntil, SKEW_MS)), closedUntil),
+      differs('window.closed_until', clientId, 'from settled_until to now', closedUntil),
+    ),
+    ...when(
       isUnknownTime,
       differs('window.changed_at', clientId, 'the time of a settlement or of a re-credit', changedAt),
     ),
-    ...shards
-      .filter(({ creditedAt: at, creditedMinor }) => (at ? isOutside(earliest, latest, at) : creditedMinor !== 0))
-      .flatMap(({ number, creditedAt: at = 'none' }) =>
-        differs('ledger_shard.credited_at', String(number), 'a past time', at),
+    ...shards.flatMap(({ number, closedUntil: fence, creditedAt: at, creditedMinor }) => [
+      ...when(
+        isOutside(settledUntil, closedUntil, fence),
+        differs('ledger_shard.closed_until', String(number), 'from settled_until to closed_until of the window', fence),
       ),
+      ...when(
+        at ? isOutside(earliest, latest, at) : creditedMinor !== 0,
+        differs('ledger_shard.credited_at', String(number), 'a past time', at ?? 'none'),
+      ),
+    ]),
   ]
 }
 
 /** Windows follow one another without a gap, from the client's creation to its settled time. */
-export const auditChain = ({ client, clientId, settlements, ledger }: ClientBooks): readonly Difference[] => {
+export const auditChain = ({
+  client,
+  clientId,
+  settlements,
+  unsettled,
+  ledger,
+}: ClientBooks): readonly Difference[] => {
   const differences = settlements.flatMap(({ settlement }, at) => {
     const { settlementId: id, sweptFrom, sweptUntil, previousId } = settlement
     const before = settlements[at - 1]?.settlement
@@ -209,10 +183,10 @@ export const auditChain = ({ client, clientId, settlements, ledger }: ClientBook
     ]
   })
   if (ledger === undefined) return differences
-  const last = settlements.at(-1)?.settlement
+  const lastId = settlements.at(-1)?.settlement.settlementId
   return [
     ...differences,
-    ...differs('window.settled_until', clientId, last?.sweptUntil ?? client.createdAt, ledger.window.settledUntil),
-    ...differs('window.last_settlement_id', clientId, last?.settlementId, ledger.window.lastSettlementId),
+    ...differs('window.settled_until', clientId, unsettled.span.start, ledger.window.settledUntil),
+    ...differs('window.last_settlement_id', clientId, lastId, ledger.window.lastSettlementId),
   ]
 }

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { type BankAccount, BankSchema } from '../../client/client.ts'
-import type { StoreDeps } from '../../deps.ts'
+import { BankSchema } from '../../client/client.ts'
 import { timeOfUuid } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { type Entry, fieldsText } from '../../journal/entry.ts'
@@ -9,9 +8,8 @@ import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { isLeftOut, periodOf, type Settlement } from '../../settlement/settlement.ts'
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
 import { addBlock, EntrySumsSchema, noSums, sumPages } from '../../settlement/sum-entries.ts'
-import type { StageSettings } from '../../stage-settings.ts'
 import { attributeName, FromItem } from '../../table/attributes.ts'
-import { addMs, MINUTE_MS, type Timestamp, timestampOf } from '../../time.ts'
+import { addMs, MINUTE_MS, type Timestamp, TimestampSchema, timestampOf } from '../../time.ts'
 import {
   compared,
   type Difference,
@@ -23,9 +21,7 @@ import {
 } from '../../verdict/difference.ts'
 import { readSettlementVerdict } from '../../verdict/settlement-verdict-store.ts'
 import { auditEntries, auditLeftOut } from './audit-entries.ts'
-import { type ClientBooks, readTrail, type StoredSettlement } from './client-books.ts'
-
-type SettlementDeps = StoreDeps & { readonly stage: Pick<StageSettings, 'historySteps'> }
+import { type ClientBooks, type JudgeDeps, readTrail, type StoredSettlement } from './client-books.ts'
 
 /** How far a recount is: the sums of whole blocks, the last entry in them, and what was found so far. */
 export const RecountSchema = v.object({
@@ -44,9 +40,9 @@ export const digestBefore = ({ settlements }: ClientBooks, { previousId }: Settl
  * page; then the sums hold whole blocks alone, and another run continues after them.
  */
 export const recountSettlement = async (
-  deps: SettlementDeps,
+  deps: JudgeDeps,
   books: ClientBooks,
-  { settlement }: Pick<StoredSettlement, 'settlement'>,
+  { settlement }: StoredSettlement,
   from: Recount = { sums: noSums(digestBefore(books, settlement)), differences: [] },
   isOver = () => false,
 ): Promise<Recount & { readonly isWhole: boolean }> => {
@@ -84,8 +80,8 @@ const compareSums = (settlement: Settlement, sums: Recount['sums']): readonly Di
 /** Operators' actions, both ways: no state without its record, no record without its state. */
 const compareTrail = (settlement: Settlement, records: readonly AuditRecord[]): readonly Difference[] => {
   const { settlementId: id, status, bankReference, settledAt, notes, recreditedAt, triggeredBy } = settlement
-  const recordOf = (action: string) => records.find((one) => one.action === action)?.after
-  const [paid, failed] = [recordOf('mark-settlement-paid'), recordOf('mark-settlement-failed')]
+  const recordOf = (action: string) => records.find((one) => one.action === action)
+  const [paid, failed] = [recordOf('mark-settlement-paid')?.after, recordOf('mark-settlement-failed')?.after]
   const recorded = (isSo: boolean) => (isSo ? 'recorded' : 'not recorded')
   const done = {
     'mark-settlement-paid': status === 'manual_paid',
@@ -97,10 +93,9 @@ const compareTrail = (settlement: Settlement, records: readonly AuditRecord[]): 
     ['notes', shown((paid ?? failed)?.['notes'] ?? undefined), notes],
     ['bank_reference', shown(paid?.['bank_reference']), bankReference],
     ['settled_at', shown(paid?.['settled_at']), settledAt],
-    ...Object.entries(done).map(([action, isDone]) => {
-      const isRecorded = records.some((one) => one.action === action)
-      return [action, recorded(isRecorded), recorded(isDone)] as const
-    }),
+    ...Object.entries(done).map(
+      ([action, isDone]) => [action, recorded(recordOf(action) !== undefined), recorded(isDone)] as const,
+    ),
   ])
 }
 
@@ -121,7 +116,7 @@ const auditPlace = ({ settlement, item }: StoredSettlement): readonly Difference
 
 /** Compares a settlement with its entries, the window before, and operators' trails (design section 4, "Audit"). */
 export const auditSettlement = async (
-  deps: SettlementDeps,
+  deps: JudgeDeps,
   books: ClientBooks,
   stored: StoredSettlement,
   recounted?: Recount,
@@ -153,13 +148,11 @@ type Registration = { readonly at: Timestamp; readonly account: string }
 
 const BankRecord = v.object({
   bank: v.nullable(v.pipe(FromItem, v.omit(BankSchema, ['since', 'isChange']))),
-  bank_since: v.nullable(v.string()),
+  bank_since: v.nullable(TimestampSchema),
   bank_is_change: v.boolean(),
 })
 
-type Entered = BankAccount & { readonly since: string | null; readonly isChange?: boolean | undefined }
-
-const accountText = (bank: Entered | null | undefined): string => {
+const accountText = (bank: Settlement['bank'] | null): string => {
   if (!bank) return 'none'
   const { bankName, bankAccountNo, bankAccountName, since, isChange } = bank
   return `${bankName} ${bankAccountNo} ${bankAccountName} since ${since}${isChange ? ', a change' : ''}`
@@ -172,7 +165,7 @@ export const registeredAccounts = (records: readonly AuditRecord[]): readonly Re
     const record = ifValid(BankRecord, after)
     if (record === undefined) continue
     const { bank, bank_since: since, bank_is_change: isChange } = record
-    const account = accountText(bank && { ...bank, since, isChange })
+    const account = accountText(bank && since && { ...bank, since, isChange })
     const last = registered.at(-1)
     // A clock that is behind puts no change before its predecessor.
     registered.push({ at: last && written <= last.at ? addMs(last.at, 1) : written, account })

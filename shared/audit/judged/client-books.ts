@@ -4,9 +4,10 @@ import { mapInChunks } from '../../chunks.ts'
 import { type Client, ledgerPartsOf } from '../../client/client.ts'
 import { toClientDto } from '../../client/client-dto.ts'
 import { findClient } from '../../client/client-store.ts'
-import type { StoreDeps, TableDeps } from '../../deps.ts'
+import type { Deps, StoreDeps, TableDeps } from '../../deps.ts'
 import type { ClientId, SettlementId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
+import type { Span } from '../../journal/read-entries.ts'
 import { findLedger, type Ledger } from '../../ledger/ledger-store.ts'
 import {
   AUDIT_RECORD_ENTITY,
@@ -22,8 +23,10 @@ import { type Settlement, SettlementSchema } from '../../settlement/settlement.t
 import type { Item } from '../../table/attributes.ts'
 import { idOf, ownersOf, paymentKey, rowKeyOf, settlementKey } from '../../table/keys.ts'
 import { itemPages, type KeyedItem, keyedItems, queryPages, shareOf } from '../../table/list-items.ts'
-import { addMs, DAY_MS } from '../../time.ts'
+import { addMs, DAY_MS, END_OF_TIME, TimestampSchema } from '../../time.ts'
 import { type Difference, differs, shown, when } from '../../verdict/difference.ts'
+
+export type JudgeDeps = Pick<Deps, 'table' | 'stage' | 'now'>
 
 export type StoredSettlement = { readonly settlement: Settlement; readonly item: Item }
 
@@ -36,6 +39,8 @@ export type ClientBooks = {
   readonly ledger: Ledger | undefined
   /** Ordered by their windows. */
   readonly settlements: readonly StoredSettlement[]
+  /** All entries after the last settlement. */
+  readonly unsettled: Pick<ClientBooks, 'clientId' | 'parts'> & { readonly span: Span }
   readonly adjustments: readonly Adjustment[]
   readonly clientRecords: readonly AuditRecord[]
   /** Unreadable items, and all differences of the client's fields and audit records. */
@@ -100,12 +105,15 @@ export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<C
   const stored = pages
     .flatMap((page) => page.stored)
     .toSorted((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1))
+  const parts = ledger?.window.parts ?? ledgerPartsOf(client)
+  const start = stored.at(-1)?.settlement.sweptUntil ?? client.createdAt
   return {
     client,
     clientId,
-    parts: ledger?.window.parts ?? ledgerPartsOf(client),
+    parts,
     ledger,
     settlements: stored,
+    unsettled: { clientId, parts, span: { start, end: v.parse(TimestampSchema, END_OF_TIME) } },
     adjustments,
     clientRecords: trail.records,
     differences: [
