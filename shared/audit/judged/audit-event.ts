@@ -45,23 +45,8 @@ const bodyOf = (payment: Payment, event: Event): string | undefined =>
     return envelopeBody(event.type, event.eventId, event.firedAt, data)
   })
 
-const auditRow = (payment: Payment, event: Event, item: Item): readonly Difference[] => {
-  const { paymentId: id, clientId } = payment
-  return [
-    // Money moves at its own time.
-    ...(movementOf(payment, event) ? [] : differs('event.fired_at', id, payment.transitions.at(-1)?.at, event.firedAt)),
-    ...differs('event.owner', id, ownerOf(clientId, payment.part), shown(item['owner'])),
-    ...differs('event.entity', id, 'event', shown(item['entity'])),
-  ]
-}
-
 /** Events outlive their deliveries, which are kept for ninety days. */
 const EVENTS_KEPT_MS = 90 * DAY_MS
-
-const mayBeGone = ({ transitions }: Payment, now: Timestamp): boolean => {
-  const ended = transitions.at(-1)
-  return ended !== undefined && addMs(ended.at, EVENTS_KEPT_MS) <= now
-}
 
 /** Compares the event of a name with its payment, in whose transaction it was written. */
 export const auditEvent = (
@@ -69,15 +54,22 @@ export const auditEvent = (
   { name, item }: { readonly name: string; readonly item: Item | undefined },
   now: Timestamp,
 ): readonly Difference[] => {
-  const { paymentId: id } = payment
-  if (item === undefined) return mayBeGone(payment, now) ? [] : differs('event', id, name, undefined)
+  const { paymentId: id, clientId, part, transitions } = payment
+  const ended = transitions.at(-1)
+  if (item === undefined) {
+    const mayBeGone = ended !== undefined && addMs(ended.at, EVENTS_KEPT_MS) <= now
+    return when(!mayBeGone, differs('event', id, name, undefined))
+  }
   const event = ifValid(EventSchema, item)
   if (event === undefined) return differs('event', id, 'readable', 'unreadable')
   // The event has the fee that was known when it fired: the final one, or the estimate.
   const isOf = [payment, asEstimated(payment)].some((known) => bodyOf(known, event) === event.body)
   // The content is never reported.
   return [
-    ...auditRow(payment, event, item),
+    // Money moves at its own time.
+    ...when(movementOf(payment, event) === undefined, differs('event.fired_at', id, ended?.at, event.firedAt)),
+    ...differs('event.owner', id, ownerOf(clientId, part), shown(item['owner'])),
+    ...differs('event.entity', id, 'event', shown(item['entity'])),
     ...when(!isOf, differs('event.body', id, 'as in the payment', 'different')),
   ]
 }

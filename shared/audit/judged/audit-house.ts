@@ -28,21 +28,17 @@ const OLDEST_ROW_MS = 200 * DAY_MS
 
 const startOf = (day: string): Timestamp => v.parse(TimestampSchema, `${day}T00:00:00.000Z`)
 
-const daysFrom = (first: string, now: Timestamp): readonly string[] => {
-  const start = startOf(first)
-  // A row may be dated a little ahead of us.
-  const count = Math.floor(msBetween(start, addMs(now, DAY_MS)) / DAY_MS) + 1
-  return Array.from({ length: Math.max(0, count) }, (_, at) => addMs(start, at * DAY_MS).slice(0, 10))
-}
-
 /** The whole house journal: rows without a client, and suspense. Few. */
 const readHouse = async (deps: StoreDeps) => {
   const now = deps.now()
   const totals = await houseTotals(deps, { fromDay: '0', untilDay: '9' })
   const [first] = totals
   // A restore may have lost the total of the very first row.
-  const from = (first ? addMs(startOf(first.day), -OLDEST_ROW_MS) : addMs(now, -DAY_MS)).slice(0, 10)
-  const entries = await mapInChunks(daysFrom(from, now), SIDE_BY_SIDE, (day) => houseEntriesOf(deps, day))
+  const start = startOf((first ? addMs(startOf(first.day), -OLDEST_ROW_MS) : addMs(now, -DAY_MS)).slice(0, 10))
+  // A row may be dated a little ahead of us.
+  const count = Math.max(0, Math.floor(msBetween(start, addMs(now, DAY_MS)) / DAY_MS) + 1)
+  const days = Array.from({ length: count }, (_, at) => addMs(start, at * DAY_MS).slice(0, 10))
+  const entries = await mapInChunks(days, SIDE_BY_SIDE, (day) => houseEntriesOf(deps, day))
   return { entries: entries.flat(), totals }
 }
 
@@ -63,31 +59,28 @@ const compareTotals = (entries: readonly HouseEntry[], totals: readonly HouseTot
 const isByOperator = ({ status, resolution, cause }: Suspense): boolean =>
   status === 'resolved' && resolution !== 'refunded' && !MOVED_CAUSES.some((moved) => moved === cause)
 
-/** Compares an item's resolution with its audit record, both ways. */
-const auditResolution = async (deps: StoreDeps, item: Suspense): Promise<readonly Difference[]> => {
-  const { suspenseId: id } = item
-  const { records, differences } = await readTrail(deps, id)
-  const resolved = records.findLast(({ action }) => action === 'resolve-suspense')?.after
-  const expected = resolved && String(resolved['resolution'])
-  return [
-    ...differences,
-    ...differs('suspense.resolution', id, expected, isByOperator(item) ? item.resolution : undefined),
-  ]
-}
-
-/** Compares what the house journal holds for an item with what the item says. */
-const auditHeld = (item: Suspense, entries: readonly HouseEntry[]): readonly Difference[] => {
+/** Compares an item with its audit record, both ways, and with what the house journal holds for it. */
+const auditItem = async (deps: StoreDeps, item: Suspense, entries: readonly HouseEntry[]) => {
   const { suspenseId: id, kind, amountMinor = ZERO, postedMinor, refundedMinor } = item
   const booked = entries.find(({ type }) => type === 'suspense')
   const heldMinor = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
   const isNoted = refundedMinor !== undefined || item.isVoid === true
   const isBack = entries.some(({ type, transactionId }) => type === 'suspense_refunded' && transactionId !== id)
-  if (kind !== 'money') return differs('suspense.kind', id, booked ? 'money' : kind, kind)
+  const { records, differences } = await readTrail(deps, id)
+  const resolved = records.findLast(({ action }) => action === 'resolve-suspense')?.after
+  const expected = resolved && String(resolved['resolution'])
+  const own = [
+    ...differences,
+    ...differs('suspense.resolution', id, expected, isByOperator(item) ? item.resolution : undefined),
+  ]
+  if (kind !== 'money') return [...own, ...differs('suspense.kind', id, booked ? 'money' : kind, kind)]
   return [
+    ...own,
     ...differs('suspense.posted_minor', id, booked?.suspenseMinor, postedMinor),
-    ...(refundedMinor === undefined
-      ? differs('suspense.amount_minor', id, booked?.suspenseMinor ?? amountMinor, amountMinor)
-      : []),
+    ...when(
+      refundedMinor === undefined,
+      differs('suspense.amount_minor', id, booked?.suspenseMinor ?? amountMinor, amountMinor),
+    ),
     ...differs('suspense.held_minor', id, heldOf(item), heldMinor),
     // Until its own row has settled, no figure of an entry shows what was refunded.
     ...when(
@@ -109,7 +102,7 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
       if (stored === undefined) return ofClient(clientOf(id), differs('suspense', id, 'present', 'missing'))
       const item = ifValid(SuspenseSchema, stored)
       if (item === undefined) return ofClient(undefined, differs('suspense', id, 'readable', 'unreadable'))
-      return ofClient(item.clientId, [...auditHeld(item, of.get(id) ?? []), ...(await auditResolution(deps, item))])
+      return ofClient(item.clientId, await auditItem(deps, item, of.get(id) ?? []))
     })
     differences.push(...judged.flat())
   }

@@ -37,52 +37,24 @@ const auditAmounts = (payment: Payment): readonly Difference[] => {
   ]
 }
 
-/** Its owner and its index attributes: a wrong one sends money to another ledger, or hides it. */
-const auditPlace = (payment: Payment, item: Item, clientId: ClientId): readonly Difference[] => {
-  const { paymentId: id, status } = payment
-  const due = status === 'pending'
-  return compared('payment', id, [
-    ['client_id', clientId, payment.clientId],
-    ['owner', ownerOf(clientId, payment.part), shown(item['owner'])],
-    ['work', due ? 'payment' : undefined, shown(item['work'])],
-    ['slot', due ? slotOf(id, WORK_SLOTS.payment) : undefined, shown(item['slot'])],
-  ])
-}
-
-const auditHistory = (payment: Payment): readonly Difference[] => {
-  const { paymentId: id, transitions, status } = payment
-  const last = transitions.at(-1)
-  const paid = status === 'succeeded'
-  return compared('payment', id, [
-    ['status', last?.status, status],
-    ['paid_at', paid ? last?.at : undefined, payment.paidAt],
-    ['transitions', status === 'pending' ? 1 : 2, transitions.length],
-    ['credited_provider_payment_id', paid ? 1 : 0, payment.creditedProviderPaymentId === undefined ? 0 : 1],
-    ['attempt', payment.providerAttempts.at(-1)?.number, payment.attempt],
-  ])
-}
-
 /** Due work checks it at its expiry at the latest. A claim moves it on by minutes, and daily what never expires. */
 const FARTHEST_CHECK_MS = 2 * HOUR_MS
-const lastCheckOf = ({ expiresAt }: Payment, now: Timestamp): Timestamp =>
-  addMs(later(expiresAt ?? addMs(now, DAY_MS), now), FARTHEST_CHECK_MS)
 const LONGEST_EXPIRY_MS = 366 * DAY_MS
 /** Clocks differ a little, the provider's times by more. */
 const SKEW_MS = MINUTE_MS
 
-/** A first attempt may be paid and settled days before its payment is shown. */
-const begunAt = ({ createdAt, providerAttempts: [first] }: Payment): Timestamp =>
-  earlier(first?.startedAt ?? createdAt, createdAt)
-
 /** Times that no other item repeats: they must be possible. */
 const auditPlausibility = (payment: Payment, now: Timestamp): readonly Difference[] => {
   const { paymentId: id, createdAt, expiresAt, cancelRequestedAt, expiryStartedAt } = payment
-  const { providerSettledAt, dueAt, finalFee, paidAt } = payment
+  const { providerSettledAt, dueAt, finalFee, paidAt, providerAttempts } = payment
   const endedAt = payment.status === 'pending' ? now : (payment.transitions.at(-1)?.at ?? now)
   // Two times of one payment may come from two machines.
   const [early, soon, ended] = [addMs(createdAt, -SKEW_MS), addMs(now, SKEW_MS), addMs(endedAt, SKEW_MS)]
   const [expired, paid] = [addMs(expiresAt ?? now, -SKEW_MS), addMs(paidAt ?? createdAt, -SKEW_MS)]
-  const settled = paidAt === undefined ? END_OF_TIME : addMs(begunAt(payment), -DAY_MS)
+  // A first attempt may be paid and settled days before its payment is shown.
+  const begunAt = earlier(providerAttempts[0]?.startedAt ?? createdAt, createdAt)
+  const settled = paidAt === undefined ? END_OF_TIME : addMs(begunAt, -DAY_MS)
+  const lastCheckAt = addMs(later(expiresAt ?? addMs(now, DAY_MS), now), FARTHEST_CHECK_MS)
   const spans = [
     ['created_at', createdAt, '', soon, 'a past time'],
     ['transitions', endedAt, early, soon, 'in order, and not in the future'],
@@ -91,7 +63,7 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
     ['expiry_started_at', expiryStartedAt, expired, ended, 'past its time, while it was pending'],
     ['provider_settled_at', providerSettledAt, settled, addMs(now, DAY_MS), 'after it was paid, and not in the future'],
     ['final_fee', finalFee?.at, paid, soon, 'after it was paid, and not in the future'],
-    ['due_at', dueAt, early, lastCheckOf(payment, now), 'by its expiry'],
+    ['due_at', dueAt, early, lastCheckAt, 'by its expiry'],
   ] as const
   return spans.flatMap(([name, time, from, to, rule]) =>
     when(time !== undefined && (time < from || time > to), differs(`payment.${name}`, id, rule, time)),
@@ -102,49 +74,58 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
 export const auditPayment = (
   payment: Payment,
   item: Item,
-  about: { readonly clientId: ClientId; readonly now: Timestamp },
-): readonly Difference[] => [
-  ...auditAmounts(payment),
-  ...auditPlace(payment, item, about.clientId),
-  ...auditHistory(payment),
-  ...auditPlausibility(payment, about.now),
-]
-
-/** How often the payment's money was written: posted, moved, and its late row booked. */
-const versionOf = ({ postedAt, voidedOpen, movements, lateRowAt }: Payment): number | undefined => {
-  const isPosted = postedAt !== undefined && voidedOpen !== true
-  return movements.length + (isPosted ? 1 : 0) + (lateRowAt === undefined ? 0 : 1) || undefined
-}
-
-/** Applies every noted row again: the sum that they took back, and the public reversal. */
-const auditMovements = (payment: Payment): readonly Difference[] => {
-  const { paymentId: id, movements, reversal: found } = payment
-  const { money, reversal } = replayMovements(payment, moneyOf(payment).price)
-  return compared('payment', id, [
-    ['taken_back_minor', money.takenBackMinor, payment.takenBackMinor],
-    ['is_void', String(money.isVoid), String(payment.isVoid === true)],
-    ['movements', money.applied.length, movements.length],
-    ['reversal.amount_minor', reversal?.amountMinor, found?.amountMinor],
-    ['reversal.at', reversal?.at, found?.at],
-    ['reversal.undone_at', reversal?.undoneAt, found?.undoneAt],
-  ])
+  { clientId, now }: { readonly clientId: ClientId; readonly now: Timestamp },
+): readonly Difference[] => {
+  const { paymentId: id, status, transitions } = payment
+  const last = transitions.at(-1)
+  const [due, paid] = [status === 'pending', status === 'succeeded']
+  return [
+    ...auditAmounts(payment),
+    ...compared('payment', id, [
+      // A wrong owner or index attribute sends money to another ledger, or hides the payment.
+      ['client_id', clientId, payment.clientId],
+      ['owner', ownerOf(clientId, payment.part), shown(item['owner'])],
+      ['work', due ? 'payment' : undefined, shown(item['work'])],
+      ['slot', due ? slotOf(id, WORK_SLOTS.payment) : undefined, shown(item['slot'])],
+      ['status', last?.status, status],
+      ['paid_at', paid ? last?.at : undefined, payment.paidAt],
+      ['transitions', due ? 1 : 2, transitions.length],
+      ['credited_provider_payment_id', paid ? 1 : 0, payment.creditedProviderPaymentId === undefined ? 0 : 1],
+      ['attempt', payment.providerAttempts.at(-1)?.number, payment.attempt],
+    ]),
+    ...auditPlausibility(payment, now),
+  ]
 }
 
 /** A payment's money: open or posted, what moved it, and how often. An unpaid payment has none. */
 export const auditMoney = (payment: Payment): readonly Difference[] => {
-  const { paymentId: id, status, openAt, postedAt, paidAt, takenBackMinor, movements } = payment
+  const { paymentId: id, status, openAt, postedAt, paidAt, takenBackMinor, movements, lateRowAt } = payment
   if (status !== 'succeeded') {
     const found = postedAt ?? openAt
-    return [
-      ...when(found !== undefined, differs('payment.posted_at', id, 'never paid', found)),
-      ...differs('payment.taken_back_minor', id, ZERO, takenBackMinor),
-      ...differs('payment.movements', id, 0, movements.length),
-    ]
+    return compared('payment', id, [
+      ['posted_at', found && 'never paid', found],
+      ['taken_back_minor', ZERO, takenBackMinor],
+      ['movements', 0, movements.length],
+    ])
   }
-  const moved = madeOf(() => auditMovements(payment))
+  const isPosted = postedAt !== undefined && payment.voidedOpen !== true
+  // How often its money was written: posted, moved, and its late row booked.
+  const version = movements.length + (isPosted ? 1 : 0) + (lateRowAt === undefined ? 0 : 1)
+  // Every noted row is applied again: the sum that they took back, and the public reversal.
+  const moved = madeOf(() => {
+    const { money, reversal } = replayMovements(payment, moneyOf(payment).price)
+    return compared('payment', id, [
+      ['taken_back_minor', money.takenBackMinor, takenBackMinor],
+      ['is_void', String(money.isVoid), String(payment.isVoid === true)],
+      ['movements', money.applied.length, movements.length],
+      ['reversal.amount_minor', reversal?.amountMinor, payment.reversal?.amountMinor],
+      ['reversal.at', reversal?.at, payment.reversal?.at],
+      ['reversal.undone_at', reversal?.undoneAt, payment.reversal?.undoneAt],
+    ])
+  })
   return [
     ...differs('payment.open_at', id, postedAt === undefined ? paidAt : undefined, openAt),
-    ...differs('payment.money_version', id, versionOf(payment), payment.moneyVersion),
+    ...differs('payment.money_version', id, version || undefined, payment.moneyVersion),
     ...(moved ?? differs('payment.movements', id, 'figures that add up', 'different')),
   ]
 }
