@@ -5,7 +5,7 @@ import { referenceOf } from '../ids.ts'
 import { type Entry, fieldsText } from '../journal/entry.ts'
 import { moveMoney } from '../journal/payment-money.ts'
 import type { Ledger } from '../ledger/ledger-store.ts'
-import { less, type Minor, ZERO } from '../money.ts'
+import { less, ZERO } from '../money.ts'
 import type { Payment } from '../payment/payment.ts'
 import { askForOwnRow } from '../posting/assume-fee.ts'
 import { afterRow, clawedBack, withProviderLeg } from '../posting/move-payment.ts'
@@ -17,10 +17,12 @@ import { finding, movedMoney } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
 import { moneyRowOf, withDisputedAmount } from '../sync/provider-row.ts'
-import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { eventSteps } from './complete-payment.ts'
 import { ADVICE, providerRows, type RecountDeps, type Repair, type Strays, shiftedBy } from './repair.ts'
+
+/** A payment after one transaction, with the finding for the operators. */
+type MoneyAfter = { readonly after: Payment; readonly suspense?: Suspense | undefined }
 
 /** The payment after each single transaction that may have written its strays. */
 const candidates = async (
@@ -31,7 +33,11 @@ const candidates = async (
 ): Promise<readonly MoneyAfter[]> => {
   const entries = stray.map(({ entry }) => entry).toSorted((a, b) => (a.postedAt < b.postedAt ? -1 : 1))
   const [first] = entries
-  if (first?.type === 'late_row') return [lateAfter(payment, first)]
+  if (first?.type === 'late_row') {
+    const { postedAt: lateRowAt, providerMinor, providerSettledAt, providerTransactionId = '' } = first
+    const ownRow = { transactionId: providerTransactionId, providerMinor }
+    return [{ after: { ...payment, lateRowAt, ownRow, providerSettledAt } }]
+  }
   const known = new Set(payment.movements.map(({ transactionId }) => transactionId))
   const isPosting = ({ type, providerTransactionId: id = '' }: Entry) => type === 'payment' || known.has(id)
   const posting = entries.find(isPosting)
@@ -40,9 +46,18 @@ const candidates = async (
   const transactionId = first?.providerTransactionId ?? event?.event.name.split('#').slice(1, -1).join('#')
   const at = first?.postedAt ?? event?.event.firedAt
   if (transactionId === undefined || at === undefined) return []
+  const transaction = await askForRow(deps, payment, transactionId)
+  const moneyRow = transaction && moneyRowOf(transaction)
+  const disputed = moneyRow && transaction && withDisputedAmount(moneyRow, transaction, payment)
+  const row = disputed && withProviderLeg(payment, disputed)
+  const moved = row && moveMoney(moneyOf(payment), row)
+  // The provider does not show the row, or it is booked already.
+  if (row === undefined || moved === undefined) return []
+  const { netMinor } = moved.figures
   const writeOff = entries.find(({ type }) => type === 'written_off')
-  const clawed = (netMinor: Minor) => (writeOff ? less(ZERO, writeOff.netMinor) : clawedBack(window, netMinor))
-  return movedAfter(deps, payment, { transactionId, at, clawed })
+  const clawedMinor = writeOff ? less(ZERO, writeOff.netMinor) : clawedBack(window, netMinor)
+  const booked = { clawedMinor: payment.openAt === undefined ? clawedMinor : ZERO, postedAt: at }
+  return [{ after: afterRow(payment, { row, moved }, booked), suspense: movedMoney(payment, row, netMinor, at) }]
 }
 
 /**
@@ -61,22 +76,6 @@ const explainedBy = (before: Payment, { entries, events }: Strays, { after }: Mo
   }
 }
 
-const stepsOf = async (
-  deps: RecountDeps,
-  books: ClientBooks,
-  { before, stored }: { readonly before: Payment; readonly stored: ReadonlySet<string> },
-  { after, suspense }: MoneyAfter,
-): Promise<Steps<string>> => {
-  const entries = addedEntries(before, after).filter(({ entryId }) => !stored.has(entryId))
-  const changed = Object.entries(changeMoney(before, after)).filter(([name]) => !stored.has(name))
-  const known = eventNamesOf(before)
-  const added = eventNamesOf(after).filter((name) => !known.includes(name))
-  const events = await Promise.all(added.map((name) => eventSteps(deps, after, name)))
-  return Object.assign({}, ...events, Object.fromEntries(changed), shiftedBy(deps, books, { before, after, entries }), {
-    suspense: suspense && ensureSuspense(suspense),
-  })
-}
-
 /**
  * Repairs a succeeded payment whose entries or event show a movement that its row does not: the row gets the change of
  * the entries and of the provider's row, at their time. Existing items are never written again, so no money counts
@@ -90,17 +89,26 @@ export const bringMoneyForward = async (
 ): Promise<Repair | undefined> => {
   const { ledger } = books
   for (const found of ledger ? await candidates(deps, ledger, before, strays) : []) {
-    const { entries, events } = explainedBy(before, strays, found)
-    const of = [...entries, ...events].map(({ difference }) => difference)
-    const stored = new Set<string>(entries.map(({ entry }) => entry.entryId))
-    const steps = () => stepsOf(deps, books, { before, stored }, found)
-    if (of.length > 0) return { subject: before.paymentId, of, steps }
+    const { after, suspense } = found
+    const explained = explainedBy(before, strays, found)
+    const of = [...explained.entries, ...explained.events].map(({ difference }) => difference)
+    if (of.length === 0) continue
+    const stored = new Set<string>(explained.entries.map(({ entry }) => entry.entryId))
+    const steps = async () => {
+      const entries = addedEntries(before, after).filter(({ entryId }) => !stored.has(entryId))
+      const changed = Object.entries(changeMoney(before, after)).filter(([name]) => !stored.has(name))
+      const known = eventNamesOf(before)
+      const added = eventNamesOf(after).filter((name) => !known.includes(name))
+      const events = await Promise.all(added.map((name) => eventSteps(deps, after, name)))
+      const shift = shiftedBy(deps, books, { before, after, entries })
+      return Object.assign({}, ...events, Object.fromEntries(changed), shift, {
+        suspense: suspense && ensureSuspense(suspense),
+      })
+    }
+    return { subject: before.paymentId, of, steps }
   }
   return undefined
 }
-
-/** A payment after one transaction, with the finding for the operators. */
-type MoneyAfter = { readonly after: Payment; readonly suspense?: Suspense | undefined }
 
 /** The payment posted by its settled row, else with an assumed fee. */
 const posted = (payment: Payment, at: Timestamp, row?: SettledRow): MoneyAfter => {
@@ -109,37 +117,28 @@ const posted = (payment: Payment, at: Timestamp, row?: SettledRow): MoneyAfter =
   return row ? { after } : { after, suspense: assumed }
 }
 
-/** The payment posted by its own entry, which has all fields of the settled row. */
-const byOwnEntry = (payment: Payment, { feeMinor, postedAt, ...entry }: Entry): MoneyAfter => {
-  const { providerTransactionId: transactionId, providerSettledAt: settledAt, providerMinor } = entry
-  if (transactionId === undefined || settledAt === undefined) return posted(payment, postedAt)
-  const invoiced = payment.finalFee?.invoiced
-  return posted(payment, postedAt, { feeMinor, transactionId, settledAt, providerMinor, ...(invoiced && { invoiced }) })
-}
-
 /**
  * The possible posted forms of an open payment: by its own entry; if the restore has only reversal entries, by the
  * provider's row or with an assumed fee. Throws 502 if the provider does not answer.
  */
 const postedAfter = async (deps: RecountDeps, payment: Payment, strays: readonly Entry[], postedAt: Timestamp) => {
   const own = strays.find(({ type }) => type === 'payment')
-  if (own) return [byOwnEntry(payment, own)]
+  if (own) {
+    // The entry has all fields of the settled row.
+    const { feeMinor, providerMinor, providerTransactionId: transactionId, providerSettledAt: settledAt } = own
+    const invoiced = payment.finalFee?.invoiced
+    const isByRow = transactionId !== undefined && settledAt !== undefined
+    const row = isByRow
+      ? { feeMinor, transactionId, settledAt, providerMinor, ...(invoiced && { invoiced }) }
+      : undefined
+    return [posted(payment, own.postedAt, row)]
+  }
   const answer = await askForOwnRow(deps, payment)
   if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
   const row = answer.kind === 'settled' ? settledRowOf(deps, payment, answer.transaction) : undefined
   const assumed = posted(payment, postedAt)
   return row ? [posted(payment, postedAt, row), assumed] : [assumed]
 }
-
-/** A posted payment whose settled row was booked late: the entry has all of the row's fields. */
-const lateAfter = (payment: Payment, { postedAt: lateRowAt, providerMinor, ...entry }: Entry): MoneyAfter => ({
-  after: {
-    ...payment,
-    lateRowAt,
-    ownRow: { transactionId: entry.providerTransactionId ?? '', providerMinor },
-    providerSettledAt: entry.providerSettledAt,
-  },
-})
 
 const ROWS = 50
 
@@ -152,26 +151,4 @@ const askForRow = async (deps: RecountDeps, payment: Payment, transactionId: str
     if (row) return row
   }
   return undefined
-}
-
-type MovedBy = {
-  readonly transactionId: string
-  /** The time of its entries, or of its event. */
-  readonly at: Timestamp
-  /** The part of returned money that pays a write-off back. */
-  readonly clawed: (netMinor: Minor) => Minor
-}
-
-/** The payment after the provider's row with this id; empty if the row is missing or already booked. */
-const movedAfter = async (deps: RecountDeps, payment: Payment, { transactionId, at, clawed }: MovedBy) => {
-  const transaction = await askForRow(deps, payment, transactionId)
-  const moneyRow = transaction && moneyRowOf(transaction)
-  const disputed = moneyRow && transaction && withDisputedAmount(moneyRow, transaction, payment)
-  const row = disputed && withProviderLeg(payment, disputed)
-  const moved = row && moveMoney(moneyOf(payment), row)
-  if (row === undefined || moved === undefined) return []
-  const { netMinor } = moved.figures
-  const clawedMinor = payment.openAt === undefined ? clawed(netMinor) : ZERO
-  const after = afterRow(payment, { row, moved }, { clawedMinor, postedAt: at })
-  return [{ after, suspense: movedMoney(payment, row, netMinor, at) }]
 }

@@ -75,10 +75,8 @@ export const storedEvent = async (deps: RecountDeps, payment: Pick<Payment, 'pay
 
 /** Rebuilds the missing deliveries of a stored event, due immediately. Those of unknown endpoints stay lost. */
 const lostDeliveries = async (deps: RecountDeps, event: Event): Promise<Steps<string>> => {
-  const existing = await findDeliveries(
-    deps,
-    event.endpointIds.map((endpointId) => deliveryIdFor(event.eventId, endpointId)),
-  )
+  const ids = event.endpointIds.map((endpointId) => deliveryIdFor(event.eventId, endpointId))
+  const existing = await findDeliveries(deps, ids)
   const lost = new Set(event.endpointIds).difference(new Set(existing.map(({ endpointId }) => endpointId)))
   const endpoints = await Promise.all([...lost].map((id) => findEndpointEver(deps, event.clientId, id)))
   const deliveries = endpoints.flatMap((one) => (one ? [newDelivery(event, one, event.firedAt)] : []))
@@ -93,10 +91,8 @@ export const eventSteps = async (deps: RecountDeps, payment: Payment, name: stri
   const stored = await storedEvent(deps, payment, name)
   if (stored) return { ...(await lostDeliveries(deps, stored.event)), [name]: eventExists(stored.event) }
   const first = await announceAgain(deps, payment, name, undefined)
-  const existing = await findDeliveries(
-    deps,
-    first.deliveries.map(({ delivery }) => delivery.deliveryId),
-  )
+  const ids = first.deliveries.map(({ delivery }) => delivery.deliveryId)
+  const existing = await findDeliveries(deps, ids)
   const { steps } = await announceAgain(deps, payment, name, existing[0]?.firedAt)
   const stands = new Set<string>(['event', ...existing.map(({ deliveryId }) => deliveryId)])
   const lost = Object.entries(steps).filter(([id]) => !stands.has(id))

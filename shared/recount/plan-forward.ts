@@ -10,18 +10,16 @@ import { commitSucceeded, putPointers } from '../payment/creating-store.ts'
 import { askForNews, type NewsSubject } from '../payment/news/ask-for-news.ts'
 import { requestsOf } from '../payment/news/refresh-payment.ts'
 import { asSucceeded, asSucceededFromCreating } from '../payment/news/succeed-payment.ts'
-import type { CreatingPayment, Payment, StoredPayment } from '../payment/payment.ts'
+import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { findStoredPayment, leavePending, transitioned } from '../payment/payment-store.ts'
 import { FAILURE_REASONS } from '../payment-status.ts'
-import type { ProviderPayment } from '../provider/provider.ts'
-import { providerFailure } from '../provider/provider.ts'
+import { type ProviderPayment, providerFailure } from '../provider/provider.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 import { bringMoneyForward } from './bring-money-forward.ts'
 import { eventSteps } from './complete-payment.ts'
-import type { StrayEvent, Strays } from './repair.ts'
-import { ADVICE, providerRows, type RecountDeps, type Repair } from './repair.ts'
+import { ADVICE, providerRows, type RecountDeps, type Repair, type StrayEvent, type Strays } from './repair.ts'
 
 const EventDetails = v.object({
   data: v.object({
@@ -37,25 +35,26 @@ const detailsOf = ({ event }: StrayEvent) => ifValid(EventDetails, JSON.parse(ev
 
 type Ended = { readonly after: Payment; readonly steps: () => Promise<Steps<string>> | Steps<string> }
 
-const succeeded = async (deps: RecountDeps, pending: Payment, at: Timestamp): Promise<Ended | undefined> => {
-  const capture = await askCapture(deps, pending)
-  if (capture === undefined) return undefined
-  const after = asSucceeded(deps, pending, { capture, at, source: 'operator' })
-  const ledger = credit({ ...after, from: 'pending' }, after.netMinor, deps.now())
-  return { after, steps: () => ({ payment: leavePending(after), ledger }) }
-}
-
-/** The payment was paid before its create ended: it became visible in the transaction that wrote this event. */
-const succeededCreating = async (
+/**
+ * The payment after its capture. One that was paid before its create ended became visible in the transaction that wrote
+ * the stray event.
+ */
+const succeeded = async (
   deps: RecountDeps,
-  stray: StrayEvent,
-  creating: CreatingPayment,
+  payment: StoredPayment,
+  at: Timestamp,
+  stray?: StrayEvent,
 ): Promise<Ended | undefined> => {
-  const capture = await askCapture(deps, creating)
+  const capture = await askCapture(deps, payment)
   if (capture === undefined) return undefined
-  const at = stray.event.firedAt
-  const { payment_destination: destination, created_at: createdAt } = detailsOf(stray)
-  const after = asSucceededFromCreating(deps, creating, destination, { capture, at, createdAt, source: 'operator' })
+  const paid = { capture, at, source: 'operator' } as const
+  if (payment.status !== 'creating') {
+    const after = asSucceeded(deps, payment, paid)
+    const ledger = credit({ ...after, from: 'pending' }, after.netMinor, deps.now())
+    return { after, steps: () => ({ payment: leavePending(after), ledger }) }
+  }
+  const { payment_destination: destination, created_at: createdAt } = stray ? detailsOf(stray) : {}
+  const after = asSucceededFromCreating(deps, payment, destination, { ...paid, createdAt })
   const ledger = credit({ ...after, from: undefined }, after.netMinor, deps.now())
   const steps = async () => {
     await putPointers(deps, after)
@@ -64,25 +63,21 @@ const succeededCreating = async (
   return { after, steps }
 }
 
-const closed = (stray: StrayEvent, pending: Payment, status: 'failed' | 'expired'): Ended => {
-  const { failure_reason: failureReason = 'other' } = detailsOf(stray)
-  const after: Payment = {
-    ...transitioned(pending, status, stray.event.firedAt, 'operator'),
-    dueAt: undefined,
-    ...(status === 'failed' && { failureReason }),
-  }
-  const counts = countTransition({ ...after, from: 'pending', to: status })
-  return { after, steps: () => ({ payment: leavePending(after), counts }) }
-}
-
 /** Undefined if the provider shows no capture, or the event does not match the repaired payment. */
 const endedByEvent = async (deps: RecountDeps, payment: StoredPayment, stray: StrayEvent) => {
   const { event, item } = stray
   const end = () => {
-    const isSuccess = event.type === 'payment.succeeded'
-    if (payment.status === 'creating') return isSuccess ? succeededCreating(deps, stray, payment) : undefined
-    if (isSuccess) return succeeded(deps, payment, event.firedAt)
-    return closed(stray, payment, event.type === 'payment.failed' ? 'failed' : 'expired')
+    if (event.type === 'payment.succeeded') return succeeded(deps, payment, event.firedAt, stray)
+    if (payment.status === 'creating') return undefined
+    const status = event.type === 'payment.failed' ? 'failed' : 'expired'
+    const { failure_reason: failureReason = 'other' } = detailsOf(stray)
+    const after: Payment = {
+      ...transitioned(payment, status, event.firedAt, 'operator'),
+      dueAt: undefined,
+      ...(status === 'failed' && { failureReason }),
+    }
+    const counts = countTransition({ ...after, from: 'pending', to: status })
+    return { after, steps: () => ({ payment: leavePending(after), counts }) }
   }
   const ended = await end()
   return ended && auditEvent(ended.after, { name: event.name, item }, deps.now()).length === 0 ? ended : undefined
@@ -117,35 +112,28 @@ const end = async (
   }
 }
 
-const amountOf = (payment: StoredPayment) =>
-  payment.status === 'creating' ? payment.request.notionalMinor : payment.notionalMinor
-
 const ROWS = 10
-
-const subjectsOf = async (deps: RecountDeps, payment: StoredPayment): Promise<readonly NewsSubject[]> => {
-  const references = Array.from({ length: payment.attempt }, (_, at) => referenceOf(payment.paymentId, at + 1))
-  // The provider's payments under an attempt's reference, because an unanswered attempt has no known request id.
-  const rows = await mapInChunks(references, 1, (reference) => providerRows(deps, { reference, limit: ROWS }))
-  return [
-    ...requestsOf(payment).map((paymentRequestId) => ({ paymentRequestId })),
-    ...(payment.rememberedProviderPaymentIds ?? []).values().map((providerPaymentId) => ({ providerPaymentId })),
-    ...rows.flat().flatMap(({ type, providerPaymentId }) => (type === 'payment' ? [{ providerPaymentId }] : [])),
-  ]
-}
-
-const mayHavePaid = (payment: StoredPayment, { reference, currency, capturedMinor }: ProviderPayment): boolean =>
-  paymentIdOf(reference) === payment.paymentId && currency === 'IDR' && capturedMinor === amountOf(payment)
 
 /**
  * Asks the provider for the capture that paid a payment, on any of its attempts. A capture in suspense is not it.
  * Undefined if the provider shows none. Throws 502 if the provider does not answer.
  */
 const askCapture = async (deps: RecountDeps, payment: StoredPayment): Promise<ProviderPayment | undefined> => {
-  for (const subject of await subjectsOf(deps, payment)) {
+  const references = Array.from({ length: payment.attempt }, (_, at) => referenceOf(payment.paymentId, at + 1))
+  // The provider's payments under an attempt's reference, because an unanswered attempt has no known request id.
+  const rows = await mapInChunks(references, 1, (reference) => providerRows(deps, { reference, limit: ROWS }))
+  const subjects: readonly NewsSubject[] = [
+    ...requestsOf(payment).map((paymentRequestId) => ({ paymentRequestId })),
+    ...(payment.rememberedProviderPaymentIds ?? []).values().map((providerPaymentId) => ({ providerPaymentId })),
+    ...rows.flat().flatMap(({ type, providerPaymentId }) => (type === 'payment' ? [{ providerPaymentId }] : [])),
+  ]
+  const { notionalMinor } = payment.status === 'creating' ? payment.request : payment
+  for (const subject of subjects) {
     const answer = await askForNews(deps, subject)
     if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
     const capture = answer.kind === 'news' ? answer.news.capture : undefined
-    if (capture === undefined || !mayHavePaid(payment, capture)) continue
+    if (capture === undefined || paymentIdOf(capture.reference) !== payment.paymentId) continue
+    if (capture.currency !== 'IDR' || capture.capturedMinor !== notionalMinor) continue
     if ((await findSuspense(deps, capture.providerPaymentId)) === undefined) return capture
   }
   return undefined

@@ -14,13 +14,15 @@ import type { RecountDeps, Repair } from './repair.ts'
 /** A client's kept figures and their differences, found twice and unchanged during the read. */
 type JudgedFigures = { readonly books: ClientBooks; readonly differences: readonly Difference[] }
 
-/** The fields of an item by the names that differences give them. */
-const named = <Field extends string>(item: string, fields: readonly Field[]): ReadonlyMap<string, Field> =>
-  new Map(fields.map((field) => [`${item}.${attributeName(field)}`, field]))
+/** Tells the field of an item that a difference names; undefined for other differences. */
+const fieldOf =
+  <Field extends string>(item: string, fields: readonly Field[]) =>
+  ({ what }: Difference): Field | undefined =>
+    fields.find((field) => what === `${item}.${attributeName(field)}`)
 
-const SHARD_FIGURES = named<ShardFigure>('ledger', ['creditedMinor', ...Object.values(COUNT_FIELD)])
-const WINDOW_FIGURES = named('window', WINDOW_SUMS)
-const CHAIN = named('window', WINDOW_CHAIN)
+const shardFigure = fieldOf<ShardFigure>('ledger', ['creditedMinor', ...Object.values(COUNT_FIELD)])
+const windowSum = fieldOf('window', WINDOW_SUMS)
+const chainField = fieldOf('window', WINDOW_CHAIN)
 
 const CREDITED = 'ledger.credited_minor'
 const WRITTEN_OFF = 'window.written_off_minor'
@@ -28,8 +30,8 @@ const WRITTEN_OFF = 'window.written_off_minor'
 export const isCount = ({ what }: Difference): boolean => what.startsWith('ledger.count_')
 
 /** Whether a difference concerns a kept figure, which the audit's sum replaces. */
-export const isFigure = ({ what }: Difference): boolean =>
-  SHARD_FIGURES.has(what) || WINDOW_FIGURES.has(what) || CHAIN.has(what)
+export const isFigure = (one: Difference): boolean =>
+  (shardFigure(one) ?? windowSum(one) ?? chainField(one)) !== undefined
 
 /** Judges the kept figures again, as an audit does. Throws 409 while they keep changing. */
 export const judgeFigures = async (
@@ -61,33 +63,17 @@ export const repairedBooks = ({ books, differences }: JudgedFigures): ClientBook
 
 const gapOf = ({ expected, found }: Difference): number => Number(expected) - Number(found)
 
-const valuesOf = <Field, Value>(
-  fields: ReadonlyMap<string, Field>,
-  differences: readonly Difference[],
-  valueOf: (one: Difference) => Value,
-): ReadonlyMap<Field, Value> =>
-  new Map(
-    differences.flatMap((one) => {
-      const field = fields.get(one.what)
-      return field === undefined ? [] : [[field, valueOf(one)] as const]
-    }),
-  )
-
 /** The window's fields: its sums as expected, and its chain as its settlements and re-credits show it. */
 const windowOf = ({ settlements, unsettled }: ClientBooks, differences: readonly Difference[]) => ({
-  ...Object.fromEntries(valuesOf(WINDOW_FIGURES, differences, ({ expected }) => minor(Number(expected)))),
-  ...(differences.some(({ what }) => CHAIN.has(what)) && {
+  ...Object.fromEntries(
+    differences.filter(windowSum).map((one) => [String(windowSum(one)), minor(Number(one.expected))]),
+  ),
+  ...(differences.some(chainField) && {
     settledUntil: unsettled.span.start,
     lastSettlementId: settlements.at(-1)?.settlement.settlementId,
     changedAt: changeTimes(settlements).toSorted().at(-1),
   }),
 })
-
-/** The window's last settlement is missing after a restore: the window goes back to the one before. */
-const isLost =
-  ({ ledger }: ClientBooks) =>
-  ({ what, id, found }: Difference): boolean =>
-    what === 'settlement' && id === ledger?.window.lastSettlementId && found === 'missing'
 
 /** The difference after left-out entries are re-credited; the figures already contain them. */
 const withLeftOut =
@@ -116,11 +102,18 @@ export const repairFigures = (
 ): readonly Repair[] => {
   const { clientId, ledger } = books
   const first = ledger?.shards.find(({ number }) => number === 0)
-  const of = differences.filter((one) => (isFigure(one) && !isOfLeftOut(leftOut)(one)) || isLost(books)(one))
+  // The window's last settlement is missing after a restore: the window goes back to the one before.
+  const isLost = ({ what, id, found }: Difference) =>
+    what === 'settlement' && id === ledger?.window.lastSettlementId && found === 'missing'
+  const of = differences.filter((one) => (isFigure(one) && !isOfLeftOut(leftOut)(one)) || isLost(one))
   if (!of.some(isFigure) || ledger === undefined || first === undefined) return []
   const wanted = of.map(withLeftOut(leftOut))
-  const gaps = valuesOf(SHARD_FIGURES, wanted, gapOf)
-  const isOfWindow = of.some(({ what }) => !SHARD_FIGURES.has(what))
+  const gaps = new Map<ShardFigure, number>()
+  for (const one of wanted) {
+    const figure = shardFigure(one)
+    if (figure) gaps.set(figure, gapOf(one))
+  }
+  const isOfWindow = of.some((one) => shardFigure(one) === undefined)
   const steps = () => ({
     shard: gaps.size === 0 ? undefined : correctShards(clientId, first, { gaps, at: deps.now() }),
     window: isOfWindow ? correctWindow(clientId, ledger.window, windowOf(books, wanted)) : undefined,

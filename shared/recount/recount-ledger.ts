@@ -12,8 +12,8 @@ import { entryPages } from '../journal/read-entries.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import { parseStored } from '../payment/payment-store.ts'
 import { paymentKey } from '../table/keys.ts'
-import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { confirmedDifferences, type Difference, isExactly, isSame } from '../verdict/difference.ts'
+import { notAccepted, readClientVerdict } from '../verdict/client-verdict-store.ts'
+import { confirmedDifferences, type Difference, isSame } from '../verdict/difference.ts'
 import { completePayment, storedEvent } from './complete-payment.ts'
 import { planForward } from './plan-forward.ts'
 import { isCount, isFigure, isOfLeftOut, judgeFigures, repairedBooks, repairFigures } from './recount-figures.ts'
@@ -21,13 +21,6 @@ import { recreditLeftOut, repairVerdict } from './recount-settlements.ts'
 import type { RecountDeps, StrayEntry, StrayEvent, Strays } from './repair.ts'
 
 type Asked = { readonly clientId: ClientId; readonly expected: readonly Difference[]; readonly operator: string }
-
-type Recounted = {
-  /** The repaired differences, with the values that were found. */
-  readonly written: readonly Difference[]
-  /** Differences that changed meanwhile, or belong to a payment's second transaction: audit and recount again. */
-  readonly left: readonly Difference[]
-}
 
 const NAMED = 20
 
@@ -39,44 +32,43 @@ const refuse = (differences: readonly Difference[], message: string, hint: strin
 
 const isIn = (list: readonly Difference[]) => (one: Difference) => list.some((other) => isSame(one, other))
 
-/** A figure is repaired only if the caller names all other differences too, except those that finance accepted. */
-const assertComplete = async (
-  deps: RecountDeps,
-  { clientId, expected }: Asked,
-  differences: readonly Difference[],
-): Promise<void> => {
-  const { accepted } = await readClientVerdict(deps, clientId)
-  refuse(
-    differences.filter((now) => !isIn(expected)(now) && !accepted.some((one) => isExactly(one, now))),
-    'the audit finds more differences; a figure is repaired only together with all of them',
-    'Name all differences that audit-ledger shows, or accept those that finance has explained with accept-difference.',
-  )
-}
-
-/** No recount changes the house journal, which has suspense, or an audit record. */
-const isOfOthers = ({ what }: Difference): boolean => what.startsWith('suspense') || what === 'audit_record'
-
 /**
- * Judges the differences again and plans their repairs. Throws 422 unless all of them can be repaired. `later`: those
- * of a second torn transaction of a payment that is repaired now.
+ * Judges the differences again. Throws 422 unless all of them are found. A figure is repaired only if the caller names
+ * all other differences too, except those that finance accepted.
  */
-const plan = async (deps: RecountDeps, client: Client, asked: Asked) => {
-  const { expected } = asked
+const judgeAgain = async (deps: RecountDeps, client: Client, expected: readonly Difference[]) => {
   const figures = await judgeFigures(deps, client, { withCounts: expected.some(isCount) })
-  const { books } = figures
+  const { books, differences } = figures
   const strays = await findStrays(deps, books, expected)
   const found = [
-    ...figures.differences,
+    ...differences,
     ...(await judgeNamed(deps, books, expected)),
     ...strays.events.map(({ difference }) => difference),
   ]
+  // No recount changes the house journal, which has suspense, or an audit record.
+  const isOfOthers = ({ what }: Difference) => what.startsWith('suspense') || what === 'audit_record'
   refuse(
     expected.filter((one) => !isOfOthers(one) && !isIn(found)(one)),
     'the audit does not find these differences now',
     'Run audit-ledger again and repeat with its differences exactly as it shows them.',
   )
-  if (expected.some(isFigure)) await assertComplete(deps, asked, figures.differences)
-  const wanted = found.filter(isIn(expected))
+  const { accepted } = await readClientVerdict(deps, client.clientId)
+  const more = notAccepted({ accepted, standing: differences }).filter((one) => !isIn(expected)(one))
+  refuse(
+    expected.some(isFigure) ? more : [],
+    'the audit finds more differences; a figure is repaired only together with all of them',
+    'Name all differences that audit-ledger shows, or accept those that finance has explained with accept-difference.',
+  )
+  return { figures, strays, wanted: found.filter(isIn(expected)) }
+}
+
+/**
+ * Plans the repairs of the differences. Throws 422 unless all of them can be repaired. `later`: those of a second torn
+ * transaction of a payment that is repaired now.
+ */
+const plan = async (deps: RecountDeps, client: Client, expected: readonly Difference[]) => {
+  const { figures, strays, wanted } = await judgeAgain(deps, client, expected)
+  const { books } = figures
   const repaired = repairedBooks(figures)
   const settlements = books.settlements.map(({ settlement }) => settlement)
   const recredited = await mapInChunks(settlements, 1, (settlement) =>
@@ -106,15 +98,18 @@ const plan = async (deps: RecountDeps, client: Client, asked: Asked) => {
   return { repairs, later }
 }
 
+type Recounted = { readonly written: readonly Difference[]; readonly left: readonly Difference[] }
+
 /**
  * Repairs a client's partly restored transactions (design section 13, "Torn rows"): the differences that an audit
  * showed, if they are found again. Each repair is one transaction with its audit record. After a crash the next audit
  * shows the rest. Throws 404 for an unknown client, 409 while the books change, and 422, before anything is written,
- * with what is not repairable.
+ * with what is not repairable. `written`: the repaired differences, with the values that were found. `left`: those that
+ * changed meanwhile, or belong to a payment's second transaction: audit and recount again.
  */
 export const recountLedger = async (deps: RecountDeps, asked: Asked): Promise<Recounted> => {
   const { clientId, operator } = asked
-  const { repairs, later } = await plan(deps, await requireClient(deps, clientId), asked)
+  const { repairs, later } = await plan(deps, await requireClient(deps, clientId), asked.expected)
   const written: Difference[] = []
   const left: Difference[] = [...later]
   let done = 0
@@ -186,7 +181,7 @@ const SIDE_BY_SIDE = 10
 /** Judges the named settlements and payments of the client again, as an audit does. */
 const judgeNamed = async (deps: RecountDeps, books: ClientBooks, expected: readonly Difference[]) => {
   const ids = new Set<string>(expected.map(({ id }) => id))
-  const settlements = books.settlements.filter(({ settlement: { settlementId } }) => ids.has(settlementId))
+  const settlementIds = books.settlements.map(({ settlement }) => settlement.settlementId).filter((id) => ids.has(id))
   const paymentIds = [...new Set(expected.flatMap((one) => paymentNamedBy(one) ?? []))]
   const judgePayments = async () => {
     const judged = await judgeById(deps, books, paymentIds)
@@ -195,10 +190,7 @@ const judgeNamed = async (deps: RecountDeps, books: ClientBooks, expected: reado
       payment && payment.clientId !== books.clientId ? [] : differences.filter(isIn(expected)),
     )
   }
-  const judges = [
-    judgePayments,
-    ...settlements.map(({ settlement: { settlementId } }) => settlementPart(deps, books, settlementId).judge),
-  ]
+  const judges = [judgePayments, ...settlementIds.map((id) => settlementPart(deps, books, id).judge)]
   const found = await mapInChunks(judges, SIDE_BY_SIDE, (judge) => confirmedDifferences(deps, judge))
   return found.flatMap(({ differences }) => differences)
 }

@@ -67,8 +67,6 @@ const outsideOf = async (deps: RecountDeps, books: ClientBooks, settlement: Sett
   return choices(latest, count).find(isOutside) ?? []
 }
 
-type LeftOutRepair = Repair & { readonly entries: readonly Entry[] }
-
 /**
  * Repairs an entry outside its settlement: an entry `recredit` with its figures goes into the next one (design section
  * 4). The settlement notes it, so that happens once. The entry's own transaction has changed the shard.
@@ -78,7 +76,7 @@ export const recreditLeftOut = async (
   books: ClientBooks,
   settlement: Settlement,
   differences: readonly Difference[],
-): Promise<readonly LeftOutRepair[]> => {
+): Promise<readonly (Repair & { readonly entries: readonly Entry[] })[]> => {
   const { clientId, settlementId } = settlement
   const { ledger } = books
   const of = differences.filter((one) => isOfSums(one) && one.id === settlementId)

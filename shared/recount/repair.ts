@@ -68,14 +68,9 @@ export const shiftedBy = (
   const netMinor = plus(less(openNet(after), openNet(before)), netsOf(added))
   const addMinor = netsOf(added.filter(({ type }) => type === 'written_off'))
   const window = addMinor === 0 ? undefined : ledger?.window
+  const written = window && { readMinor: window.writtenOffMinor, addMinor, postedAt: later(now(), window.closedUntil) }
   return {
     ledger: netMinor === 0 ? undefined : moveOpenCredit(after, netMinor, now()),
-    window:
-      window &&
-      writeOffInWindow(after.clientId, {
-        readMinor: window.writtenOffMinor,
-        addMinor,
-        postedAt: later(now(), window.closedUntil),
-      }),
+    window: written && writeOffInWindow(after.clientId, written),
   }
 }
