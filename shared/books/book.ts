@@ -8,9 +8,7 @@ import { type BookPeriod, isIn } from './walk-clients.ts'
 /** A re-credit repeats other entries, so it is in no figure of the books. */
 const RECREDIT: EntryType = 'recredit'
 
-const LOSS_TYPES: readonly string[] = [
-  ...new Set<EntryType | HouseEntryType>([...ENTRY_TYPES.filter((type) => type !== RECREDIT), ...HOUSE_ENTRY_TYPES]),
-]
+const LOSS_TYPES = new Set<string>([...ENTRY_TYPES.filter((type) => type !== RECREDIT), ...HOUSE_ENTRY_TYPES])
 
 /** The figures in the order in which they are shown, each with what it is the sum of. */
 export const FIGURES: Readonly<Record<string, string>> = {
@@ -23,7 +21,7 @@ export const FIGURES: Readonly<Record<string, string>> = {
   given_back: 'gross of won disputes',
   paid_out: 'net of the paid settlements, by settled_at',
   ...Object.fromEntries(
-    LOSS_TYPES.map((type) => [`loss.${type}`, `markup less the house's side of the ${type} entries`]),
+    [...LOSS_TYPES].map((type) => [`loss.${type}`, `markup less the house's side of the ${type} entries`]),
   ),
   owed_to_clients: 'nets less payouts of the clients above zero, at the end of the period',
   owed_by_clients: 'nets less payouts of the clients below zero, at the end of the period',
@@ -55,36 +53,32 @@ export type BookLine = Readonly<Partial<Figures> & Legs & Pick<Entry, 'houseMino
 }
 
 const TAKEN_BACK: ReadonlySet<string> = new Set<EntryType>(['refund', 'chargeback', 'reversal'])
-const GIVEN_BACK: EntryType = 'dispute_won'
 
-/** The movements of the period. House = markup - losses, so the losses of all types explain the house. */
-const flowsOf = (line: BookLine): Book => {
-  const { type, method, grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, houseMinor } = line
+/** A line's balances, and its movements in the period. House = markup - losses, so the losses of all types explain it. */
+const bookOfLine = (line: BookLine, period: BookPeriod): Book => {
+  const { type, method, day, providerMinor, bankMinor, suspenseMinor, houseMinor } = line
+  const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, netMinor = ZERO } = line
   return {
-    fees: feeMinor,
-    markup: markupMinor,
-    [`loss.${type}`]: less(markupMinor, houseMinor),
-    ...(type === 'payment' && method && { [`taken_in.${method}`]: grossMinor }),
-    ...(TAKEN_BACK.has(type) && { taken_back: less(ZERO, grossMinor) }),
-    ...(type === GIVEN_BACK && { given_back: grossMinor }),
+    at_provider: providerMinor,
+    at_bank: bankMinor,
+    clients: netMinor,
+    in_suspense: suspenseMinor,
+    house: houseMinor,
+    ...(isIn(period, day) && {
+      fees: feeMinor,
+      markup: markupMinor,
+      [`loss.${type}`]: less(markupMinor, houseMinor),
+      ...(type === 'payment' && method && { [`taken_in.${method}`]: grossMinor }),
+      ...(TAKEN_BACK.has(type) && { taken_back: less(ZERO, grossMinor) }),
+      ...(type === 'dispute_won' && { given_back: grossMinor }),
+    }),
   }
 }
-
-/** The balances that follow from them. */
-const standOf = ({ netMinor = ZERO, providerMinor, bankMinor, suspenseMinor, houseMinor }: BookLine): Book => ({
-  at_provider: providerMinor,
-  at_bank: bankMinor,
-  clients: netMinor,
-  in_suspense: suspenseMinor,
-  house: houseMinor,
-})
 
 /** The lines of a period and the balances at its end. Later lines and re-credits count nowhere. */
 export const bookOfLines = (lines: readonly BookLine[], period: BookPeriod): Book =>
   addBooks(
-    ...lines
-      .filter(({ type, day }) => type !== RECREDIT && day <= period.to)
-      .flatMap((line) => [standOf(line), ...(isIn(period, line.day) ? [flowsOf(line)] : [])]),
+    ...lines.filter(({ type, day }) => type !== RECREDIT && day <= period.to).map((line) => bookOfLine(line, period)),
   )
 
 /** A payout lowers our bank account and what a client is owed. `day`: on which the settlement was marked paid. */

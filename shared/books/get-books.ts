@@ -46,15 +46,12 @@ const problemsOf = ({ book, differences }: CheckedBook): readonly Difference[] =
 }
 
 const toBooksDto = ({ from, to }: BookPeriod, checked: CheckedBook) => {
+  const { book } = checked
   const differences = problemsOf(checked)
   return {
     from,
     to,
-    figures: Object.entries(FIGURES).map(([name, source]) => ({
-      name,
-      amount_minor: figureOf(checked.book, name),
-      source,
-    })),
+    figures: Object.entries(FIGURES).map(([name, source]) => ({ name, amount_minor: figureOf(book, name), source })),
     balanced: differences.length === 0,
     ...(differences.length > 0 && { differences }),
   }
@@ -67,8 +64,6 @@ const lineOf = (owner: string, checked: CheckedBook) => ({
   ...Object.fromEntries(Object.keys(FIGURES).map((name) => [name, figureOf(checked.book, name)])),
   balanced: String(problemsOf(checked).length === 0),
 })
-
-type Line = ReturnType<typeof lineOf>
 
 /** The provider's own balance. It proves nothing, because the provider names no settlement time. */
 const askForBalance = async ({ provider, now }: BooksDeps) => {
@@ -93,7 +88,7 @@ const booksOfAll = async (deps: BooksDeps, input: BooksInput): Promise<object> =
   const isCsv = input.format === 'csv'
   const kept = readCursor(Progress, input.cursor)
   const period = kept?.period ?? bookPeriod(deps, input)
-  const lines: Line[] = []
+  const lines: ReturnType<typeof lineOf>[] = []
   let sum: CheckedBook = kept ?? NOTHING
   const read = async (clientIds: readonly ClientId[]) => {
     const books = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) => readClientBook(deps, clientId, period))
@@ -101,15 +96,14 @@ const booksOfAll = async (deps: BooksDeps, input: BooksInput): Promise<object> =
     sum = joined(sum, ...books)
   }
   const position = await walkClients(deps, kept?.position, { read, isFull: () => lines.length >= MAX_CLIENTS })
-  const csvOf = (some: readonly Line[]) => csv(COLUMNS, some, kept !== undefined)
   if (position) {
     const cursor = encodeCursor({ period, book: sum.book, differences: sum.differences, position })
-    return { continuing: true, cursor, ...(isCsv && { csv: csvOf(lines) }) }
+    return { continuing: true, cursor, ...(isCsv && { csv: csv(COLUMNS, lines, kept !== undefined) }) }
   }
   // Money without a client: the totals that the house journal keeps by day.
   const totals = await houseTotals(deps, { fromDay: '0', untilDay: period.to })
   const house = checkedLines(totals, period, { what: 'house.totals', id: 'house' })
-  if (isCsv) return { csv: csvOf([...lines, lineOf('house', house)]) }
+  if (isCsv) return { csv: csv(COLUMNS, [...lines, lineOf('house', house)], kept !== undefined) }
   return {
     ...toBooksDto(period, joined(sum, house)),
     ...(input.providerBalance && { provider_balance: await askForBalance(deps) }),
@@ -151,19 +145,16 @@ const checkedLines = (
   differences: lines.flatMap((line) => unequalSides(line, what, `${id} ${line.day} ${line.type}`)),
 })
 
-/** Checks that a settlement's stored totals by type and day add up to its sums. */
-const checkedTotals = ({ settlementId: id, totals, ...settlement }: Settlement): readonly Difference[] =>
-  CLIENT_SIDES.flatMap((side) => {
-    const found = totals.reduce((so, total) => plus(so, total[side]), ZERO)
-    return differs(`settlement.totals.${attributeName(side)}`, id, settlement[side], found)
-  })
-
+/** A settlement's lines, and its payout. Its stored totals by type and day must add up to its sums. */
 const bookOfSettlement = (settlement: Settlement, period: BookPeriod): CheckedBook => {
   const { settlementId: id, totals, status, settledAt, netMinor } = settlement
   const isPaid = status === 'manual_paid' && settledAt !== undefined
   return joined(checkedLines(totals, period, { what: 'settlement.totals', id }), {
     book: isPaid ? bookOfPayout({ day: bookDay(settledAt), netMinor }, period) : {},
-    differences: checkedTotals(settlement),
+    differences: CLIENT_SIDES.flatMap((side) => {
+      const found = totals.reduce((so, total) => plus(so, total[side]), ZERO)
+      return differs(`settlement.totals.${attributeName(side)}`, id, settlement[side], found)
+    }),
   })
 }
 

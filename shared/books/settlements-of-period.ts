@@ -9,7 +9,7 @@ import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
 import { settlementsEnding } from '../settlement/settlement-store.ts'
 import { csv } from '../settlement/statement/csv.ts'
 import { addMs, DAY_MS } from '../time.ts'
-import { type BookPeriod, bookPeriod, type PeriodInput, WALK_FIELDS, walkClients } from './walk-clients.ts'
+import { bookPeriod, type PeriodInput, WALK_FIELDS, walkClients } from './walk-clients.ts'
 
 type PeriodDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
 
@@ -20,10 +20,6 @@ type SettlementsInput = PeriodInput & {
 }
 
 const Progress = v.strictObject(WALK_FIELDS)
-
-/** Settlements of one client whose public period ends on a day of the period, oldest first. */
-const settlementsOf = (deps: PeriodDeps, clientId: ClientId, { from, to }: BookPeriod) =>
-  settlementsEnding(deps, clientId, [addMs(endOfBookDay(from), -DAY_MS), addMs(endOfBookDay(to), -1)])
 
 const CLIENTS_AT_ONCE = 8
 
@@ -56,7 +52,9 @@ export const settlementsOfPeriod = async (deps: PeriodDeps, input: SettlementsIn
   const period = kept?.period ?? bookPeriod(deps, input)
   const found: Settlement[] = []
   const read = async (clientIds: readonly ClientId[]) => {
-    const lists = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) => settlementsOf(deps, clientId, period))
+    // Settlements whose public period ends on a day of the period, oldest first.
+    const span = [addMs(endOfBookDay(period.from), -DAY_MS), addMs(endOfBookDay(period.to), -1)] as const
+    const lists = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) => settlementsEnding(deps, clientId, span))
     found.push(...lists.flat().filter(({ status }) => input.status === undefined || status === input.status))
   }
   let position = kept?.position

@@ -11,11 +11,11 @@ export const bookDay = (at: Timestamp): string => addMs(at, JAKARTA_MS).slice(0,
 
 export const endOfBookDay = (day: string): Timestamp => addMs(timestampOf(Date.parse(day)), DAY_MS - JAKARTA_MS)
 
-/** A date that does not exist is parsed as one of the next month. */
-const isDay = (text: string): boolean => parseForeignTime(`${text}T00:00:00Z`)?.slice(0, 10) === text
-
-/** A date that exists, such as 2026-11-30. */
-export const BookDaySchema = v.pipe(v.string(), v.check(isDay, 'must be a date such as 2026-11-30'))
+/** A date that exists; another one is parsed as a day of the next month. */
+export const BookDaySchema = v.pipe(
+  v.string(),
+  v.check((day) => parseForeignTime(`${day}T00:00:00Z`)?.slice(0, 10) === day, 'must be a date such as 2026-11-30'),
+)
 
 /** Sums of entries of one type, method and day of `posted_at`. The books are made of them. */
 export const DayTotalSchema = v.object({
@@ -36,15 +36,13 @@ const totalOf = (entry: Entry): DayTotal => ({
   ...v.parse(SidesSchema, entry),
 })
 
-const nameOf = ({ day, type, method }: DayTotal): string => `${day} ${type} ${method ?? ''}`
-
 const together = (a: DayTotal, b: DayTotal): DayTotal => {
   const sums = Object.fromEntries(ENTRY_SIDES.map((side) => [side, plus(a[side], b[side])]))
   return { ...a, count: a.count + b.count, ...v.parse(SidesSchema, sums) }
 }
 
 export const addTotals = (...lists: readonly (readonly DayTotal[])[]): readonly DayTotal[] =>
-  [...Map.groupBy(lists.flat(), nameOf)]
+  [...Map.groupBy(lists.flat(), ({ day, type, method }) => `${day} ${type} ${method ?? ''}`)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, same]) => same.reduce(together))
 

@@ -86,10 +86,6 @@ const apply = (money: PaymentMoney, row: MoneyRow, tookMinor: Minor, shiftsMinor
 /** What the client still has of the payment. */
 const heldOf = ({ price, takenBackMinor }: PaymentMoney): Minor => atLeastZero(less(price.netMinor, takenBackMinor))
 
-/** Takes from the client at most what it still has of the payment. */
-const take = (money: PaymentMoney, row: MoneyRow): PaymentMoney =>
-  apply(money, row, atLeastZero(smaller(row.amountMinor, heldOf(money))), [])
-
 /** A won dispute gives back what chargebacks took, oldest first. */
 const give = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
   let restMinor = row.amountMinor
@@ -118,20 +114,18 @@ const undo = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
   return apply(money, row, ZERO, shiftsMinor)
 }
 
-/** Voids the payment's own row: nothing of the payment remains, whatever its sign. */
-const voidOwnRow = (money: PaymentMoney, row: MoneyRow): PaymentMoney => ({
-  ...apply(money, row, less(money.price.netMinor, money.takenBackMinor), []),
-  isVoid: true,
-})
-
 /** Nothing is left of a void payment to take or to give back. */
 const after = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
-  if (row.isOwnRow === true) return voidOwnRow(money, row)
+  // Without its own row nothing of the payment remains, whatever its sign.
+  if (row.isOwnRow === true) {
+    return { ...apply(money, row, less(money.price.netMinor, money.takenBackMinor), []), isVoid: true }
+  }
   if (money.isVoid) return apply(money, row, ZERO, [])
   switch (row.type) {
     case 'refund':
     case 'chargeback':
-      return take(money, row)
+      // The client loses at most what it still has of the payment.
+      return apply(money, row, atLeastZero(smaller(row.amountMinor, heldOf(money))), [])
     case 'dispute_won':
       return give(money, row)
     case 'reversal':

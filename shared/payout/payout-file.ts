@@ -10,7 +10,6 @@ import { findSettlements } from '../settlement/settlement-store.ts'
 import { csv } from '../settlement/statement/csv.ts'
 import { settlementKey } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
-import type { QueryInput } from '../table/table.ts'
 import { TimestampSchema } from '../time.ts'
 import { notAccepted, readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
@@ -19,22 +18,10 @@ import { type OpenFinding, openFindings } from './open-findings.ts'
 
 const COLUMNS = ['settlement_id', 'amount', 'bank_name', 'bank_account_no', 'bank_account_name', 'client_id'] as const
 
-const lineOf = (settlement: Settlement) => ({
-  ...toSettlementDto(settlement),
-  settlement_id: settlement.settlementId,
-  amount: settlement.netMinor,
-})
-
 const Row = v.object({ id: SettlementIdSchema, dueAt: TimestampSchema })
 const Position = v.strictObject({ id: SettlementIdSchema, due_at: CursorTime })
 
 const PAYOUTS = ['payout', 0] as const
-
-const cursorIn = (text: string | undefined): QueryInput['cursor'] => {
-  const position = readCursor(Position, text)
-  const [work, slot] = PAYOUTS
-  return position && { ...settlementKey(position.id), work, slot, ...position }
-}
 
 const PAGE = 100
 const CONCURRENCY = 8
@@ -50,26 +37,30 @@ const LINES_AT_ONCE = 2_000
 export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) => {
   const lines: Settlement[] = []
   const leftOut: { settlement_id: string; reason: string }[] = []
-  const from = cursorIn(cursor)
+  const [work, slot] = PAYOUTS
+  const position = readCursor(Position, cursor)
+  const from = position && { ...settlementKey(position.id), work, slot, ...position }
   let next: string | undefined
   // Read once: an outage of the provider may leave thousands.
   const findings = await openFindings(deps)
   for await (const page of queryPages(deps, { index: 'by-due', partition: PAYOUTS, limit: PAGE, cursor: from })) {
-    const rows = page.items.map((item) => v.parse(Row, item))
-    const ids = rows.map(({ id }) => id)
+    const due = page.items.map((item) => v.parse(Row, item))
+    const ids = due.map(({ id }) => id)
     const recorded = (await findSettlements(deps, ids)).filter(({ status }) => status === 'recorded')
-    const reasons = await mapInChunks(recorded, CONCURRENCY, (one) => reasonAgainst(deps, one, findings))
-    for (const [at, settlement] of recorded.entries()) {
-      const reason = reasons[at]
+    const judged = await mapInChunks(recorded, CONCURRENCY, async (settlement) => {
+      return { settlement, reason: await reasonAgainst(deps, settlement, findings) }
+    })
+    for (const { settlement, reason } of judged) {
       if (reason === undefined) lines.push(settlement)
       else leftOut.push({ settlement_id: settlement.settlementId, reason })
     }
-    const last = rows.at(-1)
+    const last = due.at(-1)
     next = page.cursor && last && encodeCursor({ id: last.id, due_at: last.dueAt })
     if (lines.length + leftOut.length >= LINES_AT_ONCE) break
   }
+  const rows = lines.map((one) => ({ ...toSettlementDto(one), settlement_id: one.settlementId, amount: one.netMinor }))
   return {
-    csv: csv(COLUMNS, lines.map(lineOf), cursor !== undefined),
+    csv: csv(COLUMNS, rows, cursor !== undefined),
     left_out: leftOut,
     ...(next && { continuing: true, cursor: next }),
   }

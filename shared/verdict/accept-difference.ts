@@ -5,13 +5,6 @@ import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts
 import { type Accepted, changeClientVerdict, readClientVerdict } from './client-verdict-store.ts'
 import { type Difference, isExactly } from './difference.ts'
 
-const doesNotStand = () =>
-  invalid(
-    'this client has no such open difference',
-    { id: ['what, id, expected and found must be exactly as the last audit found them'] },
-    'Run audit-ledger and repeat with the figures exactly as it shows them.',
-  )
-
 type Asked = Pick<Accepted, 'operator' | 'notes'> & { readonly clientId: ClientId; readonly difference: Difference }
 
 const TRIES = 5
@@ -29,7 +22,13 @@ export const acceptDifference = async (
   for (let tried = 0; tried < TRIES; tried++) {
     const before = await readClientVerdict(deps, clientId)
     if (before.accepted.some((one) => isExactly(one, difference))) return difference
-    if (!before.standing.some((one) => isExactly(one, difference))) throw doesNotStand()
+    if (!before.standing.some((one) => isExactly(one, difference))) {
+      throw invalid(
+        'this client has no such open difference',
+        { id: ['what, id, expected and found must be exactly as the last audit found them'] },
+        'Run audit-ledger and repeat with the figures exactly as it shows them.',
+      )
+    }
     const accepted: Accepted = { ...difference, operator, notes, at: deps.now() }
     const after = { ...difference, notes }
     const record = { subject: clientId, clientId, operator, action: 'accept-difference', after }

@@ -63,21 +63,19 @@ export const notAccepted = <One extends Difference>({
 
 type Found = ReadonlyMap<string, readonly Difference[]>
 
-/** Accepted differences hide no other one, and each part keeps one, because only parts that stand are judged daily. */
-const mostImportant = (all: Standing[], accepted: Accepted[]): Standing[] => {
-  const open = notAccepted({ standing: all, accepted })
-  const ofEachPart = Map.groupBy(open, ({ part }) => part).values()
-  const firsts = [...ofEachPart].flatMap(([first]) => first ?? [])
-  const kept = new Set([...new Set([...firsts, ...open])].slice(0, MAX_KEPT))
-  const left = new Set(open).difference(kept)
-  return all.filter((one) => !left.has(one))
-}
-
-/** The verdict with the findings of the judged parts. Differences that are gone no longer stand. */
+/**
+ * The verdict with the findings of the judged parts. Differences that are gone no longer stand. Accepted ones hide no
+ * other one, and each part keeps one, because only parts that stand are judged daily.
+ */
 const withFound = (before: ClientVerdict, found: Found): ClientVerdict => {
   const kept = before.standing.filter(({ part }) => !found.has(part))
   const added = [...found].flatMap(([part, differences]) => differences.map((difference) => ({ ...difference, part })))
-  const standing = mostImportant([...kept, ...added], before.accepted)
+  const all = [...kept, ...added]
+  const open = notAccepted({ standing: all, accepted: before.accepted })
+  const firsts = [...Map.groupBy(open, ({ part }) => part).values()].flatMap(([first]) => first ?? [])
+  const mostImportant = [...new Set([...firsts, ...open])].slice(0, MAX_KEPT)
+  const left = new Set(open).difference(new Set(mostImportant))
+  const standing = all.filter((one) => !left.has(one))
   const accepted = before.accepted.filter((one) => standing.some((difference) => isExactly(one, difference)))
   return { ...before, standing, accepted }
 }
