@@ -38,16 +38,6 @@ import { auditedHistory } from './audited-history.ts'
 const it = testWith(() => aSyncWorld(), 'deps', 'client')
 
 describe('the answer of audit-ledger', () => {
-  it('is `balanced` without a wait when all figures agree', async () => {
-    const { deps, client } = await auditedHistory()
-    const began = deps.now()
-
-    const result = await auditLedger(deps, client.clientId)
-
-    expect(result).toStrictEqual({ balanced: true, differences: [] })
-    expect(deps.now()).toBe(began)
-  })
-
   it.for([
     ['after the index has caught up with the last credit', 0, 100_000],
     ['after ten seconds if the last credit is old', 100, 11_000],
@@ -106,9 +96,7 @@ it('an inconclusive part is audited again the next day', async ({ deps, client }
   const { payment } = await creditedPayment(deps, client)
   const item = await rawItem(deps, paymentKey(payment.paymentId))
   let markup = 0
-  const tamper = async () => {
-    await putRaw(deps, { ...item, markup_minor: ++markup })
-  }
+  const tamper = async () => void (await putRaw(deps, { ...item, markup_minor: ++markup }))
   await tamper()
   const found = async (sleep = deps.sleep) => {
     await auditClient({ ...deps, sleep }, client.clientId)
@@ -131,8 +119,7 @@ it('a lost window does not hide differences in another part of the ledger', asyn
   await auditClient(deps, clientId)
 
   const { standing } = await readClientVerdict(deps, clientId)
-  const what = ['ledger', 'event.body']
-  expect(standing).toMatchObject(what.map((one) => ({ what: one })))
+  expect(standing.map(({ what }) => what)).toStrictEqual(['ledger', 'event.body'])
 })
 
 it('an unknown field in an event is a difference that does not show its value', async ({ deps, client }) => {
@@ -156,19 +143,18 @@ it('a client’s debt raises an alert after a week, then weekly, until new payme
   await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
   await recredit(deps, await fail(deps, await sweptADayLater(deps, client)))
   await movePayment(deps, payment, aRefund(deps, 100_000))
-  const alerts: (readonly [day: number, who: string | undefined])[] = []
+  const alerts: string[] = []
 
   for (let day = 0; day < 30; day++) {
     if (day === 20) await aSucceededPayment(deps, client)
     deps.published.length = 0
     await auditClient(deps, clientId)
-    for (const { kind, message } of deps.published)
-      if (kind === 'client.owes') alerts.push([day, message.split(' since ')[0]])
+    for (const { kind, message } of deps.published) if (kind === 'client.owes') alerts.push(`${day}: ${message}`)
     aDayLater(deps)
   }
 
-  const owes = `Client ${clientId} has owed 49950 IDR`
-  expect(alerts).toStrictEqual([7, 14].map((day) => [day, owes]))
+  const owes = expect.stringMatching(new RegExp(`^(7|14): Client ${clientId} has owed 49950 IDR since `)) as unknown
+  expect(alerts).toStrictEqual([owes, owes])
   await expectBalanced(deps, clientId)
 })
 
@@ -189,13 +175,12 @@ type Delivered = Awaited<ReturnType<typeof deliveredPayment>>
 
 const changed = (set: Item) => (delivered: Delivered) => update(deliveryKey(delivered.deliveryId), { set })
 
-/** Fields that an attempt changes, and fields that are stored nowhere else. */
-const MOVES = 'attempts round_start state status success ttl resends claimed_until claim_token'.split(' ')
-
 describe('the audit of deliveries', () => {
   it('finds an altered delivery', async () => {
     const { deps, clientId, deliveryId } = await deliveredPayment()
-    const tamperings = tamperingsOf(await rawItem(deps, deliveryKey(deliveryId)), { loose: MOVES, imprecise: [] })
+    // Fields that an attempt changes, and fields that are stored nowhere else.
+    const loose = 'attempts round_start state status success ttl resends claimed_until claim_token'.split(' ')
+    const tamperings = tamperingsOf(await rawItem(deps, deliveryKey(deliveryId)), { loose, imprecise: [] })
     expect(tamperings.map(({ name }) => name).join()).toContain('url')
 
     expect(await undetectedBy(deps, clientId, { tamperings, ids: [deliveryId] })).toStrictEqual([])
