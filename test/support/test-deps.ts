@@ -204,16 +204,21 @@ export const writtenKeys = (calls: readonly TableCall[]): readonly Key[] =>
     'steps' in call ? call.steps.flatMap(({ kind, key }) => (kind === 'check' ? [] : [key])) : [],
   )
 
-/** Runs `other` just before the first request of this kind. */
-export const beforeFirst = (deps: TestDeps, kind: TableCall['name'], other: () => Promise<unknown>): TestDeps => {
+const atFirst = (when: 'before' | 'after') => (deps: TestDeps, kind: TableCall['name'], other: () => unknown) => {
   let done = false
-  const before = async ({ name }: TableCall) => {
+  const hook = async ({ name }: TableCall) => {
     if (done || name !== kind) return
     done = true
     await other()
   }
-  return interceptTable(deps, { before })
+  return interceptTable(deps, { [when]: hook })
 }
+
+/** Runs `other` just before the first request of this kind. */
+export const beforeFirst = atFirst('before')
+
+/** Runs `other` after the first request of this kind. If `other` throws, the answer is lost. */
+export const afterFirst = atFirst('after')
 
 /** Every request of this kind fails: it never arrives (`before`), or its answer is lost (`after`). */
 export const failingOn = (deps: TestDeps, kind: TableCall['name'], when: 'before' | 'after'): TestDeps =>

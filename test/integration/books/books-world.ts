@@ -7,17 +7,13 @@ import { minor } from '../../../shared/money.ts'
 import type { Payment, PaymentRequest } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
-import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
-import { DAY_MS } from '../../../shared/time.ts'
 import { aChargeback, adjusted, aRefund, aWin } from '../../support/money-rows.ts'
 import { post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
-import { sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
+import { aDayLater, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
-
-const DAY_SECONDS = DAY_MS / 1_000
 
 /** A paid payment that its settled row has posted. */
 export const aPosted = async (
@@ -25,13 +21,6 @@ export const aPosted = async (
   client: Client,
   { feeMinor, ...fields }: Partial<PaymentRequest> & { readonly feeMinor: number },
 ): Promise<Payment> => post(deps, (await creditedPayment(deps, client, fields)).payment, { feeMinor })
-
-/** The bank transfer was made, as the table has it. */
-const paidOut = async (deps: TestDeps, settlement: Settlement): Promise<void> => {
-  const paid: Settlement = { ...settlement, status: 'manual_paid', settledAt: deps.now() }
-  const window = payOutOfWindow(settlement.clientId, settlement.netMinor)
-  expect(await deps.table.transact({ settlement: closeStep(paid), window })).toStrictEqual({ applied: true })
-}
 
 const moved = async (deps: TestDeps, payment: Payment, row: MoneyRow) =>
   movePayment(deps, await paymentOf(deps, { payment }), row)
@@ -57,15 +46,18 @@ const threeDays = async () => {
   const held = { transactionId: 'txn-held', providerMinor: minor(29_700), suspenseMinor: minor(30_000) }
   await houseRow(deps, { type: 'suspense', ...held })
 
-  deps.clock.advance(DAY_SECONDS + 7_200)
+  deps.clock.advance(26 * 3_600)
   const ofA = await sweptNow(deps, a)
   const ofB = await sweptNow(deps, b)
-  await paidOut(deps, ofA)
+  // The bank transfer was made, as the table has it.
+  const settlement = closeStep({ ...ofA, status: 'manual_paid', settledAt: deps.now() })
+  const window = payOutOfWindow(a.clientId, ofA.netMinor)
+  expect(await deps.table.transact({ settlement, window })).toStrictEqual({ applied: true })
   // The provider kept 5,000 of it: 1,000 more than was assumed.
   const late = settledRowFor(assumed, { feeMinor: 5_000, settledAt: deps.now() })
   expect(await bookLateRow(deps, assumed, late)).toBe(true)
 
-  deps.clock.advance(DAY_SECONDS)
+  aDayLater(deps)
   await moved(deps, va, aRefund(deps, 100_000))
   // The provider takes 5,000 for the dispute.
   await moved(deps, assumed, aChargeback(deps, 50_000, 5_000))

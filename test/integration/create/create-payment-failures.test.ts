@@ -1,25 +1,15 @@
 import { describe, expect } from 'vitest'
-import type { Client } from '../../../shared/client/client.ts'
 import { GatewayError, invalid } from '../../../shared/errors.ts'
 import { minor } from '../../../shared/money.ts'
 import { createPayment } from '../../../shared/payment/create/create-payment.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { aRequest, create, ledgerView, OVO_REQUEST } from '../../support/payment-builders.ts'
-import { failingOn, interceptTable, type TableCall, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { afterFirst, failingOn, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { aCreate, paymentTest as it, withFrozenConflicts } from '../payment/payment-test.ts'
 
 const UNKNOWN: CreateAnswer = { kind: 'unknown', reason: 'timeout' }
 const REFUSED: CreateAnswer = { kind: 'refused', code: 'INVALID_VALUE_ERROR' }
-
-/** Attempts under one key that the provider answered so; it is well again. */
-const failedCreate = async (deps: TestDeps, client: Client, answers: readonly CreateAnswer[]) => {
-  for (const answer of answers) {
-    deps.provider.script('createRequest', async () => answer)
-    await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
-  }
-  deps.provider.heal('createRequest')
-}
 
 describe('createPayment when the provider fails', () => {
   it.for([
@@ -42,25 +32,24 @@ describe('createPayment when the provider fails', () => {
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
+  const ANOTHER = { ok: true, request: aRequest({ notionalMinor: minor(70_000) }) } as const
+  const UNREADABLE = { ok: false, error: invalid('invalid JSON body: not well-formed JSON') } as const
   it.for([
-    ['the stored request after an attempt that may exist upstream', [UNKNOWN], 2, 100_000],
-    ['it also when the attempts after that one were refused', [UNKNOWN, REFUSED, REFUSED], 4, 100_000],
-    ['the new request when the provider refused every attempt for good', [REFUSED], 2, 70_000],
-  ] as const)('uses %s', async ([, answers, attempt, notionalMinor], { deps, client }) => {
-    await failedCreate(deps, client, answers)
+    ['the stored request after an attempt that may exist upstream', [UNKNOWN], ANOTHER, 2, 100_000],
+    ['it also when the attempts after that one were refused', [UNKNOWN, REFUSED, REFUSED], ANOTHER, 4, 100_000],
+    ['it also when the retry cannot be read', [UNKNOWN], UNREADABLE, 2, 100_000],
+    ['the new request when the provider refused every attempt for good', [REFUSED], ANOTHER, 2, 70_000],
+  ] as const)('uses %s', async ([, answers, parsed, attempt, notionalMinor], { deps, client }) => {
+    // Attempts that the provider answered so; it is well again.
+    for (const answer of answers) {
+      deps.provider.script('createRequest', async () => answer)
+      await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
+    }
+    deps.provider.heal('createRequest')
 
-    const { payment } = await create(deps, client, aRequest({ notionalMinor: minor(70_000) }), 'key-1')
-
-    expect(payment).toMatchObject({ attempt, notionalMinor })
-  })
-
-  it('takes over with the stored request when the retry cannot be read', async ({ deps, client }) => {
-    await failedCreate(deps, client, [UNKNOWN])
-
-    const parsed = { ok: false, error: invalid('invalid JSON body: not well-formed JSON') } as const
     const { payment } = await createPayment(deps, { client, idempotencyKey: 'key-1', parsed })
 
-    expect(payment).toMatchObject({ status: 'pending', notionalMinor: 100_000 })
+    expect(payment).toMatchObject({ status: 'pending', attempt, notionalMinor })
   })
 
   it('answers 200 waiting callers with the failure of the attempt, and makes no second call', async () => {
@@ -125,15 +114,12 @@ describe('a create whose environment is frozen after its answer', () => {
 
   it('recognises its own commit after a freeze, and does not cancel its request', async () => {
     const { deps, make, ledger, upstream } = await aCreate({ expiresInSeconds: 10 })
-
-    let isLost = false
-    const after = ({ name }: TableCall) => {
-      if (name !== 'transact' || isLost) return
-      isLost = true
+    const losing = afterFirst(deps, 'transact', () => {
       freeze(deps, 15_000)
       throw new Error('the answer was lost')
-    }
-    const { payment, replayed } = await make(interceptTable(deps, { after }))
+    })
+
+    const { payment, replayed } = await make(losing)
 
     expect([payment.status, payment.attempt, replayed]).toStrictEqual(['pending', 1, false])
     expect(upstream()).toStrictEqual(['open'])

@@ -19,7 +19,7 @@ import {
 } from '../../support/paid-builders.ts'
 import { aPendingPayment, ledgerView } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import { interceptTable, recordTable, type TestDeps } from '../../support/test-deps.ts'
+import { afterFirst, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { it, now } from './worked-case.ts'
 
@@ -191,13 +191,9 @@ describe('payment.reversed', () => {
 
   it('is not written with endpoints that were read more than five seconds before', async ({ deps, payment }) => {
     const { clientId } = payment
-    let reads = 0
-    const slow = interceptTable(deps, {
-      after: async ({ name }) => {
-        if (name !== 'query' || ++reads > 1) return
-        deps.clock.advance(6)
-        await storedEndpoint(deps, { clientId, eventTypes: ['payment.reversed'] })
-      },
+    const slow = afterFirst(deps, 'query', () => {
+      deps.clock.advance(6)
+      return storedEndpoint(deps, { clientId, eventTypes: ['payment.reversed'] })
     })
 
     await movePayment(slow, await now(deps, payment), aRefund(deps, 10_000))

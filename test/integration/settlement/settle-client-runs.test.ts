@@ -3,7 +3,7 @@
  * come between the reading and the write; pages of one row and runs of one page, against what one run settles.
  */
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
-import { describe, expect } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { handler as worker } from '../../../functions/queue/settle-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
@@ -21,7 +21,14 @@ import {
   sweep,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
-import { interceptTable, queriesIn, recordTable, type TestDeps, withRequests } from '../../support/test-deps.ts'
+import {
+  afterFirst,
+  interceptTable,
+  queriesIn,
+  recordTable,
+  type TestDeps,
+  withRequests,
+} from '../../support/test-deps.ts'
 import { clientTest, clientTest as it } from './client-test.ts'
 
 describe('settleClient when another run settles first', () => {
@@ -49,18 +56,11 @@ describe('settleClient when another run settles first', () => {
   it('recognises its own record after a lost answer', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     aDayLater(deps)
-    let lost = false
-    const losing = interceptTable(deps, {
-      after: ({ name }) => {
-        if (name !== 'transact' || lost) return
-        lost = true
-        throw new TransactionConflictException({ message: 'conflict', $metadata: {} })
-      },
-    })
+    const lose = vi.fn(() => Promise.reject(new TransactionConflictException({ message: 'conflict', $metadata: {} })))
 
-    const settlement = await sweep(losing, client)
+    const settlement = await sweep(afterFirst(deps, 'transact', lose), client)
 
-    expect(lost).toBe(true)
+    expect(lose).toHaveBeenCalledOnce()
     expect([settlement]).toEqual(await settlementsOf(deps, client))
   })
 })

@@ -10,7 +10,7 @@ import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { hopSeconds } from '../../../shared/webhook/send/record-attempt-result.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
-import { beforeFirst, interceptTable, recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { afterFirst, beforeFirst, recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   attemptRows,
@@ -175,11 +175,7 @@ describe('deliver-webhook: crashed and slow workers', () => {
   })
 
   it('posts nothing after an expired claim, and records a lost attempt', async ({ deps, delivery }) => {
-    const slow = interceptTable(deps, {
-      after: ({ name }) => {
-        if (name === 'update') deps.clock.advance(15)
-      },
-    })
+    const slow = afterFirst(deps, 'update', () => deps.clock.advance(15))
 
     await deliverWebhook(slow, messageFor(delivery))
 
