@@ -138,8 +138,7 @@ const whatTakesMore = async (deps: TestDeps) => {
   deps.clock.advance(86_400 + 600)
   await settle(inSteps(deps), client)
   await noteOpen(deps, settledRow({ providerPaymentId: 'py-1', reference: 'none' }, deps.now()), deps.now())
-  const row = { transactionId: 'txn_1', rowAt: deps.now(), providerMinor: minor(-100) }
-  await bookUnmatched(deps, row)
+  await bookUnmatched(deps, { transactionId: 'txn_1', rowAt: deps.now(), providerMinor: minor(-100) })
 }
 
 describe('the stores on DynamoDB Local', () => {

@@ -44,11 +44,9 @@ export const auditedHistory = async (own?: TestDeps) => {
     const capture = { providerPaymentId, capturedMinor: minor(30_000) }
     const item = heldMoney({ capture, cause: 'second_capture', payment: settledActual.payment, now: deps.now() })
     await putSuspense(deps, item)
-    const row = { transactionId: `txn-${providerPaymentId}`, rowAt, providerMinor: minor(29_000) }
-    await bookSuspense(deps, item, row)
+    await bookSuspense(deps, item, { transactionId: `txn-${providerPaymentId}`, rowAt, providerMinor: minor(29_000) })
     return item.suspenseId
   }
-  const settle = () => sweptNow(deps, client)
   /** Its actual fee is known a minute after it was credited. */
   const settledBy = async (...paid: readonly PaidUpstream[]) => {
     deps.clock.advance(60)
@@ -60,7 +58,7 @@ export const auditedHistory = async (own?: TestDeps) => {
   const settledActual = await creditedPayment(deps, client, { customer: { name: 'Siti' }, description: 'kopi' })
   await settledBy(settledActual)
   deps.clock.advance(DAY)
-  const failed = await settle()
+  const failed = await sweptNow(deps, client)
   deps.clock.advance(60)
   await fail(deps, failed)
   deps.clock.advance(60)
@@ -74,13 +72,12 @@ export const auditedHistory = async (own?: TestDeps) => {
   deps.clock.advance(HOUR)
   const settledAssumed = await creditedPayment(deps, client, { method: 'qris', channelCode: undefined })
   deps.clock.advance(8 * DAY)
-  const unpaid = await settle()
+  const recorded = await sweptNow(deps, client)
 
   // A settlement that failed and whose funds wait in available.
-  const waitingPayment = await creditedPayment(deps, client)
-  await settledBy(waitingPayment)
+  await settledBy(await creditedPayment(deps, client))
   deps.clock.advance(DAY)
-  const waiting = await settle()
+  const waiting = await sweptNow(deps, client)
   await fail(deps, waiting)
   deps.clock.advance(60)
   await recredit(deps, waiting)
@@ -119,8 +116,7 @@ export const auditedHistory = async (own?: TestDeps) => {
   deps.clock.advance(60)
 
   // The machine of a credit has a clock that is five minutes ahead.
-  const creditedAt = addMs(deps.now(), 5 * MINUTE_MS)
-  await deps.table.write(update(shardOf(corrected.payment), { set: { creditedAt } }))
+  await deps.table.write(update(shardOf(corrected.payment), { set: { creditedAt: addMs(deps.now(), 5 * MINUTE_MS) } }))
 
   const named = {
     settledActual,
@@ -141,7 +137,7 @@ export const auditedHistory = async (own?: TestDeps) => {
     deps,
     client,
     payments,
-    settlements: { failed, paid, recorded: unpaid, waiting },
+    settlements: { failed, paid, recorded, waiting },
     suspense: { held, refundedByBank },
     houseRowAt: rowAt,
   }

@@ -88,8 +88,7 @@ describe('the audit of a long settlement', () => {
 
     expect(await verdict()).toMatchObject({ state: 'audited' })
     expect((await standing()).join()).toMatch(found)
-    const alert = { kind: 'audit.imbalance', subject: client.clientId }
-    expect(deps.published).toMatchObject([alert].slice(0, alerts))
+    expect(deps.published).toMatchObject([{ kind: 'audit.imbalance', subject: client.clientId }].slice(0, alerts))
   })
 
   it('finds an entry’s difference once in two runs', async ({ long: { fourthKey, standing, pass, tamper } }) => {

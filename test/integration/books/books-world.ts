@@ -40,8 +40,7 @@ const threeDays = async () => {
   const va = await aPosted(deps, a, { feeMinor: 4_000 })
   await aPosted(deps, a, { method: 'qris', channelCode: undefined, notionalMinor: minor(50_000), feeMinor: 350 })
   // B: 195,800 net by the estimate of 4,000, and nothing at the provider yet.
-  const estimated = await creditedPayment(deps, b, { notionalMinor: minor(200_000) })
-  const assumed = await postAssumed(deps, estimated.payment)
+  const assumed = await postAssumed(deps, (await creditedPayment(deps, b, { notionalMinor: minor(200_000) })).payment)
   // 30,000 of no payment; the provider kept 300.
   const held = { transactionId: 'txn-held', providerMinor: minor(29_700), suspenseMinor: minor(30_000) }
   await houseRow(deps, { type: 'suspense', ...held })

@@ -28,9 +28,7 @@ const booksOf = async (deps: TestDeps, input: Readonly<Record<string, unknown>> 
 
 describe('get-books (design section 12)', () => {
   it('shows the month so far, with figures computed by hand, and its trial balance', async ({ deps }) => {
-    const books = await booksOf(deps)
-
-    expect(books).toStrictEqual({ from: '2026-11-01', to: '2026-11-22', figures: WHOLE, balanced: true })
+    expect(await booksOf(deps)).toStrictEqual({ from: '2026-11-01', to: '2026-11-22', figures: WHOLE, balanced: true })
     // Both ways: the sides of the trial balance, what explains the house, and what moved of the clients' money.
     expect(WHOLE.at_provider + WHOLE.at_bank).toBe(WHOLE.clients + WHOLE.in_suspense + WHOLE.house)
     const losses = Object.entries(WHOLE).filter(([name]) => name.startsWith('loss.'))
@@ -173,8 +171,7 @@ describe('get-books (design section 12)', () => {
     [{ cursor: 'e30' }, 'cursor: must be the cursor of an earlier answer to the same request'],
     [{ cursor: 'unknown' }, 'cursor: must be the cursor of an earlier answer to the same request'],
   ])('refuses %o with one reason', async (input, message) => {
-    const field_errors = { [Object.keys(input)[0] ?? '']: [expect.any(String)] }
-    const body = { message, field_errors }
+    const body = { message, field_errors: { [Object.keys(input)[0] ?? '']: [expect.any(String)] } }
     expect(await invokeAdmin(getBooks, memoryDeps(), input)).toMatchObject({ status: 422, body })
   })
 

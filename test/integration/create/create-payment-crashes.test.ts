@@ -30,9 +30,8 @@ describe('createPayment after a crash', () => {
     await expect(make({ ...deps, sleep })).rejects.toThrow(message)
     expect(deps.monotonicMs()).toBe((passedSeconds + 20) * 1_000)
     deps.clock.advance(10 - passedSeconds)
-    const { payment } = await make()
 
-    expect(payment).toMatchObject({ status: 'pending', attempt: 2 })
+    expect((await make()).payment).toMatchObject({ status: 'pending', attempt: 2 })
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
@@ -63,9 +62,8 @@ describe('createPayment after a crash', () => {
     deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
     await expect(make()).rejects.toThrow('could not say whether a push was paid')
     deps.provider.heal('listTransactions')
-    const { payment } = await make()
 
-    expect(payment).toMatchObject({ status: 'pending', attempt: 2, paymentDestination: '' })
+    expect((await make()).payment).toMatchObject({ status: 'pending', attempt: 2, paymentDestination: '' })
     expect(asked()).toBe(2)
   })
 

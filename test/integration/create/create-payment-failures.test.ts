@@ -71,9 +71,8 @@ describe('createPayment when the provider fails', () => {
     answer.resolve(UNKNOWN)
     const failures = [await first, ...(await waiters)]
 
-    const message = 'the provider did not answer; retry with the same Idempotency-Key'
     const messages = failures.map((error) => error instanceof GatewayError && error.message)
-    expect(messages).toStrictEqual(Array(201).fill(message))
+    expect(messages).toStrictEqual(Array(201).fill('the provider did not answer; retry with the same Idempotency-Key'))
     expect(asked()).toBe(1)
   })
 })
@@ -132,9 +131,8 @@ describe('a create whose environment is frozen after its answer', () => {
 
     const expired = short.make(withFrozenConflicts(short.deps, 1, 3_600))
     await expect(expired).rejects.toThrow('expired before it could be shown')
-    const { payment } = await make(withFrozenConflicts(deps, 1, 3_600))
 
-    expect(payment.createdAt).toBe(deps.now())
+    expect((await make(withFrozenConflicts(deps, 1, 3_600))).payment.createdAt).toBe(deps.now())
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 })

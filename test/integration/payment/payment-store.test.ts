@@ -140,9 +140,8 @@ it('releaseAttempt ends the due work, unless a capture was stored meanwhile: the
   const ended = { ...kept, forgettable: true }
 
   await remember(deps, creating)
-  const { applied } = await releaseAttempt(deps, creating, ended)
 
-  expect(applied).toBe(true)
+  expect((await releaseAttempt(deps, creating, ended)).applied).toBe(true)
   expect(await stored(deps, creating)).toEqual({ ...creating, ...REMEMBERED, ...FREE, dueAt: deps.now(), ...kept })
   const released = await aCreating({ dueAt: deps.now() })
   await releaseAttempt(released.deps, released.creating, ended)

@@ -124,8 +124,7 @@ describe('such a callback about a payment that is being created', () => {
     const own = { paymentRequestId: 'pr-creating', reference: `${paymentId}-1` }
     const known = { ...deps.provider.requestOf(payment.paymentRequestId), ...own, ...request }
     deps.provider.requests.set('pr-creating', known)
-    const about = { ...payment, ...own, paymentId }
-    const say = () => sayPaid(providerPaymentId, about)
+    const say = () => sayPaid(providerPaymentId, { ...payment, ...own, paymentId })
     return { deps, creating, paymentId, providerPaymentId, held, say, stored: () => findStoredPayment(deps, paymentId) }
   }
 

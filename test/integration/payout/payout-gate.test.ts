@@ -114,9 +114,7 @@ describe('the payout gate (design section 11)', () => {
     const overtaken = beforeFirst(deps, 'transact', () => putRaw(deps, { ...row, ...change }))
     const { deps: watched, calls } = recordTable(overtaken)
 
-    const answer = await pay({}, watched)
-
-    expect(answer.status).toBe(status)
+    expect((await pay({}, watched)).status).toBe(status)
     expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(writes)
   })
 

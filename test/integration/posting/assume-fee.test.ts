@@ -52,9 +52,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     expect(await sweep(deps, client)).toBeUndefined()
     deps.clock.set(addMs(deps.now(), 1))
 
-    const settlement = await sweep(deps, client)
-
-    expect(settlement).toMatchObject({ feeMinor: 4_000, netMinor: 95_900, unprovenMinor: 95_900 })
+    expect(await sweep(deps, client)).toMatchObject({ feeMinor: 4_000, netMinor: 95_900, unprovenMinor: 95_900 })
     expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
     expect(await findingAbout(deps, overdue.paymentId, cause)).toMatchObject({ status: 'open' })
     expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject: `${overdue.paymentId}#${cause}` }])
@@ -136,9 +134,7 @@ describe('many payments that are open for seven days', () => {
     const open = await overdueOf(deps, client, 51)
     deps.provider.transactions.push(...open.map((payment) => aTransaction(payment)))
 
-    const first = await settle(deps, client)
-
-    expect(first.settlement).toMatchObject({ paymentCount: 50 })
+    expect((await settle(deps, client)).settlement).toMatchObject({ paymentCount: 50 })
     const message = { body: { client_id: client.clientId }, delaySeconds: 0, group: client.clientId }
     expect(deps.sent).toMatchObject([{ queue: 'settlements', message }])
     deps.clock.advance(60)
@@ -152,9 +148,7 @@ describe('many payments that are open for seven days', () => {
       return { kind: 'found', value: { transactions: [], hasMore: false } }
     })
 
-    const first = await settle(deps, client)
-
-    expect(first.settlement).toMatchObject({ paymentCount: 15 })
+    expect((await settle(deps, client)).settlement).toMatchObject({ paymentCount: 15 })
     expect(deps.sent).toMatchObject([{ queue: 'settlements' }])
     expect(await sweep(deps, client)).toMatchObject({ paymentCount: 5 })
   })

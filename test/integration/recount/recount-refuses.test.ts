@@ -22,15 +22,13 @@ import { withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { beforeFirst, depsWithLateIndexes, type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
-import { differencesOf, expectRefused, recount, removeEvent } from './recounted.ts'
-import { clientWithEndpoints } from './torn-world.ts'
+import { clientWithEndpoints, differencesOf, expectRefused, recount, removeEvent } from './torn-world.ts'
 
 const world = async () => {
   const deps = memoryDeps()
   const client = await withoutFloor(deps)
-  const open = await creditedPayment(deps, client, { customer: { name: 'Siti' } })
-  const payment = await post(deps, open.payment)
-  return { deps, client, payment }
+  const { payment } = await creditedPayment(deps, client, { customer: { name: 'Siti' } })
+  return { deps, client, payment: await post(deps, payment) }
 }
 
 const it = testWith(world, 'deps', 'client', 'payment')
@@ -42,17 +40,16 @@ const addCredit = (deps: MemoryDeps, { clientId }: Client, creditedMinor: number
 const addPaidOut = (deps: MemoryDeps, { clientId }: Client) =>
   deps.table.write(update(windowKey(clientId), { add: { paidOutMinor: 1 }, set: { progress: {} } }))
 
-/** An adjustment whose entry is missing. */
-const tornAdjustment = async (deps: MemoryDeps, client: Client) => {
-  const { entry } = await adjusted(deps, client, 'recovered', 5_000)
-  await deps.table.write(remove(entryKey(client, entry), exists))
-}
-
 describe('recount-ledger', () => {
-  it('writes the figures that the audit expects, with a record of the operator', async ({ deps, client }) => {
+  it('writes the figures that the audit expects, all or none, with a record of the operator', async ({
+    deps,
+    client,
+  }) => {
     await addCredit(deps, client, 7)
     await addPaidOut(deps, client)
     const differences = await differencesOf(deps, client)
+    const message = expect.stringContaining('the audit finds more') as unknown
+    await expectRefused(deps, client, { message }, differences.slice(0, 1))
 
     expect(await recount(deps, client, differences)).toMatchObject({ written: differences, left: [] })
 
@@ -97,16 +94,9 @@ describe('recount-ledger', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('refuses a part of the differences that the audit finds', async ({ deps, client }) => {
-    await addCredit(deps, client, 7)
-    await addPaidOut(deps, client)
-    const found = await differencesOf(deps, client)
-
-    await expectRefused(deps, client, { message: expect.stringContaining('the audit finds more') }, found.slice(0, 1))
-  })
-
   it('refuses with the name of what an operator must repair, and writes no figure', async ({ deps, client }) => {
-    await tornAdjustment(deps, client)
+    const { entry } = await adjusted(deps, client, 'recovered', 5_000)
+    await deps.table.write(remove(entryKey(client, entry), exists))
 
     const fieldErrors = { expected: [expect.stringMatching(/^entry of /) as unknown] }
     await expectRefused(deps, client, { code: 'validation', details: { fieldErrors } })
@@ -116,31 +106,23 @@ describe('recount-ledger', () => {
 type Act = (deps: MemoryDeps, client: Client, payment: Payment) => Promise<unknown>
 
 /** The entry, and what it did to the shards: no figure differs. */
-const removeEntry = async (deps: MemoryDeps, client: Client, payment: Payment) => {
+const removeEntry: Act = async (deps, client, payment) => {
   for (const entry of entriesOf(payment)) await deps.table.write(remove(entryKey(payment, entry), exists))
   await addCredit(deps, client, less(ZERO, payment.netMinor))
 }
+const refund: Act = (deps, _, payment) => movePayment(deps, payment, aRefund(deps, 1_000))
+const recover: Act = (deps, client) => adjusted(deps, client, 'recovered', 5_000)
+const erase: Act = (deps, _, { paymentId }) => eraseCustomers(deps, { paymentId }, 'ana')
 
-/** Something that changes what a recount read, before it writes. */
-const OVERTAKING: Readonly<Record<string, { readonly tear: Act; readonly meanwhile: Act }>> = {
-  'its shard is credited': {
-    tear: (deps, client) => addCredit(deps, client, 7),
-    meanwhile: (deps, client) => adjusted(deps, client, 'recovered', 5_000),
-  },
-  'its window moves': { tear: addPaidOut, meanwhile: addPaidOut },
-  'its payment is refunded': {
-    tear: removeEntry,
-    meanwhile: (deps, _, payment) => movePayment(deps, payment, aRefund(deps, 1_000)),
-  },
-  'its customer is erased': {
-    tear: removeEvent,
-    meanwhile: (deps, _, { paymentId }) => eraseCustomers(deps, { paymentId }, 'ana'),
-  },
-}
-
-it.for(Object.entries(OVERTAKING))(
+it.for<[string, tear: Act, meanwhile: Act]>([
+  ['its shard is credited', (deps, client) => addCredit(deps, client, 7), recover],
+  ['its window moves', addPaidOut, addPaidOut],
+  ['its payment is refunded', removeEntry, refund],
+  ['its customer is erased', removeEvent, erase],
+])(
   'a recount writes nothing when meanwhile %s, and repairs it the next time',
-  async ([, { tear, meanwhile }], { deps, client, payment }) => {
+  async ([, tear, meanwhile], { world }) => {
+    const { deps, client, payment } = world
     await tear(deps, client, payment)
     const differences = await differencesOf(deps, client)
     const overtaken = beforeFirst(deps, 'transact', () => meanwhile(deps, client, payment))
@@ -153,12 +135,11 @@ it.for(Object.entries(OVERTAKING))(
 )
 
 const ENDPOINTS = 20
-const PAYMENTS = MAX_DIFFERENCES / ENDPOINTS + 1
 
 it('a recount repairs named differences even if the audit has more differences than it lists', async () => {
   const { deps, client } = await clientWithEndpoints(ENDPOINTS)
   const named: Difference[] = []
-  for (let at = 0; at < PAYMENTS; at++) {
+  for (let at = 0; at <= MAX_DIFFERENCES / ENDPOINTS; at++) {
     const { payment } = await creditedPayment(deps, client)
     for (const { pk, sk } of deps.stored.items('DELIVERY#')) {
       await deps.table.write(remove({ pk: String(pk), sk: String(sk) }, exists))
@@ -168,7 +149,5 @@ it('a recount repairs named differences even if the audit has more differences t
     named.push(...(judged?.differences.slice(0, 1) ?? []))
   }
 
-  const { written } = await recount(deps, client, named)
-
-  expect(written).toStrictEqual(named)
+  expect((await recount(deps, client, named)).written).toStrictEqual(named)
 })

@@ -47,11 +47,9 @@ export const receiveEverything = async (deps: TestDeps): Promise<void> => {
 /** A flow of money. Everything before the act that it answers is done; the transactions of the act are torn. */
 export type Flow = (deps: MemoryDeps, client: Client) => Promise<(acting: MemoryDeps) => Promise<unknown>>
 
-type News = Parameters<typeof applyProviderNews>[1]
-
 /** What a callback brings. */
 const called =
-  (prepared: (deps: MemoryDeps, client: Client) => Promise<News>): Flow =>
+  (prepared: (deps: MemoryDeps, client: Client) => Promise<Parameters<typeof applyProviderNews>[1]>): Flow =>
   async (deps, client) => {
     const news = await prepared(deps, client)
     return (acting) => applyProviderNews(acting, news, 'callback')
@@ -69,40 +67,17 @@ type Row = (deps: MemoryDeps, paid: PaidUpstream) => ProviderTransaction
 const ownRow: Row = (deps, paid) => rowNow(deps, paid, { transactionId: `txn_${paid.payment.paymentId}` })
 const voidRow: Row = (deps, paid) => ({ ...ownRow(deps, paid), status: 'reversed', reversalKind: 'voided' })
 
-const refundRow =
-  (amount: number): Row =>
-  (deps, paid) =>
-    rowNow(deps, paid, {
-      ...NOT_SETTLED,
-      transactionId: `txn-refund-${amount}`,
-      type: 'return',
-      reversalKind: 'refund',
-      amountMinor: minor(amount),
-      providerMinor: minor(-amount),
-    })
-
-const disputeRow =
-  (transactionId: string): Row =>
-  (deps, paid) =>
-    rowNow(deps, paid, {
-      ...NOT_SETTLED,
-      transactionId,
-      type: 'return',
-      reversalKind: 'chargeback',
-      amountMinor: minor(45_000),
-      disputedMinor: minor(40_000),
-      providerMinor: minor(-45_000),
-    })
-
-const wonRow: Row = (deps, paid) =>
-  rowNow(deps, paid, {
-    ...NOT_SETTLED,
-    transactionId: 'txn-won',
-    type: 'correction',
-    isDisputeWon: true,
-    amountMinor: minor(40_000),
-    providerMinor: minor(40_000),
-  })
+/** A row that takes money back, unless the fields say otherwise. */
+const backRow =
+  (transactionId: string, amount: number, fields: Partial<ProviderTransaction>): Row =>
+  (deps, paid) => {
+    const amounts = { amountMinor: minor(amount), providerMinor: minor(-amount) }
+    return rowNow(deps, paid, { ...NOT_SETTLED, transactionId, type: 'return', ...amounts, ...fields })
+  }
+const refundRow = (amount: number) => backRow(`txn-refund-${amount}`, amount, { reversalKind: 'refund' })
+const disputeRow = (transactionId: string) =>
+  backRow(transactionId, 45_000, { reversalKind: 'chargeback', disputedMinor: minor(40_000) })
+const wonRow = backRow('txn-won', 40_000, { type: 'correction', isDisputeWon: true, providerMinor: minor(40_000) })
 
 type Paid = (deps: MemoryDeps, client: Client) => Promise<PaidUpstream>
 
@@ -133,12 +108,6 @@ const assumed: Paid = async (deps, client) => {
   return paid
 }
 
-const givenUp: Paid = async (deps, client) => {
-  const paid = await afterRows(posted, disputeRow('txn-dispute'), disputeRow('txn-other'))(deps, client)
-  await adjusted(deps, client, 'written_off', 10_000)
-  return paid
-}
-
 /** The provider makes a row of a payment, and the sync reads it. */
 const rowed =
   (payment: Paid, row: Row): Flow =>
@@ -150,15 +119,14 @@ const rowed =
     return syncRows
   }
 
-const shardNumber = ({ payment }: PaidUpstream) => slotOf(payment.paymentId, LEDGER_SHARDS)
-
 const twoOfOneShard = async (deps: MemoryDeps, client: Client): Promise<readonly PaidUpstream[]> => {
-  const paid: PaidUpstream[] = []
+  const paid = new Map<number, PaidUpstream>()
   for (;;) {
     const next = await creditedPayment(deps, client)
-    const first = paid.find((one) => shardNumber(one) === shardNumber(next))
+    const shard = slotOf(next.payment.paymentId, LEDGER_SHARDS)
+    const first = paid.get(shard)
     if (first) return [first, next]
-    paid.push(next)
+    paid.set(shard, next)
   }
 }
 
@@ -174,22 +142,19 @@ const settled: Flow = async (deps, client) => {
  */
 export const FLOWS = {
   'commits a create': async (_, client) => (acting) => create(acting, client),
-  succeeds: called(async (deps, client) => {
-    const { providerPaymentId } = await paidUpstream(deps, client)
-    return { providerPaymentId }
-  }),
+  succeeds: called(paidUpstream),
   'succeeds on another attempt': called(async (deps, client) => {
     await loseAnswer(deps, client)
     const { payment } = await create(deps, client, aRequest(), 'key-1')
     const paid = { payment, ...payFirst(deps) }
     deps.provider.transactions.push(rowNow(deps, paid, NOT_SETTLED))
-    return { providerPaymentId: paid.providerPaymentId }
+    return paid
   }),
   'succeeds while it is created': called(async (deps, client) => {
     await loseAnswer(deps, client)
     const paid = payFirst(deps)
     deps.provider.transactions.push(settledRow(paid, deps.now(), NOT_SETTLED))
-    return { providerPaymentId: paid.providerPaymentId }
+    return paid
   }),
   fails: closing('failed'),
   expires: closing('expired'),
@@ -222,7 +187,11 @@ export const FLOWS = {
   'is refunded after it was posted': rowed(posted, refundRow(30_000)),
   'is refunded a second time': rowed(afterRows(posted, refundRow(30_000)), refundRow(20_000)),
   'is voided after it was posted': rowed(posted, voidRow),
-  'gets back what was written off': rowed(givenUp, wonRow),
+  'gets back what was written off': rowed(async (deps, client) => {
+    const paid = await afterRows(posted, disputeRow('txn-dispute'), disputeRow('txn-other'))(deps, client)
+    await adjusted(deps, client, 'written_off', 10_000)
+    return paid
+  }, wonRow),
   'is settled': settled,
   'is settled again': async (deps, client) => {
     const settle = await settled(deps, client)

@@ -1,16 +1,43 @@
 import { expect } from 'vitest'
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { creditedOf, readLedger } from '../../../shared/ledger/ledger-store.ts'
-import type { Key } from '../../../shared/table/keys.ts'
-import type { Step } from '../../../shared/table/step.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
+import { eventKey, type Key } from '../../../shared/table/keys.ts'
+import { exists, remove, type Step } from '../../../shared/table/step.ts'
 import type { Timestamp } from '../../../shared/time.ts'
+import type { Difference } from '../../../shared/verdict/difference.ts'
 import { type FakeProvider, fakeProvider } from '../../support/fake-provider.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, payOut, settlementsOf, sweep, withoutFloor } from '../../support/settlement-builders.ts'
+import { payOut, settlementsOf, sweepADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { interceptTable, type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { type Flow, receiveEverything } from './torn-flows.ts'
+
+export const differencesOf = async (deps: TestDeps, { clientId }: Client): Promise<readonly Difference[]> =>
+  (await auditLedger(deps, clientId)).differences
+
+/** Recounts these differences; unless they are given, all that the audit shows. */
+export const recount = async (deps: TestDeps, client: Client, given?: readonly Difference[]) => {
+  const expected = given ?? (await differencesOf(deps, client))
+  if (expected.length === 0) return { written: [], left: [] }
+  return recountLedger(deps, { clientId: client.clientId, expected, operator: 'ana' })
+}
+
+/** The recount refuses these differences, or all that the audit shows, and writes nothing. */
+export const expectRefused = async (deps: MemoryDeps, client: Client, refusal: object, of?: readonly Difference[]) => {
+  const expected = of ?? (await differencesOf(deps, client))
+  deps.changes.length = 0
+
+  await expect(recount(deps, client, expected)).rejects.toMatchObject(refusal)
+
+  expect(deps.changes).toStrictEqual([])
+}
+
+export const removeEvent = (deps: MemoryDeps, _: Client, { paymentId }: Payment) =>
+  deps.table.write(remove(eventKey(paymentId, 'payment.succeeded'), exists))
 
 /** One item that a transaction wrote, as it was before and is after it. */
 type Written = { readonly key: Key; readonly before: StoredItem | undefined; readonly after: StoredItem | undefined }
@@ -98,15 +125,14 @@ const worldOf = (recorded: readonly Recorded[], kept: readonly Cut[]): MemoryDep
   return deps
 }
 
-const titleOfTorn = ({ written }: Recorded, kept: Cut | undefined): string =>
-  `only ${written.flatMap((one, n) => (kept?.[n] ? titleOf(one) : [])).join(', ')}`
-
 /** Every table that a restore can leave of these transactions, one after the other. */
 export const tornStates = (recorded: readonly Recorded[]): readonly TornState[] => {
   const cuts = recorded.reduce<readonly (readonly Cut[])[]>(
     (before, { written }) => before.flatMap((kept) => cutsOf(written.length).map((cut) => [...kept, cut])),
     [[]],
   )
+  const titleOfTorn = ({ written }: Recorded, kept: Cut | undefined) =>
+    `only ${written.flatMap((one, n) => (kept?.[n] ? titleOf(one) : [])).join(', ')}`
   return cuts.map((kept) => ({
     title: recorded.map((one, at) => titleOfTorn(one, kept[at])).join('; '),
     world: () => worldOf(recorded, kept),
@@ -117,9 +143,8 @@ export const tornStates = (recorded: readonly Recorded[]): readonly TornState[] 
 export const clientWithEndpoints = async (endpoints: number) => {
   const deps = memoryDeps()
   const client = await withoutFloor(deps)
-  const { clientId } = client
   for (let at = 0; at < endpoints; at++) {
-    await storedEndpoint(deps, { clientId, eventTypes: ['*', 'payment.reversed'] })
+    await storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['*', 'payment.reversed'] })
   }
   return { deps, client }
 }
@@ -128,24 +153,13 @@ export const clientWithEndpoints = async (endpoints: number) => {
 export const tornOf = async (flow: Flow) => {
   const { deps, client } = await clientWithEndpoints(2)
   deps.clock.advance(60)
-  const act = await flow(deps, client)
-  const recorded = await recordTransactions(deps, act)
+  const recorded = await recordTransactions(deps, await flow(deps, client))
   const states = recorded.flatMap((one, at) =>
     tornStates([one]).map((state) => ({ ...state, title: `${at + 1}: ${state.title}` })),
   )
   const whole = recorded.at(-1)
   if (whole === undefined) throw new Error('the flow made no transaction')
   return { client, states, end: await rest(worldOf([whole], [whole.written.map(() => true)]), client) }
-}
-
-/** The next day's settlement is made, and every settlement passes the payout gate: nothing is stuck. */
-const payEverythingOut = async (deps: TestDeps, client: Client): Promise<void> => {
-  aDayLater(deps)
-  await sweep(deps, client)
-  for (const settlement of await settlementsOf(deps, client)) {
-    if (settlement.status === 'recorded') await payOut(deps, settlement)
-  }
-  await expectBalanced(deps, client.clientId)
 }
 
 /** What a client was credited and paid, the money that was held, and how its payments ended. */
@@ -168,7 +182,12 @@ const rest = async (deps: MemoryDeps, client: Client): ReturnType<typeof endOf> 
     await receiveEverything(deps)
     await expectBalanced(deps, client.clientId)
   }
-  await payEverythingOut(deps, client)
+  // The next day's settlement is made, and every settlement passes the payout gate: nothing is stuck.
+  await sweepADayLater(deps, client)
+  for (const settlement of await settlementsOf(deps, client)) {
+    if (settlement.status === 'recorded') await payOut(deps, settlement)
+  }
+  await expectBalanced(deps, client.clientId)
   return endOf(deps, client)
 }
 

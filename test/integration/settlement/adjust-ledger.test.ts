@@ -93,9 +93,7 @@ describe('adjust-ledger (design section 10)', () => {
     deps.changes.length = 0
     deps.clock.advance(3_600)
 
-    const again = await adjusted({ ...CORRECTION, notes: 'asked twice' })
-
-    expect(again).toStrictEqual(first)
+    expect(await adjusted({ ...CORRECTION, notes: 'asked twice' })).toStrictEqual(first)
     expect(deps.changes).toStrictEqual([])
   })
 
@@ -111,9 +109,7 @@ describe('adjust-ledger (design section 10)', () => {
     async (other, { adjusted, entries }) => {
       await adjusted()
 
-      const reply = await adjusted(other)
-
-      expect(reply).toMatchObject({ status: 409, body: { code: 'conflict' } })
+      expect(await adjusted(other)).toMatchObject({ status: 409, body: { code: 'conflict' } })
       expect(await entries()).toHaveLength(1)
     },
   )
@@ -126,9 +122,7 @@ describe('adjust-ledger (design section 10)', () => {
     [{ provider_transaction_id: 'txn-1' }, 'provider_transaction_id: only with kind correction'],
     [{ reference: 'two words' }, 'reference: must be 1 to 100 printable ASCII characters without spaces'],
   ] as const)('refuses %o', async ([fields, message], { adjusted, entries }) => {
-    const reply = await adjusted(fields)
-
-    expect(reply).toMatchObject(refusal(422, message))
+    expect(await adjusted(fields)).toMatchObject(refusal(422, message))
     expect(await entries()).toStrictEqual([])
   })
 
@@ -165,9 +159,7 @@ describe('concurrent calls of adjust-ledger', () => {
     await adjusted()
     await deps.table.write(remove(adjustmentKey(clientId, 'BANK-1'), present('pk')))
 
-    const reply = await adjusted({ amount_minor: 1 })
-
-    expect(reply.status).toBe(409)
+    expect((await adjusted({ amount_minor: 1 })).status).toBe(409)
     expect(await entries()).toMatchObject([{ netMinor: 25_000 }])
     expect(await pending()).toBe(25_000)
   })

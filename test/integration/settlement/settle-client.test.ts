@@ -46,9 +46,7 @@ describe('settleClient (spec 3.2)', () => {
     await aSucceededPayment(deps, client, { notionalMinor: 250_050, providerFeeMinor: 4_440 })
     const paidAt = deps.now()
 
-    const settlement = await sweepADayLater(deps, client)
-
-    expect(settlement).toStrictEqual({
+    expect(await sweepADayLater(deps, client)).toStrictEqual({
       settlementId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
       clientId: client.clientId,
       sweptFrom: client.createdAt,

@@ -78,8 +78,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     const after = { ...closed, recredited_at: null, bank_reference, confirm: {} }
     const record = { operator: OPERATOR, action: 'mark-settlement-paid', before: RECORDED, after }
     expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([record])
-    const page = { page: 1, perPage: 1 }
-    expect(await findAuditRecordsOfClient(deps, client.clientId, page)).toMatchObject([record])
+    expect(await findAuditRecordsOfClient(deps, client.clientId, { page: 1, perPage: 1 })).toMatchObject([record])
   })
 
   it('as failed stores the notes; only a recredit makes the funds available', async ({ deps, client, settlement }) => {
@@ -197,9 +196,7 @@ describe('a re-credit', () => {
     await recreditedNow(deps, failed)
     const again = await sweptNow(deps, client)
 
-    const { timeline } = await paymentTimeline(deps, payment)
-
-    expect(timeline.settlements).toMatchObject([
+    expect((await paymentTimeline(deps, payment)).timeline.settlements).toMatchObject([
       { settlement_id: failed.settlementId, status: 'failed' },
       { settlement_id: again.settlementId, status: 'recorded' },
     ])

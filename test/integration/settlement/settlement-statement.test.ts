@@ -122,10 +122,9 @@ describe("a statement's cursor", () => {
     const cursor = (await statement(deps, mine.settlementId)).cursor ?? ''
 
     for (const settlementId of [others.settlementId, next.settlementId]) {
-      const fieldErrors = { cursor: ['must be the cursor of an earlier answer to the same request'] }
       await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({
         code: 'validation',
-        details: { fieldErrors },
+        details: { fieldErrors: { cursor: ['must be the cursor of an earlier answer to the same request'] } },
       })
     }
 

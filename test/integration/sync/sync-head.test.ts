@@ -13,9 +13,7 @@ describe('sync: the head', () => {
   it('first reads the last seven days until now, in 28 slices', async ({ deps, rows, sync }) => {
     const { asked } = recordListings(deps, rows)
 
-    const summary = await sync()
-
-    expect(summary).toStrictEqual({ transactions: 0, unanswered: 0, until: deps.now(), complete: true })
+    expect(await sync()).toStrictEqual({ transactions: 0, unanswered: 0, until: deps.now(), complete: true })
     expect(asked).toHaveLength(28)
     // Each slice begins at the end of the previous one.
     const starts = asked.map(({ updatedFrom }) => updatedFrom)
@@ -45,9 +43,7 @@ describe('sync: the head', () => {
       value: afterId === undefined && reversedOnly !== true ? odd : rest,
     }))
 
-    const summary = await sync()
-
-    expect(summary.complete).toBe(true)
+    expect((await sync()).complete).toBe(true)
     expect(await findingAbout(deps, 'txn_odd', 'transaction_unexplained')).toMatchObject({ status: 'open' })
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
@@ -89,8 +85,7 @@ describe('sync: the head', () => {
       await syncProviderTransactions(withSlowPages(deps, pageMs))
 
       expect(deps.sent).toHaveLength(helpers)
-      const due = await findDueJobs(deps, 50)
-      expect(due.map((job) => job.dueAt)).toStrictEqual(Array(left).fill(dueAt))
+      expect((await findDueJobs(deps, 50)).map((job) => job.dueAt)).toStrictEqual(Array(left).fill(dueAt))
     },
   )
 

@@ -57,8 +57,7 @@ describe('sync: rows that name money in suspense', () => {
     await sync()
 
     expect(await item()).toMatchObject({ cause, status: 'resolved', resolution: 'refunded', refundedMinor: 100_000 })
-    const totals = await houseTotals(deps, { fromDay: '2026-11-20', untilDay: '2026-11-20' })
-    expect(totals).toHaveLength(booked)
+    expect(await houseTotals(deps, { fromDay: '2026-11-20', untilDay: '2026-11-20' })).toHaveLength(booked)
     expect(await sumsOf(deps)).toStrictEqual(NOTHING)
     expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
   })

@@ -86,9 +86,7 @@ describe('sync: the endpoints of the events of a page', () => {
       },
     })
 
-    const first = await syncProviderTransactions(flaky)
-
-    expect(first).toMatchObject({ transactions: 9, unanswered: 8 })
+    expect(await syncProviderTransactions(flaky)).toMatchObject({ transactions: 9, unanswered: 8 })
   })
 })
 

@@ -227,8 +227,7 @@ it('an expired delivery counts as deleted; its event is kept longer (section 9)'
 
   passDays(deps, 91)
 
-  const again = redeliver(deps, { clientId, deliveryId, operator: 'ayu' })
-  await expect(again).rejects.toMatchObject({ code: 'not_found' })
+  await expect(redeliver(deps, { clientId, deliveryId, operator: 'ayu' })).rejects.toMatchObject({ code: 'not_found' })
   expect(await findDelivery(deps, deliveryId)).toBeUndefined()
   expect(await attemptRows(deps, { deliveryId })).toStrictEqual([])
   expect(await deliveriesOfEvent(deps, clientId, event.eventId)).toStrictEqual([])

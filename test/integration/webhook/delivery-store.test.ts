@@ -126,9 +126,7 @@ describe('storeAttemptResult', () => {
   })
 
   it('refuses an unclaimed delivery', async () => {
-    const { store } = await claimedDelivery()
-
-    await expect(store({ claimToken: undefined })).rejects.toThrow('claim')
+    await expect((await claimedDelivery()).store({ claimToken: undefined })).rejects.toThrow('claim')
   })
 })
 

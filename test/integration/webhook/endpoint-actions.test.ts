@@ -141,8 +141,7 @@ describe('send-test-event', () => {
   it('refuses a disabled endpoint with a hint', async ({ deps }) => {
     const endpoint = await storedEndpoint(deps, { enabled: false })
 
-    const hint = 'Enable it with update-endpoint, then try again.'
-    const body = { message: 'the endpoint is disabled', action_hint: hint }
+    const body = { message: 'the endpoint is disabled', action_hint: 'Enable it with update-endpoint, then try again.' }
     expect(await send(deps, endpoint)).toMatchObject({ status: 422, body })
     expect(deps.sent).toStrictEqual([])
   })
@@ -216,9 +215,7 @@ describe('register-endpoint (spec 2.4)', () => {
   it('accepts loopback in stage local', async () => {
     const { deps, clientId } = await withClient({ stage: { allowLoopbackWebhooks: true } })
 
-    const answer = await register(deps, clientId, { url: LOOPBACK })
-
-    expect(answer).toMatchObject({ status: 200, body: { url: LOOPBACK } })
+    expect(await register(deps, clientId, { url: LOOPBACK })).toMatchObject({ status: 200, body: { url: LOOPBACK } })
   })
 
   it('allows twenty endpoints: disabled ones count, deleted ones do not', async () => {

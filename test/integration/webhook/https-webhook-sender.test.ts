@@ -62,8 +62,7 @@ describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
   it.each([300, 302, 307, 400, 401, 404, 410, 429, 500, 503])('counts %i as failed, without redirects', async (is) => {
     const server = await startScriptedServer(answering(is, 'no', { location: '/elsewhere' }))
 
-    const refused = { httpStatus: is, error: 'http_status', responseBody: 'no' }
-    expect(await send(server.url)).toStrictEqual(refused)
+    expect(await send(server.url)).toStrictEqual({ httpStatus: is, error: 'http_status', responseBody: 'no' })
     expect(server.requests).toHaveLength(1)
   })
 
@@ -86,9 +85,7 @@ describe('httpsWebhookSender: the answer body (first 1 KB)', () => {
       setTimeout(flood, 50)
     })
 
-    const { responseBody } = await send(server.url, PATIENT)
-
-    expect(responseBody).toBe('x'.repeat(1_024))
+    expect((await send(server.url, PATIENT)).responseBody).toBe('x'.repeat(1_024))
   })
 
   it.each(['é', '☕', '🍵'])('drops a character that the limit splits: %s', async (character) => {
@@ -110,8 +107,7 @@ describe('httpsWebhookSender: the answer body (first 1 KB)', () => {
     ['stalls, at the deadline', stalls, { bodyGraceMs: 60_000, deadlineMs: 2_500 }],
     ['ends with its connection', answeringWith(PARTLY), PATIENT],
   ])('counts a 2xx as delivered if its body %s, and stores the received part', async (_, behave, options) => {
-    const delivered = { httpStatus: 200, responseBody: 'partly' }
-    expect(await send(await tcp('http', behave), options)).toStrictEqual(delivered)
+    expect(await send(await tcp('http', behave), options)).toStrictEqual({ httpStatus: 200, responseBody: 'partly' })
   })
 })
 
