@@ -42,20 +42,6 @@ const aPending = async (fields: Partial<PaymentRequest> = {}) => {
   }
 }
 
-/** What the checks of a payment that is not paid cost, from its create to its end. */
-const restWithoutMoney = async ({ deps, request, check, now, item, spent }: Awaited<ReturnType<typeof aPending>>) => {
-  const [calls, writes] = spent()
-  const dueTimes = []
-  while ((await now()).status === 'pending' && dueTimes.length < 9) {
-    const { dueAt = deps.now() } = await now()
-    dueTimes.push(dueAt)
-    if (callsOfCheck((await item()) ?? {}, dueAt).length > 1) request({ status: 'expired' })
-    await check()
-  }
-  const [callsThen, writesThen] = spent()
-  return { dueTimes, calls: callsThen - calls, writes: writesThen - writes }
-}
-
 it.each([
   // The provider has closed it by itself: its cancel is refused as inactive, and only then it is asked.
   ['a virtual account', {}, ['2026-11-21T04:00:00.000Z'], 2, 2],
@@ -66,13 +52,22 @@ it.each([
   ['a wallet with an expiry of a minute', { ...GOPAY, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
   ['OVO, one minute after its expiry', OVO_REQUEST, ['2026-11-20T04:01:55.000Z'], 2, 2],
 ])('unpaid, %s has these checks, calls (section 9: at most 3) and writes', async (_, of, dueTimes, calls, writes) => {
-  const scene = await aPending(of)
+  const { deps, request, check, now, item, ledger, spent } = await aPending(of)
+  const [callsBefore, writesBefore] = spent()
+  const checkedAt = []
 
-  expect(await restWithoutMoney(scene)).toStrictEqual({ dueTimes, calls, writes })
+  while ((await now()).status === 'pending' && checkedAt.length < 9) {
+    const { dueAt = deps.now() } = await now()
+    checkedAt.push(dueAt)
+    if (callsOfCheck((await item()) ?? {}, dueAt).length > 1) request({ status: 'expired' })
+    await check()
+  }
 
-  expect(await scene.now()).toMatchObject({ status: 'expired', expiryStartedAt: scene.deps.now() })
-  expect(await scene.ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
-  expect(scene.deps.lines.filter(({ level }) => level !== 'info')).toStrictEqual([])
+  expect(checkedAt).toStrictEqual(dueTimes)
+  expect(spent()).toStrictEqual([callsBefore + calls, writesBefore + writes])
+  expect(await now()).toMatchObject({ status: 'expired', expiryStartedAt: deps.now() })
+  expect(await ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
+  expect(deps.lines.filter(({ level }) => level !== 'info')).toStrictEqual([])
 })
 
 describe('checkDuePayment: our own expiry', () => {
@@ -175,29 +170,20 @@ describe('checkDuePayment: claims and refusals', () => {
   })
 })
 
-describe('scheduleCheck and endCheck', () => {
-  it('scheduleCheck changes only pending payments, endCheck only payments that are being created', async () => {
-    const { deps, payment, stored } = await aScene()
-    const { creating, deps: others } = await aCreating()
-    await rememberCapture(others, creating, 'py-1', others.now())
+it('scheduleCheck changes only pending payments, endCheck only those that are being created, without a newer capture', async () => {
+  const { deps, payment, stored } = await aScene()
+  const { creating, deps: others } = await aCreating()
+  const { paymentId } = creating
+  const begin = others.now()
+  await rememberCapture(others, creating, 'py-1', begin)
 
-    const scheduled = await scheduleCheck(others, creating.paymentId, others.now(), addMs(others.now(), 1))
-    const ended = await endCheck(deps, payment.paymentId, payment.dueAt ?? deps.now())
+  const scheduled = await scheduleCheck(others, paymentId, begin, addMs(begin, 1))
+  const ended = await endCheck(deps, payment.paymentId, payment.dueAt ?? deps.now())
+  await rememberCapture(others, creating, 'py-2', addMs(begin, 2))
+  const endedLate = await endCheck(others, paymentId, begin)
 
-    expect([scheduled.applied, ended.applied]).toStrictEqual([false, false])
-    const remembering = { rememberedProviderPaymentIds: new Set(['py-1']), dueAt: others.now() }
-    expect(await findStoredPayment(others, creating.paymentId)).toEqual({ ...creating, ...remembering })
-    expect(await stored()).toEqual(payment)
-  })
-
-  it('endCheck is refused when another capture was stored after the claim', async () => {
-    const { deps, creating } = await aCreating()
-    await rememberCapture(deps, creating, 'py-1', deps.now())
-    await rememberCapture(deps, creating, 'py-2', addMs(deps.now(), 1))
-
-    expect((await endCheck(deps, creating.paymentId, deps.now())).applied).toBe(false)
-
-    const both = { rememberedProviderPaymentIds: new Set(['py-1', 'py-2']) }
-    expect(await findStoredPayment(deps, creating.paymentId)).toMatchObject(both)
-  })
+  expect([scheduled.applied, ended.applied, endedLate.applied]).toStrictEqual([false, false, false])
+  const remembering = { rememberedProviderPaymentIds: new Set(['py-1', 'py-2']), dueAt: addMs(begin, 2) }
+  expect(await findStoredPayment(others, paymentId)).toEqual({ ...creating, ...remembering })
+  expect(await stored()).toEqual(payment)
 })

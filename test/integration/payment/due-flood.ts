@@ -17,22 +17,16 @@ import { storedDelivery, storedEndpoint } from '../../support/webhook-builders.t
 export const LIFE_S = 600
 export const NOTHING = { alert: 0, delivery: 0, payment: 0, audit: 0 }
 
-/** Only a cancel ends them. */
-const QRIS = { method: 'qris', channelCode: undefined, expiresInSeconds: LIFE_S } as const
-
-/** Unpaid payments, all in one slot, so that one worker has them all. */
+/** Unpaid payments, all in one slot, so that one worker has them all. By default only a cancel ends them. */
 export const unpaid = async (
   deps: TestDeps,
   client: Client,
   count: number,
-  request: Partial<PaymentRequest> = QRIS,
+  request: Partial<PaymentRequest> = { method: 'qris', channelCode: undefined, expiresInSeconds: LIFE_S },
 ) => {
   const payments: Payment[] = []
-  for (let made = 0; made < count; made++) {
-    const payment = await aPendingPayment(deps, client, request)
-    await deps.table.write(update(paymentKey(payment.paymentId), { set: { slot: 3 } }))
-    payments.push(payment)
-  }
+  for (let made = 0; made < count; made++) payments.push(await aPendingPayment(deps, client, request))
+  for (const { paymentId } of payments) await deps.table.write(update(paymentKey(paymentId), { set: { slot: 3 } }))
   return payments
 }
 

@@ -19,8 +19,6 @@ import {
 import { interceptTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
-type Subject = Parameters<typeof applyProviderNews>[1]
-
 /** A payment, what happens to it, and what is stored of it. */
 const sceneOf = <Deps extends TestDeps>(deps: Deps, client: Client, payment: Payment) => {
   const { paymentId, paymentRequestId } = payment
@@ -40,7 +38,7 @@ const sceneOf = <Deps extends TestDeps>(deps: Deps, client: Client, payment: Pay
       deps.provider.requests.set(paymentRequestId, request)
       return request
     },
-    notify: (subject: Subject = { paymentRequestId }, as: TestDeps = deps) =>
+    notify: (subject: Parameters<typeof applyProviderNews>[1] = { paymentRequestId }, as: TestDeps = deps) =>
       applyProviderNews(as, subject, 'callback'),
     cancel: (as: TestDeps = deps) => cancelPayment(as, { clientId: client.clientId, id: paymentId }),
     /** Due work checks it at its due time. */

@@ -10,9 +10,8 @@ import { paymentTest as it, withFrozenConflicts } from './payment-test.ts'
 /** The provider receives money for a request that no payment has. */
 const captureUpstream = (deps: TestDeps, reference: string) => {
   const providerPaymentId = `py-${crypto.randomUUID()}`
-  const captured = { currency: 'IDR', status: 'captured', capturedMinor: minor(5_000) } as const
-  const of = { providerPaymentId, paymentRequestId: 'pr-orphan', reference }
-  deps.provider.payments.set(providerPaymentId, { ...captured, ...of })
+  const captured = { currency: 'IDR', status: 'captured', capturedMinor: minor(5_000), reference } as const
+  deps.provider.payments.set(providerPaymentId, { ...captured, providerPaymentId, paymentRequestId: 'pr-orphan' })
   return providerPaymentId
 }
 
