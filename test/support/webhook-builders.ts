@@ -108,6 +108,13 @@ export const messageFor = ({ deliveryId, clientId, endpointId, attempts }: Deliv
   attempt: attempts + 1,
 })
 
+/** What is sent to a queue for a delivery's next attempt. */
+export const sentFor = ({ deliveryId, clientId, endpointId, attempts }: Delivery, delaySeconds = 0, slow?: true) => {
+  const ids = { delivery_id: deliveryId, client_id: clientId, endpoint_id: endpointId }
+  const body = { ...ids, attempt: attempts + 1, ...(slow && { slow }) }
+  return { queue: slow ? 'webhooks-slow' : 'webhooks', message: { body, delaySeconds, group: endpointId } }
+}
+
 /** Advances the clock by the delay of the next message, and handles the message. */
 export const deliverNextMessage = async (deps: TestDeps): Promise<void> => {
   const next = deps.sent.shift()

@@ -24,6 +24,7 @@ import {
   messageFor,
   rowOf,
   SIGNING_SECRET,
+  sentFor,
 } from '../../support/webhook-builders.ts'
 import { webhookTest as it, withoutQueue } from './webhook-test.ts'
 
@@ -61,12 +62,10 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
     const next = { attempts: 1, nextAttemptAt, dueAt, resends: 0 }
     expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), ...next })
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
-    expect(await attemptRows(deps, delivery)).toStrictEqual([
-      { ...FAILED, number: 1, at: deps.now(), responseBody: 'a-very-private-answer' },
-    ])
+    const attempt = { ...FAILED, number: 1, at: deps.now(), responseBody: 'a-very-private-answer' }
+    expect(await attemptRows(deps, delivery)).toStrictEqual([attempt])
     const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id, eventId: event_id } = delivery
-    const body = { delivery_id, attempt: 2, client_id, endpoint_id }
-    expect(deps.sent).toStrictEqual([{ queue: 'webhooks', message: { body, delaySeconds: 60, group: endpoint_id } }])
+    expect(deps.sent).toStrictEqual([sentFor({ ...delivery, attempts: 1 }, 60)])
     const result = { attempt: 1, duration_ms: 9, http_status: 500, error: 'http_status' }
     const fields = { delivery_id, event_id, endpoint_id, client_id, ...result, next_attempt_at: nextAttemptAt }
     expect(deps.lines).toStrictEqual([{ level: 'warn', code: 'delivery.failed', fields }])
@@ -85,12 +84,9 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     await deliverWebhook(deps, messageFor(delivery))
     await drainQueue(deps)
 
-    let passed = 0
-    const expected = [0, 60, 120, 240, 480, 960, 1_920, 3_840].map((wait) => (passed += wait))
-    expect(atSeconds).toStrictEqual(expected)
-    expect(await attemptRows(deps, delivery)).toMatchObject(
-      expected.map((second, at) => ({ number: at + 1, at: addMs(start, second * 1_000) })),
-    )
+    expect(atSeconds).toStrictEqual([0, 60, 180, 420, 900, 1_860, 3_780, 7_620])
+    const attempts = atSeconds.map((second, at) => ({ number: at + 1, at: addMs(start, second * 1_000) }))
+    expect(await attemptRows(deps, delivery)).toMatchObject(attempts)
     // Due work alerts the operators.
     const abandoned = { ...listed(delivery), ...ABANDONED, dueAt: deps.now() }
     expect(await rowOf(deps, delivery)).toEqual(abandoned)
@@ -98,7 +94,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
     expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(new Set([event.body]))
     expect(new Set(deps.webhooks.map(({ headers }) => headers['X-Gateway-Signature'])).size).toBe(1)
-    const outcomes = deps.lines.map(({ code }) => code).filter((code) => /^delivery\.(failed|abandoned)$/.test(code))
+    const outcomes = codes(deps).filter((code) => /^delivery\.(failed|abandoned)$/.test(code))
     expect(outcomes).toStrictEqual([...Array(7).fill('delivery.failed'), 'delivery.abandoned'])
   })
 
@@ -113,9 +109,9 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
   })
 
   it('rounds a message delay up to whole seconds, at least one and at most what SQS holds', () => {
-    const delays = [-5, 0, 1, 999, 1_000, 1_001, 60_000, 899_001, 900_000, 900_001, 3_840_000].map(hopSeconds)
+    const delays = [-5, 0, 1, 999, 1_000, 1_001, 60_000, 899_001, 900_000, 900_001, 3_840_000]
 
-    expect(delays).toStrictEqual([1, 1, 1, 1, 1, 2, 60, 900, 900, 900, 900])
+    expect(delays.map(hopSeconds)).toStrictEqual([1, 1, 1, 1, 1, 2, 60, 900, 900, 900, 900])
   })
 })
 
@@ -134,9 +130,8 @@ describe('deliver-webhook: crashed and slow workers', () => {
     const nextAttemptAt = addMs(claimedAt, 15_000)
     const next = { attempts: 1, nextAttemptAt, dueAt: addMs(nextAttemptAt, 60_000), lostBefore: true }
     expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), ...next })
-    expect(await attemptRows(deps, delivery)).toStrictEqual([
-      { number: 1, at: claimedAt, durationMs: 0, error: 'unknown' },
-    ])
+    const lost = { number: 1, at: claimedAt, durationMs: 0, error: 'unknown' }
+    expect(await attemptRows(deps, delivery)).toStrictEqual([lost])
     expect(deps.webhooks).toHaveLength(1)
     expect(deps.sent).toMatchObject([{ message: { body: { attempt: 2 }, delaySeconds: 1 } }])
     await expect(deliverNextMessage(deps)).rejects.toThrow('the process died')
@@ -193,9 +188,7 @@ describe('checkOverdueDelivery (due work)', () => {
 
     expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
 
-    const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id } = delivery
-    const body = { delivery_id, attempt: 1, client_id, endpoint_id }
-    expect(deps.sent).toStrictEqual([{ queue: 'webhooks', message: { body, delaySeconds: 0, group: endpoint_id } }])
+    expect(deps.sent).toStrictEqual([sentFor(delivery)])
     expect(await rowOf(deps, delivery)).toMatchObject({ resends: 2, dueAt: addMs(deps.now(), 240_000) })
     await deliverNextMessage(deps)
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })

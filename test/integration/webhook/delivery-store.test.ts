@@ -1,12 +1,19 @@
 import { describe, expect } from 'vitest'
+import { reversedEventName } from '../../../shared/event/event.ts'
+import { listPaymentEvents } from '../../../shared/event/read-events.ts'
+import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { attemptKey, deliveryKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import { insertDelivery, postponeDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { findDelivery, insertDelivery, postponeDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
+import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { claimAttempt, skipDelivery, storeAttemptResult } from '../../../shared/webhook/send/attempt-store.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   attemptOf,
@@ -17,6 +24,9 @@ import {
   listed,
   rowOf,
   SKIPPED,
+  sentFor,
+  storedEndpoint,
+  storedEvent,
 } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
@@ -75,15 +85,12 @@ describe('a write that depends on an earlier read', () => {
   })
 })
 
-describe('claimAttempt', () => {
-  it('recognises its own claim after a lost answer and a retry of the SDK', async ({ deps, delivery }) => {
-    const claim = claimOf(deps)
-    await claimAttempt(deps, delivery, claim)
+it('claimAttempt recognises its own claim after a lost answer and a retry of the SDK', async ({ deps, delivery }) => {
+  const claim = claimOf(deps)
+  await claimAttempt(deps, delivery, claim)
 
-    const again = await claimAttempt(deps, delivery, claim)
-
-    expect(again).toStrictEqual({ ...delivery, claimToken: 'mine', claimedUntil: claim.until })
-  })
+  const claimed = { ...delivery, claimToken: 'mine', claimedUntil: claim.until }
+  expect(await claimAttempt(deps, delivery, claim)).toStrictEqual(claimed)
 })
 
 describe('storeAttemptResult', () => {
@@ -110,9 +117,10 @@ describe('storeAttemptResult', () => {
     expect(await attemptRows(deps, claimed)).toStrictEqual([])
   })
 
-  it('recognises its own success after a lost answer', async () => {
+  it('refuses an unclaimed delivery, and recognises its own success after a lost answer', async () => {
     const { store } = await claimedDelivery()
 
+    await expect(store({ claimToken: undefined })).rejects.toThrow('claim')
     expect([await store(), await store()]).toStrictEqual([true, true])
   })
 
@@ -124,10 +132,6 @@ describe('storeAttemptResult', () => {
 
     expect(await attemptRows(deps, claimed)).toStrictEqual([attemptOf(deps, 1)])
   })
-
-  it('refuses an unclaimed delivery', async () => {
-    await expect((await claimedDelivery()).store({ claimToken: undefined })).rejects.toThrow('claim')
-  })
 })
 
 it('postponeDelivery applies once for each previous due time', async ({ deps, delivery }) => {
@@ -138,4 +142,71 @@ it('postponeDelivery applies once for each previous due time', async ({ deps, de
   expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), dueAt, resends: 1 })
   expect(await deps.table.get(deliveryKey(delivery.deliveryId))).not.toHaveProperty('state')
   expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
+})
+
+/** A payment that its customer has paid, of a client with these endpoints. */
+const paidWith = async (...endpoints: readonly Partial<Endpoint>[]) => {
+  const deps = memoryDeps()
+  const client = await aStoredClient(deps)
+  const stored: Endpoint[] = []
+  for (const endpoint of endpoints) stored.push(await storedEndpoint(deps, { clientId: client.clientId, ...endpoint }))
+  const payment = await aPendingPayment(deps, client)
+  const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+  const eventId = eventIdFor(payment.paymentId, 'payment.succeeded')
+  return {
+    deps,
+    payment,
+    eventId,
+    notify: (as: TestDeps = deps) => applyProviderNews(as, { providerPaymentId }, 'callback'),
+    deliveries: () =>
+      Promise.all(stored.map(({ endpointId }) => findDelivery(deps, deliveryIdFor(eventId, endpointId)))),
+    events: () => listPaymentEvents(deps, payment.paymentId),
+  }
+}
+
+describe('the announcement of a payment (design section 4, Announce)', () => {
+  it('is its event and a delivery, due at once, in the transaction that credits it; skipped if disabled', async () => {
+    const { deps, payment, eventId, notify, deliveries, events } = await paidWith({}, { enabled: false })
+    const watched = recordTable(deps)
+
+    await notify(watched.deps)
+
+    const [delivery, other] = await deliveries()
+    expect(other).toMatchObject({ status: 'skipped' })
+    const { paymentId, clientId } = payment
+    const now = deps.now()
+    const ids = { deliveryId: delivery?.deliveryId, eventId, paymentId, clientId, endpointId: delivery?.endpointId }
+    const post = { eventName: 'payment.succeeded', url: 'https://merchant.example/hooks' }
+    const state = { status: 'scheduled', attempts: 0, roundStart: 0, resends: 0, unlisted: true }
+    const times = { createdAt: now, firedAt: now, nextAttemptAt: now, dueAt: addMs(now, 60_000) }
+    expect(delivery).toStrictEqual({ ...ids, ...post, ...state, ...times })
+    expect(await events()).toMatchObject([{ eventId, firedAt: deps.now() }])
+    expect(watched.calls.filter(({ name }) => ['put', 'update', 'transact'].includes(name))).toHaveLength(1)
+    expect(deps.sent).toStrictEqual([sentFor(delivery as Delivery)])
+  })
+
+  it.each([
+    ['none of a payment that was cancelled', { status: 'cancelled', source: 'cancel' }, []],
+    ['why a payment failed', { status: 'failed', source: 'callback', failureReason: 'declined' }, ['declined']],
+  ] as const)('is %s', async (_case, end, reasons) => {
+    const { deps, payment, events } = await paidWith({})
+
+    await closePayment(deps, payment, end)
+
+    const sent = (await events()).map(({ body }) => JSON.parse(body))
+    expect(sent).toMatchObject(reasons.map((failure_reason) => ({ event: 'payment.failed', data: { failure_reason } })))
+    expect(deps.sent).toHaveLength(reasons.length)
+  })
+
+  it('is read whole when the events of a payment exceed the megabyte of one query', async () => {
+    const deps = memoryDeps()
+    const large = { body: 'x'.repeat(25_000) }
+    const { paymentId } = await storedEvent(deps, large)
+    for (let movement = 1; movement <= 50; movement++) {
+      const name = reversedEventName({ transactionId: `txn-${movement}`, type: 'REFUND' })
+      await storedEvent(deps, { ...large, paymentId, name, type: 'payment.reversed' })
+    }
+
+    expect(await listPaymentEvents(deps, paymentId)).toHaveLength(51)
+  })
 })
