@@ -13,14 +13,7 @@ import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { settle, withoutFloor } from '../../support/settlement-builders.ts'
 import { memoryDeps, type TestDeps, withRequests } from '../../support/test-deps.ts'
 
-const collectGarbage = (): void => {
-  setFlagsFromString('--expose-gc')
-  Reflect.apply(runInNewContext('gc'), undefined, [])
-}
-
 const uuidOf = (number: number) => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
-
-const SIDES = { grossMinor: 20_000, feeMinor: 4_000, markupMinor: 20, netMinor: 15_980, providerMinor: 16_000 }
 
 /** A table with a real client whose journal seems to hold `count` entries, all of them before the window's last minutes. */
 const aTableOf = (count: number, deps: TestDeps, pk: string) => {
@@ -33,7 +26,9 @@ const aTableOf = (count: number, deps: TestDeps, pk: string) => {
     // Three in each millisecond, so that pages end within one.
     const postedAt = timestampOf(first + Math.floor(number / 3))
     const about = { type: 'payment', paymentId: uuidOf(number), providerTransactionId: `txn_${number}` }
-    return { pk, sk: `${postedAt}#${uuidOf(number)}`, postedAt, ...about, ...SIDES, houseMinor: 20 }
+    const legs = { providerMinor: 16_000, houseMinor: 20 }
+    const figures = { grossMinor: 20_000, feeMinor: 4_000, markupMinor: 20, netMinor: 15_980, ...legs }
+    return { pk, sk: `${postedAt}#${uuidOf(number)}`, postedAt, ...about, ...figures }
   }
   const page = ({ limit, cursor, range }: QueryInput): QueryPage => {
     const [start] = range && 'between' in range ? range.between : []
@@ -50,7 +45,8 @@ const aTableOf = (count: number, deps: TestDeps, pk: string) => {
       pages++
       if (input.cursor === undefined) passes++
       if (pages === 3 || pages % 10 === 0) {
-        collectGarbage()
+        setFlagsFromString('--expose-gc')
+        Reflect.apply(runInNewContext('gc'), undefined, [])
         heapAtPage.set(pages, process.memoryUsage().heapUsed)
       }
       return page(input)

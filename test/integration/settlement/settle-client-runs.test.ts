@@ -5,7 +5,6 @@
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, vi } from 'vitest'
 import { handler as worker } from '../../../functions/queue/settle-client.ts'
-import type { Client } from '../../../shared/client/client.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { triggerSettlement } from '../../../shared/settlement/settle-client.ts'
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
@@ -65,16 +64,6 @@ describe('settleClient when another run settles first', () => {
   })
 })
 
-/** A client with two payments in a first millisecond, and one in each of the three that follow. */
-const paidFiveTimes = async (deps: TestDeps): Promise<Client> => {
-  const client = await withoutFloor(deps)
-  const times = [0, 0, 1, 2, 3].map((ms) => addMs(deps.now(), ms))
-  for (const paidAt of times) await aSucceededPayment(deps, client, { paidAt })
-  deps.clock.advance(600)
-  aDayLater(deps)
-  return client
-}
-
 const ALL_FIVE = { paymentCount: 5, entryCount: 5, grossMinor: 500_000, netMinor: 5 * 95_900 }
 
 const messagesIn = ({ sent }: TestDeps) => sent.splice(0).map(({ message }) => JSON.stringify(message.body))
@@ -93,20 +82,30 @@ const workedOff = async (deps: TestDeps): Promise<number> => {
   return runs
 }
 
-/** Of a client whose digests have blocks of one entry: each test says itself where its books are recounted. */
-const stepped = clientTest.extend('client', ({ deps }) => paidFiveTimes(deps))
+/**
+ * Of a client with two payments in a first millisecond, and one in each of the three that follow. Its digests have blocks
+ * of one entry: each test says itself where its books are recounted.
+ */
+const stepped = clientTest.extend('client', async ({ deps }) => {
+  const client = await withoutFloor(deps)
+  const times = [0, 0, 1, 2, 3].map((ms) => addMs(deps.now(), ms))
+  for (const paidAt of times) await aSucceededPayment(deps, client, { paidAt })
+  deps.clock.advance(600)
+  aDayLater(deps)
+  return client
+})
 
 describe('a window with too many entries for one run', () => {
   stepped('is settled in the name of the operator, whose answer says that it goes on', async ({ deps, client }) => {
     const small = inSteps(deps)
     const { operator } = BY_OPERATOR
+    const asking = { ...small, invocation: { requestId: 'r-1', recorded: () => {} } }
 
-    const invocation = { requestId: 'r-1', recorded: () => {} }
-    const answer = await triggerSettlement({ ...small, invocation }, { clientId: client.clientId, operator })
-    // Four rows more, one in each run, and two runs of the last message, which find nothing.
-    expect(await workedOff(small)).toBe(4 + 2)
+    const answer = await triggerSettlement(asking, { clientId: client.clientId, operator })
 
     expect(answer).toMatchObject({ settlement: undefined, isContinuing: true })
+    // Four rows more, one in each run, and two runs of the last message, which find nothing.
+    expect(await workedOff(small)).toBe(4 + 2)
     const [settlement] = await settlementsOf(deps, client)
     expect(settlement).toMatchObject({ ...ALL_FIVE, triggeredBy: 'manual' })
     const { records } = await readAuditRecords(deps, settlement?.settlementId ?? '')
@@ -164,10 +163,9 @@ describe('a window with too many entries for one run', () => {
     const small = inSteps(deps)
     const { deps: recorded, calls } = recordTable(small)
 
-    await settle(
-      overtakenBy(recorded, () => settle(small, client)),
-      client,
-    )
+    const overtaken = overtakenBy(recorded, () => settle(small, client))
+
+    await settle(overtaken, client)
 
     expect(queriesIn(calls).filter(({ partition }) => String(partition).startsWith('JOURNAL'))).toHaveLength(2)
     await workedOff(small)
@@ -186,23 +184,18 @@ describe('a window with too many entries for one run', () => {
   })
 })
 
-/** The same table, where a read of the journal sometimes misses its last entry. */
-const lateVisible = (deps: TestDeps, client: Client, isLate: () => boolean): TestDeps =>
-  withRequests(deps, {
-    ...deps.requests,
-    query: async (input) => {
-      const page = await deps.requests.query(input)
-      if (input.partition[0] !== journalPk(client.clientId) || page.items.length === 0 || !isLate()) return page
-      return { ...page, items: page.items.slice(0, -1), count: page.items.length - 1 }
-    },
-  })
-
 it('the newest entries of a window are not settled while each read shows different ones', async ({ deps, client }) => {
   await aSucceededPayment(deps, client)
   await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
   aDayLater(deps)
   let looks = 0
-  const restless = lateVisible(deps, client, () => ++looks % 2 === 0)
+  // Each second read of the journal misses its last entry.
+  const query: TestDeps['requests']['query'] = async (input) => {
+    const page = await deps.requests.query(input)
+    if (input.partition[0] !== journalPk(client.clientId) || page.items.length === 0 || ++looks % 2 > 0) return page
+    return { ...page, items: page.items.slice(0, -1), count: page.items.length - 1 }
+  }
+  const restless = withRequests(deps, { ...deps.requests, query })
 
   await expect(sweep(restless, client)).rejects.toThrow('kept changing')
 

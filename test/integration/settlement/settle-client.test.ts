@@ -3,7 +3,6 @@ import { describe, expect } from 'vitest'
 import { handler as settleClientHandler } from '../../../functions/queue/settle-client.ts'
 import { handler as auditClients } from '../../../functions/schedule/audit-clients.ts'
 import { handler as sweepHandler } from '../../../functions/schedule/sweep-settlements.ts'
-import type { Client } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { findAnySettlement, recordStep } from '../../../shared/settlement/settlement-store.ts'
@@ -46,36 +45,20 @@ describe('settleClient (spec 3.2)', () => {
     await aSucceededPayment(deps, client, { notionalMinor: 250_050, providerFeeMinor: 4_440 })
     const paidAt = deps.now()
 
+    const sums = { grossMinor: 350_050, feeMinor: 8_440, markupMinor: 350, netMinor: 341_260 }
+    const legs = { providerMinor: 341_610, bankMinor: 0, suspenseMinor: 0, houseMinor: 350 }
     expect(await sweepADayLater(deps, client)).toStrictEqual({
       settlementId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
       clientId: client.clientId,
       sweptFrom: client.createdAt,
       sweptUntil: addMs(paidAt, DAY_MS + 1),
-      grossMinor: 350_050,
-      feeMinor: 8_440,
-      markupMinor: 350,
-      netMinor: 341_260,
+      ...sums,
       paymentCount: 2,
       recreditedMinor: 0,
       unprovenMinor: 0,
       entryCount: 2,
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
-      totals: [
-        {
-          type: 'payment',
-          method: 'virtual_account',
-          day: '2026-11-20',
-          count: 2,
-          grossMinor: 350_050,
-          feeMinor: 8_440,
-          markupMinor: 350,
-          netMinor: 341_260,
-          providerMinor: 341_610,
-          bankMinor: 0,
-          suspenseMinor: 0,
-          houseMinor: 350,
-        },
-      ],
+      totals: [{ type: 'payment', method: 'virtual_account', day: '2026-11-20', count: 2, ...sums, ...legs }],
       currency: 'IDR',
       status: 'recorded',
       triggeredBy: 'auto',
@@ -143,12 +126,6 @@ describe('settleClient (spec 3.2)', () => {
 /** A sweep goes to every client there is. */
 const { requests } = memoryDeps()
 
-/** A client as the sweep finds it. */
-const listedClient = (client: Client) => {
-  const { clientId: id, createdAt: listedAt } = client
-  return put(clientKey(id), { ...client, owner: GATEWAY_OWNER, entity: 'client', listedAt, id })
-}
-
 /** Hands messages to the worker in one batch, as the queue does. */
 const work = (deps: TestDeps, ...bodies: readonly unknown[]) => {
   const Records = bodies.map((body, index) => ({ messageId: `message-${index}`, body: JSON.stringify(body) }))
@@ -164,7 +141,10 @@ const withPayment = async (deps: TestDeps) => {
 it('sweep-settlements (spec 3.2, rule 1) puts one message for each of more than 1,000 clients on the queue, disabled ones too', async () => {
   const deps = testDeps({ requests })
   const clients = Array.from({ length: 1_100 }, (_, index) => aClient({ enabled: index % 100 > 0 }))
-  await Promise.all(clients.map((client) => deps.table.write(listedClient(client))))
+  for (const { clientId: id, createdAt: listedAt, ...client } of clients) {
+    const row = { ...client, clientId: id, createdAt: listedAt, owner: GATEWAY_OWNER, entity: 'client', listedAt, id }
+    await deps.table.write(put(clientKey(id), row))
+  }
 
   const summary = await sweepHandler.withDeps(deps)({}, {} as Context)
 

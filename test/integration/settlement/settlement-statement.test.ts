@@ -7,7 +7,7 @@ import { newWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-entries.ts'
-import { addMs, type Timestamp } from '../../../shared/time.ts'
+import { addMs } from '../../../shared/time.ts'
 import { anOpenPayment, postAssumed } from '../../support/paid-builders.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -15,25 +15,18 @@ import { aSettledClient, storedSettlement, sweptADayLater } from '../../support/
 import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
-/** An entry of a payment of 20,000 by its number. */
-const entryAt = (number: number, at: Timestamp) =>
-  newEntry({
-    entryId: v.parse(UuidSchema, `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`),
-    type: 'payment',
-    eligibleAt: at,
-    postedAt: at,
-    ...figuresOf(minor(20_000), minor(4_000), minor(20)),
-    providerMinor: minor(16_000),
-    providerTransactionId: `txn_${number}`,
-    method: 'virtual_account',
-  })
-
-/** A stored settlement with `count` entries, a millisecond apart. */
+/** A stored settlement with `count` entries of payments of 20,000, a millisecond apart. */
 const settledEntries = async (deps: TestDeps, count: number) => {
   const clientId = aClientId()
   await deps.table.write(newWindow(clientId, { createdAt: deps.now(), parts: 1 }))
   const settlement = await storedSettlement(deps, { clientId, entryCount: count })
-  const entries = Array.from({ length: count }, (_, at) => entryAt(at, addMs(settlement.sweptFrom, at)))
+  const figures = { ...figuresOf(minor(20_000), minor(4_000), minor(20)), providerMinor: minor(16_000) }
+  const entries = Array.from({ length: count }, (_, number) => {
+    const at = addMs(settlement.sweptFrom, number)
+    const entryId = v.parse(UuidSchema, `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`)
+    const of = { type: 'payment', method: 'virtual_account', providerTransactionId: `txn_${number}` } as const
+    return newEntry({ ...of, ...figures, entryId, eligibleAt: at, postedAt: at })
+  })
   await Promise.all(entries.map((entry) => deps.table.write(putEntry({ clientId }, entry))))
   return { clientId, entries, settlement, settlementId: settlement.settlementId }
 }
@@ -121,23 +114,15 @@ describe("a statement's cursor", () => {
     const next = await storedSettlement(deps, { clientId, sweptFrom: settlement.sweptUntil, sweptUntil: deps.now() })
     const cursor = (await statement(deps, mine.settlementId)).cursor ?? ''
 
+    const details = { fieldErrors: { cursor: ['must be the cursor of an earlier answer to the same request'] } }
     for (const settlementId of [others.settlementId, next.settlementId]) {
-      await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({
-        code: 'validation',
-        details: { fieldErrors: { cursor: ['must be the cursor of an earlier answer to the same request'] } },
-      })
+      await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({ code: 'validation', details })
     }
 
     expect(linesOf(await statement(deps, mine.settlementId, cursor))).toHaveLength(1)
   })
 
-  const positionIn = ({ settlementId, settlement: { sweptUntil } }: Awaited<ReturnType<typeof settledEntries>>) => ({
-    of: settlementId,
-    eligible_at: addMs(sweptUntil, -1),
-    id: 'ffffffff-ffff-8fff-bfff-ffffffffffff',
-  })
-  /** A text, or the extra fields of a valid position. */
-  const BAD: readonly (readonly [string, string | ((settlement: Settlement) => object)])[] = [
+  it.for<readonly [string, bad: string | ((settlement: Settlement) => object)]>([
     ['is no text of ours', 'abc'],
     ['is empty', ''],
     ['is JSON of another shape', encoded({ page: 2 })],
@@ -147,16 +132,14 @@ describe("a statement's cursor", () => {
     ['has an impossible time', ({ sweptFrom }) => ({ eligible_at: sweptFrom.replace(/T.*/, 'T99:99:99.999Z') })],
     ['lies before', ({ sweptFrom }) => ({ eligible_at: addMs(sweptFrom, -1) })],
     ['lies at the end', ({ sweptUntil }) => ({ eligible_at: sweptUntil })],
-  ]
-  it.for(BAD)('that %s is refused', async ([, bad], { deps }) => {
-    const settled = await settledEntries(deps, 1)
-    const good = positionIn(settled)
-    const cursor = typeof bad === 'string' ? bad : encoded({ ...good, ...bad(settled.settlement) })
-
-    const refused = statement(deps, settled.settlementId, cursor)
+  ])('that %s is refused', async ([, bad], { deps }) => {
+    const { settlementId, settlement } = await settledEntries(deps, 1)
+    const id = 'ffffffff-ffff-8fff-bfff-ffffffffffff'
+    const good = { of: settlementId, eligible_at: addMs(settlement.sweptUntil, -1), id }
+    const cursor = typeof bad === 'string' ? bad : encoded({ ...good, ...bad(settlement) })
 
     const details = { fieldErrors: { cursor: [expect.any(String)] } }
-    await expect(refused).rejects.toMatchObject({ code: 'validation', details })
-    expect(linesOf(await statement(deps, settled.settlementId, encoded(good)))).toHaveLength(0)
+    await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({ code: 'validation', details })
+    expect(linesOf(await statement(deps, settlementId, encoded(good)))).toHaveLength(0)
   })
 })
