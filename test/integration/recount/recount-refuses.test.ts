@@ -121,8 +121,7 @@ it.for<[string, tear: Act, meanwhile: Act]>([
   ['its customer is erased', removeEvent, erase],
 ])(
   'a recount writes nothing when meanwhile %s, and repairs it the next time',
-  async ([, tear, meanwhile], { world }) => {
-    const { deps, client, payment } = world
+  async ([, tear, meanwhile], { deps, client, payment }) => {
     await tear(deps, client, payment)
     const differences = await differencesOf(deps, client)
     const overtaken = beforeFirst(deps, 'transact', () => meanwhile(deps, client, payment))
