@@ -5,7 +5,6 @@ import type { LogCode } from '../../shared/log.ts'
 import type { QueueName } from '../../shared/queues.ts'
 import { inOneLine, joiningLog } from '../../shared/runtime/json-log.ts'
 import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
-import { loadFunctions } from '../simulation/world/environments.ts'
 import { invoke } from '../simulation/world/lambda.ts'
 import { sqsEvent } from '../simulation/world/sim-queue.ts'
 import { createWorld, MAX_ROWS_A_PAGE, runUntil, type World } from '../simulation/world/world.ts'
@@ -29,8 +28,7 @@ const SEED = 1
 export const BENCH_STAGE = 'gateway-prod'
 
 /** The simulation's world without faults: real handlers, the table in memory, the provider's simulator and one clock. */
-export const faultlessWorld = async () =>
-  createWorld({ seed: SEED, functions: await loadFunctions(), historySteps: HISTORY_STEPS, rowsAPage: MAX_ROWS_A_PAGE })
+export const faultlessWorld = () => createWorld({ seed: SEED, historySteps: HISTORY_STEPS, rowsAPage: MAX_ROWS_A_PAGE })
 
 /** Runs a handler to its end. Throws when it fails, because a failed flow costs too little. */
 export const runHandler = async (world: World, functionName: string, event: object): Promise<unknown> => {
@@ -41,7 +39,7 @@ export const runHandler = async (world: World, functionName: string, event: obje
 
 /** A world that counts everything that costs money. Only the benchmark invokes its functions. */
 export const startMeteredWorld = async () => {
-  const world = await faultlessWorld()
+  const world = faultlessWorld()
   const units = meterTable(world.table)
   const callbacks: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] = []
   let sent = 0

@@ -5,7 +5,6 @@ import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import { fromItem } from '../../shared/table/attributes.ts'
 import { runHistory } from '../simulation/histories/history.ts'
 import type { Play } from '../simulation/histories/operations.ts'
-import { loadFunctions } from '../simulation/world/environments.ts'
 import { KINDS, kindOf, type RawItem } from './readers.ts'
 
 /** An attribute with its type, and those inside of it: `reversal: M`, `reversal.at: S`. */
@@ -45,14 +44,13 @@ export const readToday = (raw: RawItem): unknown => {
 
 /** One item of every shape that this tree stores in these histories of the simulation, between the writes of a flow too. */
 export const collectShapes = async (seeds: readonly number[]): Promise<readonly Kept[]> => {
-  const functions = await loadFunctions()
   const { note, kept } = createShapes()
   for (const seed of seeds) {
     const began = ({ world }: Play) => {
       world.table.items().forEach(note)
       world.onChange.push(({ after }) => after && note(after))
     }
-    await runHistory({ seed, operations: OPERATIONS, functions, began })
+    await runHistory({ seed, operations: OPERATIONS, began })
   }
   return kept.map((item) => ({ item, read: readToday(item) }))
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
-import { loadRun, runSeeds, type SeedResult } from './run-seeds.ts'
+import { runHistory } from './histories/history.ts'
+import { runSeeds, type SeedResult } from './run-seeds.ts'
 import { missingSituations } from './sometimes/situations.ts'
 import { addTally, type Tally } from './world/world.ts'
 
@@ -39,8 +40,7 @@ const figures = (tally: Tally, histories: number, steps: number, failures: numbe
 }
 
 const replay = async (seed: number, operations: number | undefined, tracing: boolean): Promise<number> => {
-  const run = await loadRun()
-  const { story, tally, steps, problems, digest } = await run(seed, operations, tracing)
+  const { story, tally, steps, problems, digest } = await runHistory({ seed, operations, tracing })
   if (tracing) console.log(story.join('\n'))
   figures(tally, 1, steps, problems.length > 0 ? 1 : 0)
   console.log(`digest ${digest}`)

@@ -15,7 +15,7 @@ const BODY = { method: 'virtual_account', channel_code: 'BCA', amount: 150_000, 
 
 /** The real handlers with everything that starts them, a provider that takes 200 ms a call, and no faults. */
 const startWallsWorld = async (callsPerMinute: number) => {
-  const world = await faultlessWorld()
+  const world = faultlessWorld()
   Object.assign(world, { callsPerMinute, providerMs: PROVIDER_MS })
   connectSources(world)
   connectCallbacks(world)

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isNightly } from '../../support/runs.ts'
 import { rest, startPlay } from '../histories/history.ts'
-import { loadFunctions } from '../world/environments.ts'
 import { NO_FAULTS } from '../world/faults.ts'
 import type { CrashPoint, Process } from '../world/process.ts'
 import { runUntil } from '../world/world.ts'
@@ -25,8 +24,6 @@ const sidesOf = (at: number, label: string): readonly ('before' | 'after')[] => 
   return at === 0 ? ['before', ...sides] : sides
 }
 
-const functions = await loadFunctions()
-
 describe('a crash at every await', () => {
   it.for(FLOWS)('of "%s" leaves nothing lost, doubled or stuck', { timeout: 120_000 }, async (flow) => {
     const [, expected] = flow
@@ -49,7 +46,7 @@ const SEED = 1
 
 /** The awaits of a flow, in order: counted by running it once without a crash. */
 const awaitsOf = async ([, , prepare, run]: Flow): Promise<readonly string[]> => {
-  const play = await startPlay({ seed: SEED, functions })
+  const play = await startPlay({ seed: SEED })
   const prepared = await prepare(play)
   const started: Process[] = []
   await runUntil(play.world, run(play, prepared, { onProcess: (process) => started.push(process) }))
@@ -58,7 +55,7 @@ const awaitsOf = async ([, , prepare, run]: Flow): Promise<readonly string[]> =>
 
 /** Kills the flow at one point, lets its caller try again, lets the world rest, and says what is wrong then. */
 const crashAt = async ([, , prepare, run, retry]: Flow, point: CrashPoint): Promise<readonly string[]> => {
-  const play = await startPlay({ seed: SEED, functions })
+  const play = await startPlay({ seed: SEED })
   const prepared = await prepare(play)
   await runUntil(play.world, run(play, prepared, { crashAt: point }))
   play.world.faults = NO_FAULTS

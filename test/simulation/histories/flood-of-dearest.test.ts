@@ -6,7 +6,6 @@
  */
 import { describe, expect, it } from 'vitest'
 import { MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
-import { loadFunctions } from '../world/environments.ts'
 import { type HttpRequest, requestAs } from '../world/lambda.ts'
 import { rowsOf } from '../world/rows.ts'
 import { addTenant, type Tenant } from '../world/tenants.ts'
@@ -31,8 +30,6 @@ const FAT = {
   description: '字'.repeat(1_000),
   metadata: { note: 'x'.repeat(16 * 1_024 - 11) },
 }
-
-const functions = await loadFunctions()
 
 const bodyOf = (key: string, body: object): HttpRequest => ({
   headers: { 'idempotency-key': key },
@@ -129,7 +126,7 @@ const timesOf = async (world: World, neighbours: readonly Tenant[]): Promise<Tim
 
 describe('beside a client at four times its limit with its dearest requests', () => {
   it('creates, reads and due work of others are as fast as without it', async () => {
-    const { world, tenants } = await startPlay({ seed: 4, functions })
+    const { world, tenants } = await startPlay({ seed: 4 })
     world.callsPerMinute = CALLS_PER_MINUTE
     const flooder = await runUntil(world, addTenant(world, 2, 1))
     const neighbours = [...tenants.slice(0, 1), await runUntil(world, addTenant(world, 3, 1))]

@@ -6,7 +6,6 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { createAs } from '../scenes/http.ts'
-import { loadFunctions } from '../world/environments.ts'
 import { NO_FAULTS } from '../world/faults.ts'
 import { operate } from '../world/lambda.ts'
 import { deliveryStatus, rowsOf } from '../world/rows.ts'
@@ -17,11 +16,9 @@ import type { Play } from './operations.ts'
 const BODY = JSON.stringify({ method: 'virtual_account', channel_code: 'BNI', amount: 300_000, currency: 'IDR' })
 const PAYMENTS = 12
 
-const functions = await loadFunctions()
-
 /** Payments of a client with two endpoints, which wait for their customers. */
 const startShop = async () => {
-  const play = await startPlay({ seed: 5, functions })
+  const play = await startPlay({ seed: 5 })
   const { world, tenants } = play
   const [, tenant] = tenants
   if (!tenant) throw new Error('there is no merchant')
@@ -90,7 +87,7 @@ const endpointsOf = ({ tenants }: Play): readonly Endpoint[] =>
 
 /** A minute of test events, and what became of them; the first endpoint hangs or does not. */
 const underLoad = async (hangs: boolean) => {
-  const play = await startPlay({ seed: 5, functions })
+  const play = await startPlay({ seed: 5 })
   const { world } = play
   const [first, ...neighbours] = endpointsOf(play)
   if (!first) throw new Error('there is no endpoint')

@@ -1,17 +1,17 @@
-import { join } from 'node:path'
-import type { FunctionSpec } from '../../../functions/function-spec.ts'
+import type { Context } from 'aws-lambda'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import type { HostedHandler } from '../../../infra/local/functions/function-host.ts'
 import { grantedDeps } from '../../../infra/local/functions/granted-deps.ts'
-import type { Deps } from '../../../shared/deps.ts'
+import { loadHandlers } from '../../../infra/local/functions/load-handlers.ts'
 import { namesOf, type Process } from './process.ts'
 import { simDeps } from './sim-deps.ts'
 import { count, hasFault, SIM_STAGE, type World } from './world.ts'
 
 /** A Lambda environment: it keeps a handler and its caches between invocations. */
 export type Environment = {
-  readonly loaded: LoadedFunction
+  readonly loaded: HostedHandler
   readonly timeoutMs: number
-  readonly handle: (event: unknown, context: unknown) => Promise<unknown>
+  readonly handle: (event: unknown, context: object) => Promise<unknown>
   /** The monotonic clock: whether it stops while frozen, how long it has stopped so far, and the last freeze. */
   clockStops: boolean
   stoppedMs: number
@@ -21,18 +21,21 @@ export type Environment = {
   unfinished?: Process | undefined
 }
 
-export const functionOf = ({ functions }: World, name: string): LoadedFunction => {
-  const loaded = functions.get(name)
+/** The real handlers of all functions in the manifest, loaded once. */
+const FUNCTIONS = new Map((await loadHandlers(MANIFEST)).map((loaded) => [loaded.spec.name, loaded]))
+
+export const functionOf = (name: string): HostedHandler => {
+  const loaded = FUNCTIONS.get(name)
   if (!loaded) throw new Error(`no function ${name} in the manifest`)
   return loaded
 }
 
-const start = (world: World, loaded: LoadedFunction, process: Process): Environment => {
-  const { spec, build } = loaded
+const start = (world: World, loaded: HostedHandler, process: Process): Environment => {
+  const { spec, withDeps } = loaded
   const environment: Environment = {
     loaded,
     timeoutMs: spec.timeoutSeconds * 1_000,
-    handle: (event, context) => handler(event, context),
+    handle: (event, context) => handler(event, context as Context),
     clockStops: hasFault(world, 'monotonicStops'),
     stoppedMs: 0,
     frozenAtMs: 0,
@@ -41,14 +44,14 @@ const start = (world: World, loaded: LoadedFunction, process: Process): Environm
   const monotonicMs = () => world.scheduler.nowMs() - environment.stoppedMs
   const deps = simDeps(world, () => environment.process, monotonicMs)
   // No function has more access than its role on AWS.
-  const handler = build({ ...deps, ...grantedDeps(SIM_STAGE, spec, deps) })
+  const handler = withDeps({ ...deps, ...grantedDeps(SIM_STAGE, spec, deps) })
   return environment
 }
 
 /** An environment for one invocation: a warm one if Lambda has kept any. */
 export const takeEnvironment = (
   world: World,
-  loaded: LoadedFunction,
+  loaded: HostedHandler,
   process: Process,
   { cold }: { readonly cold: boolean },
 ): Environment => {
@@ -75,20 +78,4 @@ export const putBack = (world: World, environment: Environment, asideMs = 0): vo
   }
   if (asideMs > 0) world.scheduler.after(asideMs, wait)
   else wait()
-}
-
-type Handler = (event: unknown, context: unknown) => Promise<unknown>
-type HandlerModule = { readonly handler: { readonly withDeps: (deps: Deps) => Handler } }
-
-export type LoadedFunction = { readonly spec: FunctionSpec; readonly build: (deps: Deps) => Handler }
-
-/** The real handlers of all functions in the manifest, loaded once. */
-export const loadFunctions = async (): Promise<ReadonlyMap<string, LoadedFunction>> => {
-  const loaded = await Promise.all(
-    MANIFEST.map(async (spec) => {
-      const module = (await import(join(import.meta.dirname, '../../..', spec.entry))) as HandlerModule
-      return [spec.name, { spec, build: (deps: Deps) => module.handler.withDeps(deps) }] as const
-    }),
-  )
-  return new Map(loaded)
 }

@@ -1,5 +1,5 @@
-import { routeKeyOf } from '../../../functions/function-spec.ts'
-import { type Environment, functionOf, type LoadedFunction, putBack, takeEnvironment } from './environments.ts'
+import { type FunctionSpec, routeKeyOf } from '../../../functions/function-spec.ts'
+import { type Environment, functionOf, putBack, takeEnvironment } from './environments.ts'
 import { type CrashPoint, type Process, startProcess } from './process.ts'
 import { count, hasFault, isFaultOn, noteFault, trace, type World, waitFor } from './world.ts'
 
@@ -15,8 +15,8 @@ export type Invocation =
 const TAKEN_TIMES = { minMs: 1_000, maxMs: 3 * 60_000 }
 
 /** Other functions use the account's concurrency: most invocations of functions without a reserved one are refused. */
-const isThrottled = (world: World, { spec }: LoadedFunction): boolean => {
-  if (spec.reservedConcurrency !== undefined) return false
+const isThrottled = (world: World, { reservedConcurrency }: FunctionSpec): boolean => {
+  if (reservedConcurrency !== undefined) return false
   if (!isFaultOn(world, 'concurrency taken', world.faults.concurrencyTaken, TAKEN_TIMES)) return false
   if (world.prng.chance(0.3)) return false
   noteFault(world, 'concurrencyTaken')
@@ -41,8 +41,8 @@ export const invoke = (
   event: unknown,
   options: InvokeOptions = {},
 ): Promise<Invocation> => {
-  const loaded = functionOf(world, name)
-  if (isThrottled(world, loaded)) return Promise.resolve({ kind: 'throttled' })
+  const loaded = functionOf(name)
+  if (isThrottled(world, loaded.spec)) return Promise.resolve({ kind: 'throttled' })
   const requestId = world.prng.uuid()
   count(world.tally, `run ${name}`)
   trace(world, () => `> ${name} ${requestId.slice(0, 8)} ${JSON.stringify(event).slice(0, 300)}`)
@@ -132,7 +132,7 @@ export const request = async (
 ): Promise<HttpReply | undefined> => {
   const event = {
     version: '2.0',
-    routeKey: routeKeyOf(functionOf(world, functionName).spec),
+    routeKey: routeKeyOf(functionOf(functionName).spec),
     headers,
     ...(query && { queryStringParameters: query }),
     ...(id !== undefined && { pathParameters: { id } }),

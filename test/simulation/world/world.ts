@@ -1,11 +1,12 @@
 import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
+import type { HostedHandler } from '../../../infra/local/functions/function-host.ts'
 import { createSimulatorCore } from '../../../infra/local/provider-simulator/simulator-core.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../../infra/stack/triggers/queue-settings.ts'
 import type { Alert } from '../../../shared/deps.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { callbackSecretName, providerSecretName, type SealedFor } from '../../../shared/secrets.ts'
 import type { HistorySteps, ProviderFees } from '../../../shared/stage-settings.ts'
-import type { Environment, LoadedFunction } from './environments.ts'
+import type { Environment } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { createListeners } from './listeners.ts'
 import { createMerchants } from './merchants.ts'
@@ -24,7 +25,6 @@ export const MAX_ROWS_A_PAGE = 50
 
 export type WorldOptions = {
   readonly seed: number
-  readonly functions: ReadonlyMap<string, LoadedFunction>
   readonly tracing?: boolean
   readonly providerFees?: ProviderFees
   /** The default is so small that most reads take several steps. */
@@ -51,7 +51,6 @@ const toAll =
 /** The world around the handlers: storage, queues, provider, merchants and time, all drawn from one seed. */
 export const createWorld = ({
   seed,
-  functions,
   tracing = false,
   providerFees = 'deducted',
   historySteps = { rows: 2, pages: 2, block: 3, atOnce: 6 },
@@ -123,7 +122,6 @@ export const createWorld = ({
     listedMs: new WeakMap<Process, number>(),
     historySteps,
     scheduler,
-    functions,
     table,
     queues: byQueue((name) =>
       createSimQueue({
@@ -154,7 +152,7 @@ export const createWorld = ({
     /** Queues without a consumer: a test takes their messages itself. */
     paused: new Set<QueueName>(),
     /** The frozen warm environments of each function. */
-    idle: new Map<LoadedFunction, Environment[]>(),
+    idle: new Map<HostedHandler, Environment[]>(),
   })
 }
 
