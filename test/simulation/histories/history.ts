@@ -11,8 +11,8 @@ import { growClient, sellMany } from '../scenes/sell-many.ts'
 import { watchSituations } from '../sometimes/situations.ts'
 import { createObservations } from '../watching/observations.ts'
 import { readBackProblems } from '../watching/read-back.ts'
-import { watchAlerts } from '../watching/watch-endpoints.ts'
 import { watchRows } from '../watching/watch-rows.ts'
+import { watchAlerts } from '../watching/watch-webhooks.ts'
 import { drawFaults, NO_FAULTS } from '../world/faults.ts'
 import { connectCallbacks, type HttpReply, type HttpRequest, requestAs } from '../world/lambda.ts'
 import { addTenant, type Tenant } from '../world/tenants.ts'
@@ -165,6 +165,7 @@ export const runHistory = async (options: HistoryOptions) => {
   repeatDuringWrites(play)
   changeDuringWrites(play)
   world.faults = faults
+  world.apartMs = 2 * Math.ceil(faults.clockSkewMs)
   const problems: string[] = []
   await firstDay(play)
   for (let number = 0; number < operations && problems.length === 0; number++) {

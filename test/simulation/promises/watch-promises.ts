@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
-import { HELD_MS, isFinal, isVoidedOpen, keptBy, settledRowOf } from '../watching/watch-provider-rows.ts'
+import { HELD_MS, isFinal, isVoidedOpen, keptBy, settledRowOf } from '../watching/watch-payments.ts'
 import { clientRow, entriesOf, paymentRow, rowsOf, suspenseRow } from '../world/rows.ts'
-import { APART_MS, DAY_MS, ms, watchClocks, watchStates } from '../world/rules.ts'
+import { APART_MS, DAY_MS, ms, watchStates } from '../world/rules.ts'
 import { CALLBACK_TOKEN, type World } from '../world/world.ts'
-import { watchClosing } from './watch-closing.ts'
-import { watchOrphans, watchPushes } from './watch-requests.ts'
+import { watchClosing, watchOrphans, watchPushes } from './watch-requests.ts'
 
 /** Watches the promises about money and destinations. Answers a check of the others, for when everything rests. */
 export const watchPromises = (world: World): (() => readonly string[]) => {
@@ -110,7 +109,6 @@ const unsettledProblems = (world: World): readonly string[] => {
 const watchSettling = (world: World): (() => readonly string[]) => {
   const succeededMs = new Map<string, number>()
   const { since } = watchStates(world, / CLIENT$/, 'client_id')
-  const apartMs = watchClocks(world)
 
   const minFloor = (clientId: string): number =>
     Math.min(
@@ -125,10 +123,10 @@ const watchSettling = (world: World): (() => readonly string[]) => {
     const young = sweptBy(settlement, entriesOf(world, settlement['client_id'])).filter(
       ({ type, payment_id: paymentId }) => {
         const sinceMs = succeededMs.get(`PAYMENT#${String(paymentId)}`) ?? nowMs
-        return type === 'payment' && nowMs - sinceMs < DAY_MS - TRIED_MS - apartMs()
+        return type === 'payment' && nowMs - sinceMs < DAY_MS - TRIED_MS - world.apartMs
       },
     )
-    const isFuture = Date.parse(text(settlement, 'swept_until')) - 1 > nowMs + apartMs() + MINUTE_MS
+    const isFuture = Date.parse(text(settlement, 'swept_until')) - 1 > nowMs + world.apartMs + MINUTE_MS
     return [
       ...young.map((entry) => `settlement ${id} has a payment that was paid today: ${text(entry, 'payment_id')}`),
       ...(isFuture ? [`settlement ${id} ends in the future`] : []),

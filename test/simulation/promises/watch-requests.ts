@@ -2,10 +2,51 @@ import { isOpen } from '../../../infra/local/provider-simulator/provider-objects
 import { type RawItem, text } from '../../support/recount/books.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
 import { namesOf, type Process } from '../world/process.ts'
+import { cancelledRequest } from '../world/provider-network.ts'
 import { onCancel, paymentOfReference, paymentRow } from '../world/rows.ts'
-import { watchClocks } from '../world/rules.ts'
+import { isChanged, onWrite } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
-import { isPayable } from './watch-closing.ts'
+
+const CLOSED = ['failed', 'expired', 'cancelled']
+
+/** Whether the provider accepts money for a request at this moment. */
+const isPayable = ({ provider, scheduler }: World, requestId: string): boolean => {
+  const record = provider.storedRequest(requestId)
+  return record !== undefined && isOpen(record.request) && record.expiresAtMs > scheduler.nowMs()
+}
+
+/** Whether a request was paid in time, with the amount asked for. */
+const isPaid = ({ provider }: World, requestId: string): boolean => {
+  const request = provider.storedRequest(requestId)?.request
+  const captured = provider.capturedPayments().find(({ id }) => id === request?.latest_payment_id)
+  return request?.status === 'SUCCEEDED' && captured?.amount === request.request_amount
+}
+
+/** Checked when a payment ends without money: it can no longer be paid, and it notes for which actor it was closed. */
+export const watchClosing = (world: World): void => {
+  const refused = new Set<string>()
+
+  // An answer that the provider is busy or broken refuses no cancel.
+  world.onAnswered.push((_, { method, path, outcome }) => {
+    const id = cancelledRequest(method, path)
+    if (id !== undefined && outcome.kind === 'answered' && [400, 404, 409].includes(outcome.status)) refused.add(id)
+  })
+
+  onCancel(world, (id, payment) => {
+    if (payment?.['status'] !== 'pending' || payment['payment_request_id'] !== id) return
+    if (payment['cancel_requested_at'] === undefined && payment['expiry_started_at'] === undefined)
+      world.problems.push(`${id} is cancelled, and its payment does not note for which actor`)
+  })
+
+  onWrite(world, / PAYMENT$/, (write) => {
+    const [status, requestId] = [text(write.after, 'status'), text(write.after, 'payment_request_id')]
+    if (!isChanged(write, 'status') || !CLOSED.includes(status) || refused.has(requestId)) return
+    if (status !== 'failed' && isPaid(world, requestId))
+      world.problems.push(`${write.key.pk} has ended, and its destination has been paid`)
+    if (isPayable(world, requestId))
+      world.problems.push(`${write.key.pk} has ended, and its destination can still be paid`)
+  })
+}
 
 const REFERENCE = /^([0-9a-f-]{36})-(\d+)$/
 
@@ -97,16 +138,15 @@ export const watchOrphans = (world: World): (() => readonly string[]) => {
 
 const PUSHED = 'OVO'
 
-const channelOf = (payment: RawItem) => Object(payment['request']).channelCode ?? payment['channel_code']
-
 /** Checked when a push leaves: a worker that was frozen sends none after its lease has expired. */
-const watchLeases = (world: World, apartMs: () => number): void => {
+const watchLeases = (world: World): void => {
   world.onAsked.push((_, method, path, body) => {
     const reference = method === 'POST' && path === '/v3/payment_requests' ? String(Object(body).reference_id) : ''
     const payment = paymentOfReference(world, reference)
-    if (payment?.['status'] !== 'creating' || channelOf(payment) !== PUSHED) return
+    if (payment?.['status'] !== 'creating') return
+    if ((Object(payment['request']).channelCode ?? payment['channel_code']) !== PUSHED) return
     const isIts = reference === `${reference.slice(0, 36)}-${text(payment, 'attempt')}`
-    if (!isIts || Date.parse(text(payment, 'lease_until')) + apartMs() < world.scheduler.nowMs())
+    if (!isIts || Date.parse(text(payment, 'lease_until')) + world.apartMs < world.scheduler.nowMs())
       world.problems.push(`${reference} is pushed after its lease`)
   })
 }
@@ -124,8 +164,7 @@ type Push = {
 
 /** At rest: no push began while the last one could still be answered, or after it was paid. */
 export const watchPushes = (world: World): (() => readonly string[]) => {
-  const apartMs = watchClocks(world)
-  watchLeases(world, apartMs)
+  watchLeases(world)
   return () => {
     const shown = world.provider.capturedPayments().filter(({ id }) => !world.unshownRows.has(id))
     const paid = new Map(shown.map(({ id, amount }) => [id, amount]))
@@ -144,7 +183,7 @@ export const watchPushes = (world: World): (() => readonly string[]) => {
       const inOrder = ofOne.toSorted((one, other) => one.fromMs - other.fromMs)
       return inOrder.slice(1).flatMap(({ id, fromMs }, at) => {
         const former = inOrder[at]
-        if (former && former.untilMs > fromMs + apartMs())
+        if (former && former.untilMs > fromMs + world.apartMs)
           return [`${id} of ${paymentId} was pushed while ${former.id} could still be answered`]
         return former && former.paidMs + SHOWN_MS < fromMs
           ? [`${id} of ${paymentId} was pushed although ${former.id} had been paid`]

@@ -1,103 +1,187 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type RawItem, text } from '../../support/recount/books.ts'
+import { ownRowsOf } from '../../support/recount/payment-books.ts'
 import type { Process } from '../world/process.ts'
-import { APART_MS, becomes, broken, isChanged, isGiven, ms, onWrite, type Rules, type Write } from '../world/rules.ts'
+import {
+  APART_MS,
+  becomes,
+  DAY_MS,
+  isChanged,
+  isGiven,
+  isRewritten,
+  ms,
+  type Rules,
+  type Write,
+  watchRules,
+} from '../world/rules.ts'
 import { addTo, type World } from '../world/world.ts'
 
-/** `hasAskedAbout`: the provider answered the writer's question about a payment or request of its own. */
-type PaymentWrite = Write & { readonly hasAskedAbout: (providerId: string) => boolean }
-
 const rememberedOf = (item: RawItem) => [...((item['remembered_provider_payment_ids'] ?? new Set()) as Set<string>)]
-const hasEnded = (item: RawItem) => !['creating', 'pending'].includes(text(item, 'status'))
-const isTakeOver = (write: Write) => isChanged(write, 'attempt')
 /** The provider may have a request of it. */
 const mayExist = (item: RawItem) => item['may_exist_upstream'] === true
 const wasRefused = (item: RawItem) =>
   ((item['provider_attempts'] ?? []) as readonly { readonly outcome: string }[]).at(-1)?.outcome === 'refused'
 
-const referenceOf = ({ world, after }: Write) =>
-  world.provider.storedRequest(text(after, 'payment_request_id'))?.request.reference_id
-
 const isDue = (item: RawItem) => item['work'] === 'payment' && item['due_at'] !== undefined
 
-const whileCreating: Rules<PaymentWrite> = {
+/** By process: the payments and requests about which the provider has answered it. */
+const asked = new WeakMap<Process, Set<string>>()
+
+/** Whether the writer has asked. The unfinished work of another process asked under that process's name. */
+const hasAskedAbout = ({ world, worker }: Write, id: string): boolean =>
+  worker !== undefined && (world.sharing.has(worker) || asked.get(worker)?.has(id) === true)
+
+const whileCreating: Rules = {
   'forgets that the provider may have a request': ({ before, after }) => mayExist(before) && !mayExist(after),
   'takes another body although the provider may have a request': ({ before, after }) =>
     !isDeepStrictEqual(before['request'], after['request']) && (mayExist(before) || !wasRefused(before)),
   'is taken over without noting that the provider may have a request': (write) =>
-    isTakeOver(write) && !wasRefused(write.before) && !mayExist(write.after),
+    isChanged(write, 'attempt') && !wasRefused(write.before) && !mayExist(write.after),
   'remembers a capture and is not due': ({ after }) => rememberedOf(after).length > 0 && !isDue(after),
   'expires although the provider may have a request': ({ after }) =>
     after['ttl'] !== undefined && (mayExist(after) || !wasRefused(after)),
 }
 
-const uponCommit: Rules<PaymentWrite> = {
-  'shows the destination of another attempt': (write) =>
-    referenceOf(write) !== `${write.key.pk.slice('PAYMENT#'.length)}-${String(write.before['attempt'])}`,
+const uponCommit: Rules = {
+  'shows the destination of another attempt': ({ world, key, before, after }) =>
+    world.provider.storedRequest(text(after, 'payment_request_id'))?.request.reference_id !==
+    `${key.pk.slice('PAYMENT#'.length)}-${String(before['attempt'])}`,
 }
 
-const alwaysDue: Rules<PaymentWrite> = { 'is pending and not due': ({ after }) => !isDue(after) }
+const alwaysDue: Rules = { 'is pending and not due': ({ after }) => !isDue(after) }
 
 /** A worker checks a cancel within a minute, even if the function that was asked for it died. */
 const CANCEL_MS = 60_000
 
-const whilePending: Rules<PaymentWrite> = {
+const whilePending: Rules = {
   ...alwaysDue,
   'is due late after its merchant requested a cancel': (write) =>
     isGiven(write, 'cancel_requested_at') && ms(write.after, 'due_at') > write.nowMs + CANCEL_MS + APART_MS,
-  'has a cancel requested after its time': ({ before, after, apartMs }) =>
-    before['cancel_requested_at'] === undefined && ms(after, 'cancel_requested_at') > ms(after, 'expires_at') + apartMs,
+  'has a cancel requested after its time': ({ world, before, after }) =>
+    before['cancel_requested_at'] === undefined &&
+    ms(after, 'cancel_requested_at') > ms(after, 'expires_at') + world.apartMs,
   'begins to expire before a worker asks what its cancel did': (write) =>
     isGiven(write, 'expiry_started_at') &&
     write.before['cancel_requested_at'] !== undefined &&
-    !write.hasAskedAbout(text(write.after, 'payment_request_id')),
+    !hasAskedAbout(write, text(write.after, 'payment_request_id')),
 }
 
-const always: Rules<PaymentWrite> = {
+const always: Rules = {
   'is credited with money that the provider did not capture in this amount': (write) =>
-    becomes(write, 'status', 'succeeded') && !isCaptured(write),
-  'forgets a capture before its worker asked about it': ({ before, after, hasAskedAbout }) =>
-    !hasEnded(after) && rememberedOf(before).some((id) => !rememberedOf(after).includes(id) && !hasAskedAbout(id)),
+    becomes(write, 'status', 'succeeded') &&
+    !write.world.provider
+      .capturedPayments()
+      .some(
+        ({ id, amount }) =>
+          id === write.after['credited_provider_payment_id'] && amount === write.after['notional_minor'],
+      ),
+  'forgets a capture before its worker asked about it': (write) =>
+    ['creating', 'pending'].includes(text(write.after, 'status')) &&
+    rememberedOf(write.before).some((id) => !rememberedOf(write.after).includes(id) && !hasAskedAbout(write, id)),
 }
 
-const isCaptured = ({ world, after }: Write): boolean =>
-  world.provider
-    .capturedPayments()
-    .some(({ id, amount }) => id === after['credited_provider_payment_id'] && amount === after['notional_minor'])
-
-const rulesFor = (before: RawItem, after: RawItem): Rules<PaymentWrite> => {
-  switch (`${text(before, 'status')} ${text(after, 'status')}`) {
-    case 'creating creating':
-      return { ...whileCreating, ...always }
-    case 'creating pending':
-      return { ...uponCommit, ...alwaysDue, ...always }
-    case 'pending pending':
-      return { ...whilePending, ...always }
-    default:
-      return always
-  }
+const BY_STATUS: Readonly<Record<string, Rules>> = {
+  'creating creating': whileCreating,
+  'creating pending': { ...uponCommit, ...alwaysDue },
+  'pending pending': whilePending,
 }
 
-const ASKED = /^\/v3\/(?:payments|payment_requests)\/([^/]+)$/
+export const isFinal = ({ fee_status: status }: RawItem) => status === 'actual' || status === 'assumed'
+/** Its own row was voided before it was posted: it has no final fee, and needs none. */
+export const isVoidedOpen = ({ voided_open: isVoid }: RawItem) => isVoid === true
+
+/** The provider's settled row of the money that the payment was credited with. */
+export const settledRowOf = ({ provider }: World, payment: RawItem) => {
+  const found = provider.transactionRecords().find(
+    ({ row }) =>
+      row.type === 'PAYMENT' &&
+      row.product_id === payment['credited_provider_payment_id'] &&
+      row.amount === payment['notional_minor'] &&
+      row.currency === 'IDR' &&
+      // A row that a scene booked beside the capture has none.
+      row.product_data !== null,
+  )
+  return found?.settleAtMs === undefined ? found?.row : undefined
+}
+
+/** The fee that the provider kept by that row. */
+export const keptBy = ({ amount: gross, net_amount: net }: NonNullable<ReturnType<typeof settledRowOf>>) => gross - net
+
+/** How long a payment waits for its settled row before its fee is assumed. */
+export const HELD_MS = 7 * DAY_MS
+/** How far off a machine's clock is at most. */
+const CLOCK_MS = 10_000
+
+/** The fee is what the provider's own row says, or its tariff. */
+const ofFees: Rules = {
+  'has an actual fee that the provider did not keep': (write) => {
+    const { world, before, after } = write
+    const row = settledRowOf(world, after)
+    const isKept = row !== undefined && keptBy(row) === after['provider_fee_minor']
+    return world.providerFees === 'deducted' && !isFinal(before) && becomes(write, 'fee_status', 'actual') && !isKept
+  },
+  'has another final fee than its estimate, and the provider bills by the tariff': (write) =>
+    write.world.providerFees === 'invoiced' &&
+    isFinal(write.after) &&
+    !isFinal(write.before) &&
+    isRewritten(write, 'provider_fee_minor'),
+  'has an assumed fee before seven days are over': (write) =>
+    write.before['status'] === 'succeeded' &&
+    becomes(write, 'fee_status', 'assumed') &&
+    !isVoidedOpen(write.after) &&
+    write.nowMs < ms(write.after, 'paid_at') + HELD_MS - CLOCK_MS,
+}
+
+type Movement = {
+  readonly type: string
+  readonly transactionId: string
+  readonly amountMinor: number
+  readonly providerMinor: number
+}
+
+const movementsOf = (item: RawItem): readonly Movement[] => (item['movements'] ?? []) as readonly Movement[]
+const newMovements = ({ before, after }: Write) => movementsOf(after).slice(movementsOf(before).length)
+
+/** A row of the provider's, which may be shown under a second id. */
+const rowOf = ({ world: { provider } }: Write, { transactionId: id }: Pick<Movement, 'transactionId'>) =>
+  provider.transactionRecords().find((record) => record.id === id || record.duplicateId === id)?.row
+
+/** What moved the money is what the provider's own rows say. */
+const ofMovements: Rules = {
+  'notes another amount than its row moved': (write) =>
+    newMovements(write).some((movement) => {
+      const row = rowOf(write, movement)
+      if (row === undefined) return false
+      // A chargeback, and its void, include the provider's fee for it.
+      const isDispute = movementsOf(write.after).some(
+        ({ type, transactionId }) => type === 'chargeback' && transactionId === movement.transactionId,
+      )
+      const feeMinor = isDispute ? row.fee.xendit_fee + row.fee.value_added_tax : 0
+      return movement.amountMinor !== Math.abs(row.amount) - feeMinor
+    }),
+  'notes another gain at the provider than its rows have': (write) => {
+    const gains = newMovements(write).filter(({ type }) => type !== 'reversal')
+    return [...(isGiven(write, 'transaction_id') ? ownRowsOf(write.after) : []), ...gains].some((one) => {
+      const { cashflow, net_amount: net } = rowOf(write, one) ?? {}
+      return net !== undefined && (cashflow === 'MONEY_OUT' ? -1 : 1) * Math.abs(net) !== one.providerMinor
+    })
+  },
+}
 
 /** Checked at every write to a payment: what design section 4 lets it do, also with others at work on it. */
 export const watchPayments = (world: World): void => {
-  const asked = new WeakMap<Process, Set<string>>()
   world.onAnswered.push((process, { path, outcome }) => {
-    const [, id] = ASKED.exec(path) ?? []
-    if (id === undefined || outcome.kind !== 'answered' || ![200, 404].includes(outcome.status)) return
-    addTo(asked, process, id)
+    const [, id] = /^\/v3\/(?:payments|payment_requests)\/([^/]+)$/.exec(path) ?? []
+    if (id !== undefined && outcome.kind === 'answered' && [200, 404].includes(outcome.status))
+      addTo(asked, process, id)
   })
 
-  onWrite(world, / PAYMENT$/, (write) => {
-    const { before, after, isNew, worker } = write
+  watchRules(world, ({ sk }, { before, after, isNew }) => {
+    if (sk !== 'PAYMENT') return undefined
+    const [was, is] = [text(before, 'status'), text(after, 'status')]
     // A create that expires may be claimed again, as if it were missing.
-    const isAnew = before['status'] === 'creating' && before['ttl'] !== undefined && after['attempt'] === 1
-    if (isNew || isAnew) return
-    // The unfinished work of another process asked under that process's name.
-    const isShared = worker !== undefined && world.sharing.has(worker)
-    const hasAskedAbout = (id: string) => isShared || (worker !== undefined && asked.get(worker)?.has(id) === true)
-    for (const what of broken(rulesFor(before, after), { ...write, hasAskedAbout }))
-      world.problems.push(`${write.key.pk} PAYMENT ${what}`)
+    const isAnew = was === 'creating' && before['ttl'] !== undefined && after['attempt'] === 1
+    const ofRows = is === '' || is === 'creating' ? {} : { ...ofFees, ...ofMovements }
+    return isNew || isAnew ? ofRows : { ...BY_STATUS[`${was} ${is}`], ...always, ...ofRows }
   })
 }

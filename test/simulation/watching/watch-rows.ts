@@ -1,40 +1,108 @@
-import { text } from '../../support/recount/books.ts'
+import { amount, type RawItem, text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
-import { DAY_MS, isChanged, ms, type Rules, rewrites, type States, watchRules, watchStates } from '../world/rules.ts'
+import { clientRow } from '../world/rows.ts'
+import {
+  APART_MS,
+  DAY_MS,
+  isChanged,
+  isRewritten,
+  ms,
+  onWrite,
+  type Rules,
+  type States,
+  type Write,
+  watchRules,
+  watchStates,
+} from '../world/rules.ts'
 import { count, type World } from '../world/world.ts'
-import { watchAnnouncements } from './watch-announcements.ts'
-import { watchAttempts } from './watch-attempts.ts'
-import { watchClaimedAlerts } from './watch-endpoints.ts'
-import { watchHead } from './watch-head.ts'
-import { watchLanes } from './watch-lanes.ts'
-import { watchParts } from './watch-parts.ts'
 import { watchPayments } from './watch-payments.ts'
-import { watchProviderRows } from './watch-provider-rows.ts'
-import { watchSuspense } from './watch-suspense.ts'
+import { watchAnnouncements, watchAttempts, watchClaimedAlerts, watchLanes } from './watch-webhooks.ts'
 
 const ENDED = ['succeeded', 'failed', 'expired', 'cancelled']
+const SET_ONCE = [
+  'body',
+  'credited_provider_payment_id',
+  'payment_destination',
+  'cancel_requested_at',
+  'expiry_started_at',
+]
+
+const ofEveryRow: Rules = {
+  'leaves a terminal status': (write) =>
+    write.key.sk === 'PAYMENT' && ENDED.includes(text(write.before, 'status')) && isChanged(write, 'status'),
+  'changes what is set once': (write) => SET_ONCE.some((attribute) => isRewritten(write, attribute)),
+  // An abandoned delivery may be due for its alert.
+  'expires although it is due': ({ after }) =>
+    after['ttl'] !== undefined && ![undefined, 'alert'].includes(after['work'] as never),
+}
+
+type Parts = { readonly number: number; readonly before: number; readonly from: string }
+
+const partsOf = (item: RawItem): Parts | undefined => item['ledger_parts'] as Parts | undefined
+const numberAt = (item: RawItem, at?: string): number => {
+  const { number, before, from } = partsOf(item) ?? { number: 1, before: 1, from: '' }
+  return at !== undefined && at < from ? before : number
+}
+
+const isGrown = ({ before, after, isNew }: Write) => !isNew && numberAt(before) !== numberAt(after)
+
+/** No part is used before its readers know of it. */
+const ofClients: Rules = {
+  'has fewer parts until its new ones are in force': (write) => {
+    const slowestClock = new Date(write.nowMs - APART_MS).toISOString()
+    const untilThen = partsOf(write.after)?.before ?? 1
+    return isGrown(write) && untilThen < numberAt(write.before, slowestClock)
+  },
+  'uses new parts before every reader knows of them': (write) =>
+    isGrown(write) && Date.parse(partsOf(write.after)?.from ?? '') < write.nowMs + 30_000,
+}
+
+/** A payment, when its create is claimed. */
+const ofClaims: Rules = {
+  'is put in a part that a reader who has begun does not read': ({ world, after, isNew, nowMs }) => {
+    const at = new Date(nowMs + APART_MS).toISOString()
+    return isNew && amount(after, 'part') >= numberAt(clientRow(world, after['client_id']), at)
+  },
+}
+
+const OVERLAP_MS = 2 * 60_000
+
+/** From one time to another, without a gap. */
+const isCovered = ({ written }: Write, from: string, to: string): boolean => {
+  const slices = written.flatMap(({ before, after }) =>
+    before === undefined && after?.['kind'] === 'head' ? [after] : [],
+  )
+  let until = from || to
+  for (const slice of slices.toSorted((one, other) => text(one, 'from').localeCompare(text(other, 'from')))) {
+    if (text(slice, 'from') > until) return false
+    until = text(slice, 'to')
+  }
+  return until >= to
+}
+
+/** The rounds of the sync pass nothing over. */
+const ofHead: Rules = {
+  'moves without counting one round up': (write) =>
+    isChanged(write, 'position') && amount(write.after, 'round') !== amount(write.before, 'round') + 1,
+  'goes back': ({ before, after }) => text(after, 'position') < text(before, 'position'),
+  'passes a time that no slice covers': (write) =>
+    isChanged(write, 'round') && !isCovered(write, text(write.before, 'position'), text(write.after, 'position')),
+  'passes a time in which rows may still appear': (write) =>
+    isRewritten(write, 'position') && ms(write.after, 'position') > write.nowMs - OVERLAP_MS + APART_MS,
+}
 
 /** More than machines' clocks differ. */
 const SKEW_MS = 60_000
 /** What may be deleted 90 days after it was stored; an attempt 90 days after it was made. */
 const FORGOTTEN = /^(DELIVERY$|ATTEMPT#|EVENT#)/
 
-const ofEveryRow: Rules = {
-  'leaves a terminal status': (write) =>
-    write.key.sk === 'PAYMENT' && ENDED.includes(text(write.before, 'status')) && isChanged(write, 'status'),
-  'changes the bytes of its event': rewrites('body'),
-  'is credited twice': rewrites('credited_provider_payment_id'),
-  'changes its destination': rewrites('payment_destination'),
-  'changes when its cancel was requested, or its expiry began': rewrites('cancel_requested_at expiry_started_at'),
-  // An abandoned delivery may be due for its alert.
-  'expires although it is due': ({ after }) =>
-    after['ttl'] !== undefined && ![undefined, 'alert'].includes(after['work'] as never),
-}
-
 /** Checked at every write: terminal statuses and announced bytes stay, and nothing is deleted too early. */
 const watchTransitions = (world: World): void => {
   const storedMs = new Map<string, number>()
-  watchRules(world, () => ofEveryRow)
+  watchRules(world, ({ pk, sk }) => ({
+    ...ofEveryRow,
+    ...(sk === 'CLIENT' ? ofClients : sk === 'PAYMENT' ? ofClaims : pk === 'SYNC#head' ? ofHead : {}),
+  }))
   world.onChange.push(({ key, before, after }) => {
     const [name, nowMs] = [`${key.pk} ${key.sk}`, world.scheduler.nowMs()]
     if (before === undefined) return void storedMs.set(name, storedMs.get(name) ?? nowMs)
@@ -48,16 +116,33 @@ const watchTransitions = (world: World): void => {
   })
 }
 
+/** Checked at every write to suspense: an item leaves the due work only after the operators had its alert. */
+const watchSuspense = (world: World): void => {
+  /** By item: how often an alert was due, and how many alerts there had been when the item was opened last. */
+  const owed = new Map<string, number>()
+  const openedAt = new Map<string, number>()
+  const alertsAbout = (id: string, since = 0) =>
+    world.alerts.slice(since).filter(({ kind, subject }) => kind.startsWith('suspense.') && subject === id).length
+
+  onWrite(world, / SUSPENSE$/, ({ before, after, isNew }) => {
+    const id = text(after, 'suspense_id')
+    const [wasDue, isDue] = [before, after].map(({ work }) => work === 'alert')
+    if (!wasDue && isDue) owed.set(id, (owed.get(id) ?? 0) + 1)
+    if (isNew || (before['work'] === undefined && after['work'] !== undefined)) openedAt.set(id, world.alerts.length)
+    const isAlerted = alertsAbout(id, openedAt.get(id)) > 0 && alertsAbout(id) >= (owed.get(id) ?? 0)
+    if (wasDue && !isDue && !isAlerted) world.problems.push(`${id} leaves the due work before its alert`)
+  })
+}
+
 /** Errors that no fault of the world causes: an unreadable row or answer, a broken invariant, an invalid request. */
 const UNFORESEEN = ['ValiError', 'InvariantError', 'ValidationException', 'OutsideModel']
 
-const isUnforeseen = (error: unknown): error is Error =>
+const isUnforeseen = (error: Error): boolean =>
   error instanceof TypeError ||
   error instanceof RangeError ||
   error instanceof ReferenceError ||
-  (error instanceof Error && (UNFORESEEN.includes(error.name) || error.message.startsWith('InvalidParameter')))
-
-const partsOf = (error: unknown): readonly unknown[] => (error instanceof AggregateError ? error.errors : [error])
+  UNFORESEEN.includes(error.name) ||
+  error.message.startsWith('InvalidParameter')
 
 /** Checked at every logged error: a fault of the world explains it, and no process fails by an error of another one. */
 const watchErrors = (world: World): void => {
@@ -65,9 +150,9 @@ const watchErrors = (world: World): void => {
 
   world.onError.push((process, error) => {
     const { name } = process
-    for (const one of partsOf(error)) {
-      if (isUnforeseen(one)) world.problems.push(`${name} cannot read or do what it met: ${one.message}`)
+    for (const one of error instanceof AggregateError ? error.errors : [error]) {
       if (!(one instanceof Error)) continue
+      if (isUnforeseen(one)) world.problems.push(`${name} cannot read or do what it met: ${one.message}`)
       if ((metBy.get(one) ?? process) !== process)
         world.problems.push(`${name} fails by an error that another process met before: ${one.message}`)
       metBy.set(one, process)
@@ -82,10 +167,7 @@ const WATCHERS: readonly ((world: World, endpoints: States) => void)[] = [
   watchPayments,
   watchAttempts,
   watchClaimedAlerts,
-  watchProviderRows,
   watchSuspense,
-  watchHead,
-  watchParts,
   watchErrors,
 ]
 

@@ -78,6 +78,8 @@ export const createWorld = ({
     sharing: new WeakMap<Process, Process>(),
     /** The process whose call to table or provider takes effect now. */
     acting: undefined as Process | undefined,
+    /** How far two machines' clocks may be apart in this history: an environment keeps its clock for as long as it lives. */
+    apartMs: 0,
     /** Delivers a callback of the provider. Resolves to the HTTP status, or rejects. */
     sendCallback: ((): Promise<number> =>
       Promise.reject(new Error('no gateway listens for callbacks yet'))) as SendCallback,
