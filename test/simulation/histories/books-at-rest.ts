@@ -1,6 +1,6 @@
 import { booksOf, type RawItem, type Seen, sum } from '../../support/recount/books.ts'
 import { problemsOf } from '../../support/recount/invariants.ts'
-import { lookUp, operate } from '../world/lambda.ts'
+import { operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY, runUntil, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'
@@ -80,7 +80,7 @@ export const booksProblems = async ({ world, tenants }: Play): Promise<readonly 
     ['get-books', {}] as const,
   ]
   for (const [name, input] of whole) {
-    const { body } = (await runUntil(world, lookUp(world, name, input))) ?? {}
+    const { body } = (await runUntil(world, operate(world, name, input))) ?? {}
     if (body?.['balanced'] !== true) problems.push(`${name} says ${JSON.stringify(body)}`)
   }
   return problems

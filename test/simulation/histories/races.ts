@@ -6,7 +6,7 @@ import { payOut, settlementActions } from '../scenes/money-operations.ts'
 import { reverseRandomPayment } from '../scenes/odd-rows.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
 import { askedFor } from '../watching/observations.ts'
-import { invoke, lookUp, operate } from '../world/lambda.ts'
+import { invoke, operate } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
 import { deliveryRow, paymentRow, rowsOf, windowRow } from '../world/rows.ts'
 import { count, type World } from '../world/world.ts'
@@ -115,7 +115,7 @@ const ofLedger: Actions = (play, owner) => {
     () => operate(world, 'trigger-settlement', { client_id: clientId }),
     () => reverseRandomPayment(world, 1, (payment) => payment['client_id'] === clientId),
     () => payOut(play),
-    () => lookUp(world, 'audit-ledger', { client_id: clientId }),
+    () => operate(world, 'audit-ledger', { client_id: clientId }),
   ]
 }
 

@@ -1,7 +1,7 @@
 import { amount, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { type Reported, reportSituation } from '../sometimes/report-situation.ts'
 import { settlementOf, stageOf } from '../sometimes/stage-of.ts'
-import { invoke, lookUp, operate } from '../world/lambda.ts'
+import { invoke, operate } from '../world/lambda.ts'
 import { entriesOf, paymentOfReference, rowsOf, windowRow } from '../world/rows.ts'
 import { DAY_MS, ms } from '../world/rules.ts'
 import { count, type World, waitFor } from '../world/world.ts'
@@ -126,7 +126,7 @@ type Listed = { readonly suspense_id: string; readonly kind: keyof typeof RESOLU
 
 /** An operator resolves a suspense item; sometimes two do it at once, each in another way. */
 export const resolveSuspense = async ({ world, prng }: Scene): Promise<void> => {
-  const listed = await lookUp(world, 'list-suspense', { status: 'open', per_page: 100 })
+  const listed = await operate(world, 'list-suspense', { status: 'open', per_page: 100 })
   const items = (listed?.body['data'] ?? []) as readonly Listed[]
   if (items.length === 0) return
   const { suspense_id: id, kind } = prng.pick(items)

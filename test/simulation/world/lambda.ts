@@ -23,13 +23,13 @@ const isThrottled = (world: World, { reservedConcurrency }: FunctionSpec): boole
   return true
 }
 
-/** `withClock`: the environment's monotonic clock also stops. */
-type Freeze = { readonly afterMs: number; readonly forMs: number; readonly withClock?: boolean }
-
 export type InvokeOptions = {
   readonly crashAt?: CrashPoint
-  /** The platform answers after `afterMs`; the handler continues when its environment is reused, after `forMs`. */
-  readonly freeze?: Freeze | undefined
+  /**
+   * The platform answers after `afterMs`; the handler continues when its environment is reused, after `forMs`.
+   * `withClock`: the environment's monotonic clock also stops.
+   */
+  readonly freeze?: { readonly afterMs: number; readonly forMs: number; readonly withClock?: boolean } | undefined
   /** Gets the process, to count its awaits. */
   readonly onProcess?: (process: Process) => void
 }
@@ -104,15 +104,11 @@ const answerEarly = (
 }
 
 /** An operator's action; answers `{status, body}`. Nothing retries it. */
-export const lookUp = async (world: World, action: string, payload: object, options: InvokeOptions = {}) => {
-  const invocation = await invoke(world, action, payload, options)
+export const operate = async (world: World, action: string, payload: object, options: InvokeOptions = {}) => {
+  const invocation = await invoke(world, action, { operator: 'sim', ...payload }, options)
   if (invocation.kind !== 'done') return undefined
   return invocation.result as { readonly status: number; readonly body: Record<string, unknown> }
 }
-
-/** An operator's action with the operator's name, which its audit record has. */
-export const operate = (world: World, action: string, payload: object, options?: InvokeOptions) =>
-  lookUp(world, action, { operator: 'sim', ...payload }, options)
 
 export type HttpReply = { readonly status: number; readonly text: string; readonly body: Record<string, unknown> }
 

@@ -14,9 +14,6 @@ export type ReceivedWebhook = {
 
 export type Impairment = 'late' | 'refuses' | 'hangs'
 
-/** `arrive` is called when the request reaches the server, which then records it. */
-type PostPlan = { readonly durationMs: number; readonly arrive: (atMs: number) => WebhookResult }
-
 const TIMEOUT_MS = 10_000
 /** Long enough to hold a worker, and shorter than an attempt's timeout. */
 const LATE = { minMs: 5_000, maxMs: 9_900 }
@@ -35,18 +32,6 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
   const impaired = new Map<string, Impairment>()
   const lastingFaults = new Map<string, { readonly hangs: boolean; readonly untilMs: number }>()
 
-  const note = (request: WebhookRequest, atMs: number, answered: number | 'nothing') => {
-    const body = request.body.toString('utf8')
-    received.push({
-      url: request.url,
-      atMs,
-      deliveryId: request.headers['X-Gateway-Delivery-Id'] ?? '',
-      body,
-      signature: request.headers['X-Gateway-Signature'] ?? '',
-      answered,
-    })
-  }
-
   /** Whether a server hangs now; drawn again after minutes or hours. */
   const isStuck = (url: string, { endpointHangs }: Faults, nowMs: number): boolean => {
     if (endpointHangs === 0) return false
@@ -60,8 +45,8 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
   return {
     received,
     impaired,
-    /** What the merchant's server answers to one POST, and how long that takes. */
-    plan: (request: WebhookRequest, faults: Faults, nowMs: number): PostPlan => {
+    /** What the server answers to one POST, and how long that takes. `arrive`: when the request reaches the server. */
+    plan: (request: WebhookRequest, faults: Faults, nowMs: number) => {
       const impairment = impaired.get(request.url)
       if (impairment === 'refuses') {
         const durationMs = prng.int(1, 50)
@@ -76,8 +61,12 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
       if (status !== 200 && !hangs) onFault('merchantFails')
       return {
         durationMs,
-        arrive: (atMs) => {
-          note(request, atMs, hangs ? 'nothing' : status)
+        arrive: (atMs: number) => {
+          const { url, headers } = request
+          const deliveryId = headers['X-Gateway-Delivery-Id'] ?? ''
+          const signature = headers['X-Gateway-Signature'] ?? ''
+          const answered = hangs ? 'nothing' : status
+          received.push({ url, atMs, deliveryId, body: request.body.toString('utf8'), signature, answered })
           if (hangs) return outcome(undefined, 'timeout', durationMs)
           return outcome(status, status === 200 ? undefined : 'http_status', durationMs)
         },

@@ -54,7 +54,14 @@ export const startProcess = (host: Host, name: string, crashAt: CrashPoint | und
     const backMs = durationMs ?? prng.int(1, 15)
     return new Promise<T>((resolve, reject) => {
       scheduler.after(outwardMs, () => {
-        const report = attempt(effect, resolve, reject)
+        // The effect is now; its answer settles the promise later.
+        let report: () => void
+        try {
+          const value = effect()
+          report = () => resolve(value)
+        } catch (error) {
+          report = () => reject(error)
+        }
         const comesBack = () => {
           underWay--
           if (crashAfter) kill()
@@ -98,16 +105,6 @@ export const startProcess = (host: Host, name: string, crashAt: CrashPoint | und
       waited((over) => {
         if (alive) scheduler.after(ms, () => within(() => alive && over()))
       }),
-  }
-}
-
-/** Runs the effect now. The answer settles the promise later. */
-const attempt = <T>(effect: () => T, resolve: (value: T) => void, reject: (error: unknown) => void): (() => void) => {
-  try {
-    const value = effect()
-    return () => resolve(value)
-  } catch (error) {
-    return () => reject(error)
   }
 }
 

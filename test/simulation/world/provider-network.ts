@@ -5,12 +5,10 @@ import { count, hasFault, isFaultOn, lag, noteFault, PROVIDER_KEY, type World } 
 
 const MINUTE_MS = 60_000
 const REQUESTS = '/v3/payment_requests'
-const CANCEL = /^\/v3\/payment_requests\/([^/]+)\/cancel$/
-const PAYMENT_READ = /GET \/v3\/payments\//
 
 /** The request that a cancel names. */
 export const cancelledRequest = (method: string, path: string): string | undefined =>
-  method === 'POST' ? CANCEL.exec(path)?.[1] : undefined
+  method === 'POST' ? /^\/v3\/payment_requests\/([^/]+)\/cancel$/.exec(path)?.[1] : undefined
 
 type Answered = Extract<HttpOutcome, { kind: 'answered' }>
 
@@ -58,30 +56,24 @@ const perhapsStale = (world: World, { method, url }: HttpCall, fresh: Answered):
   return fresh
 }
 
-/** A list may lack the newest rows. */
-const perhapsWithoutYoung = (world: World, { pathname }: URL, query: URLSearchParams): URLSearchParams => {
-  if (pathname !== '/transactions' || world.faults.rowsBehindMs === 0) return query
+/** A list may lack the newest rows. The provider does not document its longest page, and shortens a larger one. */
+const perhapsWithoutYoung = (world: World, { pathname, searchParams }: URL): URLSearchParams => {
+  const query = new URLSearchParams(searchParams)
+  if (pathname !== '/transactions') return query
+  query.set('limit', String(Math.min(Number(query.get('limit') ?? world.rowsAPage), world.rowsAPage)))
+  if (world.faults.rowsBehindMs === 0) return query
   const untilMs = world.scheduler.nowMs() - lag(world, world.faults.rowsBehindMs)
   if (Date.parse(query.get('updated[lte]') ?? '') <= untilMs) return query
   const until = new Date(untilMs).toISOString()
   const young = new URLSearchParams({ 'updated[gte]': until, limit: '1' })
   if (world.provider.listTransactions(young).data.length > 0) noteFault(world, 'rowsBehindMs')
-  const shown = new URLSearchParams(query)
-  shown.set('updated[lte]', until)
-  return shown
+  query.set('updated[lte]', until)
+  return query
 }
 
 /** The provider captured this payment and sent its callback, but does not show it yet. */
 const isUnseen = ({ scheduler, unseenUntilMs }: World, { pathname }: URL): boolean =>
   (unseenUntilMs.get(pathname.slice('/v3/payments/'.length)) ?? 0) > scheduler.nowMs()
-
-/** The provider does not document its longest page, and shortens a larger one. */
-const withinPages = (world: World, { pathname, searchParams }: URL): URLSearchParams => {
-  const query = new URLSearchParams(searchParams)
-  const wanted = Number(query.get('limit') ?? world.rowsAPage)
-  if (pathname === '/transactions') query.set('limit', String(Math.min(wanted, world.rowsAPage)))
-  return query
-}
 
 const BUSY_TIMES = { minMs: 5_000, maxMs: 3 * MINUTE_MS }
 
@@ -89,13 +81,11 @@ const BUSY_TIMES = { minMs: 5_000, maxMs: 3 * MINUTE_MS }
 const isBusy = (world: World): boolean =>
   isFaultOn(world, 'provider busy', 4 * world.faults.providerRateLimit, BUSY_TIMES) && world.prng.chance(0.5)
 
-/** The key in `withheld`: the payment or request in the path, or the fee of a payment. */
-const subjectOf = ({ pathname, searchParams }: URL): string =>
-  pathname === '/transactions' ? `fee of ${searchParams.get('product_id') ?? ''}` : (pathname.split('/')[3] ?? '')
-
 /** The answer instead of one that the provider withholds from every caller for hours or days. */
-const withheldAnswer = (world: World, { method, url }: HttpCall): Answered | undefined => {
-  const withheld = method === 'GET' ? world.withheld.get(subjectOf(url)) : undefined
+const withheldAnswer = (world: World, { method, url: { pathname, searchParams } }: HttpCall): Answered | undefined => {
+  const isList = pathname === '/transactions'
+  const subject = isList ? `fee of ${searchParams.get('product_id') ?? ''}` : (pathname.split('/')[3] ?? '')
+  const withheld = method === 'GET' ? world.withheld.get(subject) : undefined
   if (withheld === undefined || withheld.untilMs <= world.scheduler.nowMs()) return undefined
   count(world.tally, `withheld: ${withheld.says}`)
   if (withheld.says === 'too often') return limited(world.prng.int(100, 90_000))
@@ -123,7 +113,7 @@ export const providerNetwork =
         noteFault(world, 'providerQuota')
         return limited(quota.resetMs)
       }
-      if (PAYMENT_READ.test(label) && (isUnseen(world, url) || hasFault(world, 'providerBehind'))) {
+      if (/GET \/v3\/payments\//.test(label) && (isUnseen(world, url) || hasFault(world, 'providerBehind'))) {
         return answered(404, { error_code: 'DATA_NOT_FOUND' })
       }
       const withheld = withheldAnswer(world, asked)
@@ -131,7 +121,7 @@ export const providerNetwork =
       const call = {
         method,
         path: url.pathname,
-        query: perhapsWithoutYoung(world, url, withinPages(world, url)),
+        query: perhapsWithoutYoung(world, url),
         headers,
         body: JSON.stringify(body ?? {}),
       }

@@ -3,7 +3,6 @@ import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { assembledDeps } from '../../support/assembled-deps.ts'
-import type { Prng } from './prng.ts'
 import type { Process } from './process.ts'
 import { providerNetwork } from './provider-network.ts'
 import { faultyRequests } from './table-faults.ts'
@@ -54,19 +53,14 @@ const simLog = (world: World, process: () => Process): Deps['log'] => {
   return { info: line('info'), warn: line('warn'), error: line('error') }
 }
 
-/** How far off a machine's clock is, for as long as it lives. */
-const drawSkewMs = (world: World, prng: Prng): number => {
-  const worstMs = Math.floor(world.faults.clockSkewMs)
-  if (worstMs === 0) return 0
-  count(world.tally, 'fault clockSkewMs')
-  return prng.int(-worstMs, worstMs)
-}
-
 /** Everything a handler may touch. Each call is an await at which the process can die. */
 export const simDeps = (world: World, process: () => Process, monotonicMs = world.scheduler.nowMs): Deps => {
   const prng = world.prng.fork()
   const log = simLog(world, process)
-  const skewMs = drawSkewMs(world, prng)
+  // How far off the machine's clock is, for as long as it lives.
+  const worstMs = Math.floor(world.faults.clockSkewMs)
+  const skewMs = worstMs === 0 ? 0 : prng.int(-worstMs, worstMs)
+  if (worstMs > 0) count(world.tally, 'fault clockSkewMs')
   return assembledDeps({
     stage: {
       name: SIM_STAGE,

@@ -1,17 +1,3 @@
-type SimQueueOptions = {
-  /** How long a received message is hidden, unless it is removed. */
-  readonly visibilityMs: number
-  /** After this many receives, a message goes to the dead-letter queue. */
-  readonly maxReceiveCount: number
-}
-
-type SentMessage = {
-  readonly body: string
-  /** Whole seconds, 0 to 900. */
-  readonly delaySeconds: number
-  readonly nowMs: number
-}
-
 export type ReceivedMessage = {
   readonly messageId: string
   /** Removes this message as long as it is the message's newest receipt. */
@@ -40,15 +26,18 @@ type Stored = Pick<ReceivedMessage, 'messageId' | 'body' | 'sentAtMs'> & {
   receiveCount: number
 }
 
-type ReceiveRequest = { readonly max: number; readonly nowMs: number; readonly disorder?: Disorder | undefined }
-
 /** Older messages are lost. */
 const RETENTION_MS = 4 * 24 * 60 * 60_000
-const MAX_DELAY_SECONDS = 900
-const MAX_RECEIVED = 10
 
-/** A standard queue of SQS with its dead-letter queue. A test compares it with the emulator. Callers pass the time. */
-export const createSimQueue = (options: SimQueueOptions) => {
+type Options = { readonly visibilityMs: number; readonly maxReceiveCount: number }
+type Sent = { readonly body: string; readonly delaySeconds: number; readonly nowMs: number }
+type Receiving = { readonly max: number; readonly nowMs: number; readonly disorder?: Disorder | undefined }
+
+/**
+ * A standard queue of SQS. Received messages are hidden for a time, and after so many receives a message is a dead letter.
+ * A test compares it with the emulator. Callers pass the time.
+ */
+export const createSimQueue = (options: Options) => {
   const stored = new Set<Stored>()
   const dead: Stored[] = []
   let sent = 0
@@ -76,8 +65,8 @@ export const createSimQueue = (options: SimQueueOptions) => {
   }
 
   return {
-    send: ({ body, delaySeconds, nowMs }: SentMessage): void => {
-      if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > MAX_DELAY_SECONDS) {
+    send: ({ body, delaySeconds, nowMs }: Sent): void => {
+      if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > 900) {
         throw new Error(`InvalidParameterValue: DelaySeconds ${delaySeconds} is not between 0 and 900`)
       }
       const untouched = { receipt: undefined, receiveCount: 0, isCopy: false }
@@ -85,7 +74,7 @@ export const createSimQueue = (options: SimQueueOptions) => {
       stored.add({ messageId: `message-${++sent}`, body, ...times, ...untouched })
     },
     /** Returns up to ten visible messages and hides them. Messages received too often go to the dead-letter queue. */
-    receive: ({ max, nowMs, disorder }: ReceiveRequest): readonly ReceivedMessage[] => {
+    receive: ({ max, nowMs, disorder }: Receiving): readonly ReceivedMessage[] => {
       const waiting = visible(nowMs)
       if (disorder && disorder.random() < disorder.reorder) {
         shuffle(waiting, disorder.random)
@@ -93,7 +82,7 @@ export const createSimQueue = (options: SimQueueOptions) => {
       }
       const received: ReceivedMessage[] = []
       for (const message of waiting) {
-        if (received.length === Math.min(max, MAX_RECEIVED)) break
+        if (received.length === Math.min(max, 10)) break
         if (message.receiveCount < options.maxReceiveCount) received.push(take(message, nowMs, disorder))
         else if (stored.delete(message)) dead.push(message)
       }

@@ -8,7 +8,7 @@ import { DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { text } from '../../support/recount/books.ts'
 import { invoke } from './lambda.ts'
 import { type Disorder, type ReceivedMessage, sqsEvent } from './sim-queue.ts'
-import { count, hasFault, lag, queuesDownUntilMs, trace, type World, waitFor } from './world.ts'
+import { count, hasFault, lag, queuesDownUntilMs, type World, waitFor } from './world.ts'
 
 const QUEUE_CONSUMERS = 5
 
@@ -30,6 +30,8 @@ const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurr
   const source = world.queues[queue]
   let busy = 0
   let cancel: (() => void) | undefined
+  const onDisorder: Disorder['onDisorder'] = (what) =>
+    count(world.tally, what === 'reorder' ? 'fault queueReordered' : 'fault queueTwice')
 
   const poll = () => {
     cancel?.()
@@ -42,7 +44,9 @@ const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurr
       return
     }
     while (busy < consumers) {
-      const messages = source.receive({ max: batchSize, nowMs, disorder: disorderOf(world) })
+      const { queueReordered: reorder, queueTwice: duplicate } = world.faults
+      const disorder = { random: world.prng.next, reorder, duplicate, onDisorder }
+      const messages = source.receive({ max: batchSize, nowMs, disorder })
       if (messages.length === 0) break
       busy++
       void consume(messages)
@@ -55,30 +59,16 @@ const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurr
     for (const listen of world.onHandedOut) listen(queue, messages)
     const run = await invoke(world, name, sqsEvent(messages))
     busy--
-    const failed = run.kind === 'done' ? failedItems(run.result) : new Set(messages.map(({ messageId }) => messageId))
+    const result = run.kind === 'done' ? (run.result as SQSBatchResponse) : undefined
+    const failed = result?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)
     // A message that cannot be deleted is received again.
     const isDown = queuesDownUntilMs(world) > world.scheduler.nowMs()
-    for (const { messageId, receipt } of messages) if (!isDown && !failed.has(messageId)) source.remove(receipt)
+    for (const { messageId, receipt } of messages)
+      if (!isDown && failed?.includes(messageId) === false) source.remove(receipt)
     poll()
   }
 
   world.onSent.push((sentTo) => sentTo === queue && world.scheduler.after(1, poll))
-}
-
-const failedItems = (result: unknown): ReadonlySet<string> =>
-  new Set((result as SQSBatchResponse).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
-
-const disorderOf = ({ prng, faults, tally }: World): Disorder => ({
-  random: prng.next,
-  reorder: faults.queueReordered,
-  duplicate: faults.queueTwice,
-  onDisorder: (what) => count(tally, what === 'reorder' ? 'fault queueReordered' : 'fault queueTwice'),
-})
-
-const connectQueues = (world: World) => {
-  for (const { name, trigger } of MANIFEST) {
-    for (const source of queuesOf(trigger)) connectQueue(world, name, source)
-  }
 }
 
 /** DynamoDB deletes what has expired, up to two days late. */
@@ -101,9 +91,8 @@ const connectExpiry = (world: World) => {
 export const connectSources = (world: World): void => {
   connectIndexes(world)
   connectExpiry(world)
-  connectQueues(world)
+  for (const { name, trigger } of MANIFEST) for (const source of queuesOf(trigger)) connectQueue(world, name, source)
   connectSchedules(world)
-  trace(world, () => 'the world is connected')
 }
 
 /** When the schedule fires next, at or after a time. */
@@ -114,16 +103,12 @@ const nextFiring = (schedule: ScheduleSpec, notBeforeMs: number): number => {
   return Math.ceil((notBeforeMs - offsetMs) / everyMs) * everyMs + offsetMs
 }
 
-type Firing = (fire: () => void) => void
-
 /** EventBridge: on time, twice or not at all. */
-const firing =
-  (world: World): Firing =>
-  (fire) => {
-    if (hasFault(world, 'scheduleMissed')) return
-    fire()
-    if (hasFault(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), fire)
-  }
+const fireAround = (world: World, fire: () => void): void => {
+  if (hasFault(world, 'scheduleMissed')) return
+  fire()
+  if (hasFault(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), fire)
+}
 
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 5 * MINUTE_MS
@@ -158,7 +143,7 @@ const trackDue = (
 }
 
 /** Every minute, one run at a time. Minutes in which nothing is due are skipped, because their runs change nothing. */
-const connectDueWork = (world: World, name: string, schedule: ScheduleSpec, fireAround: Firing) => {
+const connectDueWork = (world: World, name: string, schedule: ScheduleSpec) => {
   let running = false
   let armed: { readonly atMs: number; readonly cancel: () => void } | undefined
 
@@ -173,7 +158,7 @@ const connectDueWork = (world: World, name: string, schedule: ScheduleSpec, fire
   const tick = () => {
     armed = undefined
     // The work may have been done meanwhile.
-    if (earliest() <= world.scheduler.nowMs()) fireAround(fire)
+    if (earliest() <= world.scheduler.nowMs()) fireAround(world, fire)
     arm()
   }
   const arm = (due = earliest()) => {
@@ -199,20 +184,19 @@ const watchSync = (world: World): (() => boolean) => {
 }
 
 const connectSchedules = (world: World): void => {
-  const fireAround = firing(world)
   const hasSyncWork = watchSync(world)
   for (const { name, trigger } of MANIFEST) {
     if (trigger.kind !== 'schedule') continue
     const { schedule } = trigger
     if (name === 'check-due-work') {
-      connectDueWork(world, name, schedule, fireAround)
+      connectDueWork(world, name, schedule)
       continue
     }
     const fire = () => {
       if (name !== 'sync-provider-transactions' || hasSyncWork()) void runSoon(world, name, schedule)
     }
     const tick = () => {
-      fireAround(fire)
+      fireAround(world, fire)
       world.scheduler.at(nextFiring(schedule, world.scheduler.nowMs() + 1), tick)
     }
     world.scheduler.at(nextFiring(schedule, world.scheduler.nowMs() + 1), tick)
