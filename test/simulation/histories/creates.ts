@@ -79,10 +79,8 @@ export const replayCreate: Operation = async (play) => {
 /** The wallet that pushes to the customer's phone. */
 const PUSH = { method: 'ewallet', channel_code: 'OVO' }
 
-export type Asked = { readonly isPush?: boolean; readonly livesSeconds?: number | undefined }
-
 /** One payment that a merchant wants, and how it asks for it. */
-export const newCreate = (play: Play, { isPush = false, livesSeconds }: Asked = {}) => {
+export const newCreate = (play: Play, isPush = false, livesSeconds?: number) => {
   const { world } = play
   const tenant = world.prng.pick(play.tenants)
   const key = `key-${play.keys++}`

@@ -14,7 +14,7 @@ import { readBackProblems } from '../watching/read-back.ts'
 import { watchRows } from '../watching/watch-rows.ts'
 import { watchAlerts } from '../watching/watch-webhooks.ts'
 import { drawFaults, NO_FAULTS } from '../world/faults.ts'
-import { connectCallbacks, type HttpReply, type HttpRequest, requestAs } from '../world/lambda.ts'
+import { connectCallbacks, type HttpRequest, requestAs } from '../world/lambda.ts'
 import { addTenant, type Tenant } from '../world/tenants.ts'
 import { connectSources } from '../world/triggers.ts'
 import { createWorld, runUntil, type World, type WorldOptions } from '../world/world.ts'
@@ -73,10 +73,8 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   // Faults must leave no difference in the books, so no daily audit may find one.
   if (world.logLines.some((line) => line.includes('audit.imbalance'))) problems.push('an audit found an imbalance')
   problems.push(...(await booksProblems(play)))
-  for (const tenant of tenants) {
-    const ask = pacedRequests(world, tenant)
-    problems.push(...(await readBackProblems(world.table.items(), tenant, ask)))
-  }
+  for (const tenant of tenants)
+    problems.push(...(await readBackProblems(world.table.items(), tenant, pacedRequests(world, tenant))))
   return problems
 }
 
@@ -84,18 +82,15 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
 const MAX_TRIES = 24
 
 /** Sends a merchant's requests, one a second. A slow clock may count earlier requests, so a 429 is retried. */
-const pacedRequests = (world: World, tenant: Tenant) => {
-  const ask = async (
-    functionName: string,
-    asked: HttpRequest = {},
-    tries = MAX_TRIES,
-  ): Promise<HttpReply | undefined> => {
-    await world.scheduler.runFor(1_000)
-    const reply = await runUntil(world, requestAs(world, tenant, functionName, asked))
-    return reply?.status === 429 && tries > 1 ? ask(functionName, asked, tries - 1) : reply
+const pacedRequests =
+  (world: World, tenant: Tenant) =>
+  async (functionName: string, asked: HttpRequest = {}) => {
+    for (let tries = 1; ; tries++) {
+      await world.scheduler.runFor(1_000)
+      const reply = await runUntil(world, requestAs(world, tenant, functionName, asked))
+      if (reply?.status !== 429 || tries === MAX_TRIES) return reply
+    }
   }
-  return ask
-}
 
 /** A hash of the stored items, the webhooks and the log lines. Equal histories have equal digests. */
 const digestOf = (items: readonly RawItem[], play: Play): string =>
@@ -108,9 +103,6 @@ const digestOf = (items: readonly RawItem[], play: Play): string =>
     .update(JSON.stringify(play.world.merchants.received))
     .update(play.world.logLines.join('\n'))
     .digest('hex')
-
-/** In most histories the second client's ledger has several parts from the beginning. */
-const partsIn = ({ seed }: HistoryOptions): number => (seed % 5 < 3 ? 3 : 1)
 
 /** The time before the next operation: mostly seconds, sometimes hours, so that deadlines are kept and missed. */
 const gapMs = ({ prng }: World): number =>
@@ -153,10 +145,11 @@ const ARRANGEMENTS = [arrangeRaces, arrangeRounds, breakAlertTopic, freezeWorker
 
 /** Runs one history. The same seed and number of operations give the same history, byte for byte. */
 export const runHistory = async (options: HistoryOptions) => {
-  // In every third history the provider bills its fees after the month.
-  const providerFees = options.seed % 3 === 0 ? 'invoiced' : 'deducted'
   const { seed, operations = operationsOf(seed) } = options
-  const play = await startPlay({ ...options, providerFees }, partsIn(options))
+  // In every third history the provider bills its fees after the month.
+  const providerFees = seed % 3 === 0 ? 'invoiced' : 'deducted'
+  // In most histories the second client's ledger has several parts from the beginning.
+  const play = await startPlay({ ...options, providerFees }, seed % 5 < 3 ? 3 : 1)
   options.began?.(play)
   const { world } = play
   const faults = drawFaults(world.prng.fork())

@@ -19,10 +19,9 @@ import { operate } from '../world/lambda.ts'
 import { paymentRow } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { count, type World } from '../world/world.ts'
-import { overtakeCreate } from './attempts.ts'
 import { create, createStubbornly, replayCreate, retryCreate } from './creates.ts'
 import { decline, pay } from './customers.ts'
-import { actNearExpiry, pushAgain } from './near-expiry.ts'
+import { actNearExpiry, overtakeCreate, pushAgain } from './overlapping-creates.ts'
 
 export type Play = Scene & {
   /** Creates without an answer, or with a 5xx: merchants retry them. */
@@ -126,13 +125,6 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [2, overlappingReversals],
 ]
 
-const TOTAL = OPERATIONS.reduce((sum, [weight]) => sum + weight, 0)
+const WEIGHTED = OPERATIONS.flatMap(([weight, operation]) => Array.from({ length: weight }, () => operation))
 
-export const drawOperation = (world: World): Operation => {
-  let at = world.prng.next() * TOTAL
-  for (const [weight, operation] of OPERATIONS) {
-    at -= weight
-    if (at < 0) return operation
-  }
-  return create
-}
+export const drawOperation = ({ prng }: World): Operation => prng.pick(WEIGHTED)

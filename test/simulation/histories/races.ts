@@ -20,11 +20,6 @@ const DAY_MS = 86_400_000
 /** As long as one call. */
 const CALL_MS = 20
 
-const clientOfMessage = (event: unknown): string => {
-  const message: unknown = JSON.parse(String(Object(event).Records?.[0]?.body))
-  return String(Object(message).client_id)
-}
-
 /** Whether some money of a client can be settled now. */
 const isToSettle = (world: World, clientId: string): boolean => {
   const window = windowRow(world, clientId)
@@ -54,7 +49,7 @@ export const arrangeRaces = (play: Play, happens: Happens): void => {
 
   world.onStarted.push(({ name }, event) => {
     if (name !== 'settle-client') return
-    const clientId = clientOfMessage(event)
+    const clientId = String(JSON.parse(String(Object(event).Records?.[0]?.body)).client_id)
     if (happens(0.2)) soon(() => reverseRandomPayment(world, 1, (payment) => payment['client_id'] === clientId))
     if (happens(0.2)) soon(() => trigger(clientId))
     if (isToSettle(world, clientId) && happens(0.4)) soon(() => changeAccount(world, clientId))

@@ -85,17 +85,12 @@ type Change = (play: Scene, tenant: Tenant, endpoint: SimEndpoint) => Promise<vo
 const ask = (world: World, action: string, tenant: Tenant, endpoint: SimEndpoint, fields: object = {}) =>
   operate(world, action, { client_id: tenant.clientId, endpoint_id: endpoint.endpointId, ...fields })
 
-const setEnabled =
-  (enabled: boolean): Change =>
+const update =
+  (what: string, fields: object): Change =>
   async ({ world }, tenant, endpoint) => {
-    const reply = await ask(world, 'update-endpoint', tenant, endpoint, { enabled })
-    if (reply?.status === 200) count(world.tally, enabled ? 'endpoint enabled' : 'endpoint disabled')
+    const reply = await ask(world, 'update-endpoint', tenant, endpoint, fields)
+    if (reply?.status === 200) count(world.tally, `endpoint ${what}`)
   }
-
-const subscribeAnew: Change = async ({ world }, tenant, endpoint) => {
-  const reply = await ask(world, 'update-endpoint', tenant, endpoint, { event_types: ['payment.succeeded'] })
-  if (reply?.status === 200) count(world.tally, 'endpoint subscribed anew')
-}
 
 const remove: Change = async ({ world }, tenant, endpoint) => {
   const reply = await ask(world, 'delete-endpoint', tenant, endpoint)
@@ -115,7 +110,14 @@ const replace: Change = async (play, tenant, endpoint) => {
   await remove(play, tenant, endpoint)
 }
 
-const CHANGES: readonly Change[] = [setEnabled(false), setEnabled(true), subscribeAnew, remove, replace, replace]
+const CHANGES = [
+  update('disabled', { enabled: false }),
+  update('enabled', { enabled: true }),
+  update('subscribed anew', { event_types: ['payment.succeeded'] }),
+  remove,
+  replace,
+  replace,
+]
 
 /** One operator, or several at the same moment, change an endpoint during all other work. */
 export const changeEndpoints = async (play: Scene): Promise<void> => {

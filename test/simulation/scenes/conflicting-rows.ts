@@ -1,6 +1,6 @@
 import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
-import { reportSituation } from '../sometimes/report-situation.ts'
-import { invoke, operate } from '../world/lambda.ts'
+import { type Reported, reportSituation } from '../sometimes/report-situation.ts'
+import { type InvokeOptions, invoke, operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
 import { count, trace, type World, waitFor } from '../world/world.ts'
 import type { Scene } from './http.ts'
@@ -45,12 +45,6 @@ const drawConflictingRow = (world: World, reference: string, asked: number): Con
   return scenePrng.pick(known === undefined ? always : [...always, changed, changed, changed])
 }
 
-/** Whether the payment waits for its money or for its final fee, so that the gateway believes the next row. */
-const isOpen = (world: World, reference: string): boolean => {
-  const payment = paymentOfReference(world, reference)
-  return payment?.['status'] === 'pending' || payment?.['fee_status'] === 'estimated'
-}
-
 const bookBeside = (world: World, paid: PaymentRequest): void => {
   const { scenePrng, provider, scheduler, tally } = world
   const { latest_payment_id: id = '', reference_id } = paid
@@ -79,7 +73,11 @@ export const bookConflictingRow = async (play: Scene): Promise<void> => {
       ({ latest_payment_id: id = '', request_amount: amount }) => captured.get(id) === amount && !unshownRows.has(id),
     )
   if (paid.length === 0 || scenePrng.chance(0.2)) return bookUnknown(play)
-  const open = paid.filter(({ reference_id: reference }) => isOpen(play.world, reference))
+  // A payment that waits for its money or for its final fee: the gateway believes the next row.
+  const open = paid.filter(({ reference_id: reference }) => {
+    const payment = paymentOfReference(play.world, reference)
+    return payment?.['status'] === 'pending' || payment?.['fee_status'] === 'estimated'
+  })
   bookBeside(play.world, scenePrng.pick(open.length > 0 && scenePrng.chance(0.4) ? open : paid))
 }
 
@@ -89,30 +87,35 @@ const FROZEN_MS = [5_000, 150_000, 320_000, 400_000]
 /** Shorter than a settlement run. */
 const SETTLING_MS = 250
 
-/** A sync is frozen some time after its start. It continues minutes later, during another sync. */
-const freezeSync = async (scene: Scene, afterMs: number): Promise<void> => {
-  const { world, prng } = scene
-  const forMs = prng.pick(FROZEN_MS)
-  const begin = (freeze?: { afterMs: number; forMs: number }) =>
-    invoke(world, 'sync-provider-transactions', {}, { freeze })
-  await begin({ afterMs, forMs })
+/** A run is frozen some time after its start. It continues minutes later with its old read, beside another one. */
+const freezeRun = async (
+  { world, prng }: Scene,
+  what: Reported,
+  freeze: { readonly afterMs: number; readonly forMs: number },
+  begin: (options?: InvokeOptions) => Promise<unknown>,
+): Promise<void> => {
+  await begin({ freeze })
   if (prng.chance(0.5)) await begin()
-  await waitFor(world, forMs + prng.int(0, 1_000))
-  reportSituation(world, 'a sync is frozen during its work')
+  await waitFor(world, freeze.forMs + prng.int(0, 1_000))
+  reportSituation(world, what)
   await begin()
 }
 
-/** A sync or a settlement run is frozen. It continues minutes later with its old read, beside another one. */
+const freezeSync = (scene: Scene, afterMs: number): Promise<void> =>
+  freezeRun(scene, 'a sync is frozen during its work', { afterMs, forMs: scene.prng.pick(FROZEN_MS) }, (options) =>
+    invoke(scene.world, 'sync-provider-transactions', {}, options),
+  )
+
+/** A sync or a settlement run is frozen. */
 export const resumeLate = async (scene: Scene): Promise<void> => {
   const { world, tenants, prng } = scene
   if (prng.chance(0.6)) return freezeSync(scene, prng.int(5, 1_500))
   const forMs = prng.pick(FROZEN_MS)
   const about = { client_id: prng.pick(tenants).clientId }
-  await operate(world, 'trigger-settlement', about, { freeze: { afterMs: prng.int(5, SETTLING_MS), forMs } })
-  if (prng.chance(0.5)) await operate(world, 'trigger-settlement', about)
-  await waitFor(world, forMs + prng.int(0, 1_000))
-  reportSituation(world, 'a settlement run is frozen during its work')
-  await operate(world, 'trigger-settlement', about)
+  const freeze = { afterMs: prng.int(5, SETTLING_MS), forMs }
+  return freezeRun(scene, 'a settlement run is frozen during its work', freeze, (options) =>
+    operate(world, 'trigger-settlement', about, options),
+  )
 }
 
 const HOUR_MS = 3_600_000

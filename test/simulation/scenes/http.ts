@@ -44,12 +44,6 @@ const statusOf = ({ world }: Scene, { clientId }: Tenant, functionName: string, 
   return text(paymentRow(world, paymentId) ?? {}, 'status')
 }
 
-/** A caller with its own key is accepted, unless an operator is changing its client. */
-const keyProblems = (tenant: Tenant, apiKey: string, reply: HttpReply | undefined): readonly string[] =>
-  reply?.status === 401 && apiKey === tenant.apiKey && !tenant.isBeingChanged
-    ? [`${tenant.clientId} is refused with its own key`]
-    : []
-
 /** A merchant's request, with the checks that every answer must pass. */
 export const http = async (
   play: Scene,
@@ -66,7 +60,9 @@ export const http = async (
   now.answered = reply !== undefined
   observeAnswer(play.world, tenant, play.tenants, reply)
   play.world.problems.push(...refusalProblems(play.world, tenant, play.seen.asked, now, reply))
-  if (!isBeingChanged) play.world.problems.push(...keyProblems(tenant, apiKey, reply))
+  // A caller with its own key is accepted, unless an operator is changing its client.
+  if (reply?.status === 401 && apiKey === tenant.apiKey && !isBeingChanged && !tenant.isBeingChanged)
+    play.world.problems.push(`${tenant.clientId} is refused with its own key`)
   if (reply) play.world.problems.push(...statusProblems(play, functionName, was, reply))
   return reply
 }

@@ -90,7 +90,6 @@ export const bookExtraRow = (world: World, paid: Pick<PaymentRequest, 'reference
 }
 
 const REVERSAL_KINDS = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback'] as const
-
 const KINDS_WITH_OWN_ROW = ['refund', 'chargeback'] as const
 
 /** Draws the stage first, so that payments at rare stages are as frequent as others. */
@@ -98,15 +97,6 @@ const drawAtStage = (world: World, payments: readonly StoredItem[]): StoredItem 
   const byStage = Map.groupBy(payments, (payment) => stageOf(world, payment))
   return payments.length === 0 ? undefined : world.scenePrng.pick(world.scenePrng.pick([...byStage.values()]))
 }
-
-/** A dispute of the payment is not won yet. */
-const isDisputed =
-  ({ provider }: World) =>
-  ({ credited_provider_payment_id: id }: StoredItem): boolean => {
-    const rows = provider.transactionRecords().filter(({ row }) => row.product_id === id)
-    const times = (type: string) => rows.filter(({ row }) => row.type === type).length
-    return times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
-  }
 
 /** The provider voids the row of a reversal or of a won dispute, which undoes it. */
 const voidMovement = (world: World, requestId: string, paidId: string | undefined): boolean => {
@@ -124,9 +114,6 @@ const voidMovement = (world: World, requestId: string, paidId: string | undefine
 /** The limit leaves room for the movements of other scenes. */
 const MAX_MOVEMENTS = 8
 
-const isExhausted = ({ movements }: StoredItem): boolean =>
-  Array.isArray(movements) && movements.length >= MAX_MOVEMENTS
-
 /** The provider reverses a random credited payment, in whole or in part, or the client wins its dispute, even twice. */
 export const reverseRandomPayment = (
   world: World,
@@ -136,9 +123,14 @@ export const reverseRandomPayment = (
   const { scenePrng, provider, reversalRowIds } = world
   if (!scenePrng.chance(probability)) return
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' }).filter(
-    (payment) => payment['paid_at'] && !isExhausted(payment) && isCandidate(payment),
+    (payment) => ((payment['movements'] ?? []) as readonly unknown[]).length < MAX_MOVEMENTS && isCandidate(payment),
   )
-  const disputed = credited.filter(isDisputed(world))
+  // A dispute of the payment is not won yet.
+  const disputed = credited.filter(({ credited_provider_payment_id: id }) => {
+    const rows = provider.transactionRecords().filter(({ row }) => row.product_id === id)
+    const times = (type: string) => rows.filter(({ row }) => row.type === type).length
+    return times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
+  })
   const isWon = scenePrng.chance(disputed.length > 0 ? 0.5 : 0.02)
   const payment = drawAtStage(world, isWon && disputed.length > 0 ? disputed : credited)
   const paid = provider

@@ -22,7 +22,7 @@ const listed = async (play: Scene, tenant: Tenant): Promise<readonly Shown[]> =>
 }
 
 /** All ways to begin a round of a delivery: by its merchant, by an operator, and in bulk. */
-export const rounds = (
+const rounds = (
   play: Scene,
   tenant: Tenant,
   { id, endpointId }: { readonly id: string; readonly endpointId: string },
@@ -36,8 +36,6 @@ export const rounds = (
   return [merchant, merchant, operator, operator, inBulk]
 }
 
-const soon = ({ world }: Scene, maxMs: number) => waitFor(world, world.prng.int(0, maxMs))
-
 /** One delivery is redelivered repeatedly by its merchant and by operators; one operator names the wrong client. */
 export const redeliverRepeatedly = async (play: Scene): Promise<void> => {
   const { world, tenants, prng } = play
@@ -48,9 +46,9 @@ export const redeliverRepeatedly = async (play: Scene): Promise<void> => {
   const ways = rounds(play, tenant, { id, endpointId })
   for (let left = prng.int(1, 4); left > 0; left--) {
     count(world.tally, 'redelivered repeatedly')
-    const begun = ways.filter(() => prng.chance(0.5)).map((begin) => soon(play, 40).then(begin))
+    const begun = ways.filter(() => prng.chance(0.5)).map((begin) => waitFor(world, prng.int(0, 40)).then(begin))
     await Promise.all(begun)
-    await soon(play, prng.pick([100, 2_000, 10_000, 200_000]))
+    await waitFor(world, prng.int(0, prng.pick([100, 2_000, 10_000, 200_000])))
   }
   const otherTenant = tenants.find(({ clientId }) => clientId !== tenant.clientId)
   if (otherTenant === undefined) return

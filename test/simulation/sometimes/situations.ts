@@ -5,8 +5,7 @@ import { type Faults, NO_FAULTS } from '../world/faults.ts'
 import { deliveryStatus, entriesOf, onCancel, paymentRow, rowsOf } from '../world/rows.ts'
 import { DAY_MS, isChanged, isGiven, ms, onWrite, type Write } from '../world/rules.ts'
 import { count, type Tally, type World } from '../world/world.ts'
-import { REFUSALS } from './refusals.ts'
-import { REPORTED, type Situations, type Within } from './report-situation.ts'
+import { REFUSALS, REPORTED, type Situations, type Within } from './report-situation.ts'
 import { STAGES, stageOf } from './stage-of.ts'
 
 /** Faults that few histories have. All other faults must happen within the first 25 seeds. */
@@ -43,7 +42,6 @@ const OF_PAYMENTS: Situations<Write> = {
     1_000,
     (write) => isStillCreating(write) && isGiven(write, 'remembered_provider_payment_ids'),
   ],
-  'a payment succeeds': [25, succeeds],
   'a payment fails': [25, changesStatus('pending', 'failed')],
   'a payment expires': [25, changesStatus('pending', 'expired')],
   'a payment is cancelled': [25, changesStatus('pending', 'cancelled')],
@@ -93,7 +91,6 @@ const isRound = ({ before, after, isNew }: Write) =>
 const OF_DELIVERIES: Situations<Write> = {
   'a delivery succeeds': [25, changesDelivery('scheduled', 'succeeded')],
   'the eighth attempt fails': [25, changesDelivery('scheduled', 'abandoned')],
-  'a delivery begins another round': [25, isRound],
   'an operator redelivers': [25, (write) => isRound(write) && write.worker?.name === 'redeliver'],
   'an overdue message is sent again': [
     25,

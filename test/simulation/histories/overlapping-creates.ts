@@ -1,11 +1,61 @@
 import { MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
 import { text } from '../../support/recount/books.ts'
 import { http } from '../scenes/http.ts'
+import { reportSituation } from '../sometimes/report-situation.ts'
 import { operate } from '../world/lambda.ts'
 import { waitFor, waitUntil } from '../world/world.ts'
-import { type NewCreate, newCreate, pushEndsMs } from './creates.ts'
+import { CREATE_FAULTS, type NewCreate, newCreate, pushEndsMs } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'
 import type { Operation, Play } from './operations.ts'
+
+/** An attempt is frozen during its call to the provider, and continues beside the attempt that took over, or alone. */
+export const overtakeCreate: Operation = async (play) => {
+  const { world, prng, provider } = play
+  const isAlone = prng.chance(0.3)
+  const livesSeconds = prng.chance(isAlone ? 0.6 : 0.2) ? prng.int(30, 34) : undefined
+  const wanted = newCreate(play, !isAlone && prng.chance(0.3), livesSeconds)
+  const { paymentId, pk, send } = wanted
+  const isFailing = prng.chance(0.3)
+  if (isFailing) provider.orderFault({ target: 'create', ...prng.pick(CREATE_FAULTS) })
+  wanted.slow(prng.int(1_000, 3_000))
+  const isCommitting = !isFailing && prng.chance(0.3)
+  if (isCommitting) world.impaired.set(pk, { lost: prng.int(1, 4), delayMs: prng.int(500, 2_500) })
+  reportSituation(world, 'an attempt is frozen during its work')
+  const freeze = {
+    afterMs: prng.int(60, isCommitting ? 5_000 : 900),
+    forMs: 30 * SECOND_MS + prng.int(0, 3_000),
+    withClock: prng.chance(0.6),
+  }
+  await send({ freeze })
+  const thawsMs = world.scheduler.nowMs() + freeze.forMs
+  if (prng.chance(0.2)) customerActs(play, wanted.requests())
+  await waitUntil(world, Math.max(wanted.leaseEndMs(), isAlone ? thawsMs : 0) + prng.int(0, 400))
+  const isImpaired = prng.chance(0.5)
+  const begun: Promise<void>[] = []
+  if (!isAlone) {
+    if (prng.chance(0.4)) provider.orderFault({ target: 'create', ...prng.pick(CREATE_FAULTS) })
+    wanted.slow(isImpaired || prng.chance(0.5) ? prng.int(isImpaired ? 6_000 : 1_500, 9_000) : undefined)
+    begun.push(send())
+    await waitUntil(world, thawsMs + prng.int(20, 1_500))
+  }
+  if (isImpaired) world.impaired.set(pk, { lost: 4, delayMs: 0 })
+  if (prng.chance(0.3)) world.contested.set(pk, { untilMs: world.scheduler.nowMs() + 3 * SECOND_MS })
+  if (prng.chance(0.4)) {
+    // A worker that gets its callback then needs seconds to read its request.
+    const [request] = wanted.requests()
+    world.slowCallsMs.set(`/v3/payment_requests/${request?.payment_request_id}`, 2 * prng.int(700, 1_900))
+    payOne(play, request, { unannounced: 0, unseen: 0 })
+    await waitFor(world, prng.int(300, 700))
+  }
+  // The next caller thaws it.
+  begun.push(wanted.sendAnother())
+  await waitFor(world, prng.int(20, 1_000))
+  if (prng.chance(0.4)) payOne(play, wanted.requests()[0])
+  await Promise.all(begun)
+  world.slowCallsMs.delete(paymentId)
+  world.impaired.delete(pk)
+  await send()
+}
 
 /** Faults of the provider's answer to a cancel, and to a question. */
 const CANCELS = ['timeout_after_commit', 'timeout_after_commit', 'timeout', 'http_503', 'http_500']
@@ -15,8 +65,6 @@ const AROUND_MS = [-20_000, -3_000, -500, -300, 0, 0, 0, 500, 3_000, 30_000]
 
 const fails = ({ world }: Play, target: 'cancel' | 'get') =>
   world.provider.orderFault({ target, fault: world.prng.pick(target === 'cancel' ? CANCELS : QUESTIONS) })
-
-type Act = () => unknown
 
 /** What merchant, customer, operator and provider may do at one of these moments. */
 const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
@@ -39,8 +87,8 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
   }
   const payLate = () => pay({ unannounced: 0.6, late: 0.5, unseen: 0.3 })
   const failsLater = (target: 'cancel' | 'get') => () => fails(play, target)
-  const once: readonly Act[] = [cancel, refresh, payLate, failsLater('get')]
-  const twice: readonly Act[] = [cancelAcross, cancelUnanswered, severalActors, failsLater('cancel')]
+  const once = [cancel, refresh, payLate, failsLater('get')]
+  const twice = [cancelAcross, cancelUnanswered, severalActors, failsLater('cancel')]
   const acts = [...once, ...twice, ...twice]
   const payAtOnce = () => pay({ unannounced: 0, unseen: 0 })
   return { cancel, refresh, pay, acts, rivals: [cancel, payAtOnce] }
@@ -49,7 +97,7 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
 const MAX_RIVALS = 12
 
 /** Acts while another worker's write is delayed: one at a time, and a bounded number of times. */
-const rivalOf = ({ world }: Play, acts: readonly Act[]) => {
+const rivalOf = ({ world }: Play, acts: readonly (() => unknown)[]) => {
   let left = MAX_RIVALS
   let isUnderWay = false
   return async () => {
@@ -60,20 +108,17 @@ const rivalOf = ({ world }: Play, acts: readonly Act[]) => {
   }
 }
 
-/** Waits, so that the payment expires just before due work runs. */
-const untilLookIsNear = (play: Play, livesSeconds: number): Promise<void> => {
-  const { prng, scheduler } = play
-  const lookMs = Math.ceil((scheduler.nowMs() + (livesSeconds + 1) * SECOND_MS) / MINUTE_MS) * MINUTE_MS
-  return waitUntil(play.world, lookMs - livesSeconds * SECOND_MS - prng.int(50, 800))
-}
-
 /** A payment in its last seconds is cancelled, paid, expired and looked at, while the provider may not answer. */
 export const actNearExpiry: Operation = async (play) => {
   const { world, prng, scheduler } = play
   const isPush = prng.chance(0.2)
   const livesSeconds = prng.int(30, 70)
-  if (prng.chance(0.5)) await untilLookIsNear(play, livesSeconds)
-  const wanted = newCreate(play, { isPush, livesSeconds: isPush ? undefined : livesSeconds })
+  if (prng.chance(0.5)) {
+    // It expires just before due work runs.
+    const lookMs = Math.ceil((scheduler.nowMs() + (livesSeconds + 1) * SECOND_MS) / MINUTE_MS) * MINUTE_MS
+    await waitUntil(world, lookMs - livesSeconds * SECOND_MS - prng.int(50, 800))
+  }
+  const wanted = newCreate(play, isPush, isPush ? undefined : livesSeconds)
   await wanted.send()
   const expiresMs = Date.parse(text(wanted.row(), 'expires_at'))
   if (wanted.row()['status'] !== 'pending' || !(expiresMs > scheduler.nowMs())) return
@@ -129,7 +174,7 @@ const bookAsPending = ({ world }: Play, { requests }: NewCreate): void => {
 /** A push is slow, lost, or its sender died; the customer pays or declines, and the merchant asks for another. */
 export const pushAgain: Operation = async (play) => {
   const { world, prng, provider } = play
-  const wanted = newCreate(play, { isPush: true })
+  const wanted = newCreate(play, true)
   const { send, slow } = wanted
   for (let left = prng.int(2, 4); left > 0; left--) {
     const how = prng.pick(['lost', 'on its way', 'dead', 'dead', 'thawed'])
