@@ -1,8 +1,9 @@
 /** One process of `npm run sim -- --seeds A..B`: it runs each seed that it is sent, and sends the result back. */
 import { runSeed } from './run-seeds.ts'
 
-process.on('message', async (task: Parameters<typeof runSeed>[0]) => {
+process.on('message', (task: Parameters<typeof runSeed>[0]) => {
   // The scheduler's ticks come after all microtasks only if they begin in one.
-  await undefined
-  process.send?.(await runSeed(task))
+  void Promise.resolve(task)
+    .then((sent) => runSeed(sent))
+    .then((result) => process.send?.(result))
 })

@@ -174,8 +174,8 @@ export const watchPushes = (world: World): (() => readonly string[]) => {
       if (paymentId === undefined || request.channel_code !== PUSHED) continue
       const isClosed = !['PENDING', 'EXPIRED'].includes(request.status)
       const untilMs = isClosed ? Math.min(Date.parse(request.updated), expiresAtMs) : expiresAtMs
-      const isPaid = paid.get(String(request.latest_payment_id)) === request.request_amount
-      const paidMs = isPaid ? Date.parse(request.updated) : Number.POSITIVE_INFINITY
+      const paidMinor = paid.get(String(request.latest_payment_id))
+      const paidMs = paidMinor === request.request_amount ? Date.parse(request.updated) : Number.POSITIVE_INFINITY
       const push = { id, fromMs: Date.parse(request.created), untilMs, paidMs }
       pushes.set(paymentId, [...(pushes.get(paymentId) ?? []), push])
     }
