@@ -5,8 +5,6 @@ import type { StageSettings } from '../../stage-settings.ts'
 
 export type UrlRules = Pick<StageSettings, 'allowLoopbackWebhooks' | 'httpsPortOnly'>
 
-type UrlVerdict = { readonly allowed: true; readonly url: URL } | { readonly allowed: false; readonly reason: string }
-
 const LOOPBACK_IPV4 = { address: '127.0.0.1', family: 4 } as const
 const LOOPBACK_IPV6 = { address: '::1', family: 6 } as const
 /** The only hosts that count as loopback in stage local, with their fixed addresses. */
@@ -19,36 +17,30 @@ const LOOPBACK_HOSTS: ReadonlyMap<string, readonly ResolvedAddress[]> = new Map(
 // The URL parser silently drops tabs, line ends and invisible characters. The shown URL must be the called URL.
 const HIDDEN_CHARACTER = /[\s\p{Cc}\p{Cf}]/u
 
-const refused = (reason: string): UrlVerdict => ({ allowed: false, reason })
-
-/** The rules of a webhook's URL at registration and at each delivery: https, no user info, a host's name. */
-export const inspectUrl = (text: string, rules: UrlRules): UrlVerdict => {
-  if (HIDDEN_CHARACTER.test(text) || !URL.canParse(text)) return refused('must be a full URL')
+/**
+ * The rules of a webhook's URL at registration and at each delivery: https, no user info, a host's name. Answers why a
+ * URL is refused.
+ */
+export const inspectUrl = (text: string, rules: UrlRules): URL | string => {
+  if (HIDDEN_CHARACTER.test(text) || !URL.canParse(text)) return 'must be a full URL'
   const url = new URL(text)
   const loopback = rules.allowLoopbackWebhooks && LOOPBACK_HOSTS.has(url.hostname)
-  if (url.protocol !== 'https:' && !(loopback && url.protocol === 'http:')) return refused('must be an https URL')
-  if (url.username !== '' || url.password !== '') return refused('must not carry user info')
-  if (loopback) return { allowed: true, url }
-  if (rules.httpsPortOnly && url.port !== '') return refused('must use port 443, the only port that webhooks may use')
-  if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return refused('must name a host, not an address')
+  if (url.protocol !== 'https:' && !(loopback && url.protocol === 'http:')) return 'must be an https URL'
+  if (url.username !== '' || url.password !== '') return 'must not carry user info'
+  if (loopback) return url
+  if (rules.httpsPortOnly && url.port !== '') return 'must use port 443, the only port that webhooks may use'
+  if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return 'must name a host, not an address'
   // RFC 6761: such a name means loopback on every machine.
-  if (/(^|\.)localhost\.?$/.test(url.hostname)) return refused('must name a host on the public internet')
-  return { allowed: true, url }
+  return /(^|\.)localhost\.?$/.test(url.hostname) ? 'must name a host on the public internet' : url
 }
 
-type AddressVerdict =
-  | { readonly kind: 'allowed'; readonly addresses: readonly ResolvedAddress[] }
-  | { readonly kind: 'refused' }
-  | { readonly kind: 'unresolved' }
-
 /** The addresses of an allowed URL. One special address refuses them all, because names that mix them are attacks. */
-export const inspectAddresses = async (url: URL, rules: UrlRules, resolve: ResolveHost): Promise<AddressVerdict> => {
+export const inspectAddresses = async (url: URL, rules: UrlRules, resolve: ResolveHost) => {
   const loopback = rules.allowLoopbackWebhooks ? LOOPBACK_HOSTS.get(url.hostname) : undefined
-  if (loopback) return { kind: 'allowed', addresses: loopback }
+  if (loopback) return loopback
   const addresses = await resolve(url.hostname).catch(() => [])
-  if (addresses.length === 0) return { kind: 'unresolved' }
-  if (!addresses.every(({ address }) => isPublicAddress(address))) return { kind: 'refused' }
-  return { kind: 'allowed', addresses }
+  if (addresses.length === 0) return 'dns'
+  return addresses.every(({ address }) => isPublicAddress(address)) ? addresses : 'address_refused'
 }
 
 const refuse = (reason: string) =>
@@ -56,20 +48,14 @@ const refuse = (reason: string) =>
 
 /** Throws 422 for a URL that gets no delivery. A name may resolve later: each delivery checks again. */
 export const assertSafeUrl = async (text: string, rules: UrlRules, resolve: ResolveHost): Promise<void> => {
-  const verdict = inspectUrl(text, rules)
-  if (!verdict.allowed) throw refuse(verdict.reason)
-  const { kind } = await inspectAddresses(verdict.url, rules, resolve)
-  if (kind === 'refused') throw refuse('resolves to a private or special address')
-}
-
-const listOf = (family: 'ipv4' | 'ipv6', ranges: readonly (readonly [string, number])[]) => {
-  const list = new BlockList()
-  for (const [network, prefix] of ranges) list.addSubnet(network, prefix, family)
-  return list
+  const url = inspectUrl(text, rules)
+  if (typeof url === 'string') throw refuse(url)
+  const found = await inspectAddresses(url, rules, resolve)
+  if (found === 'address_refused') throw refuse('resolves to a private or special address')
 }
 
 /** Addresses that are no host on the public internet (IANA special-purpose registry, multicast and reserved). */
-const specialIpv4 = listOf('ipv4', [
+const SPECIAL = [
   ['0.0.0.0', 8], // this network
   ['10.0.0.0', 8], // private
   ['100.64.0.0', 10], // carrier-grade NAT
@@ -88,24 +74,24 @@ const specialIpv4 = listOf('ipv4', [
   ['203.0.113.0', 24], // documentation
   ['224.0.0.0', 4], // multicast
   ['240.0.0.0', 4], // reserved, and broadcast
-])
-
-/** Global unicast: nothing else is public in IPv6. */
-const publicIpv6 = listOf('ipv6', [['2000::', 3]])
-
-/** Special ranges inside global unicast. */
-const specialIpv6 = listOf('ipv6', [
   ['2001::', 23], // protocol assignments: Teredo, benchmarking, ORCHID
   ['2001:db8::', 32], // documentation
   ['2002::', 16], // 6to4, which wraps any IPv4 address
   ['2620:4f:8000::', 48], // AS112
   ['3fff::', 20], // documentation
-])
+] as const
+
+const special = new BlockList()
+for (const [network, prefix] of SPECIAL) special.addSubnet(network, prefix, network.includes(':') ? 'ipv6' : 'ipv4')
+
+/** Global unicast: nothing else is public in IPv6. */
+const publicIpv6 = new BlockList()
+publicIpv6.addSubnet('2000::', 3, 'ipv6')
 
 /** True for the plain form of an address on the public internet that is not of our own network. */
 export const isPublicAddress = (address: string): boolean => {
   const family = isIP(address)
-  if (family === 4) return !specialIpv4.check(address, 'ipv4')
+  if (family === 4) return !special.check(address, 'ipv4')
   if (family !== 6 || address.includes('%')) return false
-  return publicIpv6.check(address, 'ipv6') && !specialIpv6.check(address, 'ipv6')
+  return publicIpv6.check(address, 'ipv6') && !special.check(address, 'ipv6')
 }

@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
 import * as http from 'node:http'
 import * as https from 'node:https'
-import type { LookupFunction } from 'node:net'
+import type { TcpNetConnectOpts } from 'node:net'
 import type { ResolvedAddress, ResolveHost, SendWebhook, WebhookRequest, WebhookResult } from '../../send-webhook.ts'
 import { inspectAddresses, inspectUrl, type UrlRules } from '../endpoint/safe-url.ts'
 
@@ -35,19 +35,18 @@ export const httpsWebhookSender =
 
 const attempt = async (
   options: SenderOptions,
-  { url, headers, body }: WebhookRequest,
+  { url, ...request }: WebhookRequest,
   deadline: AbortSignal,
 ): Promise<Outcome> => {
-  const verdict = inspectUrl(url, options)
-  if (!verdict.allowed) return { error: 'address_refused' }
-  const resolved = await Promise.race([
-    inspectAddresses(verdict.url, options, options.resolve ?? resolveByDns),
-    once(deadline, 'abort'),
+  const target = inspectUrl(url, options)
+  if (typeof target === 'string') return { error: 'address_refused' }
+  const addresses = await Promise.race([
+    inspectAddresses(target, options, options.resolve ?? resolveByDns),
+    once(deadline, 'abort').then(() => 'timeout' as const),
   ])
-  if (deadline.aborted || !('kind' in resolved)) return { error: 'timeout' }
-  if (resolved.kind !== 'allowed') return { error: resolved.kind === 'refused' ? 'address_refused' : 'dns' }
-  const { bodyGraceMs = BODY_GRACE_MS } = options
-  return postWebhook({ target: verdict.url, addresses: resolved.addresses, headers, body }, { deadline, bodyGraceMs })
+  if (deadline.aborted) return { error: 'timeout' }
+  if (typeof addresses === 'string') return { error: addresses }
+  return postWebhook({ ...request, target, addresses }, deadline, options.bodyGraceMs)
 }
 
 const QUERY_TIMEOUT_MS = 1_000
@@ -76,20 +75,19 @@ const MAX_ADDRESSES = 4
 /** How long one address may take to connect before the next is tried as well. */
 const CONNECT_TRY_MS = 2_000
 
-/** Some firewalls refuse requests without a user agent. */
-const COMMON_HEADERS = { 'User-Agent': 'gateway-webhooks/1', Accept: '*/*' }
-
 type Outcome = Omit<WebhookResult, 'durationMs'>
 
-type CheckedRequest = Pick<WebhookRequest, 'headers' | 'body'> & {
+type CheckedRequest = Omit<WebhookRequest, 'url'> & {
   readonly target: URL
   readonly addresses: readonly ResolvedAddress[]
 }
 
-type Limits = { readonly deadline: AbortSignal; readonly bodyGraceMs: number }
-
 /** Writes one request to a checked address and reads its answer. Throws only if node refuses to send it. */
-export const postWebhook = (request: CheckedRequest, { deadline, bodyGraceMs }: Limits): Promise<Outcome> => {
+export const postWebhook = (
+  request: CheckedRequest,
+  deadline: AbortSignal,
+  bodyGraceMs = BODY_GRACE_MS,
+): Promise<Outcome> => {
   const outgoing = requestTo(request)
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
@@ -149,9 +147,9 @@ export const postWebhook = (request: CheckedRequest, { deadline, bodyGraceMs }: 
 
 const requestTo = ({ target, headers, body, addresses }: CheckedRequest): http.ClientRequest => {
   const checked = addresses.slice(0, MAX_ADDRESSES)
-  const connection = {
+  const connection: Partial<TcpNetConnectOpts> = {
     // With `autoSelectFamily` node asks for all addresses of a name.
-    lookup: ((_hostname, _options, answer) => answer(null, checked)) satisfies LookupFunction,
+    lookup: (_hostname, _options, answer) => answer(null, checked),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: CONNECT_TRY_MS,
     // Headers and body are two writes. Without this the second waits for a delayed acknowledgement (40 ms).
@@ -160,7 +158,8 @@ const requestTo = ({ target, headers, body, addresses }: CheckedRequest): http.C
   return (target.protocol === 'https:' ? https : http).request(target, {
     ...connection,
     method: 'POST',
-    headers: { ...COMMON_HEADERS, ...headers, 'Content-Length': body.length },
+    // Some firewalls refuse requests without a user agent.
+    headers: { 'User-Agent': 'gateway-webhooks/1', Accept: '*/*', ...headers, 'Content-Length': body.length },
     agent: false,
     maxHeaderSize: READ_BYTES,
     rejectUnauthorized: true,
@@ -171,8 +170,6 @@ const requestTo = ({ target, headers, body, addresses }: CheckedRequest): http.C
 const outcomeOf = (httpStatus: number, body: Buffer): Outcome => ({
   httpStatus,
   ...((httpStatus < 200 || httpStatus > 299) && { error: 'http_status' }),
-  responseBody: textOf(body.subarray(0, STORED_BYTES)),
+  // The last character may be cut: the text is decoded as the start of a stream, so a broken rest is left out.
+  responseBody: new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(0, STORED_BYTES), { stream: true }),
 })
-
-/** UTF-8 whose last character may be cut: it is decoded as the start of a stream, so a broken rest is left out. */
-const textOf = (bytes: Buffer): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true })

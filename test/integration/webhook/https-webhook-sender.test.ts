@@ -183,9 +183,8 @@ describe('httpsWebhookSender: allowed addresses', () => {
       headers: {},
       body: BODY,
     }
-    const limits = { deadline: AbortSignal.timeout(20_000), bodyGraceMs: 20_000 }
 
-    expect(await postWebhook(request, limits)).toStrictEqual(outcome)
+    expect(await postWebhook(request, AbortSignal.timeout(20_000), 20_000)).toStrictEqual(outcome)
   })
 
   it('honours NODE_EXTRA_CA_CERTS, and names the host to server and certificate', async () => {
