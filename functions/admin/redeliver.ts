@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { parseDeliveryId } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { redeliver, redeliverToEndpoint } from '../../shared/webhook/delivery/redeliver.ts'
 import { RedeliverFields, redeliverTarget, toRedeliveredDto } from '../../shared/webhook/delivery/redeliver-dto.ts'
 import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
@@ -13,7 +12,7 @@ const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), ...Red
 export const handler = adminHandler({ summary, input }, async ({ operator, clientId, ...fields }, deps) => {
   const target = redeliverTarget(fields)
   if (target.deliveryId !== undefined) {
-    await redeliver(deps, { clientId, operator, deliveryId: parseDeliveryId(target.deliveryId) })
+    await redeliver(deps, { ...target, clientId, operator })
     return { count: 1 }
   }
   const endpointId = parseEndpointId(target.endpointId)

@@ -149,7 +149,7 @@ const secretsOfDeliveries = (depsFor: ReturnType<typeof localDeps>): InboxSecret
     const deliveryId = ifValid(DeliveryIdSchema, id)
     const [row] = deliveryId ? await table.getMany([deliveryKey(deliveryId)]) : []
     const delivery = ifValid(DeliverySchema, row)
-    const [owner] = delivery ? await table.getMany([endpointKey(delivery.clientId, delivery.endpointId)]) : []
+    const [owner] = delivery ? await table.getMany([endpointKey(delivery)]) : []
     const { sealedSecret } = ifValid(SealedEndpointSchema, owner) ?? {}
     return delivery && sealedSecret ? sealer.unseal(sealedSecret, delivery) : undefined
   }

@@ -78,7 +78,7 @@ const lostDeliveries = async (deps: RecountDeps, event: Event): Promise<Steps<st
   const ids = event.endpointIds.map((endpointId) => deliveryIdFor(event.eventId, endpointId))
   const existing = await findDeliveries(deps, ids)
   const lost = new Set(event.endpointIds).difference(new Set(existing.map(({ endpointId }) => endpointId)))
-  const endpoints = await Promise.all([...lost].map((id) => findEndpointEver(deps, event.clientId, id)))
+  const endpoints = await Promise.all([...lost].map((endpointId) => findEndpointEver(deps, { ...event, endpointId })))
   const deliveries = endpoints.flatMap((one) => (one ? [newDelivery(event, one, event.firedAt)] : []))
   return Object.fromEntries(deliveries.map((delivery) => [delivery.deliveryId, insertDelivery(delivery)]))
 }

@@ -54,9 +54,10 @@ export const apiKeyKey = (keyHash: string) => itemKey('APIKEY', keyHash)
 
 export const endpointsPk = (clientId: ClientId) => pkOf('ENDPOINTS', clientId)
 export const ENDPOINT_SK_PREFIX = 'ENDPOINT#'
-export const endpointKey = (clientId: ClientId, endpointId: EndpointId) =>
+export type EndpointIds = { readonly clientId: ClientId; readonly endpointId: EndpointId }
+export const endpointKey = ({ clientId, endpointId }: EndpointIds) =>
   keyOf(endpointsPk(clientId), `${ENDPOINT_SK_PREFIX}${endpointId}`)
-export const deletedEndpointKey = (clientId: ClientId, endpointId: EndpointId) =>
+export const deletedEndpointKey = ({ clientId, endpointId }: EndpointIds) =>
   keyOf(endpointsPk(clientId), `GONE#${endpointId}`)
 
 export const paymentKey = (paymentId: PaymentId) => itemKey('PAYMENT', paymentId)

@@ -12,7 +12,7 @@ import { CACHE_MS } from '../../shared/runtime/aws/kept-secrets.ts'
 import { ELIGIBLE_AGE_MS, NEW_BANK_MS } from '../../shared/settlement/settlement.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/time.ts'
 import { ALERT_EVERY_MS } from '../../shared/webhook/delivery/alert-abandoned.ts'
-import { ATTEMPTS_PER_ROUND } from '../../shared/webhook/send/record-attempt-result.ts'
+import { WAITS_MS } from '../../shared/webhook/send/record-attempt-result.ts'
 import { runbookEntries } from '../runbook-entries.ts'
 import { askedOf } from '../support/admin-command.ts'
 import { alarmsIn } from '../support/alarm-template.ts'
@@ -141,13 +141,13 @@ const hiddenMinutes = hiddenSecondsOf('settlements') / 60
 it.each([
   ['docs/runbook.md', `Logs are kept for ${Number(retentionDays)} days.`],
   ['docs/runbook.md', `for ${quietMinutes} minutes, beginning within ${Number(suppressedAfter) / 60} minutes`],
-  ['docs/runbook.md', `Each delivery is tried ${ATTEMPTS_PER_ROUND} times.`],
+  ['docs/runbook.md', `Each delivery is tried ${WAITS_MS.length + 1} times.`],
   ['docs/runbook.md', `is tried again after ${hiddenMinutes} minutes, ${settlementTries} times in all`],
   ['docs/operations.md', `Functions keep a secret for ${CACHE_MS / MINUTE_MS} minutes.`],
   ['docs/operations.md', `For ${NEW_BANK_MS / HOUR_MS} hours \`mark-settlement-paid\` refuses`],
   [
     'docs/operations.md',
-    `after attempt ${ATTEMPTS_PER_ROUND}; at most one message in ${ALERT_EVERY_MS / MINUTE_MS} minutes`,
+    `after attempt ${WAITS_MS.length + 1}; at most one message in ${ALERT_EVERY_MS / MINUTE_MS} minutes`,
   ],
   ['docs/merchants/payments.md', `where the provider did not say within ${FEE_WAIT_MS / DAY_MS} days`],
   ['docs/merchants/settlements.md', `${ELIGIBLE_AGE_MS / HOUR_MS} hours after it was paid`],

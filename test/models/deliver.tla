@@ -21,7 +21,7 @@ CONSTANTS
   WaitIsOver,         \* deliverWebhook in shared/webhook/send/deliver-webhook.ts, or WaitsAreKept breaks
   LostIsFailed,       \* handleClaimed in shared/webhook/send/deliver-webhook.ts, or OnePost breaks
   ResultHasItsClaim,  \* onItsClaim in shared/webhook/send/attempt-store.ts, or ResultsStand breaks
-  RoundEnds,          \* waitAfterFailureMs in shared/webhook/send/record-attempt-result.ts, or RoundIsBounded breaks
+  RoundEnds,          \* WAITS_MS in shared/webhook/send/record-attempt-result.ts, or RoundIsBounded breaks
   AbandonedIsTold,    \* changesAfter in shared/webhook/send/attempt-store.ts, or AlertIsDue breaks
   RoundIsNew,         \* startRound in shared/webhook/delivery/round-store.ts, or RoundIsBounded breaks
   ToldFirst,          \* alertBeforeRound in shared/webhook/delivery/alert-abandoned.ts, or AlertIsDue breaks

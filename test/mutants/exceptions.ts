@@ -12,7 +12,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/webhook/delivery/delivery-store.ts attemptsOf: comparison moved e7cdbf5a',
     'shared/webhook/delivery/list-deliveries.ts LISTED_BY_THEN_MS: bound moved a84a66a1',
     'shared/webhook/delivery/list-deliveries.ts listedKeys: condition false 03e6d4aa',
-    'shared/webhook/delivery/list-deliveries.ts newestDeliveries: choice reversed 7e1a3418',
+    'shared/webhook/delivery/list-deliveries.ts keysOfPage: choice reversed 7e1a3418',
     'shared/webhook/delivery/alert-abandoned.ts unreportedOf: comparison moved 48b39192',
   ],
   'Both sides are equal at the border.': [

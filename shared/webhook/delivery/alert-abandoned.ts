@@ -3,7 +3,7 @@ import type { Alert, Deps, StoreDeps } from '../../deps.ts'
 import type { DeliveryId } from '../../ids.ts'
 import { addMs, later, MINUTE_MS, type Timestamp } from '../../time.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
-import { findEndpointEver, moveLastAlert } from '../endpoint/endpoint-store.ts'
+import { findEndpointEver, moveMark } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
 import { endAlert, findDeliveries, findDelivery, postponeDelivery } from './delivery-store.ts'
 import { listedKeys } from './list-deliveries.ts'
@@ -61,13 +61,14 @@ const unreportedOf = async (deps: AlertDeps, delivery: Delivery): Promise<readon
 const publishAlert = async (deps: AlertDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<boolean> => {
   // Always later than the last time: two workers in one millisecond, or on clocks that differ, cannot both claim it.
   const at = alertDueAt(endpoint, deps.now(), 1)
-  if (endpoint && !(await moveLastAlert(deps, endpoint, endpoint.lastAlertAt, at))) return false
+  if (endpoint && !(await deps.table.write(moveMark(endpoint, 'lastAlertAt', at))).applied) return false
   const unreported = await unreportedOf(deps, delivery)
   try {
     await deps.alerts.publish(alertOf(delivery, unreported))
   } catch (error) {
     // Due work retries each minute, not in a quarter of an hour.
-    if (endpoint) await moveLastAlert(deps, endpoint, at, endpoint.lastAlertAt)
+    const claimed = endpoint && { ...endpoint, lastAlertAt: at }
+    if (claimed) await deps.table.write(moveMark(claimed, 'lastAlertAt', endpoint.lastAlertAt))
     throw error
   }
   await mapInChunks(unreported, WRITES_AT_A_TIME, (one) => deps.table.write(endAlert(one)))
@@ -79,29 +80,23 @@ const publishAlert = async (deps: AlertDeps, delivery: Delivery, endpoint: Endpo
 export const checkAbandoned = async (deps: AlertDeps, deliveryId: DeliveryId): Promise<boolean> => {
   const delivery = await findDelivery(deps, deliveryId)
   if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
-  const endpoint = await findEndpointEver(deps, delivery.clientId, delivery.endpointId)
+  const endpoint = await findEndpointEver(deps, delivery)
   const mayAt = alertDueAt(endpoint, deps.now())
-  if (mayAt > deps.now()) {
-    await postponeDelivery(deps, delivery, mayAt, undefined)
-    return false
-  }
-  return publishAlert(deps, delivery, endpoint)
+  if (mayAt <= deps.now()) return publishAlert(deps, delivery, endpoint)
+  await postponeDelivery(deps, delivery, mayAt, undefined)
+  return false
 }
-
-/** Redeliveries of one endpoint race for its alerts at most a few times. */
-const MAX_TRIES = 4
 
 /** Reports unreported abandonments of an endpoint before a new round; undefined when another began one. */
 export const alertBeforeRound = async (deps: AlertDeps, read: Delivery): Promise<Delivery | undefined> => {
-  let delivery = read
-  for (let tried = 0; tried < MAX_TRIES; tried++) {
+  let delivery: Delivery | undefined = read
+  // Redeliveries of one endpoint race for its alerts at most a few times.
+  for (let tried = 0; tried < 4; tried++) {
     if (!needsAlert(delivery)) return delivery
     // An alert about another delivery of the endpoint may have included it since it was read.
-    const current = await findDelivery(deps, delivery.deliveryId)
-    if (current?.status !== delivery.status || current.attempts !== delivery.attempts) return undefined
-    delivery = current
-    if (!needsAlert(current)) continue
-    await publishAlert(deps, current, await findEndpointEver(deps, current.clientId, current.endpointId))
+    delivery = await findDelivery(deps, read.deliveryId)
+    if (delivery?.status !== read.status || delivery.attempts !== read.attempts) return undefined
+    if (needsAlert(delivery)) await publishAlert(deps, delivery, await findEndpointEver(deps, delivery))
   }
   throw new Error('other workers kept alerting about an endpoint while a round was begun')
 }

@@ -1,13 +1,15 @@
 import { typeOfEvent } from '../../event/event.ts'
 import { parseId } from '../../field-errors.ts'
 import { type DeliveryId, DeliveryIdSchema } from '../../ids.ts'
-import type { DeliveryAttempt } from './delivery.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
 import type { OwnDeliveryDto } from './own-delivery-dto-schema.ts'
 
 export const parseDeliveryId = (text: string): DeliveryId => parseId(DeliveryIdSchema, text, 'delivery')
 
-const shown = ({ delivery, attempts }: ShownDelivery) => ({
+/** A delivery as its merchant sees it (design section 8). A test event names no payment. */
+export const toOwnDeliveryDto = ({ delivery, attempts }: ShownDelivery): OwnDeliveryDto => ({
+  id: delivery.deliveryId,
+  payment_id: delivery.paymentId,
   event_id: delivery.eventId,
   event: typeOfEvent(delivery.eventName),
   endpoint_id: delivery.endpointId,
@@ -15,28 +17,18 @@ const shown = ({ delivery, attempts }: ShownDelivery) => ({
   status: delivery.status,
   next_attempt_at: delivery.nextAttemptAt ?? null,
   created_at: delivery.createdAt,
-  attempts: attempts.map(toAttemptDto),
+  attempts: attempts.map((attempt) => ({
+    number: attempt.number,
+    at: attempt.at,
+    duration_ms: attempt.durationMs,
+    http_status: attempt.httpStatus ?? null,
+    error: attempt.error ?? null,
+    response_body: attempt.responseBody ?? null,
+  })),
 })
 
-/** A delivery as operators see it (design section 7). Every field is present; null when it has no value. */
-export const toDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({
-  delivery_id: delivery.deliveryId,
-  client_id: delivery.clientId,
-  ...shown({ delivery, attempts }),
-})
-
-/** The same as its merchant sees it (design section 8). A test event names no payment. */
-export const toOwnDeliveryDto = ({ delivery, attempts }: ShownDelivery): OwnDeliveryDto => ({
-  id: delivery.deliveryId,
-  payment_id: delivery.paymentId,
-  ...shown({ delivery, attempts }),
-})
-
-const toAttemptDto = (attempt: DeliveryAttempt) => ({
-  number: attempt.number,
-  at: attempt.at,
-  duration_ms: attempt.durationMs,
-  http_status: attempt.httpStatus ?? null,
-  error: attempt.error ?? null,
-  response_body: attempt.responseBody ?? null,
-})
+/** The same as operators see it (design section 7). Every field is present; null when it has no value. */
+export const toDeliveryDto = (shown: ShownDelivery) => {
+  const { id: delivery_id, payment_id: _, ...dto } = toOwnDeliveryDto(shown)
+  return { delivery_id, client_id: shown.delivery.clientId, ...dto }
+}

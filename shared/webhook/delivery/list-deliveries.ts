@@ -47,44 +47,35 @@ const MAX_ATTEMPTS_TOGETHER = 800
  */
 export const listDeliveries = async (deps: StoreDeps, listing: Listing) => {
   const { clientId, filter, page } = listing
-  const owners = await endpointIds(deps, clientId, filter.endpointId)
-  const { deliveries, complete } =
-    filter.eventId === undefined
-      ? await newestDeliveries(deps, owners, listing)
-      : { deliveries: await eventsDeliveries(deps, owners, filter.eventId), complete: true }
-  const matching = deliveries.filter(({ status }) => filter.status === undefined || status === filter.status)
-  const shown = filter.eventId === undefined ? matching : ofPage(matching, page)
-  return { deliveries: await withAttempts(deps, shown), complete }
+  const { status, endpointId, eventId } = filter
+  const owners = endpointId === undefined ? await allEndpointIds(deps, clientId) : [endpointId]
+  if (endpointId && !(await findEndpointEver(deps, { clientId, endpointId }))) throw notFound('endpoint')
+  const isAsked = (delivery: Delivery) => status === undefined || delivery.status === status
+  if (eventId !== undefined) {
+    const matching = (await eventsDeliveries(deps, owners, eventId)).filter(isAsked)
+    return { deliveries: await withAttempts(deps, ofPage(matching, page)), complete: true }
+  }
+  const { keys, complete } = await keysOfPage(deps, owners, listing)
+  const deliveries = await findDeliveries(deps, idsOf(keys))
+  return { deliveries: await withAttempts(deps, deliveries.filter(isAsked)), complete }
 }
 
-export const deliveriesOfEvent = async (
-  deps: TableDeps,
-  clientId: ClientId,
-  eventId: EventId,
-): Promise<readonly ShownDelivery[]> =>
+export const deliveriesOfEvent = async (deps: TableDeps, clientId: ClientId, eventId: EventId) =>
   withAttempts(deps, await eventsDeliveries(deps, await allEndpointIds(deps, clientId), eventId))
 
 const allEndpointIds = async (deps: TableDeps, clientId: ClientId): Promise<readonly EndpointId[]> =>
   (await listEndpoints(deps, clientId)).map(({ endpointId }) => endpointId)
 
-const endpointIds = async (deps: TableDeps, clientId: ClientId, only: EndpointId | undefined) => {
-  if (only === undefined) return allEndpointIds(deps, clientId)
-  if (!(await findEndpointEver(deps, clientId, only))) throw notFound('endpoint')
-  return [only]
-}
-
-const newestDeliveries = async (
-  deps: StoreDeps,
-  owners: readonly EndpointId[],
-  { filter: { status }, page, maxLooked }: Listing,
-) => {
+const keysOfPage = async (deps: StoreDeps, owners: readonly EndpointId[], listing: Listing) => {
+  const { filter, page, maxLooked } = listing
   const depth = firstOfPage(page) + page.perPage
-  const { keys, complete } = await newestKeys(deps, owners, { status, count: Math.min(depth, MAX_DEPTH), maxLooked })
+  const wanted = { status: filter.status, count: Math.min(depth, MAX_DEPTH), maxLooked }
+  const { keys, complete } = await newestKeys(deps, owners, wanted)
   if (depth > MAX_DEPTH && keys.length >= MAX_DEPTH) {
     const hint = `The last page is ${Math.floor(MAX_DEPTH / page.perPage)}. Find an older delivery by its event_id.`
     throw tooFar(`only the newest ${MAX_DEPTH} deliveries can be listed`, hint)
   }
-  return { deliveries: await findDeliveries(deps, idsOf(keys.slice(firstOfPage(page), depth))), complete }
+  return { keys: ofPage(keys, page), complete }
 }
 
 const tooFar = (reason: string, hint: string) => invalid(`page: ${reason}`, { page: ['too far back'] }, hint)
@@ -99,10 +90,8 @@ const eventsDeliveries = async (deps: TableDeps, owners: readonly EndpointId[], 
 /** When many deliveries have many attempts, each shows its newest ones. */
 const withAttempts = (deps: TableDeps, deliveries: readonly Delivery[]): Promise<readonly ShownDelivery[]> => {
   const most = Math.max(1, Math.floor(MAX_ATTEMPTS_TOGETHER / deliveries.length))
-  return mapInChunks(deliveries, CONCURRENCY, async (delivery) => ({
-    delivery,
-    attempts: await attemptsOf(deps, delivery, most),
-  }))
+  const withOwn = async (delivery: Delivery) => ({ delivery, attempts: await attemptsOf(deps, delivery, most) })
+  return mapInChunks(deliveries, CONCURRENCY, withOwn)
 }
 
 type ListKey = { readonly createdAt: string; readonly deliveryId: DeliveryId }

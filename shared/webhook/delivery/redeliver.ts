@@ -3,9 +3,10 @@ import { invalid, notFound } from '../../errors.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { eventCursorOf, readEventCursor } from '../../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../../event/read-events.ts'
-import { type ClientId, type DeliveryId, deliveryIdFor } from '../../ids.ts'
+import { type ClientId, deliveryIdFor } from '../../ids.ts'
 import { readParts } from '../../ledger/window-store.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
+import type { EndpointIds } from '../../table/keys.ts'
 import { addMs, END_OF_TIME, later } from '../../time.ts'
 import { type Endpoint, laneOf, subscribes } from '../endpoint/endpoint.ts'
 import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
@@ -26,18 +27,17 @@ import { beginRound, keepEvent, ROUNDS_A_DAY, type RoundDeps, type WriteRound } 
 import { endpointDisabled } from './send-test-event.ts'
 
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
-type Owned = Pick<Endpoint, 'clientId' | 'endpointId'>
 
-/** A client's delivery. An absent id and another client's throw the same 404. */
-const requireDelivery = async (deps: TableDeps, clientId: ClientId, deliveryId: DeliveryId): Promise<Delivery> => {
-  const delivery = await findDelivery(deps, deliveryId)
+/** A client's delivery. An absent id, a malformed one and another client's throw the same 404. */
+const requireDelivery = async (deps: TableDeps, clientId: ClientId, id: string): Promise<Delivery> => {
+  const delivery = await findDelivery(deps, parseDeliveryId(id))
   if (delivery?.clientId !== clientId) throw notFound('delivery')
   return delivery
 }
 
-/** A merchant's own delivery (design section 8). A malformed id throws the same 404. */
+/** A merchant's own delivery (design section 8). */
 export const findOwnDelivery = async (deps: TableDeps, clientId: ClientId, id: string): Promise<ShownDelivery> => {
-  const delivery = await requireDelivery(deps, clientId, parseDeliveryId(id))
+  const delivery = await requireDelivery(deps, clientId, id)
   return { delivery, attempts: await attemptsOf(deps, delivery) }
 }
 
@@ -47,7 +47,7 @@ export const findOwnDelivery = async (deps: TableDeps, clientId: ClientId, id: s
  */
 export const redeliver = async (
   deps: RedeliverDeps,
-  { clientId, deliveryId, operator }: { clientId: ClientId; deliveryId: DeliveryId; operator: string },
+  { clientId, deliveryId, operator }: { clientId: ClientId; deliveryId: string; operator: string },
 ): Promise<void> => {
   const delivery = await requireDelivery(deps, clientId, deliveryId)
   const endpoint = await requireEnabledEndpoint(deps, delivery)
@@ -57,7 +57,7 @@ export const redeliver = async (
 /** The same for its merchant, with the same errors. Of concurrent calls, one begins a round. */
 export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: string): Promise<ShownDelivery> => {
   const { delivery, attempts } = await findOwnDelivery(deps, clientId, id)
-  const endpoint = await findEndpoint(deps, clientId, delivery.endpointId)
+  const endpoint = await findEndpoint(deps, delivery)
   // A deleted endpoint is not found.
   if (!endpoint?.enabled) throw ownDisabled()
   const begun = await begin(deps, delivery, endpoint, withoutAuditRecord(deps))
@@ -76,8 +76,8 @@ const begin = async (deps: RoundDeps, delivery: Delivery, endpoint: Endpoint, wr
 }
 
 /** Throws 404 for an endpoint the client never had, and 422 for one that is disabled or deleted. */
-const requireEnabledEndpoint = async (deps: TableDeps, { clientId, endpointId }: Owned) => {
-  const endpoint = await findEndpointEver(deps, clientId, endpointId)
+const requireEnabledEndpoint = async (deps: TableDeps, ids: EndpointIds) => {
+  const endpoint = await findEndpointEver(deps, ids)
   if (!endpoint) throw notFound('endpoint')
   if (endpoint.deletedAt !== undefined) {
     throw invalid(
@@ -109,7 +109,7 @@ const withAuditRecord =
 /** An operator sends an endpoint the events that it has missed since a time. Throws 404 and 422 as for one delivery. */
 export const redeliverToEndpoint = async (
   deps: RedeliverDeps,
-  { clientId, endpointId, operator, ...asked }: SinceRequest & Owned & { readonly operator: string },
+  { clientId, endpointId, operator, ...asked }: SinceRequest & EndpointIds & { readonly operator: string },
 ): Promise<Redelivered> => {
   const endpoint = await requireEnabledEndpoint(deps, { clientId, endpointId })
   return redeliverSince(deps, endpoint, asked, withAuditRecord(deps, operator))
@@ -163,15 +163,13 @@ const redeliverSince = async (
   let passedOver = 0
   for (const event of events) {
     const delivery = deliveries.get(event.eventId)
-    if (delivery) {
-      const wanted = status === undefined ? delivery.status !== 'succeeded' : delivery.status === status
-      if (!wanted) continue
-      const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, write)
-      if (begun === 'no round left') passedOver += 1
-      else if (begun !== 'in progress') count += 1
-    } else if (status === undefined && subscribes(endpoint, event.type)) {
-      if (await deliverMissing(deps, event, endpoint, write)) count += 1
-    }
+    const isWanted = status === undefined ? delivery?.status !== 'succeeded' : delivery?.status === status
+    if (!isWanted || !(delivery || subscribes(endpoint, event.type))) continue
+    const begun = delivery
+      ? await beginRound(deps, { delivery, lane: laneOf(endpoint) }, write)
+      : await deliverMissing(deps, event, endpoint, write)
+    if (begun === 'no round left') passedOver += 1
+    else if (begun !== 'in progress') count += 1
   }
   const last = positions.length > EVENTS_PER_CALL ? page.at(-1) : undefined
   return { count, passedOver, next: last && eventCursorOf(last) }
@@ -180,6 +178,7 @@ const redeliverSince = async (
 const deliverMissing = async (deps: RoundDeps, event: Event, endpoint: Endpoint, write: WriteRound) => {
   const delivery = newDelivery(event, endpoint, deps.now())
   const { applied } = await write(delivery, { delivery: insertDelivery(delivery), event: await keepEvent(deps, event) })
-  if (applied) await sendDeliveryMessages(deps, [{ delivery, lane: laneOf(endpoint) }])
-  return applied
+  if (!applied) return 'in progress'
+  await sendDeliveryMessages(deps, [{ delivery, lane: laneOf(endpoint) }])
+  return delivery
 }

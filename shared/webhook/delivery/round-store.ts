@@ -4,7 +4,7 @@ import { type Event, RETENTION } from '../../event/event.ts'
 import type { NamedEvent } from '../../event/event-store.ts'
 import { deliveryKey, eventKey } from '../../table/keys.ts'
 import { above, all, equals, type Step, unchanged, update } from '../../table/step.ts'
-import type { TransactOutcome } from '../../table/table.ts'
+import type { Steps, TransactOutcome } from '../../table/table.ts'
 import { addMs, expiresAfter, type Timestamp } from '../../time.ts'
 import { alertBeforeRound } from './alert-abandoned.ts'
 import type { Delivery } from './delivery.ts'
@@ -12,10 +12,9 @@ import { type InLane, isStatus, schedule, sendDeliveryMessages, UNLISTED_FIELD }
 
 export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
 
-type RoundSteps = { readonly delivery: Step; readonly event: Step | undefined }
-
+type RoundStep = 'delivery' | 'event'
 /** Writes all steps of one round, or of one missing delivery, or none; for an operator with the audit record. */
-export type WriteRound = (delivery: Delivery, steps: RoundSteps) => Promise<TransactOutcome<keyof RoundSteps>>
+export type WriteRound = (delivery: Delivery, steps: Steps<RoundStep>) => Promise<TransactOutcome<RoundStep>>
 
 /**
  * Starts a new round of attempts on a finished delivery: the same row, event id and bytes. Answers the delivery as it
@@ -31,7 +30,7 @@ export const beginRound = async (
   // Another request may have begun the last round of the day since the read.
   const delivery = await alertBeforeRound(deps, read)
   if (!delivery) return 'in progress'
-  if (!mayBeginRound(delivery, deps.now())) return 'no round left'
+  if (roundsToday(delivery, deps.now()).rounds >= ROUNDS_A_DAY) return 'no round left'
   const { paymentId, body, eventName: name, firedAt } = delivery
   const event = paymentId && body === undefined ? await keepEvent(deps, { paymentId, name, firedAt }) : undefined
   const now = deps.now()
@@ -57,14 +56,11 @@ export const keepEvent = async (
 
 export const ROUNDS_A_DAY = 10
 
-/** The UTC day of a round that begins now. A day that a faster clock has counted already is not left again. */
-const dayOf = ({ roundsOn = '' }: Delivery, now: Timestamp): string =>
-  roundsOn > now.slice(0, 10) ? roundsOn : now.slice(0, 10)
-
-const roundsToday = (delivery: Delivery, now: Timestamp): number =>
-  delivery.roundsOn === dayOf(delivery, now) ? (delivery.rounds ?? 0) : 0
-
-const mayBeginRound = (delivery: Delivery, now: Timestamp): boolean => roundsToday(delivery, now) < ROUNDS_A_DAY
+/** The UTC day and its rounds so far. A day that a faster clock has counted already is not left again. */
+const roundsToday = ({ roundsOn = '', rounds = 0 }: Delivery, now: Timestamp) => {
+  const today = now.slice(0, 10)
+  return roundsOn < today ? { roundsOn: today, rounds: 0 } : { roundsOn, rounds }
+}
 
 /**
  * Starts a new round of attempts on a finished delivery and counts it. Refused when another round was begun meanwhile.
@@ -72,18 +68,12 @@ const mayBeginRound = (delivery: Delivery, now: Timestamp): boolean => roundsTod
  */
 export const startRound = (delivery: Delivery, now: Timestamp): Step => {
   assertInvariant(delivery.status !== 'scheduled', 'a round starts after the last one has ended')
-  assertInvariant(mayBeginRound(delivery, now), 'a round starts while the delivery has rounds left today')
+  const { roundsOn, rounds } = roundsToday(delivery, now)
+  assertInvariant(rounds < ROUNDS_A_DAY, 'a round starts while the delivery has rounds left today')
+  const set = { ...schedule(delivery, now), roundStart: delivery.attempts, rounds: rounds + 1, roundsOn }
   return update(
     deliveryKey(delivery.deliveryId),
-    {
-      set: {
-        ...schedule(delivery, now),
-        roundStart: delivery.attempts,
-        rounds: roundsToday(delivery, now) + 1,
-        roundsOn: dayOf(delivery, now),
-      },
-      remove: ['lostBefore', 'resends', 'ttl', UNLISTED_FIELD],
-    },
+    { set, remove: ['lostBefore', 'resends', 'ttl', UNLISTED_FIELD] },
     all(
       isStatus(delivery.status),
       equals('attempts', delivery.attempts),

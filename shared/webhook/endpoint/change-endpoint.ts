@@ -21,8 +21,6 @@ import { assertSafeUrl } from './safe-url.ts'
 
 type By = { readonly operator: string }
 
-const SECRET_BYTES = 32
-
 /**
  * Registers an endpoint, enabled, and answers its signing secret this one time (spec 2.4). A crash leaves nothing, or an
  * endpoint whose secret is lost: delete it. A repeat makes a second endpoint, as a rotation needs (spec 6.4).
@@ -36,7 +34,7 @@ export const registerEndpoint = async (
   const endpointId = v.parse(EndpointIdSchema, deps.newId())
   const endpoint: Endpoint = { endpointId, clientId, url, eventTypes, enabled: true, createdAt: deps.now() }
   // Standard base64: most libraries that verify Standard Webhooks refuse the other alphabet.
-  const signingSecret = `whsec_${deps.randomBytes(SECRET_BYTES).toString('base64')}`
+  const signingSecret = `whsec_${deps.randomBytes(32).toString('base64')}`
   const sealedSecret = await deps.sealer.seal(signingSecret, endpoint)
   const after = toEndpointDto(endpoint)
   const record = { subject: endpointId, clientId, operator, action: 'register-endpoint', after }
@@ -72,7 +70,7 @@ export const deleteEndpoint = async (
   deps: RecordDeps,
   { clientId, endpointId, operator }: Target,
 ): Promise<Endpoint> => {
-  const before = await findEndpointEver(deps, clientId, endpointId)
+  const before = await findEndpointEver(deps, { clientId, endpointId })
   if (!before) throw notFound('endpoint')
   const after = { ...before, enabled: false, deletedAt: before.deletedAt ?? deps.now() }
   if (before.deletedAt === undefined) {

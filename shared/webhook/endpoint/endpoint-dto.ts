@@ -24,21 +24,16 @@ export const ENDPOINT_FIELDS = {
 
 export const parseEndpointId = (text: string): EndpointId => parseId(EndpointIdSchema, text, 'endpoint')
 
-const shown = ({ url, eventTypes, enabled, createdAt }: Endpoint) => ({
-  url,
-  event_types: eventTypes,
-  enabled,
-  created_at: createdAt,
+export const toOwnEndpointDto = (endpoint: Endpoint): OwnEndpointDto => ({
+  id: endpoint.endpointId,
+  url: endpoint.url,
+  event_types: endpoint.eventTypes,
+  enabled: endpoint.enabled,
+  created_at: endpoint.createdAt,
 })
 
 /** An endpoint as operators see it: everything but its secret. */
-export const toEndpointDto = (endpoint: Endpoint) => ({
-  endpoint_id: endpoint.endpointId,
-  client_id: endpoint.clientId,
-  ...shown(endpoint),
-})
-
-export const toOwnEndpointDto = (endpoint: Endpoint): OwnEndpointDto => ({
-  id: endpoint.endpointId,
-  ...shown(endpoint),
-})
+export const toEndpointDto = (endpoint: Endpoint) => {
+  const { id: endpoint_id, ...shown } = toOwnEndpointDto(endpoint)
+  return { endpoint_id, client_id: endpoint.clientId, ...shown }
+}

@@ -1,8 +1,15 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../../deps.ts'
 import { notFound } from '../../errors.ts'
-import type { ClientId, EndpointId } from '../../ids.ts'
-import { clientKey, deletedEndpointKey, ENDPOINT_SK_PREFIX, endpointKey, endpointsPk } from '../../table/keys.ts'
+import type { ClientId } from '../../ids.ts'
+import {
+  clientKey,
+  deletedEndpointKey,
+  ENDPOINT_SK_PREFIX,
+  type EndpointIds,
+  endpointKey,
+  endpointsPk,
+} from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import {
   absent,
@@ -33,35 +40,22 @@ const FIELDS = Object.keys(EndpointSchema.entries)
 
 const StoredEndpoint = v.optional(EndpointSchema)
 
-export const findEndpoint = async (deps: TableDeps, clientId: ClientId, endpointId: EndpointId) =>
-  v.parse(StoredEndpoint, await deps.table.get(endpointKey(clientId, endpointId), FIELDS))
+export const findEndpoint = async (deps: TableDeps, ids: EndpointIds) =>
+  v.parse(StoredEndpoint, await deps.table.get(endpointKey(ids), FIELDS))
 
 /** An endpoint of this client that is not deleted. Throws 404 otherwise, also for another client's. */
-export const requireEndpoint = async (
-  deps: TableDeps,
-  { clientId, endpointId }: Pick<Endpoint, 'clientId' | 'endpointId'>,
-): Promise<Endpoint> => {
-  const endpoint = await findEndpoint(deps, clientId, endpointId)
+export const requireEndpoint = async (deps: TableDeps, ids: EndpointIds): Promise<Endpoint> => {
+  const endpoint = await findEndpoint(deps, ids)
   if (!endpoint) throw notFound('endpoint')
   return endpoint
 }
 
 /** An endpoint, or a deleted one. One read after the other: a batch could miss a deletion in between. */
-export const findEndpointEver = async (
-  deps: TableDeps,
-  clientId: ClientId,
-  endpointId: EndpointId,
-): Promise<Endpoint | undefined> => {
-  const live = await findEndpoint(deps, clientId, endpointId)
-  return live ?? v.parse(StoredEndpoint, await deps.table.get(deletedEndpointKey(clientId, endpointId), FIELDS))
-}
+export const findEndpointEver = async (deps: TableDeps, ids: EndpointIds): Promise<Endpoint | undefined> =>
+  (await findEndpoint(deps, ids)) ?? v.parse(StoredEndpoint, await deps.table.get(deletedEndpointKey(ids), FIELDS))
 
 /** A client's endpoints, deleted ones too, unless a range leaves them out. */
-export const listEndpoints = async (
-  deps: TableDeps,
-  clientId: ClientId,
-  range?: Range,
-): Promise<readonly Endpoint[]> => {
+export const listEndpoints = async (deps: TableDeps, clientId: ClientId, range?: Range) => {
   const asked = { partition: [endpointsPk(clientId)], range, limit: READ_PAGE, fields: FIELDS }
   return (await queryAll(deps, asked)).map((item) => v.parse(EndpointSchema, item))
 }
@@ -76,48 +70,35 @@ export const newestEndpoints = async (deps: TableDeps, clientId: ClientId): Prom
 const sortKey = ({ createdAt, endpointId }: Endpoint) => `${createdAt} ${endpointId}`
 const newestFirst = (a: Endpoint, b: Endpoint) => (sortKey(a) < sortKey(b) ? 1 : -1)
 
-export const insertEndpoint = (endpoint: SealedEndpoint): Step =>
-  put(endpointKey(endpoint.clientId, endpoint.endpointId), endpoint, isNew)
-
-const hasRoom = any(absent('endpointCount'), below('endpointCount', MAX_ENDPOINTS))
+export const insertEndpoint = (endpoint: SealedEndpoint): Step => put(endpointKey(endpoint), endpoint, isNew)
 
 /** Counts a new or a deleted endpoint on its client's row. A new one is refused if it is one too many. */
-export const countEndpoint = (clientId: ClientId, by: 1 | -1): Step =>
-  updateFields(clientKey(clientId), { add: { endpointCount: by } }, by === 1 ? hasRoom : exists)
+export const countEndpoint = (clientId: ClientId, by: 1 | -1): Step => {
+  const hasRoom = any(absent('endpointCount'), below('endpointCount', MAX_ENDPOINTS))
+  return updateFields(clientKey(clientId), { add: { endpointCount: by } }, by === 1 ? hasRoom : exists)
+}
 
 /** Requires that it has not changed since it was read, so that an audit record's "before" is true. */
 const asRead = ({ enabled, eventTypes }: Endpoint): Condition =>
   all(equals('enabled', enabled), equals('eventTypes', eventTypes))
 
 export const changeEndpoint = (endpoint: Endpoint, changes: Partial<Pick<Endpoint, 'enabled' | 'eventTypes'>>): Step =>
-  update(endpointKey(endpoint.clientId, endpoint.endpointId), { set: changes }, asRead(endpoint))
+  update(endpointKey(endpoint), { set: changes }, asRead(endpoint))
 
 /** Moves a deleted endpoint, without its secret, to a key that events do not read. */
 export const markDeleted = (endpoint: Endpoint, deletedAt: Timestamp) => ({
-  endpoint: remove(endpointKey(endpoint.clientId, endpoint.endpointId), asRead(endpoint)),
-  gone: put(deletedEndpointKey(endpoint.clientId, endpoint.endpointId), { ...endpoint, enabled: false, deletedAt }),
+  endpoint: remove(endpointKey(endpoint), asRead(endpoint)),
+  gone: put(deletedEndpointKey(endpoint), { ...endpoint, enabled: false, deletedAt }),
   client: countEndpoint(endpoint.clientId, -1),
 })
 
-/** Marks that the endpoint holds workers, unless it is marked already. It cannot change what operators set. */
-export const markSlow = ({ clientId, endpointId }: Endpoint, slowSince: Timestamp): Step =>
-  updateFields(endpointKey(clientId, endpointId), { set: { slowSince } }, all(exists, absent('slowSince')))
-
-/** Marks that it answers again. Refused when a newer mark exists. */
-export const unmarkSlow = ({ clientId, endpointId, slowSince }: Endpoint): Step =>
-  updateFields(endpointKey(clientId, endpointId), { remove: ['slowSince'] }, equals('slowSince', slowSince))
-
 /**
- * Moves the time of the last alert about an endpoint, or a deleted one: claims the next alert, or takes a failed one
- * back. False when another worker has moved it.
+ * Sets or removes a mark of the delivery worker on an endpoint, or a deleted one: since when it has held workers, or the
+ * time of its last alert. Refused when another worker has moved the mark since the read. It cannot change what operators
+ * set.
  */
-export const moveLastAlert = async (
-  deps: TableDeps,
-  { clientId, endpointId, deletedAt }: Endpoint,
-  from: Timestamp | undefined,
-  to: Timestamp | undefined,
-): Promise<boolean> => {
-  const key = deletedAt === undefined ? endpointKey(clientId, endpointId) : deletedEndpointKey(clientId, endpointId)
-  const change = to === undefined ? { remove: ['lastAlertAt'] } : { set: { lastAlertAt: to } }
-  return (await deps.table.write(updateFields(key, change, all(exists, unchanged('lastAlertAt', from))))).applied
+export const moveMark = (endpoint: Endpoint, mark: 'slowSince' | 'lastAlertAt', to: Timestamp | undefined): Step => {
+  const key = endpoint.deletedAt === undefined ? endpointKey(endpoint) : deletedEndpointKey(endpoint)
+  const changes = to === undefined ? { remove: [mark] } : { set: { [mark]: to } }
+  return updateFields(key, changes, all(exists, unchanged(mark, endpoint[mark])))
 }

@@ -25,10 +25,8 @@ export type Endpoint = v.InferOutput<typeof EndpointSchema>
 export const SealedEndpointSchema = v.object({ ...EndpointSchema.entries, sealedSecret: v.optional(v.string()) })
 export type SealedEndpoint = v.InferOutput<typeof SealedEndpointSchema>
 
-export const subscribes = (endpoint: Endpoint, eventType: string): boolean =>
-  endpoint.eventTypes.some(
-    (wanted) => wanted === eventType || (wanted === ALL_EVENTS && eventType !== REVERSED_EVENT_TYPE),
-  )
+export const subscribes = ({ eventTypes }: Endpoint, type: string): boolean =>
+  eventTypes.some((wanted) => wanted === type || (wanted === ALL_EVENTS && type !== REVERSED_EVENT_TYPE))
 
 /** The queue of a delivery's messages: the common one, or that of the endpoints that hold workers. */
 export type Lane = 'normal' | 'slow'

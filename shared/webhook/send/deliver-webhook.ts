@@ -32,8 +32,12 @@ type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' |
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage): Promise<void> => {
   const beganMs = deps.monotonicMs()
-  const { delivery, endpoint } = await readDeliveryAndEndpoint(deps, message)
-  if (!delivery) return drop(deps, message, 'unknown_delivery')
+  const [row, owner] = await deps.table.getMany([deliveryKey(message.deliveryId), endpointKey(message)])
+  if (!row) return drop(deps, message, 'unknown_delivery')
+  const [delivery, endpoint] = [v.parse(DeliverySchema, row), v.parse(v.optional(SealedEndpointSchema), owner)]
+  const isOwn = delivery.clientId === message.clientId && delivery.endpointId === message.endpointId
+  // Otherwise the wrong secret would sign.
+  assertInvariant(isOwn, 'a message names the endpoint of its delivery')
   if (delivery.status !== 'scheduled') return drop(deps, message, 'finished')
   if (message.attempt <= delivery.attempts) return drop(deps, message, 'attempt_made')
   const lane = laneOf(endpoint)
@@ -44,15 +48,6 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
   if (!endpoint?.enabled) return skip(deps, delivery)
   if (lane === 'slow' && message.slow !== true) return requeue(deps, delivery, lane, 0)
   return attemptDelivery(deps, delivery, endpoint, beganMs)
-}
-
-/** The delivery and its endpoint. Throws if the message names another endpoint: the wrong secret would sign. */
-const readDeliveryAndEndpoint = async (deps: DeliverDeps, { deliveryId, clientId, endpointId }: DeliveryMessage) => {
-  const [row, owner] = await deps.table.getMany([deliveryKey(deliveryId), endpointKey(clientId, endpointId)])
-  const delivery = row && v.parse(DeliverySchema, row)
-  const isOwn = delivery === undefined || (delivery.clientId === clientId && delivery.endpointId === endpointId)
-  assertInvariant(isOwn, 'a message names the endpoint of its delivery')
-  return { delivery, endpoint: owner && v.parse(SealedEndpointSchema, owner) }
 }
 
 const drop = (deps: DeliverDeps, { deliveryId, attempt }: Dropped, reason: DropReason): void =>
@@ -88,14 +83,6 @@ const skip = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
   })
 }
 
-/** An event outlives all its deliveries. If it is gone, it was lost: due work alerts the operators. */
-const reportEventGone = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
-  const { eventId: subject, clientId, paymentId } = delivery
-  const payment = paymentId && { paymentId, clientId }
-  const found = finding({ subject, cause: 'event_gone', payment, now: deps.now() })
-  if ((await putSuspense(deps, found)).applied) logSuspense(deps, found)
-}
-
 /** Posts the stored bytes, signed (spec 6.2). Without the event's bytes or the secret there is no POST. */
 const makeAttempt = async (
   deps: DeliverDeps,
@@ -103,7 +90,11 @@ const makeAttempt = async (
   { text, signingSecret }: { readonly text: string | undefined; readonly signingSecret: string | undefined },
 ): Promise<WebhookResult> => {
   if (text === undefined) {
-    await reportEventGone(deps, claimed)
+    // An event outlives all its deliveries, so it was lost: due work alerts the operators.
+    const { eventId: subject, clientId, paymentId } = claimed
+    const payment = paymentId && { paymentId, clientId }
+    const found = finding({ subject, cause: 'event_gone', payment, now: deps.now() })
+    if ((await putSuspense(deps, found)).applied) logSuspense(deps, found)
     return { error: 'event_gone', durationMs: 0 }
   }
   if (signingSecret === undefined) return { error: 'secret_missing', durationMs: 0 }
@@ -118,8 +109,13 @@ const attemptDelivery = async (
   endpoint: SealedEndpoint,
   beganMs: number,
 ): Promise<void> => {
-  // Read before the claim, because a failed read of ours must not count as an attempt.
-  const [signingSecret, text] = await Promise.all([secretOf(deps, endpoint), bodyOf(deps, delivery)])
+  const { body, paymentId, eventName: name } = delivery
+  // Read before the claim, because a failed read of ours must not count as an attempt. There is no secret if another
+  // stage sealed it: the client then needs a new endpoint. A test has bytes of its own.
+  const [signingSecret, text] = await Promise.all([
+    endpoint.sealedSecret === undefined ? undefined : deps.sealer.unseal(endpoint.sealedSecret, endpoint),
+    body ?? (paymentId && findEventBody(deps, { paymentId, name })),
+  ])
   if (deps.monotonicMs() - beganMs > LATEST_CLAIM_MS) throw new Error('too late to claim an attempt')
   const at = deps.now()
   const claimed = await claimAttempt(deps, delivery, { token: deps.newId(), until: addMs(at, CLAIM_MS) })
@@ -131,11 +127,3 @@ const attemptDelivery = async (
   const lane = await noteAnswer(deps, endpoint, attempt)
   if (!(await recordAttemptResult(deps, claimed, attempt, lane, endpoint))) drop(deps, nextOf(claimed), 'claim_lost')
 }
-
-/** Undefined if there is no secret, or another stage sealed it. The client then needs a new endpoint. */
-const secretOf = async (deps: DeliverDeps, { sealedSecret, ...endpoint }: SealedEndpoint) =>
-  sealedSecret === undefined ? undefined : deps.sealer.unseal(sealedSecret, endpoint)
-
-/** The event's bytes, or a test's own. Undefined when the event is gone. */
-const bodyOf = async (deps: DeliverDeps, { body, paymentId, eventName: name }: Delivery): Promise<string | undefined> =>
-  body ?? (paymentId && (await findEventBody(deps, { paymentId, name })))

@@ -5,7 +5,7 @@ import { alertDueAt } from '../delivery/alert-abandoned.ts'
 import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
 import { sendDeliveryMessages } from '../delivery/delivery-store.ts'
 import { type Endpoint, type Lane, laneOf } from '../endpoint/endpoint.ts'
-import { markSlow, unmarkSlow } from '../endpoint/endpoint-store.ts'
+import { moveMark } from '../endpoint/endpoint-store.ts'
 import { type AfterAttempt, storeAttemptResult } from './attempt-store.ts'
 
 export type AttemptResultDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
@@ -67,7 +67,7 @@ const afterAttempt = (
   // No later attempt would find the bytes.
   if (error === 'event_gone') return { status: 'skipped' }
   const now = deps.now()
-  const waitMs = waitAfterFailureMs(number - roundStart)
+  const waitMs = WAITS_MS[number - roundStart - 1]
   if (waitMs === undefined) return { status: 'abandoned', alertDueAt: alertDueAt(endpoint, now) }
   if (error !== 'unknown') return { status: 'scheduled', nextAttemptAt: addMs(now, waitMs) }
   // An attempt that was lost with its worker is repeated at once, a second one in a row after the wait from its time.
@@ -86,11 +86,14 @@ export const noteAnswer = async (
   endpoint: Endpoint,
   attempt: DeliveryAttempt,
 ): Promise<Lane> => {
-  const lane = laneAfter(endpoint, attempt)
+  const isHeld = attempt.durationMs >= HELD_MS
+  // An attempt that fails at once without an answer holds no worker, and says nothing about the endpoint's speed.
+  const lane = isHeld ? 'slow' : attempt.httpStatus === undefined ? laneOf(endpoint) : 'normal'
   if (lane === laneOf(endpoint)) return lane
   const ids = { endpoint_id: endpoint.endpointId, client_id: endpoint.clientId }
   try {
-    const { applied } = await deps.table.write(lane === 'slow' ? markSlow(endpoint, deps.now()) : unmarkSlow(endpoint))
+    const since = lane === 'slow' ? deps.now() : undefined
+    const { applied } = await deps.table.write(moveMark(endpoint, 'slowSince', since))
     // Several attempts may end at the same time; one of them writes the mark.
     if (!applied) return lane
     if (lane === 'slow') deps.log.warn('endpoint.slow', { ...ids, duration_ms: attempt.durationMs })
@@ -101,19 +104,8 @@ export const noteAnswer = async (
   return lane
 }
 
-const laneAfter = (endpoint: Endpoint, { durationMs, httpStatus }: DeliveryAttempt): Lane => {
-  if (durationMs >= HELD_MS) return 'slow'
-  // An attempt that fails at once without an answer holds no worker, and says nothing about the endpoint's speed.
-  return httpStatus === undefined ? laneOf(endpoint) : 'normal'
-}
-
 /** The waits after the first, second, ... failure of a round (spec 6.4), all below its limit of six hours. */
-const WAITS_MS = [1, 2, 4, 8, 16, 32, 64].map((minutes) => minutes * MINUTE_MS)
-
-export const ATTEMPTS_PER_ROUND = WAITS_MS.length + 1
-
-/** The wait after the given number of failures in a round; undefined when the round is over. */
-export const waitAfterFailureMs = (failures: number): number | undefined => WAITS_MS[failures - 1]
+export const WAITS_MS = [1, 2, 4, 8, 16, 32, 64].map((minutes) => minutes * MINUTE_MS)
 
 /** The delay of a message for work that is due in `waitMs`: rounded up, in hops when SQS cannot hold it that long. */
 export const hopSeconds = (waitMs: number): number =>

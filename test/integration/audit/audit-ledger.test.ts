@@ -193,8 +193,7 @@ describe('the audit of deliveries', () => {
     [
       'an endpoint whose address was altered',
       'url',
-      ({ clientId, endpointId }) =>
-        update(endpointKey(clientId, endpointId), { set: { url: 'https://other.example' } }),
+      (delivered) => update(endpointKey(delivered), { set: { url: 'https://other.example' } }),
     ],
   ])('finds %s', async (_, attribute, step) => {
     const delivered = await deliveredPayment()

@@ -8,7 +8,7 @@ import { endAlert } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { findEndpoint, markDeleted, moveLastAlert } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { findEndpoint, markDeleted, moveMark } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import {
@@ -60,11 +60,11 @@ const world = async (times = 1) => {
   const endpoint = await storedEndpoint(deps)
   const deliveries = await abandon(deps, endpoint, times)
   const [delivery = await storedDelivery(deps, endpoint)] = deliveries
-  const { clientId, endpointId } = endpoint
+  const { clientId } = endpoint
   const stored = { deps, endpoint, deliveries, delivery }
   return {
     ...stored,
-    current: () => findEndpoint(deps, clientId, endpointId),
+    current: () => findEndpoint(deps, endpoint),
     check: (as: TestDeps = deps) => checkAbandoned(as, delivery.deliveryId),
     again: () => redeliver(deps, { clientId, deliveryId: delivery.deliveryId, operator: 'ayu' }),
     /** The deliveries that each message names. */
@@ -76,7 +76,7 @@ const world = async (times = 1) => {
 describe('alerts about one endpoint', () => {
   it('move last_alert_at forward at each alert, even in the same millisecond', async () => {
     const { deps, endpoint, delivery, current, again } = await world()
-    await moveLastAlert(deps, endpoint, endpoint.lastAlertAt, deps.now())
+    await deps.table.write(moveMark(endpoint, 'lastAlertAt', deps.now()))
 
     await again()
 
@@ -126,7 +126,7 @@ describe('alerts about one endpoint', () => {
     const overtaken = failing(deps, async () => {
       deps.clock.advance(1)
       const endpoint = await current()
-      if (endpoint) await moveLastAlert(deps, endpoint, endpoint.lastAlertAt, deps.now())
+      if (endpoint) await deps.table.write(moveMark(endpoint, 'lastAlertAt', deps.now()))
     })
 
     await expect(check(overtaken)).rejects.toThrow('no topic')

@@ -94,7 +94,7 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
     ['is missing', async () => ({ remove: ['sealedSecret'] })],
     ['is another endpoint’s', async (deps: TestDeps) => ({ set: { sealedSecret: await secretOfAnother(deps) } })],
   ] as const)('counts an attempt without a POST when the secret %s', async ([, change], { deps, delivery }) => {
-    await deps.table.write(update(endpointKey(delivery.clientId, delivery.endpointId), await change(deps), exists))
+    await deps.table.write(update(endpointKey(delivery), await change(deps), exists))
 
     await deliverWebhook(deps, messageFor(delivery))
 

@@ -18,7 +18,7 @@ import { beforeFirst, failingOn, type TestDeps, testDeps } from '../../support/t
 import { drainQueue, rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
-const stored = (deps: TestDeps, { clientId, endpointId }: Endpoint) => findEndpointEver(deps, clientId, endpointId)
+const stored = (deps: TestDeps, endpoint: Endpoint) => findEndpointEver(deps, endpoint)
 
 const FAILED = 'payment.failed'
 
@@ -94,9 +94,9 @@ describe('delete-endpoint', () => {
 
     expect(answer).toMatchObject({ status: 200, body: { endpoint_id: endpoint.endpointId, enabled: false } })
     expect(await stored(deps, endpoint)).toStrictEqual({ ...endpoint, enabled: false, deletedAt: deps.now() })
-    const kept = await deps.table.get(deletedEndpointKey(endpoint.clientId, endpoint.endpointId))
+    const kept = await deps.table.get(deletedEndpointKey(endpoint))
     expect(kept).not.toHaveProperty('sealedSecret')
-    expect(await deps.table.get(endpointKey(endpoint.clientId, endpoint.endpointId))).toBeUndefined()
+    expect(await deps.table.get(endpointKey(endpoint))).toBeUndefined()
     const records = await auditRecordsOf(deps, endpoint.endpointId)
     expect(records).toMatchObject([{ operator: OPERATOR, action: 'delete-endpoint' }])
   })
@@ -167,7 +167,7 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(after).toStrictEqual({ endpoint_id: endpointId, ...shown })
     expect(endpoint).toStrictEqual({ clientId, url, eventTypes: event_types, enabled: true, createdAt })
     expect(signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    const { sealedSecret } = (await deps.table.get(endpointKey(clientId, endpointId))) ?? {}
+    const { sealedSecret } = (await deps.table.get(endpointKey({ clientId, endpointId }))) ?? {}
     expect(await deps.sealer.unseal(String(sealedSecret), { clientId, endpointId })).toBe(signingSecret)
     expect(await auditRecordsOf(deps, endpointId)).toStrictEqual([
       { operator: OPERATOR, action: 'register-endpoint', before: undefined, after },
