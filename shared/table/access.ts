@@ -61,14 +61,10 @@ export type TableAccess = { readonly [Action in TableAction]?: readonly Partitio
   readonly indexes?: readonly IndexName[]
 }
 
-const union = <Name extends string>(lists: readonly (readonly Name[] | undefined)[]): readonly Name[] =>
-  [...new Set(lists.flatMap((list) => list ?? []))].toSorted()
-
 export const allAccess = (...parts: readonly TableAccess[]): TableAccess => {
-  const indexes = union(parts.map((part) => part.indexes))
-  const actions = TABLE_ACTIONS.map((action) => [action, union(parts.map((part) => part[action]))] as const)
-  return {
-    ...Object.fromEntries(actions.filter(([, partitions]) => partitions.length > 0)),
-    ...(indexes.length > 0 && { indexes }),
-  }
+  const lists = [...TABLE_ACTIONS, 'indexes' as const].map((name) => {
+    const all = parts.flatMap((part): readonly string[] => part[name] ?? [])
+    return [name, [...new Set(all)].toSorted()] as const
+  })
+  return Object.fromEntries(lists.filter(([, list]) => list.length > 0))
 }

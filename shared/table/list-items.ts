@@ -48,46 +48,10 @@ type MergedInput = Pick<QueryInput, 'index' | 'range' | 'newestFirst' | 'limit'>
 
 type Part = {
   readonly partition: readonly unknown[]
-  read: readonly Item[]
-  at: number
+  /** What is read and not yielded yet, each item with its place in the list. */
+  read: readonly (readonly [place: string, item: Item])[]
   cursor: Item | undefined
   ended: boolean
-}
-
-const isEmpty = ({ read, at }: Part): boolean => at >= read.length
-
-type Order = (a: Item, b: Item) => number
-
-/** Compares as text. That is DynamoDB's order, because all values have one length and plain letters. */
-const orderOf = (index: IndexName | undefined, newestFirst: boolean): Order => {
-  const fields = keyAttributes(index).sort.map(fieldName)
-  const sign = newestFirst ? -1 : 1
-  return (a, b) => {
-    for (const field of fields) {
-      const [left, right] = [String(a[field]), String(b[field])]
-      if (left !== right) return left < right ? -sign : sign
-    }
-    return 0
-  }
-}
-
-const cursorIn = (index: IndexName | undefined, partition: readonly unknown[], position: Item): Item => ({
-  ...position,
-  ...Object.fromEntries(keyAttributes(index).partition.map((name, at) => [name, partition[at]])),
-})
-
-/** The part with the next item; undefined if a part must be read first, or all items are yielded. */
-const nextOf = (parts: readonly Part[], order: Order): Part | undefined => {
-  let next: Part | undefined
-  for (const part of parts) {
-    if (isEmpty(part)) {
-      if (!part.ended) return undefined
-      continue
-    }
-    const [item, best] = [part.read[part.at], next?.read[next.at]]
-    if (item && (best === undefined || order(item, best) < 0)) next = part
-  }
-  return next
 }
 
 /**
@@ -99,25 +63,30 @@ export const mergedPages = async function* (
   { partitions, ...input }: MergedInput,
   after?: Item,
 ): AsyncGenerator<{ readonly items: readonly Item[]; readonly more: boolean }> {
-  const order = orderOf(input.index, input.newestFirst === true)
+  const key = keyAttributes(input.index)
+  // Compared as text. That is DynamoDB's order, because all values have one length and plain letters.
+  const placeOf = (item: Item) => key.sort.map((name) => String(item[fieldName(name)])).join(' ')
+  const isBefore = (a: string, b: string) => (input.newestFirst === true ? a > b : a < b)
   const parts = partitions.map((partition): Part => {
-    const cursor = after && cursorIn(input.index, partition, after)
-    return { partition, read: [], at: 0, cursor, ended: false }
+    const own = Object.fromEntries(key.partition.map((name, at) => [name, partition[at]]))
+    return { partition, read: [], cursor: after && { ...after, ...own }, ended: false }
   })
   const readOn = async (part: Part): Promise<void> => {
     const { partition, cursor } = part
     const page = await deps.table.query({ ...input, partition, cursor })
-    Object.assign(part, { read: page.items, at: 0, cursor: page.cursor, ended: page.cursor === undefined })
+    const read = page.items.map((item) => [placeOf(item), item] as const)
+    Object.assign(part, { read, cursor: page.cursor, ended: page.cursor === undefined })
   }
   for (let more = true; more; ) {
-    await Promise.all(parts.filter((part) => isEmpty(part) && !part.ended).map(readOn))
-    const items: Item[] = []
-    for (let part = nextOf(parts, order); part; part = nextOf(parts, order)) {
-      const item = part.read[part.at++]
-      if (item) items.push(item)
-    }
-    more = parts.some(({ ended }) => !ended)
-    yield { items, more }
+    await Promise.all(parts.filter(({ read, ended }) => read.length === 0 && !ended).map(readOn))
+    const open = parts.filter(({ ended }) => !ended)
+    // What comes after the last item read of a partition may come after others of it.
+    const ends = open.map(({ read }) => read.at(-1)?.[0])
+    const isNext = (place: string) => ends.every((end) => end !== undefined && !isBefore(end, place))
+    const next = parts.flatMap(({ read }) => read.filter(([place]) => isNext(place)))
+    for (const part of parts) part.read = part.read.filter(([place]) => !isNext(place))
+    more = open.length > 0
+    yield { items: next.toSorted(([a], [b]) => (isBefore(a, b) ? -1 : 1)).map(([, item]) => item), more }
   }
 }
 

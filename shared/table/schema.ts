@@ -1,7 +1,5 @@
 /** The one table as plain data (design section 3): read by the CDK stack, the local gateway and the tests. */
 
-export type IndexName = 'by-owner' | 'by-status' | 'by-open' | 'by-due'
-
 /** The key attributes of an index. It copies no others (KEYS_ONLY). */
 export type IndexSchema = { readonly partition: readonly string[]; readonly sort: readonly string[] }
 
@@ -28,19 +26,12 @@ export const TABLE_SCHEMA = {
     'by-open': { partition: ['owner'], sort: ['open_at', 'id'] },
     'by-due': { partition: ['work', 'slot'], sort: ['due_at', 'id'] },
   },
-} as const satisfies {
-  readonly partitionKey: string
-  readonly sortKey: string
-  readonly ttl: string
-  readonly attributeTypes: Readonly<Record<string, 'S' | 'N'>>
-  readonly indexes: Readonly<Record<IndexName, IndexSchema>>
-}
-
-const OWN_KEY = { partition: [TABLE_SCHEMA.partitionKey], sort: [TABLE_SCHEMA.sortKey] } as const
+} as const
+export type IndexName = keyof typeof TABLE_SCHEMA.indexes
 
 /** The key attributes of an index, or of the table itself. */
 export const keyAttributes = (index: IndexName | undefined) =>
-  index === undefined ? OWN_KEY : TABLE_SCHEMA.indexes[index]
+  index === undefined ? ({ partition: ['pk'], sort: ['sk'] } as const) : TABLE_SCHEMA.indexes[index]
 
 /** Kinds of due work, with the number of index partitions of each. */
 export const WORK_SLOTS = { payment: 16, delivery: 16, alert: 1, audit: 1, payout: 1, sync: 1 } as const

@@ -18,7 +18,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'Both sides are equal at the border.': [
     'shared/inquiry/read-event-feed.ts inTurn: comparison moved 6be3db98',
     'shared/payment/channel/channel-timing.ts usualCheckAt: comparison moved 7d5106d8',
-    'shared/table/list-items.ts orderOf: comparison moved a334e54f',
     'shared/time.ts earlier: comparison moved 44f07840',
     'shared/time.ts later: comparison moved 368e98dd',
   ],
