@@ -37,8 +37,6 @@ type Run = {
   failed: number
 }
 
-const ownerOf = ({ item }: ReadItem): string => (typeof item['clientId'] === 'string' ? item['clientId'] : '')
-
 const readWindow = async (deps: Deps, { work, read }: DueKind, share: DueSlot, run: Run): Promise<void> => {
   const page = await findDuePage(deps, { work, slot: share.slot, limit: WINDOW, cursor: run.cursor })
   const mine = page.items.filter(({ id }) => isInPart(share, id) && !run.tried.has(id))
@@ -64,9 +62,7 @@ const nextTurn = async (deps: Deps, kind: DueKind, share: DueSlot, run: Run): Pr
   return run.turns.take(most)
 }
 
-type Placed = { readonly due: ReadItem; readonly turn: Turn }
-
-const checkItem = async (deps: Deps, { work, check }: DueKind, { due, turn }: Placed, run: Run): Promise<void> => {
+const checkItem = async (deps: Deps, { work, check }: DueKind, due: ReadItem, turn: Turn, run: Run): Promise<void> => {
   run.tried.add(due.id)
   try {
     if (await check(deps, due, turn)) run.done++
@@ -77,14 +73,6 @@ const checkItem = async (deps: Deps, { work, check }: DueKind, { due, turn }: Pl
   }
 }
 
-const waitUntil = async (deps: Deps, retryAt: Timestamp, { end }: Run): Promise<boolean> => {
-  // All workers are admitted at the same time. A random delay keeps them from always coming in the same order.
-  const waitMs = Math.max(1, msBetween(deps.now(), retryAt)) + Math.floor(deps.random() * SECOND_MS)
-  if (deps.monotonicMs() + waitMs >= end) return false
-  await deps.sleep(waitMs)
-  return true
-}
-
 /**
  * Handles everything that is due in its share of a slot, owners in turn, for at most a minute (design section 4). A
  * second worker, a repeated message or a crash is harmless: each item is claimed by moving its due time forward, on
@@ -93,7 +81,7 @@ const waitUntil = async (deps: Deps, retryAt: Timestamp, { end }: Run): Promise<
 export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot) => {
   const run: Run = {
     end: deps.monotonicMs() + RUN_BUDGET_MS,
-    turns: dueTurns(ownerOf),
+    turns: dueTurns(({ item }) => String(item['clientId'])),
     tried: new Set(),
     cursor: undefined,
     isAtEnd: false,
@@ -109,8 +97,12 @@ export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot) => {
     const placed = turn.map((due, at) => ({ due, turn: turns[at] ?? ('check' as const) }))
     const admitted = placed.filter((one) => one.turn !== 'later')
     run.turns.putBack(placed.flatMap((one) => (one.turn === 'later' ? [one.due] : [])))
-    await Promise.all(admitted.map((one) => checkItem(deps, kind, one, run)))
-    if (retryAt !== undefined && admitted.length === 0 && !(await waitUntil(deps, retryAt, run))) break
+    await Promise.all(admitted.map((one) => checkItem(deps, kind, one.due, one.turn, run)))
+    if (retryAt === undefined || admitted.length > 0) continue
+    // All workers are admitted at the same time. A random delay keeps them from always coming in the same order.
+    const waitMs = Math.max(1, msBetween(deps.now(), retryAt)) + Math.floor(deps.random() * SECOND_MS)
+    if (deps.monotonicMs() + waitMs >= run.end) break
+    await deps.sleep(waitMs)
   }
   const { done, failed } = run
   deps.log.info('due_work.drained', { work: kind.work, slot: share.slot, [kind.work]: done, failed })
@@ -136,10 +128,9 @@ export const dueTurns = <Waiting>(ownerNameOf: (item: Waiting) => string) => {
     },
     take: (most: number): readonly Waiting[] => {
       const taken: Waiting[] = []
-      while (taken.length < most) {
-        const [next] = waiting
-        if (next === undefined) break
-        const [owner, [first, ...rest]] = next
+      // An owner that is set again comes once more, after all others.
+      for (const [owner, [first, ...rest]] of waiting) {
+        if (taken.length >= most) break
         waiting.delete(owner)
         if (first !== undefined) taken.push(first)
         if (rest.length > 0) waiting.set(owner, rest)

@@ -14,27 +14,15 @@ import { checkAbandoned } from '../webhook/delivery/alert-abandoned.ts'
 import { checkOverdueDelivery } from '../webhook/delivery/check-overdue-delivery.ts'
 import type { Admission, DueKind, Turn } from './drain-slot.ts'
 
-const OPERATIONS: readonly ProviderOperation[] = ['cancelRequest', 'getRequest', 'getPayment']
-const MAX_AT_A_TIME = 16
-
-/** A scarce quota is divided among the slots, so that each gets a share in every window. */
-const atATime = ({ stage, now }: Deps): number => {
-  const { limit } = quotaWindow(callsPerMinute(stage, now()), now())
-  return Math.min(MAX_AT_A_TIME, Math.max(1, Math.floor(limit / WORK_SLOTS.payment)))
-}
-
 /** How long an environment remembers that calls were short. */
 const SHORT_MS = 2 * MINUTE_MS
 
-/** An early check that comes late is skipped while calls are short. */
-const isSkipped = (deps: Deps, item: Item): boolean => {
-  const now = deps.now()
-  return now < (deps.memory.callsAreShortUntil ?? now) && isLateLook(item, now)
-}
-
 const admit = async (deps: Deps, items: readonly Item[]): Promise<Admission> => {
-  const skipped = items.map((item) => isSkipped(deps, item))
-  const needed = items.map((item, at) => (skipped[at] ? [] : callsOfCheck(item, deps.now())))
+  const now = deps.now()
+  const areShort = now < (deps.memory.callsAreShortUntil ?? now)
+  // An early check that comes late is skipped while calls are short.
+  const skipped = items.map((item) => areShort && isLateLook(item, now))
+  const needed = items.map((item, at) => (skipped[at] ? [] : callsOfCheck(item, now)))
   const wanted = new Map<ProviderOperation, number>()
   for (const operation of needed.flat()) wanted.set(operation, (wanted.get(operation) ?? 0) + 1)
   const { granted, retryAt } = await takeCalls(deps, wanted)
@@ -53,13 +41,17 @@ const admit = async (deps: Deps, items: readonly Item[]): Promise<Admission> => 
 /** Pending payments whose check time or expiry has come, and news that could not be asked about. */
 export const DUE_PAYMENTS: DueKind = {
   work: 'payment',
-  atATime,
+  // A scarce quota is divided among the slots, so that each gets a share in every window.
+  atATime: ({ stage, now }) => {
+    const { limit } = quotaWindow(callsPerMinute(stage, now()), now())
+    return Math.min(16, Math.max(1, Math.floor(limit / WORK_SLOTS.payment)))
+  },
   read: (deps, rows) => deps.table.getMany(rows.map((row) => rowKeyOf('PAYMENT', row))),
   admit,
   check: async (deps, { item }, turn) => {
     const result = await (turn === 'skip' ? skipCheck(deps, item) : checkDuePayment(deps, item))
     // The first refusal stops all workers until the time that the provider named.
-    if (result === 'rate_limited') await notePause(deps, OPERATIONS)
+    if (result === 'rate_limited') await notePause(deps, ['cancelRequest', 'getRequest', 'getPayment'])
     return result === 'checked'
   },
 }

@@ -20,14 +20,10 @@ export const maxParts = (work: CheckedWork, callsPerMinute: number): number =>
 export const maxWorkers = (work: CheckedWork, callsPerMinute: number): number =>
   WORK_SLOTS[work] * maxParts(work, callsPerMinute)
 
-const CountSchema = v.pipe(v.number(), v.integer(), v.minValue(0))
+const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
 /** Which items a worker handles: those of a slot, or one of several parts of it. */
-export const DueSlotSchema = v.object({
-  slot: CountSchema,
-  part: CountSchema,
-  parts: v.pipe(CountSchema, v.minValue(1)),
-})
+export const DueSlotSchema = v.object({ slot: Count, part: Count, parts: v.pipe(Count, v.minValue(1)) })
 export type DueSlot = v.InferOutput<typeof DueSlotSchema>
 
 /** Parts use another hash than slots; the same hash would put a whole slot into one part. */
