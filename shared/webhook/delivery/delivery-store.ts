@@ -4,27 +4,10 @@ import { type Event, RETENTION } from '../../event/event.ts'
 import { type DeliveryId, deliveryIdFor, type PaymentId } from '../../ids.ts'
 import { toItem } from '../../table/attributes.ts'
 import { ATTEMPT_SK_PREFIX, deliveryKey } from '../../table/keys.ts'
-import {
-  all,
-  any,
-  type Condition,
-  DUE_WORK_FIELDS,
-  dueWork,
-  equals,
-  isNew,
-  put,
-  type Step,
-  update,
-} from '../../table/step.ts'
+import { all, any, DUE_WORK_FIELDS, dueWork, equals, isNew, put, type Step, update } from '../../table/step.ts'
 import { addMs, expiresAfter, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
 import type { Endpoint, Lane } from '../endpoint/endpoint.ts'
-import {
-  type Delivery,
-  type DeliveryAttempt,
-  DeliveryAttemptSchema,
-  DeliverySchema,
-  type DeliveryStatus,
-} from './delivery.ts'
+import { type Delivery, DeliveryAttemptSchema, DeliverySchema, type DeliveryStatus } from './delivery.ts'
 
 export const DELIVERY_ENTITY = 'delivery'
 
@@ -93,8 +76,7 @@ export const schedule = ({ deliveryId }: Delivery, nextAttemptAt: Timestamp) => 
   ...dueWork('delivery', deliveryId, addMs(nextAttemptAt, overdueAfterMs(0))),
 })
 
-export const isStatus = (status: DeliveryStatus): Condition =>
-  any(equals('status', status), equals(UNLISTED_FIELD, status))
+export const isStatus = (status: DeliveryStatus) => any(equals('status', status), equals(UNLISTED_FIELD, status))
 
 /** The wait before due work sends an attempt's message again. It doubles, so that an outage does not fill the queue. */
 export const overdueAfterMs = (resends: number): number => Math.min(MINUTE_MS * 2 ** resends, HOUR_MS)
@@ -127,7 +109,7 @@ export const attemptsOf = async (
   deps: TableDeps,
   { deliveryId, attempts, success }: Pick<Delivery, 'deliveryId' | 'attempts' | 'success'>,
   most = SHOWN_ATTEMPTS,
-): Promise<readonly DeliveryAttempt[]> => {
+) => {
   const held = success ? [success] : []
   if (attempts <= held.length) return held
   const { items } = await deps.table.query({

@@ -2,14 +2,7 @@ import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
 import type { StoreDeps, TableDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
-import {
-  type ClientId,
-  type DeliveryId,
-  DeliveryIdSchema,
-  deliveryIdFor,
-  type EndpointId,
-  type EventId,
-} from '../../ids.ts'
+import { type ClientId, DeliveryIdSchema, deliveryIdFor, type EndpointId, type EventId } from '../../ids.ts'
 import { firstOfPage, ofPage, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
 import { mergedPages, shareOf } from '../../table/list-items.ts'
@@ -94,7 +87,7 @@ const withAttempts = (deps: TableDeps, deliveries: readonly Delivery[]): Promise
   return mapInChunks(deliveries, CONCURRENCY, withOwn)
 }
 
-type ListKey = { readonly createdAt: string; readonly deliveryId: DeliveryId }
+type ListKey = Pick<Delivery, 'deliveryId'> & { readonly createdAt: string }
 
 const toListKey = ({ listedAt, id }: Item): ListKey => ({
   createdAt: String(listedAt),

@@ -22,11 +22,7 @@ export type Claim = { readonly token: string; readonly until: Timestamp }
  * Claims the number of an attempt that is due, which can be claimed once. Undefined when another worker was first. When
  * our claim's answer was lost and the SDK's retry is refused, the token shows that the claim is ours.
  */
-export const claimAttempt = async (
-  deps: TableDeps,
-  delivery: Delivery,
-  claim: Claim,
-): Promise<Delivery | undefined> => {
+export const claimAttempt = async (deps: TableDeps, delivery: Delivery, claim: Claim) => {
   const changes = { set: { claimToken: claim.token, claimedUntil: claim.until } }
   const outcome = await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, unclaimed(delivery)))
   const ours = outcome.applied || outcome.item?.['claimToken'] === claim.token

@@ -103,12 +103,7 @@ const makeAttempt = async (
   return deps.sendWebhook({ url: claimed.url, headers, body })
 }
 
-const attemptDelivery = async (
-  deps: DeliverDeps,
-  delivery: Delivery,
-  endpoint: SealedEndpoint,
-  beganMs: number,
-): Promise<void> => {
+const attemptDelivery = async (deps: DeliverDeps, delivery: Delivery, endpoint: SealedEndpoint, beganMs: number) => {
   const { body, paymentId, eventName: name } = delivery
   // Read before the claim, because a failed read of ours must not count as an attempt. There is no secret if another
   // stage sealed it: the client then needs a new endpoint. A test has bytes of its own.
