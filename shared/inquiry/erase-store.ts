@@ -24,26 +24,20 @@ export const eraseFromRequest = ({ paymentId, attempt, request }: CreatingPaymen
   return update(paymentKey(paymentId), { set: { request: rest } }, isIdle)
 }
 
-/** Removes the customer from an event's data. False when it has none; refused when the bytes have changed since. */
-export const eraseFromEvent = async (deps: TableDeps, { paymentId, name, body }: Event): Promise<boolean> => {
-  const erased = withoutCustomer(body)
-  if (erased === undefined) return false
-  const step = update(eventKey(paymentId, name), { set: { body: erased } }, equals('body', body))
-  return (await deps.table.write(step)).applied
-}
-
 /**
- * An event's body without the customer in its `data`, every other byte unchanged; undefined when it has none. The first
- * such key is the customer: it comes before the merchant's metadata, and quotes inside a string are escaped.
+ * Removes the customer from an event's data, every other byte unchanged. False when it has none; refused when the bytes
+ * have changed since. The first such key is the customer: it comes before the merchant's metadata, and quotes inside a
+ * string are escaped.
  */
-const withoutCustomer = (body: string): string | undefined => {
+export const eraseFromEvent = async (deps: TableDeps, { paymentId, name, body }: Event): Promise<boolean> => {
   const data = memberText(body, 'data')
   const customer = data === undefined ? undefined : memberText(data, 'customer')
-  if (customer === undefined) return undefined
+  if (customer === undefined) return false
   const member = `"customer":${customer}`
   const erased = body.includes(`,${member}`) ? body.replace(`,${member}`, '') : body.replace(`${member},`, '')
   const left = memberText(erased, 'data')
   const isErased = left !== undefined && memberText(left, 'customer') === undefined
   assertInvariant(isErased, 'the customer is still in the event')
-  return erased
+  const step = update(eventKey(paymentId, name), { set: { body: erased } }, equals('body', body))
+  return (await deps.table.write(step)).applied
 }

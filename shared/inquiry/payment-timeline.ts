@@ -1,9 +1,9 @@
 import type { TableDeps } from '../deps.ts'
 import type { Event } from '../event/event.ts'
 import { listPaymentEvents } from '../event/read-events.ts'
-import type { Payment, ProviderAttempt, StoredPayment } from '../payment/payment.ts'
+import type { ProviderAttempt, StoredPayment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
-import { ELIGIBLE_AGE_MS, type Settlement } from '../settlement/settlement.ts'
+import { ELIGIBLE_AGE_MS } from '../settlement/settlement.ts'
 import { settlementsBetween } from '../settlement/settlement-store.ts'
 import { suspenseAbout } from '../suspense/list-suspense.ts'
 import { toSuspenseDto } from '../suspense/suspense.ts'
@@ -17,11 +17,6 @@ const toAttemptDto = (payment: StoredPayment, attempt: ProviderAttempt) => {
   const own = outcome === 'created' && payment.status !== 'creating' ? payment.paymentRequestId : null
   return { number, started_at: startedAt, outcome, code, payment_request_id: paymentRequestId ?? own }
 }
-
-const toTransitionDto = ({ failureReason }: Payment, transition: Payment['transitions'][number]) => ({
-  ...transition,
-  ...(transition.status === 'failed' && { failure_reason: failureReason }),
-})
 
 const toEventDto = async (deps: TableDeps, event: Event) => ({
   event: event.type,
@@ -57,39 +52,33 @@ const MAX_SETTLEMENTS = 20
 const settlementsOf = async (deps: TableDeps, payment: StoredPayment) => {
   if (payment.status !== 'succeeded') return []
   const { clientId, paidAt, postedAt } = payment
-  const found: Settlement[] = []
+  const found = []
   let at = paidAt && postedAt && later(postedAt, addMs(paidAt, ELIGIBLE_AGE_MS))
   while (at !== undefined && found.length < MAX_SETTLEMENTS) {
     const [settlement] = await settlementsBetween(deps, clientId, { start: at, end: at, limit: 1 })
     if (settlement === undefined) break
-    found.push(settlement)
+    const { settlementId, status, settledAt = null } = settlement
+    found.push({ settlement_id: settlementId, status, settled_at: settledAt })
     at = settlement.recreditedAt
   }
-  return found.map(({ settlementId, status, settledAt }) => ({
-    settlement_id: settlementId,
-    status,
-    settled_at: settledAt ?? null,
-  }))
-}
-
-const suspenseOf = async (deps: TableDeps, payment: StoredPayment) => {
-  // The provider may receive money before it answers the create.
-  const since = payment.providerAttempts[0]?.startedAt
-  const { items } = await suspenseAbout(deps, { paymentIds: [payment.paymentId], since })
-  return items.map(toSuspenseDto)
+  return found
 }
 
 /** The history of one payment for operators (design section 7). One that is being created shows why it is stuck. */
 export const paymentTimeline = async (deps: TableDeps, payment: StoredPayment) => {
   const events = (await listPaymentEvents(deps, payment.paymentId)).toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))
+  // The provider may receive money before it answers the create.
+  const since = payment.providerAttempts[0]?.startedAt
+  const suspense = await suspenseAbout(deps, { paymentIds: [payment.paymentId], since })
+  const { transitions = [], failureReason: failure_reason } = payment.status === 'creating' ? {} : payment
   return {
     ...toHeadDto(payment),
     timeline: {
       provider_attempts: payment.providerAttempts.map((attempt) => toAttemptDto(payment, attempt)),
-      transitions: payment.status === 'creating' ? [] : payment.transitions.map((one) => toTransitionDto(payment, one)),
+      transitions: transitions.map((one) => ({ ...one, ...(one.status === 'failed' && { failure_reason }) })),
       events: await Promise.all(events.map((event) => toEventDto(deps, event))),
       settlements: await settlementsOf(deps, payment),
-      suspense: await suspenseOf(deps, payment),
+      suspense: suspense.items.map(toSuspenseDto),
     },
   }
 }

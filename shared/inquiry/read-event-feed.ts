@@ -1,5 +1,5 @@
 import type { StoreDeps } from '../deps.ts'
-import { type Event, type EventPosition, RETENTION } from '../event/event.ts'
+import { type Event, RETENTION } from '../event/event.ts'
 import { type FeedCursor, type FeedPosition, feedCursorOf, isAfter } from '../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../event/read-events.ts'
 import type { ClientId } from '../ids.ts'
@@ -31,9 +31,6 @@ type EventFeed = { readonly events: readonly Event[]; readonly next: FeedCursor;
 
 type Reading = { readonly clientId: ClientId; readonly from: FeedCursor | undefined; readonly limit: number }
 
-/** Each one row longer than a page: events shown again, and new events. */
-type Tracks = { readonly settling: readonly EventPosition[]; readonly fresh: readonly EventPosition[] }
-
 /**
  * A page of a client's events of the last 90 days (design section 8). A reader who follows `next` gets every event
  * immediately, and young events a second time, when no earlier event can appear any more.
@@ -43,10 +40,16 @@ export const readEventFeed = async (deps: StoreDeps, { clientId, from, limit }: 
   const oldest = { firedAt: addMs(now, -RETENTION.feedMs) }
   const latest = (position: FeedPosition = oldest) => (isAfter(position, oldest) ? position : oldest)
   const at = { settled: latest(from?.settled), young: latest(from?.young) }
-  const parts = await readParts(deps, clientId)
-  const tracks = await readTracks(deps, { clientId, parts, limit: limit + 1 }, at, now)
-  const { settling, fresh } = tracks
-  const served = inTurn(tracks, at, now).slice(0, limit)
+  const heldBack = addMs(now, -HOLD_BACK_MS)
+  const asked = { clientId, parts: await readParts(deps, clientId), limit: limit + 1 }
+  // Two tracks, each one row longer than a page: events shown again, and new events.
+  const [settling, fresh] = await Promise.all([
+    readSettling(deps, asked, at, heldBack),
+    listEventPositions(deps, { ...asked, between: [at.young.firedAt, END_OF_TIME], after: eventAt(at.young) }),
+  ])
+  // The track with the larger lag comes first.
+  const settledLags = msBetween(at.settled.firedAt, heldBack) > msBetween(at.young.firedAt, now)
+  const served = (settledLags ? [...settling, ...fresh] : [...fresh, ...settling]).slice(0, limit)
   const found = await findEvents(deps, served)
   const shown = new Map(served.slice(0, roomFor(found)).map((position, index) => [position, found[index]]))
   const [again, first] = [settling, fresh].map((track) => track.filter((position) => shown.has(position)))
@@ -54,35 +57,26 @@ export const readEventFeed = async (deps: StoreDeps, { clientId, from, limit }: 
   const isSettled = again?.length === settling.length
   return {
     events: [...(again ?? []), ...(first ?? [])].flatMap((position) => shown.get(position) ?? []),
-    next: { settled: isSettled ? settledBy(at, young, now) : (again?.at(-1) ?? at.settled), young },
+    next: { settled: isSettled ? settledBy(at, young, heldBack) : (again?.at(-1) ?? at.settled), young },
     hasMore: shown.size < settling.length + fresh.length,
   }
 }
 
 type Asked = { readonly clientId: ClientId; readonly parts: number; readonly limit: number }
 
-const readTracks = async (deps: StoreDeps, asked: Asked, { settled, young }: FeedCursor, now: Timestamp) => {
-  const until = earlier(young.firedAt, addMs(now, -HOLD_BACK_MS))
-  const [settling, fresh] = await Promise.all([
-    isAfter(young, settled) && settled.firedAt <= until
-      ? listEventPositions(deps, { ...asked, between: [settled.firedAt, until], after: eventAt(settled) })
-      : [],
-    listEventPositions(deps, { ...asked, between: [young.firedAt, END_OF_TIME], after: eventAt(young) }),
-  ])
-  return { settling: settling.filter((position) => !isAfter(position, young)), fresh }
+const readSettling = async (deps: StoreDeps, asked: Asked, { settled, young }: FeedCursor, heldBack: Timestamp) => {
+  const until = earlier(young.firedAt, heldBack)
+  if (!isAfter(young, settled) || settled.firedAt > until) return []
+  const between = [settled.firedAt, until] as const
+  const positions = await listEventPositions(deps, { ...asked, between, after: eventAt(settled) })
+  return positions.filter((position) => !isAfter(position, young))
 }
 
 const eventAt = (position: FeedPosition) => (position.eventId === undefined ? undefined : position)
 
-/** The track with the larger lag comes first. */
-const inTurn = ({ settling, fresh }: Tracks, { settled, young }: FeedCursor, now: Timestamp) => {
-  const settledLags = msBetween(settled.firedAt, addMs(now, -HOLD_BACK_MS)) > msBetween(young.firedAt, now)
-  return settledLags ? [...settling, ...fresh] : [...fresh, ...settling]
-}
-
 /** The settled position after all of the first track is shown. It never goes back. */
-const settledBy = ({ settled }: FeedCursor, young: FeedPosition, now: Timestamp): FeedPosition => {
-  const border = { firedAt: addMs(now, 1 - HOLD_BACK_MS) }
+const settledBy = ({ settled }: FeedCursor, young: FeedPosition, heldBack: Timestamp): FeedPosition => {
+  const border = { firedAt: addMs(heldBack, 1) }
   const reached = isAfter(young, border) ? border : young
   return isAfter(reached, settled) ? reached : settled
 }

@@ -18,9 +18,6 @@ import { destinationKey, destinationPk, ownersOf, paymentKey, rowKeyOf } from '.
 import { mergedPages, shareOf } from '../table/list-items.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 
-/** `complete` is false if there may be more payments. */
-type PaymentSearch = { readonly payments: readonly Payment[]; readonly complete: boolean }
-
 const CRITERIA = ['external_reference', 'payment_destination', 'provider_payment_id', 'payment_request_id'] as const
 
 type SearchDeps = Pick<Deps, 'table' | 'provider'>
@@ -51,10 +48,7 @@ const paymentsFound = async (deps: SearchDeps, search: Search) => {
   return { payments: ofPage(payments, search), complete: complete && isLast, pagination: pagination(search) }
 }
 
-const byProviderId = async (
-  deps: SearchDeps,
-  { clientId, providerPaymentId = '', paymentRequestId }: Search,
-): Promise<PaymentSearch> => {
+const byProviderId = async (deps: SearchDeps, { clientId, providerPaymentId = '', paymentRequestId }: Search) => {
   const answer =
     paymentRequestId === undefined
       ? await deps.provider.getPayment(providerPaymentId, PROVIDER_READ_TIMEOUT_MS)
@@ -118,14 +112,9 @@ const positionIn = ([start, end]: readonly [Timestamp, Timestamp]) =>
     v.transform(({ payment_id: id, listed_at }) => ({ ...paymentKey(id), listed_at, id })),
   )
 
-const matches = (payment: Payment, { amountMinor, status, method }: AmountSearch): boolean =>
-  payment.notionalMinor === amountMinor &&
-  payment.status === (status ?? payment.status) &&
-  payment.method === (method ?? payment.method)
-
 /** A client's payments of an amount on one day (design section 11). `cursor`: that of the next call, if there is more. */
 const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) => {
-  const { clientId, day, cursor } = search
+  const { clientId, amountMinor, day, cursor } = search
   const partitions = ownersOf(clientId, await readParts(deps, clientId)).map((owner) => [owner, 'payment'])
   const end = endOfBookDay(day)
   const between = [addMs(end, -DAY_MS), addMs(end, -1)] as const
@@ -136,8 +125,12 @@ const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) => {
   const after = readCursor(positionIn(between), cursor)
   for await (const { items, more } of mergedPages(deps, input, after)) {
     const stored = await deps.table.getMany(items.map((item) => rowKeyOf('PAYMENT', item)))
-    const payments = stored.filter((item) => item !== undefined).map((item) => v.parse(PaymentSchema, item))
-    found.push(...payments.filter((payment) => matches(payment, search)))
+    for (const item of stored) {
+      const payment = item && v.parse(PaymentSchema, item)
+      if (payment?.notionalMinor !== amountMinor) continue
+      const { status = payment.status, method = payment.method } = search
+      if (payment.status === status && payment.method === method) found.push(payment)
+    }
     readCount += items.length
     if (more && (readCount >= MAX_READ || found.length >= MAX_SHOWN)) {
       const last = items.at(-1)

@@ -16,7 +16,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/webhook/delivery/alert-abandoned.ts unreportedOf: comparison moved 48b39192',
   ],
   'Both sides are equal at the border.': [
-    'shared/inquiry/read-event-feed.ts inTurn: comparison moved 6be3db98',
+    'shared/inquiry/read-event-feed.ts readEventFeed: comparison moved ad3d2e2a',
     'shared/payment/channel/channel-timing.ts usualCheckAt: comparison moved 7d5106d8',
     'shared/time.ts earlier: comparison moved 44f07840',
     'shared/time.ts later: comparison moved 368e98dd',
@@ -53,7 +53,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/operator/audit-record-store.ts oldestFirst: condition false cf225600',
   ],
   'No event that the gateway has written breaks this invariant.': [
-    'shared/inquiry/erase-store.ts withoutCustomer: operand dropped ec1626d4',
+    'shared/inquiry/erase-store.ts eraseFromEvent: operand dropped ec1626d4',
   ],
   'It is one constant key of a kind of its own, so any other name would do as well.': [
     'shared/table/keys.ts pausesKey: key widened 3d912eb9',
