@@ -8,13 +8,7 @@ import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, expiresAfter, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import {
-  changeEndpoint,
-  findEndpoint,
-  markDeleted,
-  markSlow,
-  unmarkSlow,
-} from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { changeEndpoint, findEndpoint, markDeleted, moveMark } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import {
   interceptTable,
@@ -160,8 +154,7 @@ const REFUSED: WebhookResult = { ...HUNG, error: 'connection', durationMs: 3 }
 const slowDelivery = (overrides: Partial<Endpoint> = {}) =>
   dueDelivery({}, { slowSince: addMs(testDeps().now(), -MINUTE_MS), ...overrides })
 
-const slowSince = async (deps: TestDeps, { clientId, endpointId }: Endpoint) =>
-  (await findEndpoint(deps, clientId, endpointId))?.slowSince
+const slowSince = async (deps: TestDeps, endpoint: Endpoint) => (await findEndpoint(deps, endpoint))?.slowSince
 
 it.for([
   ['enters it after no answer in ten seconds', dueDelivery, HUNG, true],
@@ -218,20 +211,22 @@ describe('the mark of a slow endpoint (`slowSince`)', () => {
   it('is set once, and only on an endpoint that exists', async ({ deps, endpoint }) => {
     const first = deps.now()
     const missing = { ...endpoint, endpointId: crypto.randomUUID() as Endpoint['endpointId'] }
-    const mark = async (of: Endpoint, at: Timestamp) => (await deps.table.write(markSlow(of, at))).applied
+    const mark = async (of: Endpoint, at: Timestamp) => (await deps.table.write(moveMark(of, 'slowSince', at))).applied
 
     const marked = [await mark(endpoint, first), await mark(endpoint, addMs(first, 1)), await mark(missing, first)]
 
     expect(marked).toStrictEqual([true, false, false])
     expect(await slowSince(deps, endpoint)).toBe(first)
-    expect(await findEndpoint(deps, missing.clientId, missing.endpointId)).toBeUndefined()
+    expect(await findEndpoint(deps, missing)).toBeUndefined()
   })
 
   it('is not removed by a worker that read an older mark', async ({ deps, endpoint }) => {
     const [first, later] = [deps.now(), addMs(deps.now(), 1)]
-    await deps.table.write(markSlow(endpoint, later))
+    await deps.table.write(moveMark(endpoint, 'slowSince', later))
 
-    expect((await deps.table.write(unmarkSlow({ ...endpoint, slowSince: first }))).applied).toBe(false)
+    expect((await deps.table.write(moveMark({ ...endpoint, slowSince: first }, 'slowSince', undefined))).applied).toBe(
+      false,
+    )
     expect(await slowSince(deps, endpoint)).toBe(later)
   })
 
