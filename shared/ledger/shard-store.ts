@@ -40,9 +40,7 @@ export const ShardSchema = v.object({
 })
 export type LedgerShard = v.InferOutput<typeof ShardSchema>
 
-export type ShardPlace = { readonly part: number; readonly shard: number }
-
-export const allShards = (parts: number): readonly ShardPlace[] =>
+export const allShards = (parts: number) =>
   Array.from({ length: parts * LEDGER_SHARDS }, (_, at) => ({
     part: Math.floor(at / LEDGER_SHARDS),
     shard: at % LEDGER_SHARDS,
@@ -100,11 +98,7 @@ export const moveCredit = (payment: Placed, netMinor: Minor, postedAt: Timestamp
 export const adjustCredit = (clientId: ClientId, amountMinor: Minor, postedAt: Timestamp): Step =>
   update(shardKey(clientId, 0), credited(amountMinor, postedAt), isOpenAt(postedAt))
 
-const CONCURRENCY = 16
-
-/**
- * Writes the shards of new parts, each with its fence, before a client has them. Never lowers a fence. Safe to repeat.
- */
+/** Writes the shards of new parts, with a fence, before a client has them. Never lowers a fence. Safe to repeat. */
 export const putShards = async (
   deps: TableDeps,
   clientId: ClientId,
@@ -112,7 +106,7 @@ export const putShards = async (
 ): Promise<void> => {
   const added = allShards(parts).filter(({ part }) => part >= first)
   const isLower = any(absent('closedUntil'), below('closedUntil', closedUntil))
-  await mapInChunks(added, CONCURRENCY, ({ part, shard }) =>
+  await mapInChunks(added, 16, ({ part, shard }) =>
     deps.table.write(update(shardKey(clientId, shard, part), { set: { closedUntil } }, isLower)),
   )
 }

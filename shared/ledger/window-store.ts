@@ -53,7 +53,8 @@ export const readWindow = async (deps: TableDeps, clientId: ClientId): Promise<W
 export const readParts = async (deps: TableDeps, clientId: ClientId): Promise<number> =>
   (await readWindow(deps, clientId)).parts
 
-type Swept = {
+/** Moves the window over a settlement's entries. Refused when another settlement has moved it since it was read. */
+export const sweepWindow = (swept: {
   readonly clientId: ClientId
   readonly settlementId: string
   readonly sweptFrom: Timestamp
@@ -62,10 +63,7 @@ type Swept = {
   /** The re-credits among its entries, which were available. */
   readonly recreditedMinor: Minor
   readonly createdAt: Timestamp
-}
-
-/** Moves the window over a settlement's entries. Refused when another settlement has moved it since it was read. */
-export const sweepWindow = (swept: Swept): Step =>
+}): Step =>
   update(
     windowKey(swept.clientId),
     {
@@ -91,10 +89,7 @@ export const recreditWindow = (clientId: ClientId, netMinor: Minor, postedAt: Ti
     atMost('closedUntil', postedAt),
   )
 
-/**
- * Counts a write-off, or its recovery. Refused when it was counted after the read, or the journal is closed at its
- * time.
- */
+/** Counts a write-off, or its recovery. Refused when it was counted after the read, or the journal is closed then. */
 export const writeOffInWindow = (
   clientId: ClientId,
   counted: { readonly readMinor: Minor; readonly addMinor: Minor; readonly postedAt: Timestamp },
