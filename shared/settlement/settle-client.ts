@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Client } from '../client/client.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import { invalid } from '../errors.ts'
+import { assertInvariant, invalid } from '../errors.ts'
 import { type ClientId, SettlementIdSchema, timeOrderedUuid } from '../ids.ts'
 import { assertBalanced } from '../journal/entry.ts'
 import { raiseFence } from '../ledger/fence-store.ts'
@@ -29,10 +29,9 @@ type SettleResult = {
 
 /** The digest of the client's previous settlement: the next one continues from it. */
 const digestBefore = async (deps: SettleDeps, { lastSettlementId }: Window): Promise<string> => {
-  if (lastSettlementId === undefined) return ''
-  const [last] = await findSettlements(deps, [lastSettlementId])
-  if (last === undefined) throw new Error('the previous settlement of a client is missing')
-  return last.digest
+  const [last] = lastSettlementId === undefined ? [] : await findSettlements(deps, [lastSettlementId])
+  assertInvariant(last?.settlementId === lastSettlementId, 'the previous settlement of a client is missing')
+  return last?.digest ?? ''
 }
 
 /** A sweep and a trigger may run at the same time. The later one reads the moved window and settles the rest. */
@@ -68,7 +67,7 @@ const settleOnce = async (
   // Read again, because summing can take minutes: the record has the current floor and bank details.
   const client = await requireClient(deps, clientId)
   if (sums.netMinor <= client.settlementFloorMinor) return waiting(sums.netMinor)
-  const settlement = await recordSettlement(deps, { client, window, end, sums }, trigger)
+  const settlement = await recordSettlement(deps, client, window, { end, sums }, trigger)
   return settlement && { settlement, isContinuing: false }
 }
 
@@ -133,8 +132,6 @@ type SettleTrigger = {
   readonly requestId?: string | undefined
 }
 
-type Summed = { readonly client: Client; readonly window: Window; readonly end: Timestamp; readonly sums: EntrySums }
-
 /**
  * Writes the settlement of a summed window with the current bank details and moves the window, in one transaction. A
  * manual trigger adds the operator's audit record. Undefined when another settlement has moved the window. The id is
@@ -142,7 +139,9 @@ type Summed = { readonly client: Client; readonly window: Window; readonly end: 
  */
 const recordSettlement = async (
   deps: SettleDeps,
-  { client: { clientId, bank }, window, end, sums }: Summed,
+  { clientId, bank }: Client,
+  window: Window,
+  { end, sums }: { readonly end: Timestamp; readonly sums: EntrySums },
   { operator, requestId }: SettleTrigger,
 ): Promise<Settlement | undefined> => {
   const createdAt = deps.now()

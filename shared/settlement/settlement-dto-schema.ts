@@ -5,9 +5,7 @@ const time = v.pipe(v.string(), v.isoTimestamp())
 const amount = (what: string) => v.pipe(v.number(), v.integer(), v.description(what))
 const bank = v.pipe(v.nullable(v.string()), v.description('As registered when the settlement was recorded.'))
 
-/**
- * The settlement object (spec 2.3): its type and its API description. Nothing is parsed with it in a deployed stage.
- */
+/** The settlement object (spec 2.3): its type and its API description. No deployed stage parses with it. */
 export const SettlementDtoSchema = v.object({
   id: v.pipe(v.string(), v.uuid()),
   client_id: v.pipe(v.string(), v.uuid()),

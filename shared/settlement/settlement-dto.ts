@@ -24,12 +24,11 @@ export const toSettlementDto = (settlement: Settlement): SettlementDto => ({
   created_at: settlement.createdAt,
 })
 
-/** A settlement keeps the details of its recording, so only a new one has new details. */
-const NO_BANK_WARNING =
-  'no bank details: it cannot be paid out. Enter them with update-client. Then run mark-settlement-failed and recredit-settlement: the next settlement has the money and the details.'
-
 const warningOf = (settlement: Settlement, now: Timestamp): string | null => {
-  if (settlement.bank === undefined) return NO_BANK_WARNING
+  if (settlement.bank === undefined) {
+    // A settlement keeps the details of its recording, so only a new one has new details.
+    return 'no bank details: it cannot be paid out. Enter them with update-client. Then run mark-settlement-failed and recredit-settlement: the next settlement has the money and the details.'
+  }
   const until = bankIsNewUntil(settlement)
   return until === undefined || until <= now
     ? null

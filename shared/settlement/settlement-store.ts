@@ -22,7 +22,7 @@ import {
   update,
 } from '../table/step.ts'
 import { addMs, END_OF_TIME, type Timestamp } from '../time.ts'
-import { ELIGIBLE_AGE_MS, type LeftOut, periodOf, type Settlement, SettlementSchema } from './settlement.ts'
+import { ELIGIBLE_AGE_MS, periodOf, type Settlement, SettlementSchema } from './settlement.ts'
 
 const ENTITY = 'settlement'
 
@@ -50,8 +50,6 @@ export const listSettlements = async (deps: TableDeps, clientId: ClientId, page:
 
 export const settlementIdsOf = (items: readonly Item[]) => items.map(({ id }) => v.parse(SettlementIdSchema, id))
 
-const PAGE = 100
-
 /** The settlements of a client whose public period ends in a span, oldest first. The index may lack the newest. */
 export const settlementsEnding = async (
   deps: TableDeps,
@@ -59,7 +57,7 @@ export const settlementsEnding = async (
   between: readonly [Timestamp, Timestamp],
 ): Promise<readonly Settlement[]> => {
   const partition = [clientId, ENTITY] as const
-  const items = await queryAll(deps, { index: 'by-owner', partition, range: { between }, limit: PAGE })
+  const items = await queryAll(deps, { index: 'by-owner', partition, range: { between }, limit: 100 })
   return findSettlements(deps, settlementIdsOf(items))
 }
 
@@ -67,17 +65,11 @@ export const settlementsEnding = async (
 export const findSettlements = async (deps: TableDeps, ids: readonly SettlementId[]): Promise<readonly Settlement[]> =>
   (await deps.table.getMany(ids.map(settlementKey))).flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
 
-/** More settlements than a page of entries usually spans. */
-const MAX_OF_A_PAGE = 1_000
-
-/**
- * The settlements whose windows overlap a span of the client's journal, its end included, oldest first. The index may
- * lag.
- */
+/** The settlements whose windows overlap a span of the journal, its end included, oldest first. The index may lag. */
 export const settlementsBetween = async (
   deps: TableDeps,
   clientId: ClientId,
-  { start, end, limit = MAX_OF_A_PAGE }: Span & { readonly limit?: number },
+  { start, end, limit = 1_000 }: Span & { readonly limit?: number },
 ): Promise<readonly Settlement[]> => {
   const range = { between: [addMs(start, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] } as const
   const { items } = await deps.table.query({ index: 'by-owner', partition: [clientId, ENTITY], range, limit })
@@ -113,7 +105,7 @@ export const markRecredited = (settlementId: SettlementId, at: Timestamp): Step 
   )
 
 /** Refused when other entries were recorded after the read. */
-export const noteLeftOut = ({ settlementId, leftOut }: Settlement, added: readonly LeftOut[]): Step =>
+export const noteLeftOut = ({ settlementId, leftOut }: Settlement, added: NonNullable<Settlement['leftOut']>): Step =>
   update(
     settlementKey(settlementId),
     { set: { leftOut: [...(leftOut ?? []), ...added] } },

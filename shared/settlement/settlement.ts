@@ -16,7 +16,6 @@ const LeftOutSchema = v.object({
   netMinor: MinorSchema,
   recreditedAt: TimestampSchema,
 })
-export type LeftOut = v.InferOutput<typeof LeftOutSchema>
 
 /** One batched payout of a window's entries (spec 2.3). */
 export const SettlementSchema = v.object({

@@ -124,9 +124,7 @@ export const noSums = (digest: string): EntrySums => ({
   totals: [],
 })
 
-/**
- * The part of an entry that no settled row proves. The late row of an assumed payment in the same window removes it.
- */
+/** The part of an entry that no settled row proves. A late row removes that of its payment in the same window. */
 export const unprovenIn = (entry: Entry, start: Timestamp): Minor => {
   switch (entry.type) {
     case 'payment':
@@ -161,17 +159,17 @@ const addEntry = (sums: EntrySums, entry: Entry, start: Timestamp): EntrySums =>
   entryCount: sums.entryCount + 1,
 })
 
-/** The sums with one more block of entries, in the order of the journal. `start`: of the window. */
-export const addBlock = (sums: EntrySums, entries: readonly Entry[], start: Timestamp): EntrySums => ({
-  ...entries.reduce((sum, entry) => addEntry(sum, entry, start), sums),
-  digest: digestBlock(sums.digest, entries),
-  totals: [...addTotals(sums.totals, totalsOf(entries))],
-})
-
-/** The digest over one block and the one before. An empty block leaves it unchanged. */
-const digestBlock = (before: string, entries: readonly Entry[]): string => {
-  if (entries.length === 0) return before
-  const hash = createHash('sha256').update(before)
+/**
+ * The sums with one more block of entries, in the order of the journal, and the digest over it and the block before.
+ * `start`: of the window.
+ */
+export const addBlock = (sums: EntrySums, entries: readonly Entry[], start: Timestamp): EntrySums => {
+  if (entries.length === 0) return sums
+  const hash = createHash('sha256').update(sums.digest)
   for (const entry of entries) hash.update('\n').update(fieldsText(entry))
-  return hash.digest('hex')
+  return {
+    ...entries.reduce((sum, entry) => addEntry(sum, entry, start), sums),
+    digest: hash.digest('hex'),
+    totals: [...addTotals(sums.totals, totalsOf(entries))],
+  }
 }

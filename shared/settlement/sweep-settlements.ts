@@ -5,13 +5,11 @@ import type { ClientId } from '../ids.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { findSettlements, settlementIdsOf } from './settlement-store.ts'
 
-const CONCURRENCY = 10
-
 /** Sends a message for each client, so that a slow or broken client delays no other. Answers their number. */
 export const sendForEachClient = async (deps: TableDeps, send: (clientId: ClientId) => Promise<unknown>) => {
   let clients = 0
   for await (const clientIds of clientIdPages(deps)) {
-    await mapInChunks(clientIds, CONCURRENCY, send)
+    await mapInChunks(clientIds, 10, send)
     clients += clientIds.length
   }
   return clients
