@@ -1,6 +1,6 @@
 import { requireClient } from '../client/client-store.ts'
 import { GatewayError, invalid, notFound } from '../errors.ts'
-import { type ClientId, derivedUuid } from '../ids.ts'
+import { derivedUuid } from '../ids.ts'
 import { type Entry, figuresOf, newEntry } from '../journal/entry.ts'
 import { findEntry, putEntry } from '../journal/entry-store.ts'
 import { findUnclaimedRow, type HouseEntry, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
@@ -16,69 +16,45 @@ export type AdjustmentInput = Omit<Adjustment, 'entryId' | 'eligibleAt'> & { rea
 
 type Adjusted = { readonly adjustment: Adjustment; readonly entry: Entry }
 
-/** For money by bank our bank has the other side, for a provider's row the provider. */
-const entryOf = (input: AdjustmentInput, row: HouseEntry | undefined, postedAt: Timestamp): Entry =>
-  newEntry({
-    entryId: derivedUuid('adjustment', input.clientId, input.reference),
-    type: input.kind,
+/** For money by bank our bank has the other side, for a provider's row the provider: the house gives it up, once. */
+const plan = (input: AdjustmentInput, row: HouseEntry | undefined, window: Window, postedAt: Timestamp) => {
+  const { operator, ...figures } = input
+  const { clientId, kind, amountMinor, reference, providerTransactionId } = input
+  const entry = newEntry({
+    entryId: derivedUuid('adjustment', clientId, reference),
+    type: kind,
     eligibleAt: postedAt,
     postedAt,
-    ...figuresOf(input.amountMinor, ZERO, ZERO),
+    ...figuresOf(amountMinor, ZERO, ZERO),
     providerMinor: row?.providerMinor,
-    bankMinor: input.kind === 'recovered' ? input.amountMinor : ZERO,
-    providerTransactionId: input.providerTransactionId,
+    bankMinor: kind === 'recovered' ? amountMinor : ZERO,
+    providerTransactionId,
   })
-
-/** The house gives up the provider's side of the row, once for each row. */
-const givenAway = (clientId: ClientId, { transactionId, rowAt, providerMinor }: HouseEntry, postedAt: Timestamp) => {
-  const leg = { providerMinor: less(ZERO, providerMinor), clientId }
-  return putHouseEntry(newHouseEntry({ type: 'correction', transactionId, rowAt, postedAt, ...leg }))
-}
-
-const assertSense = ({ kind, amountMinor, providerTransactionId }: AdjustmentInput): void => {
-  if (amountMinor === 0) throw invalid('amount_minor must not be 0', { amount_minor: ['must not be 0'] })
-  if (providerTransactionId !== undefined && kind !== 'correction') {
-    const reason = 'only with kind correction'
-    throw invalid(`provider_transaction_id: ${reason}`, { provider_transaction_id: [reason] })
+  const adjustment: Adjustment = { ...figures, entryId: entry.entryId, eligibleAt: postedAt }
+  const given = row && {
+    transactionId: row.transactionId,
+    rowAt: row.rowAt,
+    providerMinor: less(ZERO, row.providerMinor),
   }
-}
-
-/** A write-off can be recovered up to its amount. */
-const assertWritten = ({ amountMinor }: AdjustmentInput, { writtenOffMinor }: Window): void => {
-  if (plus(writtenOffMinor, amountMinor) >= 0) return
-  const reason = `this client has only ${writtenOffMinor} IDR written off`
-  throw invalid(`amount_minor: ${reason}`, { amount_minor: [reason] })
-}
-
-const stepsOf = (input: AdjustmentInput, row: HouseEntry | undefined, window: Window, postedAt: Timestamp) => {
-  const { clientId, kind, amountMinor } = input
-  const entry = entryOf(input, row, postedAt)
-  const { operator: _, ...adjustment } = { ...input, entryId: entry.entryId, eligibleAt: entry.eligibleAt }
   const written = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
   const steps: Steps<string> = {
     adjustment: putAdjustment(adjustment),
-    ...(row && givenAway(clientId, row, postedAt)),
+    ...(given && putHouseEntry(newHouseEntry({ ...given, type: 'correction', postedAt, clientId }))),
     ledger: adjustCredit(clientId, amountMinor, postedAt),
     window: kind === 'written_off' ? writeOffInWindow(clientId, written) : undefined,
     entry: putEntry({ clientId }, entry),
   }
-  return { adjustment, entry, steps }
-}
-
-const recordOf = (input: AdjustmentInput, entryId: string) => ({
-  subject: input.clientId,
-  clientId: input.clientId,
-  operator: input.operator,
-  action: 'adjust-ledger',
-  after: {
-    kind: input.kind,
-    amount_minor: input.amountMinor,
-    reference: input.reference,
-    provider_transaction_id: input.providerTransactionId ?? null,
-    entry_id: entryId,
+  const after = {
+    kind,
+    amount_minor: amountMinor,
+    reference,
+    provider_transaction_id: providerTransactionId ?? null,
+    entry_id: entry.entryId,
     notes: input.notes ?? null,
-  },
-})
+  }
+  const record = { subject: clientId, clientId, operator, action: 'adjust-ledger', after }
+  return { adjusted: { adjustment, entry }, record, steps }
+}
 
 /** The adjustment of a used reference. Throws 409 when it has other figures; undefined when the reference is free. */
 const adjustedBefore = async (deps: RecordDeps, input: AdjustmentInput): Promise<Adjusted | undefined> => {
@@ -111,20 +87,26 @@ const MAX_TRIES = 5
  * or row.
  */
 export const adjustLedger = async (deps: RecordDeps, input: AdjustmentInput): Promise<Adjusted> => {
-  assertSense(input)
+  const { kind, amountMinor, providerTransactionId } = input
+  if (amountMinor === 0) throw invalid('amount_minor must not be 0', { amount_minor: ['must not be 0'] })
+  if (providerTransactionId !== undefined && kind !== 'correction') {
+    const reason = 'only with kind correction'
+    throw invalid(`provider_transaction_id: ${reason}`, { provider_transaction_id: [reason] })
+  }
   const { clientId } = await requireClient(deps, input.clientId)
   const before = await adjustedBefore(deps, input)
   if (before) return before
-  const { providerTransactionId } = input
   const row = providerTransactionId === undefined ? undefined : await findUnclaimedRow(deps, providerTransactionId)
   if (providerTransactionId !== undefined && row === undefined) throw notFound('provider transaction')
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const window = await readWindow(deps, clientId)
-    if (input.kind === 'written_off') assertWritten(input, window)
-    const postedAt = later(deps.now(), window.closedUntil)
-    const { adjustment, entry, steps } = stepsOf(input, row, window, postedAt)
-    const outcome = await recordChange(deps, recordOf(input, entry.entryId), steps)
-    if (outcome.applied) return { adjustment, entry }
+    if (kind === 'written_off' && plus(window.writtenOffMinor, amountMinor) < 0) {
+      const reason = `this client has only ${window.writtenOffMinor} IDR written off`
+      throw invalid(`amount_minor: ${reason}`, { amount_minor: [reason] })
+    }
+    const { adjusted, record, steps } = plan(input, row, window, later(deps.now(), window.closedUntil))
+    const outcome = await recordChange(deps, record, steps)
+    if (outcome.applied) return adjusted
     const byOther = outcome.refusedBy === 'adjustment' ? await adjustedBefore(deps, input) : undefined
     if (byOther) return byOther
     if (outcome.refusedBy !== 'houseEntry' || row === undefined) continue

@@ -32,10 +32,8 @@ export const putAdjustment = (adjustment: Adjustment): Step =>
 export const findAdjustment = async (deps: TableDeps, clientId: ClientId, reference: string) =>
   v.parse(v.optional(AdjustmentSchema), await deps.table.get(adjustmentKey(clientId, reference)))
 
-const PAGE = 500
-
 /** Every adjustment of a client; people make a few. */
 export const listAdjustments = async (deps: TableDeps, clientId: ClientId): Promise<readonly Adjustment[]> =>
-  (await queryAll(deps, { partition: [adjustmentsPk(clientId)], limit: PAGE })).map((item) =>
+  (await queryAll(deps, { partition: [adjustmentsPk(clientId)], limit: 500 })).map((item) =>
     v.parse(AdjustmentSchema, item),
   )

@@ -3,22 +3,21 @@ import type { Deps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type Unanswered } from '../provider/provider.ts'
+import { PROVIDER_READ_TIMEOUT_MS, type Unanswered } from '../provider/provider.ts'
 import { finding, reportSuspense } from '../suspense/record-suspense.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
 import { ownersOf, paymentKey } from '../table/keys.ts'
 import { mergedPages } from '../table/list-items.ts'
 import { addMs, DAY_MS, MINUTE_MS, TimestampSchema } from '../time.ts'
-import { isForAmount, postPayments, settledRowOf } from './post-payments.ts'
+import { postPayments, type SettledRow, settledRowOf } from './post-payments.ts'
 
 export type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'alerts'>
 
 /** How long a payment waits for its settled row before its fee is assumed. */
 export const FEE_WAIT_MS = 7 * DAY_MS
 
-/** The most payments of one part that one run asks about, and its time for them; the queue has the rest. */
+/** The most payments of one part that one run asks about in its minute for them; the queue has the rest. */
 const MAX_AT_ONCE = 50
-const RUN_MS = MINUTE_MS
 /** After so many calls without an answer the other payments wait for the next day. */
 const MAX_UNANSWERED = 5
 
@@ -26,17 +25,19 @@ const MAX_UNANSWERED = 5
 export const OpenRowSchema = v.pipe(FromItem, v.object({ openAt: TimestampSchema, id: PaymentIdSchema }))
 export type OpenRow = v.InferOutput<typeof OpenRowSchema>
 
-type OpenRange = { readonly clientId: ClientId; readonly parts: number; readonly after: OpenRow | undefined }
-
 /**
  * Posts some of a client's payments that have waited long enough, oldest first. Answers the last one that it asked about
  * if more may be left. The next run begins after it, so that payments that cannot be posted hold up no younger one.
  */
 export const postOverdue = async (
   deps: AssumeDeps,
-  { clientId, parts, after }: OpenRange,
+  {
+    clientId,
+    parts,
+    after,
+  }: { readonly clientId: ClientId; readonly parts: number; readonly after: OpenRow | undefined },
 ): Promise<OpenRow | undefined> => {
-  const endsAtMs = deps.monotonicMs() + RUN_MS
+  const endsAtMs = deps.monotonicMs() + MINUTE_MS
   const partitions = ownersOf(clientId, parts).map((owner) => [owner])
   const range = { atMost: addMs(deps.now(), -FEE_WAIT_MS) }
   const list = { index: 'by-open', partitions, range, limit: MAX_AT_ONCE } as const
@@ -71,9 +72,9 @@ const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<bo
     if (payment?.status !== 'succeeded' || payment.openAt === undefined) return true
     const own = await askForOwnRow(deps, payment)
     if (own.kind === 'unanswered') return own.reason === 'refused'
-    const row = own.kind === 'settled' ? settledRowOf(deps, payment, own.transaction) : undefined
+    const { row, isKnown } = own
     // Without any row the payment may have no money either.
-    const cause = own.kind === 'settled' || own.hasTransaction ? 'fee_assumed' : 'transaction_missing'
+    const cause = isKnown ? 'fee_assumed' : 'transaction_missing'
     const assumed = finding({ subject: payment.paymentId, cause, payment, now: deps.now() })
     const [posted] = await postPayments(deps, [{ payment, by: row ? { row } : { assumed } }])
     if (posted === undefined) continue
@@ -83,26 +84,19 @@ const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<bo
   return true
 }
 
-/** A payment has one row. A few more are read, so that other rows cannot hide it. */
-const TRANSACTIONS_READ = 10
-
-/** Asks the provider for the payment's own row: settled with its final fee, or not yet. */
+/** Asks the provider for the payment's own row. `row`: undefined until it has settled with its final fee. */
 export const askForOwnRow = async (
-  deps: Pick<Deps, 'provider'>,
-  payment: Pick<Payment, 'creditedProviderPaymentId' | 'notionalMinor' | 'currency'>,
+  deps: Pick<Deps, 'provider' | 'stage'>,
+  payment: Payment,
 ): Promise<
-  | { readonly kind: 'settled'; readonly transaction: ProviderTransaction }
-  | { readonly kind: 'not_settled'; readonly hasTransaction: boolean }
-  | Unanswered
+  Unanswered | { readonly kind: 'answered'; readonly row: SettledRow | undefined; readonly isKnown: boolean }
 > => {
   const providerPaymentId = payment.creditedProviderPaymentId ?? ''
-  const filter = { providerPaymentId, limit: TRANSACTIONS_READ }
-  const answer = await deps.provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)
+  // A payment has one row. A few more are read, so that other rows cannot hide it.
+  const answer = await deps.provider.listTransactions({ providerPaymentId, limit: 10 }, PROVIDER_READ_TIMEOUT_MS)
   if (answer.kind === 'unanswered') return answer
   const rows = answer.kind === 'found' ? answer.value.transactions : []
   const own = rows.filter((row) => row.type === 'payment' && row.providerPaymentId === providerPaymentId)
-  const transaction = own.find(
-    (row) => row.status === 'success' && row.keptMinor !== undefined && isForAmount(row, payment),
-  )
-  return transaction ? { kind: 'settled', transaction } : { kind: 'not_settled', hasTransaction: own.length > 0 }
+  const [row] = own.flatMap((one) => settledRowOf(deps, payment, one) ?? [])
+  return { kind: 'answered', row, isKnown: own.length > 0 }
 }

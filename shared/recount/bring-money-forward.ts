@@ -10,7 +10,7 @@ import type { Payment } from '../payment/payment.ts'
 import { askForOwnRow } from '../posting/assume-fee.ts'
 import { afterRow, clawedBack, withProviderLeg } from '../posting/move-payment.ts'
 import { addedEntries, moneyOf } from '../posting/payment-entries.ts'
-import { planPosting, type SettledRow, settledRowOf } from '../posting/post-payments.ts'
+import { planPosting, type SettledRow } from '../posting/post-payments.ts'
 import { changeMoney } from '../posting/posting-store.ts'
 import { providerFailure } from '../provider/provider.ts'
 import { finding, movedMoney } from '../suspense/record-suspense.ts'
@@ -135,9 +135,8 @@ const postedAfter = async (deps: RecountDeps, payment: Payment, strays: readonly
   }
   const answer = await askForOwnRow(deps, payment)
   if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
-  const row = answer.kind === 'settled' ? settledRowOf(deps, payment, answer.transaction) : undefined
   const assumed = posted(payment, postedAt)
-  return row ? [posted(payment, postedAt, row), assumed] : [assumed]
+  return answer.row ? [posted(payment, postedAt, answer.row), assumed] : [assumed]
 }
 
 const ROWS = 50

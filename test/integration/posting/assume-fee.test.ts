@@ -227,16 +227,18 @@ describe('askForOwnRow (design section 4, Fee)', () => {
     ['that is pending', { status: 'pending' }, true],
     ['that failed', { status: 'failed' }, true],
     ['that is not settled', { keptMinor: undefined }, true],
+    ['with an impossible fee', { keptMinor: minor(-1) }, true],
     ['about another amount', { amountMinor: minor(99_999) }, true],
     ['in another currency', { currency: 'PHP' }, true],
-  ] as const)('finds no settled row in a transaction %s', async (_case, fields, hasTransaction) => {
-    expect(await askAbout({ ...OWN, ...fields })).toStrictEqual({ kind: 'not_settled', hasTransaction })
+  ] as const)('finds no settled row in a transaction %s', async (_case, fields, isKnown) => {
+    expect(await askAbout({ ...OWN, ...fields })).toStrictEqual({ kind: 'answered', row: undefined, isKnown })
   })
 
-  it.each([4_440, 0, -1])('finds the settled row of this payment when the provider kept %i', async (kept) => {
+  it.each([4_440, 0])('finds the settled row of this payment when the provider kept %i', async (kept) => {
     const stranger = { ...OWN, providerPaymentId: 'py-other', keptMinor: minor(1) }
-    const own = { ...OWN, keptMinor: minor(kept) }
 
-    expect(await askAbout(stranger, own)).toStrictEqual({ kind: 'settled', transaction: own })
+    const answer = await askAbout(stranger, { ...OWN, keptMinor: minor(kept) })
+
+    expect(answer).toMatchObject({ kind: 'answered', row: { feeMinor: kept }, isKnown: true })
   })
 })
