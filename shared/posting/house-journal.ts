@@ -2,12 +2,10 @@ import type { Deps, StoreDeps } from '../deps.ts'
 import { type HouseEntry, type HouseEntryType, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { less, type Minor, plus, smaller, ZERO } from '../money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
-import { reportSuspense } from '../suspense/record-suspense.ts'
+import { reportSuspense, type SuspenseDeps } from '../suspense/record-suspense.ts'
 import { heldOf, owedOf, type Suspense } from '../suspense/suspense.ts'
-import { changeSuspense, findSuspense, newSuspense, noteRefunded, noteVoid } from '../suspense/suspense-store.ts'
+import { changeSuspense, findSuspense, newSuspense } from '../suspense/suspense-store.ts'
 import type { Step } from '../table/step.ts'
-
-type AlertDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
 
 type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'>
 
@@ -31,7 +29,11 @@ export const bookUnmatched = (deps: StoreDeps, row: HouseRow) =>
   deps.table.transact(putHouseEntry(entryOf(deps, 'unmatched', row)))
 
 /** Books a row that no payment can take, together with its finding, once. The finding may be older than the booking. */
-export const bookWithFinding = async (deps: AlertDeps, row: HouseRow, noted: Suspense): Promise<void> => {
+export const bookWithFinding = async (
+  deps: StoreDeps & SuspenseDeps,
+  row: HouseRow,
+  noted: Suspense,
+): Promise<void> => {
   const entry = putHouseEntry(entryOf(deps, 'unmatched', row))
   const outcome = await deps.table.transact({ ...entry, suspense: newSuspense(noted) })
   if (outcome.applied) await reportSuspense(deps, noted)
@@ -45,13 +47,11 @@ export const bookWithdrawal = (deps: StoreDeps, row: HouseRow, bankMinor: Minor)
 /** Conflicts with rows of one item, an operator and a second reading of the same row. */
 const MAX_TRIES = 5
 
-type Booking = { readonly item: Step | undefined; readonly entry: HouseEntry }
-
 /** Books a row of money in suspense, once. Answers the item for which it was planned; throws when it kept changing. */
 const bookOnItem = async (
   deps: StoreDeps,
   known: Suspense,
-  plan: (item: Suspense) => Booking | undefined,
+  plan: (item: Suspense) => { readonly item: Step | undefined; readonly entry: HouseEntry } | undefined,
 ): Promise<Suspense> => {
   let item: Suspense | undefined = known
   for (let tried = 0; item !== undefined && tried < MAX_TRIES; tried++) {
@@ -75,6 +75,8 @@ export const bookSuspense = (deps: StoreDeps, known: Suspense, row: HouseRow): P
     return { item: changeSuspense(item, { postedMinor: suspenseMinor, providerMinor: row.providerMinor }), entry }
   })
 
+const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
+
 /** Books a refund of money in suspense, once for each row. The item is resolved when nothing is left. */
 export const bookSuspenseRefund = (
   deps: StoreDeps,
@@ -86,15 +88,19 @@ export const bookSuspenseRefund = (
     const backMinor = item.status === 'open' ? smaller(amountMinor, owedOf(item)) : ZERO
     const suspenseMinor = item.postedMinor === undefined ? ZERO : less(ZERO, backMinor)
     const entry = entryOf(deps, 'suspense_refunded', row, { suspenseMinor, suspenseId: item.suspenseId })
-    const note = item.status === 'open' ? noteRefunded(item, plus(item.refundedMinor ?? ZERO, backMinor)) : undefined
-    return { item: note, entry }
+    if (item.status !== 'open') return { item: undefined, entry }
+    const refundedMinor = plus(item.refundedMinor ?? ZERO, backMinor)
+    const isWhole = owedOf({ ...item, refundedMinor }) <= 0
+    return { item: changeSuspense(item, { refundedMinor, ...(isWhole && REFUNDED) }), entry }
   })
 
-/** Books that the own row of money in suspense is void, once: the provider takes back what the row has booked. */
+/** Books that the own row of money in suspense is void, once: the provider takes back what it has booked, all of it. */
 export const bookSuspenseVoid = (deps: StoreDeps, known: Suspense, row: HouseRow): Promise<Suspense> =>
   bookOnItem(deps, known, (item) => {
     if (item.isVoid) return undefined
     const [providerMinor, suspenseMinor] = [less(ZERO, item.providerMinor ?? ZERO), less(ZERO, heldOf(item))]
     const taken = { providerMinor, suspenseMinor, suspenseId: item.suspenseId }
-    return { item: noteVoid(item), entry: entryOf(deps, 'suspense_refunded', row, taken) }
+    const closed = item.status === 'open' && { refundedMinor: item.amountMinor, ...REFUNDED }
+    const entry = entryOf(deps, 'suspense_refunded', row, taken)
+    return { item: changeSuspense(item, { isVoid: true, ...closed }), entry }
   })

@@ -13,7 +13,7 @@ import { atLeastZero, less, type Minor, smaller, ZERO } from '../money.ts'
 import { announcementOfMovement, sendAnnounced } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { logSuspense, movedMoney, publishSuspenseAlert, tooManyMovements } from '../suspense/record-suspense.ts'
+import { findingOfRow, logSuspense, movedMoney, publishSuspenseAlert } from '../suspense/record-suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
@@ -62,7 +62,7 @@ export const movePayment = async (deps: MoveDeps, known: Payment, moneyRow: Mone
     if (hasMoved(payment.movements, row)) return
     if (payment.movements.length >= MAX_MOVEMENTS) {
       const house = houseRowOf({ ...row, updatedAt: row.at })
-      return bookWithFinding(deps, house, tooManyMovements(payment, row, deps.now()))
+      return bookWithFinding(deps, house, findingOfRow(payment, row, 'too_many_movements', deps.now()))
     }
     const moved = moveMoney(moneyOf(payment), row)
     if (moved === undefined) return

@@ -6,31 +6,27 @@ import { absent, all, equals, guard, present, type Step, unchanged, update } fro
 import type { Steps } from '../table/table.ts'
 import { addedEntries } from './payment-entries.ts'
 
-/** The fields of a payment that posting and movements may change. */
-const fieldsOf = (payment: Payment) => ({
-  providerFeeMinor: payment.providerFeeMinor,
-  netMinor: payment.netMinor,
-  feeStatus: payment.feeStatus,
-  ...(payment.finalFee?.invoiced === true && { finalFee: payment.finalFee }),
-  providerSettledAt: payment.providerSettledAt,
-  postedAt: payment.postedAt,
-  lateRowAt: payment.lateRowAt,
-  ...storedOwnRow(payment),
-  reversal: payment.reversal,
-  isVoid: payment.isVoid,
-  voidedOpen: payment.voidedOpen,
-  ...(payment.movements.length > 0 && { takenBackMinor: payment.takenBackMinor, movements: payment.movements }),
-})
-
 /** Changes a payment's money and writes the entries that this adds. Refused when its money has moved after the read. */
 export const changeMoney = (before: Payment, after: Payment): Steps<string> => {
   const { paymentId, openAt, moneyVersion } = before
+  const set = {
+    moneyVersion: (moneyVersion ?? 0) + 1,
+    providerFeeMinor: after.providerFeeMinor,
+    netMinor: after.netMinor,
+    feeStatus: after.feeStatus,
+    ...(after.finalFee?.invoiced === true && { finalFee: after.finalFee }),
+    providerSettledAt: after.providerSettledAt,
+    postedAt: after.postedAt,
+    lateRowAt: after.lateRowAt,
+    ...storedOwnRow(after),
+    reversal: after.reversal,
+    isVoid: after.isVoid,
+    voidedOpen: after.voidedOpen,
+    ...(after.movements.length > 0 && { takenBackMinor: after.takenBackMinor, movements: after.movements }),
+  }
   const payment: Step = update(
     paymentKey(paymentId),
-    {
-      set: { ...fieldsOf(after), moneyVersion: (moneyVersion ?? 0) + 1 },
-      remove: after.openAt === undefined ? ['openAt'] : [],
-    },
+    { set, remove: after.openAt === undefined ? ['openAt'] : [] },
     all(
       equals('status', 'succeeded'),
       unchanged('moneyVersion', moneyVersion),

@@ -1,10 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { type Minor, minor, ZERO } from '../money.ts'
-import { addMs, type Timestamp } from '../time.ts'
+import type { Timestamp } from '../time.ts'
 import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
-import { ALERT_GRACE_MS, claimSuspenseAlert, endSuspenseAlert, putSuspense } from './suspense-store.ts'
+import { claimSuspenseAlert, endSuspenseAlert, putSuspense } from './suspense-store.ts'
 
-type SuspenseDeps = Pick<Deps, 'table' | 'alerts' | 'log'>
+export type SuspenseDeps = Pick<Deps, 'table' | 'alerts' | 'log'>
 
 type MovedBy = { readonly transactionId: string; readonly type: string; readonly amountMinor: Minor }
 
@@ -30,14 +30,11 @@ export const finding = ({ subject, ...about }: About<FindingCause> & { readonly 
   kind: 'finding',
 })
 
-const findingOfRow = (payment: NamedPayment, row: MovedBy, cause: FindingCause, now: Timestamp): Suspense => ({
+/** The finding about a row of a payment, with the row's amount. */
+export const findingOfRow = (payment: NamedPayment, row: MovedBy, cause: FindingCause, now: Timestamp): Suspense => ({
   ...finding({ subject: `${row.transactionId}#${row.type}`, cause, payment, now }),
   amountMinor: row.amountMinor,
 })
-
-/** The finding of a row that exceeds a payment's maximum number of movements. */
-export const tooManyMovements = (payment: NamedPayment, row: MovedBy, now: Timestamp): Suspense =>
-  findingOfRow(payment, row, 'too_many_movements', now)
 
 /** The finding of a reversal or dispute row, with the client's loss or gain. Alerted once; already resolved. */
 export const movedMoney = (payment: NamedPayment, row: MovedBy, netMinor: Minor, now: Timestamp): Suspense => ({
@@ -89,7 +86,7 @@ export const checkSuspenseAlert = async (
   due: { readonly suspenseId: string; readonly dueAt: Timestamp },
 ): Promise<boolean> => {
   // Moved forward before publishing, so that a failing alert does not block later ones.
-  const item = await claimSuspenseAlert(deps, due, addMs(deps.now(), ALERT_GRACE_MS))
+  const item = await claimSuspenseAlert(deps, due)
   return item !== undefined && publishSuspenseAlert(deps, item)
 }
 

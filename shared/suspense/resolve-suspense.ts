@@ -1,4 +1,3 @@
-import type { Deps, TableDeps } from '../deps.ts'
 import { GatewayError, invalid, notFound } from '../errors.ts'
 import { newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { less, ZERO } from '../money.ts'
@@ -29,35 +28,18 @@ const assertAllowed = (item: Suspense, resolution: OperatorResolution): void => 
   }
 }
 
-/** The house entry that moves money out of suspense: to the customer by our bank, or to the house. */
-const entryOf = (item: Suspense, resolution: OperatorResolution, { now }: Pick<Deps, 'now'>) => {
-  const suspenseMinor = less(ZERO, heldOf(item))
-  const { suspenseId, createdAt: rowAt } = item
-  const byBank = resolution === 'refunded_by_bank'
-  return newHouseEntry({
-    type: byBank ? 'suspense_refunded' : 'suspense_resolved',
-    transactionId: suspenseId,
-    suspenseId,
-    rowAt,
-    postedAt: now(),
-    suspenseMinor,
-    bankMinor: byBank ? suspenseMinor : ZERO,
-  })
-}
-
 /**
  * Closes a suspense item once: house entry, item and audit record in one transaction. Throws 404 for an unknown item;
  * 422 for a wrong resolution, a resolved item or money that has not settled; 409 if the item changes meanwhile.
  */
 export const resolveSuspense = async (
   deps: RecordDeps,
-  {
-    suspenseId,
-    operator,
-    resolution,
-    notes,
-  }: Pick<Suspense, 'suspenseId' | 'notes'> & { readonly operator: string; readonly resolution: OperatorResolution },
+  input: Pick<Suspense, 'suspenseId' | 'notes'> & {
+    readonly operator: string
+    readonly resolution: OperatorResolution
+  },
 ): Promise<Suspense> => {
+  const { suspenseId, operator, resolution, notes } = input
   const item = isSuspenseId(suspenseId) ? await findSuspense(deps, suspenseId) : undefined
   if (item === undefined) throw notFound('suspense item')
   if (item.status === 'resolved') throw resolvedAlready()
@@ -71,16 +53,24 @@ export const resolveSuspense = async (
     before: { status: item.status },
     after: { ...changes, notes: notes ?? null },
   }
-  const booked = item.kind === 'money' ? putHouseEntry(entryOf(item, resolution, deps)) : {}
+  // The money moves out of suspense: to the customer by our bank, or to the house.
+  const suspenseMinor = less(ZERO, heldOf(item))
+  const byBank = resolution === 'refunded_by_bank'
+  const entry = newHouseEntry({
+    type: byBank ? 'suspense_refunded' : 'suspense_resolved',
+    transactionId: suspenseId,
+    suspenseId,
+    rowAt: item.createdAt,
+    postedAt: deps.now(),
+    suspenseMinor,
+    bankMinor: byBank ? suspenseMinor : ZERO,
+  })
+  const booked = item.kind === 'money' ? putHouseEntry(entry) : {}
   const outcome = await recordChange(deps, record, { item: changeSuspense(item, changes), ...booked })
-  if (!outcome.applied) throw await changedMeanwhile(deps, item)
-  return { ...item, ...changes }
+  if (outcome.applied) return { ...item, ...changes }
+  if ((await findSuspense(deps, suspenseId))?.status === 'resolved') throw resolvedAlready()
+  throw new GatewayError('conflict', 'the provider refunded a part of it at the same time; try again')
 }
-
-const changedMeanwhile = async (deps: TableDeps, { suspenseId }: Suspense): Promise<GatewayError> =>
-  (await findSuspense(deps, suspenseId))?.status === 'resolved'
-    ? resolvedAlready()
-    : new GatewayError('conflict', 'the provider refunded a part of it at the same time; try again')
 
 const resolvedAlready = () =>
   invalid('this item is already resolved', undefined, 'list-suspense shows how it was resolved.')

@@ -1,26 +1,14 @@
 import * as v from 'valibot'
-import type { TableDeps } from '../deps.ts'
-import { type Minor } from '../money.ts'
+import type { StoreDeps, TableDeps } from '../deps.ts'
 import { suspenseKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import {
-  all,
-  type Condition,
-  DUE_WORK_FIELDS,
-  dueWork,
-  equals,
-  isNew,
-  put,
-  type Step,
-  unchanged,
-  update,
-} from '../table/step.ts'
+import { all, DUE_WORK_FIELDS, dueWork, equals, isNew, put, type Step, unchanged, update } from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
-import { owedOf, type Suspense, SuspenseSchema } from './suspense.ts'
+import { type Suspense, SuspenseSchema } from './suspense.ts'
 
 /** How long due work waits for the item's writer to publish the alert, and between its own tries. */
-export const ALERT_GRACE_MS = MINUTE_MS
+const ALERT_GRACE_MS = MINUTE_MS
 
 const itemOf = (item: Suspense) => ({
   ...item,
@@ -47,12 +35,12 @@ export const findSuspense = async (deps: TableDeps, suspenseId: string): Promise
 
 /** Claims an alert by moving its due time. Undefined: it is published, or another worker has claimed it. */
 export const claimSuspenseAlert = async (
-  deps: TableDeps,
+  deps: StoreDeps,
   { suspenseId, dueAt }: { readonly suspenseId: string; readonly dueAt: Timestamp },
-  until: Timestamp,
 ): Promise<Suspense | undefined> => {
   const isDue = all(equals('work', 'alert'), equals('dueAt', dueAt))
-  const { applied, item } = await deps.table.write(update(suspenseKey(suspenseId), { set: { dueAt: until } }, isDue))
+  const set = { dueAt: addMs(deps.now(), ALERT_GRACE_MS) }
+  const { applied, item } = await deps.table.write(update(suspenseKey(suspenseId), { set }, isDue))
   return applied ? v.parse(SuspenseSchema, item) : undefined
 }
 
@@ -60,27 +48,15 @@ export const claimSuspenseAlert = async (
 export const endSuspenseAlert = (deps: TableDeps, suspenseId: string) =>
   deps.table.write(update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')))
 
-const asRead = ({ status, postedMinor, refundedMinor, isVoid }: Suspense): Condition =>
-  all(
-    equals('status', status),
-    unchanged('postedMinor', postedMinor),
-    unchanged('refundedMinor', refundedMinor),
-    unchanged('isVoid', isVoid),
-  )
-
 /** Refused if the item has changed after the read. */
 export const changeSuspense = (item: Suspense, set: Partial<Suspense>): Step =>
-  update(suspenseKey(item.suspenseId), { set }, asRead(item))
-
-const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
-
-/** Records the amount that the provider refunded; `open` -> `resolved` if nothing is left. */
-export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step =>
-  changeSuspense(item, { refundedMinor, ...(owedOf({ ...item, refundedMinor }) <= 0 && REFUNDED) })
-
-/** Records that the item's own row is void; `open` -> `resolved`, because nothing is left. */
-export const noteVoid = (item: Suspense): Step =>
-  changeSuspense(item, {
-    isVoid: true,
-    ...(item.status === 'open' && { refundedMinor: item.amountMinor, ...REFUNDED }),
-  })
+  update(
+    suspenseKey(item.suspenseId),
+    { set },
+    all(
+      equals('status', item.status),
+      unchanged('postedMinor', item.postedMinor),
+      unchanged('refundedMinor', item.refundedMinor),
+      unchanged('isVoid', item.isVoid),
+    ),
+  )

@@ -30,13 +30,8 @@ export type FindingCause = (typeof SUSPENSE_CAUSES)['finding'][number]
 
 export const SUSPENSE_STATUSES = ['open', 'resolved'] as const
 
-/** `refunded` is written by the provider's own row; the others by operators. */
-const RESOLUTIONS = ['refunded', 'refunded_by_bank', 'written_off', 'explained'] as const
-
-const SUSPENSE_ID = /^[\x20-\x7e]{1,512}$/
-
 /** Whether a text has the form of a suspense id; another text needs no read. */
-export const isSuspenseId = (text: string): boolean => SUSPENSE_ID.test(text)
+export const isSuspenseId = (text: string): boolean => /^[\x20-\x7e]{1,512}$/.test(text)
 
 export const SuspenseSchema = v.object({
   suspenseId: v.string(),
@@ -56,7 +51,8 @@ export const SuspenseSchema = v.object({
   /** The amount that the provider has refunded so far. */
   refundedMinor: v.optional(MinorSchema),
   createdAt: TimestampSchema,
-  resolution: v.optional(v.picklist(RESOLUTIONS)),
+  /** `refunded` is written by the provider's own row; the others by operators. */
+  resolution: v.optional(v.picklist(['refunded', 'refunded_by_bank', 'written_off', 'explained'])),
   notes: v.optional(v.string()),
 })
 export type Suspense = v.InferOutput<typeof SuspenseSchema>
