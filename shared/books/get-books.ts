@@ -11,7 +11,6 @@ import { entryPages } from '../journal/read-entries.ts'
 import { readWindow } from '../ledger/window-store.ts'
 import { MinorSchema, plus, ZERO } from '../money.ts'
 import { encodeCursor, readCursor } from '../page.ts'
-import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { csv } from '../settlement/statement/csv.ts'
 import { attributeName } from '../table/attributes.ts'
@@ -67,7 +66,7 @@ const lineOf = (owner: string, checked: CheckedBook) => ({
 
 /** The provider's own balance. It proves nothing, because the provider names no settlement time. */
 const askForBalance = async ({ provider, now }: BooksDeps) => {
-  const answer = await provider.getBalance(PROVIDER_READ_TIMEOUT_MS)
+  const answer = await provider.getBalance()
   if (answer.kind !== 'found') return { unanswered: answer.kind === 'unanswered' ? answer.reason : answer.kind }
   return { account: answer.value.account, amount_minor: answer.value.amountMinor, at: now() }
 }

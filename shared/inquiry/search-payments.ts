@@ -11,7 +11,7 @@ import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { findPaymentsByKey, findStoredPayment, PaymentSchema } from '../payment/payment-store.ts'
 import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
-import { PROVIDER_READ_TIMEOUT_MS, providerFailure } from '../provider/provider.ts'
+import { providerFailure } from '../provider/provider.ts'
 import { suspenseAbout } from '../suspense/list-suspense.ts'
 import { toSuspenseDto } from '../suspense/suspense.ts'
 import { destinationKey, destinationPk, ownersOf, paymentKey, rowKeyOf } from '../table/keys.ts'
@@ -51,8 +51,8 @@ const paymentsFound = async (deps: SearchDeps, search: Search) => {
 const byProviderId = async (deps: SearchDeps, { clientId, providerPaymentId = '', paymentRequestId }: Search) => {
   const answer =
     paymentRequestId === undefined
-      ? await deps.provider.getPayment(providerPaymentId, PROVIDER_READ_TIMEOUT_MS)
-      : await deps.provider.getRequest(paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+      ? await deps.provider.getPayment(providerPaymentId)
+      : await deps.provider.getRequest(paymentRequestId)
   if (answer.kind === 'unanswered') throw providerFailure(answer, `nothing was found (${answer.reason})`)
   const paymentId = answer.kind === 'found' ? paymentIdOf(answer.value.reference) : undefined
   const payment = paymentId && (await findStoredPayment(deps, paymentId))

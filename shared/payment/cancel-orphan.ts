@@ -1,5 +1,4 @@
 import type { Deps } from '../deps.ts'
-import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
 
 /** Cancels a request that no customer should pay, best effort. If it is paid anyway, the money is credited or held. */
 export const cancelOrphan = async (
@@ -7,6 +6,6 @@ export const cancelOrphan = async (
   paymentRequestId: string,
   paymentId: string,
 ): Promise<void> => {
-  const answer = await deps.provider.cancelRequest(paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+  const answer = await deps.provider.cancelRequest(paymentRequestId)
   deps.log.info('provider.orphan_cancelled', { payment_id: paymentId, outcome: answer.kind })
 }

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { PROVIDER_READ_TIMEOUT_MS, type Unanswered } from '../provider/provider.ts'
+import { type Unanswered } from '../provider/provider.ts'
 import { finding, reportSuspense } from '../suspense/record-suspense.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
 import { ownersOf, paymentKey } from '../table/keys.ts'
@@ -93,7 +93,7 @@ export const askForOwnRow = async (
 > => {
   const providerPaymentId = payment.creditedProviderPaymentId ?? ''
   // A payment has one row. A few more are read, so that other rows cannot hide it.
-  const answer = await deps.provider.listTransactions({ providerPaymentId, limit: 10 }, PROVIDER_READ_TIMEOUT_MS)
+  const answer = await deps.provider.listTransactions({ providerPaymentId, limit: 10 })
   if (answer.kind === 'unanswered') return answer
   const rows = answer.kind === 'found' ? answer.value.transactions : []
   const own = rows.filter((row) => row.type === 'payment' && row.providerPaymentId === providerPaymentId)

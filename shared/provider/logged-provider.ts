@@ -33,7 +33,7 @@ export const loggedProvider = (
     getRequest: (id, timeoutMs) => logged('get_request', provider.getRequest(id, timeoutMs)),
     getPayment: (id, timeoutMs) => logged('get_payment', provider.getPayment(id, timeoutMs)),
     cancelRequest: (id, timeoutMs) => logged('cancel_request', provider.cancelRequest(id, timeoutMs)),
-    getBalance: (timeoutMs) => logged('get_balance', provider.getBalance(timeoutMs)),
+    getBalance: () => logged('get_balance', provider.getBalance()),
     listTransactions: (filter, timeoutMs) => logged('list_transactions', provider.listTransactions(filter, timeoutMs)),
   }
 }

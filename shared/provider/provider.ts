@@ -4,16 +4,19 @@ import { type Minor, MinorSchema } from '../money.ts'
 import type { FailureReason, PaymentMethod } from '../payment-status.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
-/** The upstream provider. Only the adapter, in its own folder, knows the provider's HTTP API. */
+/**
+ * The upstream provider. Only the adapter, in its own folder, knows the provider's HTTP API. Without a timeout a call has
+ * that of a read.
+ */
 export type Provider = {
   createRequest(input: CreateRequestInput, timeoutMs: number): Promise<CreateAnswer>
-  getRequest(paymentRequestId: string, timeoutMs: number): Promise<Answer<ProviderRequest>>
-  getPayment(providerPaymentId: string, timeoutMs: number): Promise<Answer<ProviderPayment>>
-  cancelRequest(paymentRequestId: string, timeoutMs: number): Promise<CancelAnswer>
+  getRequest(paymentRequestId: string, timeoutMs?: number): Promise<Answer<ProviderRequest>>
+  getPayment(providerPaymentId: string, timeoutMs?: number): Promise<Answer<ProviderPayment>>
+  cancelRequest(paymentRequestId: string, timeoutMs?: number): Promise<CancelAnswer>
   /** One page of transactions. Their order is not documented, so `afterId` is the only position in a span. */
-  listTransactions(filter: TransactionFilter, timeoutMs: number): Promise<Answer<TransactionPage>>
+  listTransactions(filter: TransactionFilter, timeoutMs?: number): Promise<Answer<TransactionPage>>
   /** The present balance of the payments account. It has no settlement time, so it proves no settlement. */
-  getBalance(timeoutMs: number): Promise<Answer<ProviderBalance>>
+  getBalance(): Promise<Answer<ProviderBalance>>
   /** How long the provider refuses calls of an operation, by its last answer; 0: not paused. */
   pauseMs(operation: ProviderOperation): number
   /** The remaining calls of an operation in the provider's present minute, by its last answer; undefined: unknown. */

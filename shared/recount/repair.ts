@@ -11,7 +11,7 @@ import { less, type Minor, plus, ZERO } from '../money.ts'
 import type { RecordDeps } from '../operator/audit-record-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { moneyOf } from '../posting/payment-entries.ts'
-import { PROVIDER_READ_TIMEOUT_MS, providerFailure, type TransactionFilter } from '../provider/provider.ts'
+import { providerFailure, type TransactionFilter } from '../provider/provider.ts'
 import type { Item } from '../table/attributes.ts'
 import type { Steps } from '../table/table.ts'
 import { later } from '../time.ts'
@@ -45,7 +45,7 @@ export const ADVICE = 'nothing was written; try again'
 
 /** The provider's transactions of an id or a reference. Throws 502 if the provider does not answer. */
 export const providerRows = async ({ provider }: RecountDeps, filter: TransactionFilter) => {
-  const answer = await provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)
+  const answer = await provider.listTransactions(filter)
   if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
   return answer.kind === 'found' ? answer.value.transactions : []
 }

@@ -8,7 +8,6 @@ import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { postPayments } from '../posting/post-payments.ts'
 import {
   isOurMistake,
-  PROVIDER_READ_TIMEOUT_MS,
   type ProviderOperation,
   type ProviderTransaction,
   type TransactionFilter,
@@ -103,7 +102,7 @@ export const readSlice = async (run: SyncRun, claimed: Slice): Promise<SliceEnd>
     if (run.deps.monotonicMs() >= run.deadlineMs) return release(run, slice, 'out_of_time')
     const retryAt = await waitForQuota(run)
     if (retryAt !== undefined) return release(run, slice, 'rate_limited', retryAt)
-    const answer = await run.deps.provider.listTransactions(filterOf(slice), PROVIDER_READ_TIMEOUT_MS)
+    const answer = await run.deps.provider.listTransactions(filterOf(slice))
     if (answer.kind === 'found') {
       // The provider announces more rows but gives no position to continue from.
       if (answer.value.hasMore && positionAfter(answer.value) === undefined) {

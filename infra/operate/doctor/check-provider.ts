@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import * as v from 'valibot'
-import { type Answer, PROVIDER_READ_TIMEOUT_MS, type Provider } from '../../../shared/provider/provider.ts'
+import { type Answer, type Provider } from '../../../shared/provider/provider.ts'
 import { isCallbackSecret, isProviderSecret, readCallbackTokens } from '../../../shared/provider/provider-secrets.ts'
 import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
@@ -86,8 +86,8 @@ export const checkProviderKey = async (
   provider: Pick<Provider, 'listTransactions' | 'getRequest'>,
 ): Promise<readonly Finding[]> => {
   const [transactions, request] = await Promise.all([
-    provider.listTransactions({ limit: 1 }, PROVIDER_READ_TIMEOUT_MS),
-    provider.getRequest(UNUSED_REQUEST_ID, PROVIDER_READ_TIMEOUT_MS),
+    provider.listTransactions({ limit: 1 }),
+    provider.getRequest(UNUSED_REQUEST_ID),
   ])
   return [
     keyFinding('provider key for transactions', transactions),

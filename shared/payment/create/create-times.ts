@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import type { Provider } from '../../provider/provider.ts'
+import { PROVIDER_READ_TIMEOUT_MS, type Provider } from '../../provider/provider.ts'
 import type { Timestamp } from '../../time.ts'
 import { expiryOf, nextCheckAt } from '../channel/channel-timing.ts'
 import type { CreatingPayment, PaymentRequest } from '../payment.ts'
@@ -37,13 +37,13 @@ const MIN_CANCEL_MS = 1_000
 
 /** The provider within a request's deadline: no call outlives it, and none begins after it. */
 export const providerWithin = (provider: Provider, deadline: Deadline): Provider => {
-  const left = (timeoutMs: number) => Math.min(timeoutMs, deadline.remainingMs())
+  const left = () => Math.min(PROVIDER_READ_TIMEOUT_MS, deadline.remainingMs())
   return {
     ...provider,
-    getRequest: async (id, ms) => (left(ms) > 0 ? provider.getRequest(id, left(ms)) : NO_TIME_LEFT),
-    getPayment: async (id, ms) => (left(ms) > 0 ? provider.getPayment(id, left(ms)) : NO_TIME_LEFT),
-    listTransactions: async (of, ms) => (left(ms) > 0 ? provider.listTransactions(of, left(ms)) : NO_TIME_LEFT),
-    cancelRequest: (id, ms) => provider.cancelRequest(id, Math.max(MIN_CANCEL_MS, left(ms))),
+    getRequest: async (id) => (left() > 0 ? provider.getRequest(id, left()) : NO_TIME_LEFT),
+    getPayment: async (id) => (left() > 0 ? provider.getPayment(id, left()) : NO_TIME_LEFT),
+    listTransactions: async (filter) => (left() > 0 ? provider.listTransactions(filter, left()) : NO_TIME_LEFT),
+    cancelRequest: (id) => provider.cancelRequest(id, Math.max(MIN_CANCEL_MS, left())),
   }
 }
 

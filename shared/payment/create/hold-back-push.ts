@@ -1,5 +1,5 @@
 import { referenceOf } from '../../ids.ts'
-import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction } from '../../provider/provider.ts'
+import { type ProviderTransaction } from '../../provider/provider.ts'
 import { addMs } from '../../time.ts'
 import type { Push } from '../channel/channels.ts'
 import { applyNews } from '../news/apply-news.ts'
@@ -16,7 +16,7 @@ export const mayBeSent = ({ outcome }: ProviderAttempt): boolean => outcome === 
 /** Every row with exactly this reference that may be the payment. Throws when rows may be missing. */
 const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> => {
   // A push has one row. More are read, because rows of other references could hide it.
-  const answer = await deps.provider.listTransactions({ reference, limit: 50 }, PROVIDER_READ_TIMEOUT_MS)
+  const answer = await deps.provider.listTransactions({ reference, limit: 50 })
   if (answer.kind !== 'found' || answer.value.hasMore || answer.value.unreadableIds?.length) {
     throw retryCreate('the provider could not say whether a push was paid')
   }

@@ -1,7 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import {
   type CallbackSubject,
-  PROVIDER_READ_TIMEOUT_MS,
   type ProviderPayment,
   type ProviderRequest,
   type ProviderRequestStatus,
@@ -29,10 +28,9 @@ export type NewsAnswer =
 
 /** Asks about the capture that the subject names, else about the request and its latest payment. */
 export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubject): Promise<NewsAnswer> => {
-  const askPayment = (id: string) => deps.provider.getPayment(id, PROVIDER_READ_TIMEOUT_MS)
   let { paymentRequestId } = subject
   if (subject.providerPaymentId !== undefined) {
-    const answer = await askPayment(subject.providerPaymentId)
+    const answer = await deps.provider.getPayment(subject.providerPaymentId)
     if (answer.kind === 'unanswered') return answer
     if (answer.kind === 'found') {
       const { value: capture } = answer
@@ -43,7 +41,7 @@ export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubj
     }
   }
   if (paymentRequestId === undefined) return { kind: 'not_found' }
-  const answer = await deps.provider.getRequest(paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+  const answer = await deps.provider.getRequest(paymentRequestId)
   if (answer.kind !== 'found') return answer
   const { status: requestStatus, latestPaymentId, ...request } = answer.value
   const withoutMoney: NewsAnswer =
@@ -51,7 +49,7 @@ export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubj
       ? { kind: 'not_shown' }
       : { kind: 'news', news: { ...request, requestStatus, capture: undefined } }
   if (latestPaymentId === undefined || latestPaymentId === subject.providerPaymentId) return withoutMoney
-  const latest = await askPayment(latestPaymentId)
+  const latest = await deps.provider.getPayment(latestPaymentId)
   // A closing status may hide a capture. Without an answer about the capture nothing is closed.
   if (latest.kind === 'unanswered') return latest
   if (latest.kind !== 'found' || latest.value.status !== 'captured') return withoutMoney

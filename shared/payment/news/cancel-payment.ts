@@ -1,6 +1,6 @@
 import { assertInvariant, assertNever, type GatewayError, invalid } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
-import { PROVIDER_READ_TIMEOUT_MS, providerFailure } from '../../provider/provider.ts'
+import { providerFailure } from '../../provider/provider.ts'
 import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
 import { addMs, earlier } from '../../time.ts'
 import { CANCEL_CHECK_MS, isPastItsTime } from '../channel/channel-timing.ts'
@@ -61,7 +61,7 @@ export const cancelPayment = async (
   const soon = addMs(now, CANCEL_CHECK_MS)
   const noted = await noteCancelRequested(deps, payment.paymentId, now, earlier(payment.dueAt ?? soon, soon))
   if (!noted.applied) return whenOvertaken(deps, payment)
-  const answer = await deps.provider.cancelRequest(payment.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+  const answer = await deps.provider.cancelRequest(payment.paymentRequestId)
   switch (answer.kind) {
     case 'cancelled':
     case 'not_cancellable': {
@@ -81,7 +81,7 @@ export const cancelPayment = async (
 }
 
 const cancelAndClose = async (deps: NewsDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
-  const answer = await deps.provider.cancelRequest(payment.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+  const answer = await deps.provider.cancelRequest(payment.paymentRequestId)
   if (answer.kind === 'final') return applyNewsOfVisible(deps, payment, source)
   if (answer.kind === 'unanswered') return answer
   if (answer.kind === 'not_found') await noteNotFoundUpstream(deps, payment)

@@ -1,5 +1,5 @@
 import { credit } from '../../ledger/shard-store.ts'
-import { PROVIDER_READ_TIMEOUT_MS, type ProviderPayment } from '../../provider/provider.ts'
+import { type ProviderPayment } from '../../provider/provider.ts'
 import type { Timestamp } from '../../time.ts'
 import { commitTransition } from '../announcement.ts'
 import { commitSucceeded, putPointers, rememberCapture } from '../creating-store.ts'
@@ -79,7 +79,7 @@ export const creditCreating: OnCreating = async (deps, { do: what, creating, cap
   }
   let { destination } = news
   if (news.requestStatus === undefined) {
-    const answer = await deps.provider.getRequest(news.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+    const answer = await deps.provider.getRequest(news.paymentRequestId)
     // A missing answer must not delay the credit: the customer has paid and no longer needs the destination.
     destination = answer.kind === 'found' ? answer.value.destination : undefined
   }

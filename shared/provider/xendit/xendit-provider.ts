@@ -3,16 +3,16 @@ import { ifValid } from '../../if-valid.ts'
 import type { Secrets } from '../../secrets.ts'
 import { UPSTREAM } from '../../table/upstream.ts'
 import { callJson, type HttpCall, type HttpOutcome } from '../call-json.ts'
-import type {
-  Answer,
-  CancelAnswer,
-  CreateAnswer,
-  CreateRequestInput,
-  Provider,
-  ProviderOperation,
-  TransactionFilter,
-  TransactionPage,
-  Unanswered,
+import {
+  type Answer,
+  type CancelAnswer,
+  type CreateAnswer,
+  type CreateRequestInput,
+  PROVIDER_READ_TIMEOUT_MS,
+  type Provider,
+  type ProviderOperation,
+  type TransactionFilter,
+  type Unanswered,
 } from '../provider.ts'
 import { readProviderKey } from '../provider-secrets.ts'
 import { BalanceSchema, CASH_ACCOUNT, TransactionPageSchema } from './transaction-schema.ts'
@@ -33,8 +33,9 @@ const BASE_URL = 'https://api.xendit.co'
 const API_VERSION = '2024-11-11'
 const REQUESTS = '/v3/payment_requests'
 
-/** A GET unless it says POST. */
-type Call = Pick<HttpCall, 'body' | 'timeoutMs'> & {
+/** A GET unless it says POST, with the timeout of a read unless it names one. */
+type Call = Pick<HttpCall, 'body'> & {
+  readonly timeoutMs: number | undefined
   readonly operation: ProviderOperation
   readonly path: string
   readonly method?: HttpCall['method']
@@ -56,7 +57,7 @@ export const xenditProvider = (options: XenditOptions): Provider => {
     // Read at each call, cached, so that a rotation needs no restart.
     const key = await readProviderKey(secrets, stage, keyRefused ? 'fresh' : undefined).catch(() => undefined)
     // A slow read of the key takes its time from the call, which may not outlive its caller's deadline.
-    const timeoutMs = call.timeoutMs - (nowMs() - startedMs)
+    const timeoutMs = (call.timeoutMs ?? PROVIDER_READ_TIMEOUT_MS) - (nowMs() - startedMs)
     if (key === undefined || timeoutMs <= 0) return { kind: 'no_key' }
     const url = new URL(path, baseUrl)
     url.search = query?.toString() ?? ''
@@ -79,9 +80,9 @@ export const xenditProvider = (options: XenditOptions): Provider => {
       get(send, { operation: 'getPayment', path: `/v3/payments/${id}`, id, timeoutMs }, PaymentSchema),
     cancelRequest: (id, timeoutMs) => cancelRequest(send, id, timeoutMs),
     listTransactions: (filter, timeoutMs) => listTransactions(send, filter, timeoutMs),
-    getBalance: (timeoutMs) => {
+    getBalance: () => {
       const query = new URLSearchParams({ account_type: CASH_ACCOUNT })
-      return get(send, { operation: 'getBalance', path: '/balance', query, timeoutMs }, BalanceSchema)
+      return get(send, { operation: 'getBalance', path: '/balance', query, timeoutMs: undefined }, BalanceSchema)
     },
   }
 }
@@ -113,19 +114,29 @@ const get = async <Schema extends v.GenericSchema>(
   return value === undefined ? UNREADABLE : { kind: 'found', value }
 }
 
-const listTransactions = async (
-  send: Send,
-  filter: TransactionFilter,
-  timeoutMs: number,
-): Promise<Answer<TransactionPage>> => {
-  const query = transactionQuery(filter)
+const listTransactions = async (send: Send, filter: TransactionFilter, timeoutMs: number | undefined) => {
+  const query = new URLSearchParams({ limit: String(filter.limit) })
+  const optional = {
+    // All types need no filter, because this filter does not accept some types that the provider books.
+    types: filter.allTypes === true ? undefined : 'PAYMENT',
+    after_id: filter.afterId,
+    product_id: filter.providerPaymentId,
+    reference_id: filter.reference,
+    channel_categories: filter.category,
+    'created[gte]': filter.createdFrom,
+    'created[lte]': filter.createdTo,
+    'updated[gte]': filter.updatedFrom,
+    'updated[lte]': filter.updatedTo,
+  }
+  for (const [name, value] of Object.entries(optional)) if (value !== undefined) query.set(name, value)
+  if (filter.reversedOnly === true) for (const status of ['VOIDED', 'REVERSED']) query.append('statuses', status)
   const call = { operation: 'listTransactions', path: '/transactions', query, timeoutMs } as const
   const answer = await get(send, call, TransactionPageSchema)
   // A list may be empty but always exists, so a 404 means that our request is wrong.
-  return answer.kind === 'not_found' ? { kind: 'unanswered', reason: 'refused', code: 'NOT_FOUND' } : answer
+  return answer.kind === 'not_found' ? WRONG_PLACE : answer
 }
 
-const cancelRequest = async (send: Send, id: string, timeoutMs: number): Promise<CancelAnswer> => {
+const cancelRequest = async (send: Send, id: string, timeoutMs?: number): Promise<CancelAnswer> => {
   if (!isProviderId(id)) return { kind: 'not_found' }
   const path = `${REQUESTS}/${id}/cancel`
   const outcome = await send({ operation: 'cancelRequest', method: 'POST', path, timeoutMs })
@@ -146,6 +157,7 @@ const cancelRequest = async (send: Send, id: string, timeoutMs: number): Promise
   }
 }
 
+const WRONG_PLACE: Unanswered = { kind: 'unanswered', reason: 'refused', code: 'NOT_FOUND' }
 /** An answer that cannot be read counts as a provider failure. */
 const UNREADABLE: Unanswered = { kind: 'unanswered', reason: 'server_error' }
 
@@ -159,25 +171,6 @@ const failure = (outcome: Outcome): Unanswered | { readonly kind: 'not_found' } 
   if (status < 400 || status >= 500 || status === 408) return UNREADABLE
   const reason = status === 401 || status === 403 ? 'misconfigured' : 'refused'
   return { kind: 'unanswered', reason, code: errorCodeOf(json) }
-}
-
-const transactionQuery = (filter: TransactionFilter): URLSearchParams => {
-  const query = new URLSearchParams({ limit: String(filter.limit) })
-  const optional = {
-    // All types need no filter, because this filter does not accept some types that the provider books.
-    types: filter.allTypes === true ? undefined : 'PAYMENT',
-    after_id: filter.afterId,
-    product_id: filter.providerPaymentId,
-    reference_id: filter.reference,
-    channel_categories: filter.category,
-    'created[gte]': filter.createdFrom,
-    'created[lte]': filter.createdTo,
-    'updated[gte]': filter.updatedFrom,
-    'updated[lte]': filter.updatedTo,
-  }
-  for (const [name, value] of Object.entries(optional)) if (value !== undefined) query.set(name, value)
-  if (filter.reversedOnly === true) for (const status of ['VOIDED', 'REVERSED']) query.append('statuses', status)
-  return query
 }
 
 /** Bounds for a header's time. The provider's window is one minute, so two minutes are always enough. */

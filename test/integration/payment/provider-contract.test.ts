@@ -19,7 +19,6 @@ import { ANSWERS, CALLBACK_HEADERS, CALLBACKS, ErrorBody, RateLimitHeaders } fro
  * facts of the provider's documents (support/provider-facts.ts, provider-answer-facts.ts), which know nothing of either.
  */
 
-const TIMEOUT_MS = 5_000
 const PR = 'pr-73762759-0c9b-8178-b48f-0480d694b643'
 const PY = 'py-4e0209e9-67a2-449a-9748-57df6a8bddad'
 
@@ -35,19 +34,19 @@ type Question = readonly [keyof typeof REQUESTS, string, Ask]
 const create = ({ method, channelCode }: ChannelFacts): Ask => {
   const ofBank = method === 'virtual_account' ? { expiresAt: DAY, description: 'Kopi Ú' } : { description: undefined }
   const input = aCreateInput({ method, channelCode, phone: '+6281234567890', ...ofBank })
-  return (provider) => provider.createRequest(input, TIMEOUT_MS)
+  return (provider) => provider.createRequest(input, 5_000)
 }
 const list =
   (filter: TransactionFilter): Ask =>
   (provider) =>
-    provider.listTransactions(filter, TIMEOUT_MS)
+    provider.listTransactions(filter)
 
 it.for<Question>([
   ...CHANNEL_FACTS.map((channel): Question => ['create', channel.providerCode, create(channel)]),
-  ['getRequest', 'by id', (provider) => provider.getRequest(PR, TIMEOUT_MS)],
-  ['getPayment', 'by id', (provider) => provider.getPayment(PY, TIMEOUT_MS)],
-  ['cancel', 'by id', (provider) => provider.cancelRequest(PR, TIMEOUT_MS)],
-  ['balance', 'of the cash account', (provider) => provider.getBalance(TIMEOUT_MS)],
+  ['getRequest', 'by id', (provider) => provider.getRequest(PR)],
+  ['getPayment', 'by id', (provider) => provider.getPayment(PY)],
+  ['cancel', 'by id', (provider) => provider.cancelRequest(PR)],
+  ['balance', 'of the cash account', (provider) => provider.getBalance()],
   ['transactions', 'of one payment', list({ providerPaymentId: PY, limit: 10 })],
   ['transactions', 'of one reference', list({ reference: 'ref-1', limit: 50 })],
   [

@@ -4,9 +4,7 @@ import { type XenditOptions, xenditProvider } from '../../../shared/provider/xen
 import { CAPTURED_PAYMENT, PAID_REQUEST, PROVIDER_SECRET, scriptedProvider } from '../../support/scripted-provider.ts'
 import { cut, json, type Script, silence } from '../../support/scripted-server.ts'
 
-const TIMEOUT_MS = 5_000
-
-type Ask = (provider: Provider, timeoutMs: number) => Promise<Answer<unknown> | CancelAnswer>
+type Ask = (provider: Provider, timeoutMs?: number) => Promise<Answer<unknown> | CancelAnswer>
 
 const QUESTIONS: readonly (readonly [string, Ask])[] = [
   ['getRequest', (provider, timeoutMs) => provider.getRequest('pr-1', timeoutMs)],
@@ -20,7 +18,7 @@ const TOO_MUCH = { ...PAID_REQUEST, ...CAPTURED_PAYMENT, data: [], status: 'CANC
 const unanswered = (reason: string, code?: string) => ({ kind: 'unanswered', reason, ...(code && { code }) })
 
 describe.each(QUESTIONS)('xendit %s: what goes wrong', (name, ask) => {
-  const answerTo = async (script: Script, timeoutMs = TIMEOUT_MS) =>
+  const answerTo = async (script: Script, timeoutMs?: number) =>
     ask((await scriptedProvider(script)).provider, timeoutMs)
 
   it.each<[number, string, string, string?]>([
@@ -52,7 +50,7 @@ describe.each(QUESTIONS)('xendit %s: what goes wrong', (name, ask) => {
     const { provider, server } = await scriptedProvider(silence)
     await server.close()
 
-    expect([await answerTo(silence, 80), await answerTo(cut), await ask(provider, TIMEOUT_MS)]).toStrictEqual(
+    expect([await answerTo(silence, 80), await answerTo(cut), await ask(provider)]).toStrictEqual(
       Array.from({ length: 3 }, () => unanswered('unreachable')),
     )
   })
@@ -60,7 +58,7 @@ describe.each(QUESTIONS)('xendit %s: what goes wrong', (name, ask) => {
   it('is misconfigured without a usable key, and sends nothing', async () => {
     const { provider, server } = await scriptedProvider(json(200, {}), Date.now, async () => undefined)
 
-    expect(await ask(provider, TIMEOUT_MS)).toStrictEqual(unanswered('misconfigured'))
+    expect(await ask(provider)).toStrictEqual(unanswered('misconfigured'))
     expect(server.requests).toStrictEqual([])
   })
 
@@ -78,7 +76,7 @@ it.each(IDS)('xendit makes no call for an id that may not enter a path: %j', asy
   const { provider, server } = await scriptedProvider(json(200, PAID_REQUEST))
 
   for (const ask of [provider.getRequest, provider.getPayment, provider.cancelRequest]) {
-    expect(await ask(id, TIMEOUT_MS)).toStrictEqual({ kind: 'not_found' })
+    expect(await ask(id)).toStrictEqual({ kind: 'not_found' })
   }
   expect(server.requests).toStrictEqual([])
 })
@@ -91,7 +89,7 @@ const limited =
       .writeHead(status, { 'Rate-Limit-Limit': '60', 'Rate-Limit-Remaining': remaining, 'Rate-Limit-Reset': reset })
       .end(JSON.stringify({ has_more: false, data: [] }))
 
-const list = (provider: Provider) => provider.listTransactions({ limit: 1 }, TIMEOUT_MS)
+const list = (provider: Provider) => provider.listTransactions({ limit: 1 })
 
 describe('the provider’s Rate-Limit headers', () => {
   it.each<[string, number, Script]>([
@@ -154,7 +152,7 @@ it('a call after a 401 asks for a fresh key, one after another answer does not',
   const answers = [401, 404, 404].map((status) => json(status, {}))
   const { provider } = await scriptedProvider((...call) => answers.shift()?.(...call), Date.now, get)
 
-  for (let calls = 0; calls < 3; calls++) await provider.getPayment('py-1', TIMEOUT_MS)
+  for (let calls = 0; calls < 3; calls++) await provider.getPayment('py-1')
 
   expect(get.mock.calls.map(([, fresh]) => fresh)).toStrictEqual([undefined, 'fresh', undefined])
 })
@@ -166,7 +164,7 @@ it.each([
   let nowMs = 0
   const get = async () => ((nowMs += readMs), PROVIDER_SECRET)
   const call = vi.fn<NonNullable<XenditOptions['call']>>(async () => ({ kind: 'answered', status: 404, json: {} }))
-  await xenditProvider({ stage: 'test', secrets: { get }, nowMs: () => nowMs, call }).getPayment('py-1', 4_000)
+  await xenditProvider({ stage: 'test', secrets: { get }, nowMs: () => nowMs, call }).getPayment('py-1')
 
   expect(call.mock.calls.map(([{ timeoutMs }]) => timeoutMs)).toStrictEqual(timeouts)
 })

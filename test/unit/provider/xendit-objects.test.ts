@@ -3,8 +3,6 @@ import type { CancelAnswer, Provider } from '../../../shared/provider/provider.t
 import { CAPTURED_PAYMENT, PAID_REQUEST, scriptedProvider } from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
 
-const TIMEOUT_MS = 5_000
-
 const captures = (...amounts: readonly unknown[]) => ({
   captures: amounts.map((amount) => ({ capture_amount: amount })),
 })
@@ -16,11 +14,10 @@ const unanswered = (reason: 'server_error' | 'misconfigured') => ({ kind: 'unans
 const asked = async <T>(status: number, body: object, ask: (provider: Provider) => Promise<T>) =>
   ask((await scriptedProvider(json(status, body))).provider)
 const request = (overrides: object = {}) =>
-  asked(200, { ...PAID_REQUEST, ...overrides }, (provider) => provider.getRequest('pr-1', TIMEOUT_MS))
+  asked(200, { ...PAID_REQUEST, ...overrides }, (provider) => provider.getRequest('pr-1'))
 const payment = (overrides: object = {}) =>
-  asked(200, { ...CAPTURED_PAYMENT, ...overrides }, (provider) => provider.getPayment('py-1', TIMEOUT_MS))
-const cancel = (status: number, body: object) =>
-  asked(status, body, (provider) => provider.cancelRequest('pr-1', TIMEOUT_MS))
+  asked(200, { ...CAPTURED_PAYMENT, ...overrides }, (provider) => provider.getPayment('py-1'))
+const cancel = (status: number, body: object) => asked(status, body, (provider) => provider.cancelRequest('pr-1'))
 
 describe('xendit getRequest', () => {
   it('reads a request', async () => {
@@ -107,7 +104,7 @@ it.each<[number, object, CancelAnswer]>([
   expect(await cancel(status, body)).toStrictEqual(expected)
 })
 
-const balance = (status: number, body: object) => asked(status, body, (provider) => provider.getBalance(TIMEOUT_MS))
+const balance = (status: number, body: object) => asked(status, body, (provider) => provider.getBalance())
 const cash = (amountMinor: number) => found({ account: 'CASH', amountMinor })
 
 it.each([

@@ -4,8 +4,6 @@ import { timestampOf } from '../../../shared/time.ts'
 import { SETTLED_TRANSACTION, scriptedProvider } from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
 
-const TIMEOUT_MS = 5_000
-
 /** The types of the provider's documents, in its list or outside of it, and one of tomorrow. */
 const TYPES: Readonly<Record<string, string>> = {
   payment: 'PAYMENT',
@@ -19,7 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const rows = async (...overrides: readonly object[]): Promise<readonly ProviderTransaction[]> => {
   const page = { has_more: false, data: overrides.map((fields) => ({ ...SETTLED_TRANSACTION, ...fields })) }
-  const answer = await (await scriptedProvider(json(200, page))).provider.listTransactions({ limit: 10 }, TIMEOUT_MS)
+  const answer = await (await scriptedProvider(json(200, page))).provider.listTransactions({ limit: 10 })
   if (answer.kind !== 'found') throw new Error(`not found: ${answer.kind}`)
   return answer.value.transactions
 }
@@ -33,9 +31,9 @@ describe('xendit listTransactions', () => {
     const [updatedFrom, updatedTo] = [timestampOf(Date.UTC(2026, 10, 19)), timestampOf(Date.UTC(2026, 10, 20))]
     const filter = { providerPaymentId: 'py-1', reference: 'ref & 1', updatedFrom, updatedTo, afterId: 'txn_9' }
 
-    const answer = await provider.listTransactions({ ...filter, limit: 50 }, TIMEOUT_MS)
-    await provider.listTransactions({ limit: 5 }, TIMEOUT_MS)
-    await provider.listTransactions({ limit: 5, allTypes: true }, TIMEOUT_MS)
+    const answer = await provider.listTransactions({ ...filter, limit: 50 })
+    await provider.listTransactions({ limit: 5 })
+    await provider.listTransactions({ limit: 5, allTypes: true })
 
     expect(answer).toStrictEqual({ kind: 'found', value: { transactions: [], hasMore: true } })
     const [all, few, every] = server.requests.map(({ url }) => new URL(url, 'http://provider'))
@@ -166,7 +164,7 @@ describe('xendit listTransactions', () => {
     const data = [row('txn_1'), ...unreadable, row('txn_4', { updated: 'yesterday' })]
     const { provider } = await scriptedProvider(json(200, { has_more: true, data }))
 
-    const answer = await provider.listTransactions({ limit: 10 }, TIMEOUT_MS)
+    const answer = await provider.listTransactions({ limit: 10 })
 
     const unreadableIds = ['txn_2', 'txn_3', 'without an id', 'txn_4']
     const value = { transactions: [{ transactionId: 'txn_1' }], unreadableIds, hasMore: true, afterId: 'txn_4' }
