@@ -2,7 +2,7 @@
 const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'Only the cost differs.': [
     'shared/client/enforce-rate-limit.ts addDebt: comparison moved 33f2678b',
-    'shared/ledger/fence-store.ts isLower: comparison moved c084ba43',
+    'shared/ledger/fence-store.ts raiseFence: comparison moved c084ba43',
     'shared/posting/move-payment.ts plan: comparison moved 9c803bad',
     'shared/settlement/statement/settlement-entries.ts balanceEntries: comparison moved 3f8de684',
     'shared/sync/read-slice.ts lookupsOf: comparison moved d7544d5c',
