@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type Client, initialParts } from '../../shared/client/client.ts'
-import { ClientFields, DEFAULT_SETTLEMENT_FLOOR, toClientDto } from '../../shared/client/client-dto.ts'
+import { ClientFields, toClientDto } from '../../shared/client/client-dto.ts'
 import { insertClient } from '../../shared/client/client-store.ts'
 import { ClientIdSchema } from '../../shared/ids.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
@@ -12,7 +12,7 @@ const input = v.strictObject({
   operator: OPERATOR,
   name,
   enabled: v.optional(enabled, true),
-  settlement_floor_minor: v.optional(settlement_floor_minor, DEFAULT_SETTLEMENT_FLOOR),
+  settlement_floor_minor: v.optional(settlement_floor_minor, 10_000),
   ...v.partial(v.strictObject(others)).entries,
 })
 

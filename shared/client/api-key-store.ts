@@ -4,7 +4,6 @@ import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { assertInvariant, notFound } from '../errors.ts'
 import { parseId } from '../field-errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
-import { ifValid } from '../if-valid.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Page } from '../page.ts'
 import { toItem } from '../table/attributes.ts'
@@ -16,8 +15,6 @@ import { addMs, DAY_MS, SECOND_MS, TimestampSchema } from '../time.ts'
 /** The id of a key: the SHA-256 of its text. Key items are found by it without an index, so none is missed. */
 const KeyIdSchema = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a key_id'), v.brand('KeyId'))
 export type KeyId = v.InferOutput<typeof KeyIdSchema>
-
-export const parseKeyId = (id: string): KeyId => parseId(KeyIdSchema, id, 'api key')
 
 /** `read_only` keys get 403 for every request that is no GET. */
 export const KEY_PERMISSIONS = ['full', 'read_only'] as const
@@ -43,8 +40,6 @@ export const toApiKeyDto = (key: ApiKey) => ({
 
 /** Length of the random part in bytes: 43 characters of base64url. */
 export const KEY_RANDOM_BYTES = 32
-/** All of them but four. */
-const HIDDEN_CHARACTERS = 39
 
 /** A key's text. It names its stage and its client, so a key of another stage is refused without a read. */
 export const apiKeyText = (stage: string, clientId: ClientId, random: Buffer): string =>
@@ -52,16 +47,12 @@ export const apiKeyText = (stage: string, clientId: ClientId, random: Buffer): s
 
 export const keyIdOf = (text: string): KeyId => v.parse(KeyIdSchema, createHash('sha256').update(text).digest('hex'))
 
-const KEY_TEXT = /^gk_([a-z0-9-]{1,20})_([0-9a-f-]{36})_[A-Za-z0-9_-]{43}$/
-
+/**
+ * An `Authorization` header with a key of this stage. RFC 6750: the scheme in any case, one credential. Two headers
+ * arrive joined by a comma and are refused. It has no groups, because the front's firewall has the same pattern.
+ */
 export const bearerPattern = (stage: string): string =>
   `^[Bb][Ee][Aa][Rr][Ee][Rr] +gk_${stage}_[0-9a-f-]{36}_[A-Za-z0-9_-]{43}$`
-
-/** The client that a key of this stage names. Undefined for any other text. */
-export const claimedClient = (stage: string, text: string): ClientId | undefined => {
-  const [, keyStage, clientId] = KEY_TEXT.exec(text) ?? []
-  return keyStage === stage ? ifValid(ClientIdSchema, clientId) : undefined
-}
 
 const ENTITY = 'api_key'
 
@@ -70,18 +61,16 @@ export const listApiKeys = async (deps: TableDeps, clientId: ClientId, page: Pag
   return items.map((item) => v.parse(ApiKeySchema, item))
 }
 
-type NewKey = {
-  readonly clientId: ClientId
-  readonly operator: string
-  readonly permissions?: (typeof KEY_PERMISSIONS)[number] | undefined
-  /** Null: never expires. Undefined: the stage's default. */
-  readonly expiresInSeconds?: number | null | undefined
-}
-
 /** Issues a new key; several may be valid at once. Only this answer has its text: if it is lost, revoke the key. */
 export const issueApiKey = async (
   deps: RecordDeps & Pick<Deps, 'stage' | 'randomBytes'>,
-  input: NewKey,
+  input: {
+    readonly clientId: ClientId
+    readonly operator: string
+    readonly permissions?: ApiKey['permissions'] | undefined
+    /** Null: never expires. Undefined: the stage's default. */
+    readonly expiresInSeconds?: number | null | undefined
+  },
 ): Promise<{ readonly text: string; readonly key: ApiKey }> => {
   const { clientId, operator, permissions = 'full' } = input
   const { keyLifetimeDays = null } = deps.stage
@@ -91,7 +80,8 @@ export const issueApiKey = async (
   const key: ApiKey = {
     keyId: keyIdOf(text),
     clientId,
-    prefix: text.slice(0, -HIDDEN_CHARACTERS),
+    // With four characters of the random part.
+    prefix: text.slice(0, -39),
     permissions,
     createdAt,
     expiresAt: expiresInSeconds === null ? undefined : addMs(createdAt, expiresInSeconds * SECOND_MS),
@@ -113,27 +103,22 @@ export const issueApiKey = async (
  */
 export const revokeApiKey = async (
   deps: RecordDeps,
-  { clientId, keyId, operator }: { clientId: ClientId; keyId: KeyId; operator: string },
+  { clientId, keyId: id, operator }: { clientId: ClientId; keyId: string; operator: string },
 ): Promise<ApiKey> => {
+  const keyId = parseId(KeyIdSchema, id, 'api key')
   const before = v.parse(v.optional(ApiKeySchema), await deps.table.get(apiKeyKey(keyId)))
   if (before?.clientId !== clientId) throw notFound('api key')
   if (before.revokedAt !== undefined) return before
   const after: ApiKey = { ...before, revokedAt: deps.now() }
   const dtos = { before: toApiKeyDto(before), after: toApiKeyDto(after) }
   const record = { subject: clientId, clientId, operator, action: 'revoke-api-key', ...dtos }
-  const outcome = await recordChange(deps, record, {
-    key: update(
-      apiKeyKey(keyId),
-      { set: { revokedAt: after.revokedAt } },
-      all(equals('clientId', clientId), absent('revokedAt')),
-    ),
-  })
+  const isValid = all(equals('clientId', clientId), absent('revokedAt'))
+  const key = update(apiKeyKey(keyId), { set: { revokedAt: after.revokedAt } }, isValid)
+  const outcome = await recordChange(deps, record, { key })
   if (outcome.applied) return after
   // Keys are never deleted and never change their client, so the refusal was another operator's revocation.
   return v.parse(ApiKeySchema, outcome.item)
 }
-
-const REMEMBERED = 1_000
 
 declare module '../memory.ts' {
   interface Memory {
@@ -152,7 +137,7 @@ export const noteKeyUse = (
   const today = deps.now().slice(0, 'YYYY-MM-DD'.length)
   const noted = (deps.memory.keyUses ??= new Map())
   if ((noted.get(keyId) ?? '') >= today) return
-  if (noted.size >= REMEMBERED) noted.clear()
+  if (noted.size >= 1_000) noted.clear()
   noted.set(keyId, today)
   const isLater = any(absent('lastUsedOn'), below('lastUsedOn', today))
   deps.inBackground(() => deps.table.write(update(keyUseKey(clientId, keyId), { set: { lastUsedOn: today } }, isLater)))

@@ -1,14 +1,9 @@
 import * as v from 'valibot'
-import { parseId } from '../field-errors.ts'
-import { type ClientId, ClientIdSchema } from '../ids.ts'
-import { type Minor, MinorSchema, minor, ZERO } from '../money.ts'
+import { MinorSchema, ZERO } from '../money.ts'
 import { fromItem, toItem } from '../table/attributes.ts'
 import { MAX_LEDGER_PARTS } from '../table/schema.ts'
 import { textField, URL_LENGTH } from '../text-field.ts'
 import { BankSchema, type Client, ledgerPartsOf } from './client.ts'
-
-/** Spec section 8: the default floor of a tenant. */
-export const DEFAULT_SETTLEMENT_FLOOR: Minor = minor(10_000)
 
 const text = textField(255)
 const wholeUpTo = (most: number) =>
@@ -20,25 +15,23 @@ const isHttpsUrl = (value: string) => {
   return url?.username === '' && url.password === ''
 }
 
-const BankField = v.pipe(
-  v.strictObject({ bank_name: text, bank_account_no: text, bank_account_name: text }),
-  v.transform((bank) => fromItem(bank)),
-  v.omit(BankSchema, ['since', 'isChange']),
-)
-
 /** The fields of a client that an operator may set (design section 7). Null clears an optional field. */
 export const ClientFields = v.strictObject({
   name: text,
   enabled: v.boolean(),
   settlement_floor_minor: v.pipe(MinorSchema, v.minValue(ZERO, 'must be >= 0')),
-  bank: v.nullable(BankField),
+  bank: v.nullable(
+    v.pipe(
+      v.strictObject({ bank_name: text, bank_account_no: text, bank_account_name: text }),
+      v.transform((bank) => fromItem(bank)),
+      v.omit(BankSchema, ['since', 'isChange']),
+    ),
+  ),
   return_url: v.nullable(v.pipe(v.string(), URL_LENGTH, v.check(isHttpsUrl, 'must be an https URL without user info'))),
   rate_limit_per_second: v.nullable(wholeUpTo(10_000)),
   payout_hold: v.nullable(text),
   ledger_parts: wholeUpTo(MAX_LEDGER_PARTS),
 })
-
-export const parseClientId = (id: string): ClientId => parseId(ClientIdSchema, id, 'client')
 
 export const toClientDto = (client: Client) => {
   const { since, isChange = false, ...account } = client.bank ?? {}

@@ -75,8 +75,6 @@ const CHANGEABLE = v.keyof(v.omit(ClientSchema, ['clientId', 'createdAt'])).opti
 /** Undefined leaves a field unchanged; null clears an optional one. */
 export type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFields>>>
 
-const CHANGE_TRIES = 5
-
 /**
  * Changes the given fields, with the audit record, in one transaction. A concurrent change refuses it, and it is
  * retried. Operators are alerted before bank details change. Throws 404.
@@ -86,14 +84,16 @@ export const changeClient = async (
   { clientId, operator, changes }: { clientId: ClientId; operator: string; changes: ClientChanges },
 ): Promise<Client> => {
   let isAlerted = false
-  for (let tried = 0; tried < CHANGE_TRIES; tried++) {
+  for (let tried = 0; tried < 5; tried++) {
     const before = await requireClient(deps, clientId)
     const bank = changes.bank && (await bankToStore(deps, before, changes.bank))
     const hadBank = before.bank && bank === null ? true : undefined
     const now = deps.now()
     const ledgerParts = raisedParts(before, changes.ledgerParts, now)
-    const after = v.parse(ClientSchema, withChanges(before, { ...changes, bank, hadBank, ledgerParts }))
-    const fields = changedFields(before, after)
+    const given = Object.entries({ ...changes, bank, hadBank, ledgerParts }).filter(([, value]) => value !== undefined)
+    const set = Object.fromEntries(given.map(([field, value]) => [field, value ?? undefined]))
+    const after = v.parse(ClientSchema, { ...before, ...set })
+    const fields = CHANGEABLE.filter((field) => !isDeepStrictEqual(before[field], after[field]))
     const grows = fields.includes('ledgerParts')
     if (fields.length === 0) return before
     if (fields.includes('bank') && after.bank?.isChange === true && !isAlerted) {
@@ -127,14 +127,6 @@ const addShards = async (deps: TableDeps, clientId: ClientId, parts: number) => 
   return growWindow(clientId, parts, window.closedUntil)
 }
 
-const withChanges = (client: Client, changes: object): object => {
-  const given = Object.entries(changes).filter(([, value]) => value !== undefined)
-  return { ...client, ...Object.fromEntries(given.map(([field, value]) => [field, value ?? undefined])) }
-}
-
-const changedFields = (before: Client, after: Client) =>
-  CHANGEABLE.filter((field) => !isDeepStrictEqual(before[field], after[field]))
-
 /** The bank details to store: with their start, and whether they replace others or follow the first credit. */
 const bankToStore = async (
   deps: StoreDeps,
@@ -147,11 +139,10 @@ const bankToStore = async (
   return { ...bank, since: deps.now(), ...(isChange && { isChange: true }) }
 }
 
-const SHOWN_DIGITS = 4
 /** Quotes a person's text, so that readers cannot take it for the gateway's own. */
 const quoted = (typed: string): string => JSON.stringify(typed)
 const shown = (bank: BankAccount | undefined): string =>
-  bank === undefined ? 'none' : quoted(`${bank.bankName} …${bank.bankAccountNo.slice(-SHOWN_DIGITS)}`)
+  bank === undefined ? 'none' : quoted(`${bank.bankName} …${bank.bankAccountNo.slice(-4)}`)
 
 /** Alerts operators before bank details change. A crash may repeat the alert, but never loses it. */
 const alertBankChange = async (

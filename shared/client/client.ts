@@ -4,15 +4,6 @@ import { ClientIdSchema, type PaymentId, partOf } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
 import { addMs, MINUTE_MS, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
-/** The number of table partitions for a client's payments. The window says the same to its readers. */
-export const LedgerPartsSchema = v.object({
-  number: v.number(),
-  /** In force until `from`. */
-  before: v.number(),
-  from: TimestampSchema,
-})
-type LedgerParts = v.InferOutput<typeof LedgerPartsSchema>
-
 export const BankSchema = v.object({
   bankName: v.string(),
   bankAccountNo: v.string(),
@@ -37,17 +28,16 @@ export const ClientSchema = v.object({
   rateLimitPerSecond: v.optional(v.number()),
   /** Why its settlements must not be paid out now. */
   payoutHold: v.optional(v.string()),
-  /** One part unless it says more. */
-  ledgerParts: v.optional(LedgerPartsSchema),
+  /** The number of table partitions for its payments, one unless it says more. `before`: in force until `from`. */
+  ledgerParts: v.optional(v.object({ number: v.number(), before: v.number(), from: TimestampSchema })),
   createdAt: TimestampSchema,
 })
 export type Client = v.InferOutput<typeof ClientSchema>
 
-type Parted = { readonly ledgerParts?: LedgerParts | undefined }
+type Parted = Pick<Client, 'ledgerParts'>
+type LedgerParts = Client['ledgerParts']
 
-/** A new part is used only after every reader that began before the number was written has ended: docs/decisions.md. */
-const IN_FORCE_AFTER_MS = MINUTE_MS
-/** If the number is not written by then, it is computed again: the rest of the minute is for those readers. */
+/** If the number is not written by then, it is computed again: the rest of the minute is for older readers. */
 export const PARTS_FRESH_MS = 5 * SECOND_MS
 
 export const ledgerPartsOf = ({ ledgerParts }: Parted): number => ledgerParts?.number ?? 1
@@ -60,16 +50,17 @@ export const partForClaim = (client: Parted, paymentId: PaymentId, now: Timestam
   partOf(paymentId, inForce(client, now)) || undefined
 
 /** The parts of a client that is created with several: no reader can have asked fewer. */
-export const initialParts = (number: number | undefined, createdAt: Timestamp): LedgerParts | undefined =>
+export const initialParts = (number: number | undefined, createdAt: Timestamp): LedgerParts =>
   number === undefined || number === 1 ? undefined : { number, before: number, from: createdAt }
 
 /** A client's parts after a change: the same, or more from a minute on. Throws 422 for fewer. */
-export const raisedParts = (client: Parted, number: number | undefined, now: Timestamp): LedgerParts | undefined => {
+export const raisedParts = (client: Parted, number: number | undefined, now: Timestamp): LedgerParts => {
   const current = ledgerPartsOf(client)
   if (number === undefined || number === current) return client.ledgerParts
   if (number < current) {
     const reason = `can only grow; it is ${current}`
     throw invalid(`ledger_parts ${reason}`, { ledger_parts: [reason] }, 'A payment stays in its part.')
   }
-  return { number, before: inForce(client, now), from: addMs(now, IN_FORCE_AFTER_MS) }
+  // By then every reader that began before the number was written has ended (docs/decisions.md).
+  return { number, before: inForce(client, now), from: addMs(now, MINUTE_MS) }
 }

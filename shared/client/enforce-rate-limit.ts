@@ -22,7 +22,6 @@ export const pointsOf = (units: number): number => Math.ceil(units / UNITS_A_POI
 /** The part of its limit that a client may use without a write. */
 const UNCOUNTED_PART = 1 / 4
 const COUNTER_FRESH_SECONDS = 10
-const COUNTER_LIMIT = 1_000
 
 /** What one environment knows of one limit of a client. */
 type RateUse = {
@@ -45,28 +44,24 @@ declare module '../memory.ts' {
 
 type Limit = { readonly name: CounterName; readonly limit: number; readonly use: RateUse }
 
-const useOf = ({ memory }: RateDeps, { clientId, of }: CounterName): RateUse => {
-  const name = `${clientId} ${of}`
-  const known = (memory.rateUses ??= new Map())
-  const use = known.get(name) ?? {
-    tokens: 0,
-    since: 0,
-    uncounted: { second: 0, points: 0 },
-    lastCounter: undefined,
-    catchingUp: Promise.resolve(),
-  }
-  known.delete(name)
-  keepNewest(known, COUNTER_LIMIT).set(name, use)
-  return use
-}
-
 /** A client's own limit covers all its requests; the stage's limit has another one for creates. Undefined: no limit. */
 const limitOf = (deps: RateDeps, { clientId, rateLimitPerSecond }: Client, creates: boolean): Limit | undefined => {
   const ofCreates = creates && rateLimitPerSecond === undefined ? deps.stage.clientCreateLimit : undefined
   const limit = ofCreates ?? rateLimitPerSecond ?? deps.stage.clientRateLimit
   if (limit === undefined) return undefined
   const name = { clientId, of: ofCreates === undefined ? 'requests' : 'creates' } as const
-  return { name, limit, use: useOf(deps, name) }
+  const key = `${clientId} ${name.of}`
+  const known = (deps.memory.rateUses ??= new Map())
+  const use = known.get(key) ?? {
+    tokens: 0,
+    since: 0,
+    uncounted: { second: 0, points: 0 },
+    lastCounter: undefined,
+    catchingUp: Promise.resolve(),
+  }
+  known.delete(key)
+  keepNewest(known, 1_000).set(key, use)
+  return { name, limit, use }
 }
 
 const nowSeconds = (deps: RateDeps): number => epochMs(deps.now()) / SECOND_MS
@@ -125,18 +120,6 @@ const count = async (deps: RateDeps, of: Limit, points: number, most?: number): 
   }
 }
 
-const isWithin = async (deps: RateDeps, of: Limit, points: number): Promise<boolean> => {
-  grow(deps, of)
-  if (of.use.tokens < points) return (await count(deps, of, points, of.limit)).is !== 'refused'
-  of.use.tokens -= points
-  addUncounted(of, thisSecond(deps), points)
-  return true
-}
-
-/** Whole seconds until the limit has paid off the counted points, at least one. */
-const paidIn = (deps: RateDeps, { limit, use: { lastCounter } }: Limit): number =>
-  Math.max(1, Math.floor((lastCounter ? pointsIn(lastCounter, thisSecond(deps), limit) : 0) / limit))
-
 /** Counts a debt, or points that passed here before the limit was reached. */
 const owe = async (deps: RateDeps, of: Limit, points: number): Promise<void> => {
   const second = thisSecond(deps)
@@ -148,14 +131,22 @@ const owe = async (deps: RateDeps, of: Limit, points: number): Promise<void> => 
  * is a bucket that the limit empties each second. An environment lets its share of a quarter of the limit pass without a
  * write, then writes the counter once for many points, and near the limit for each request.
  */
-export const enforceRateLimit = async (deps: RateDeps, client: Client, asked: Asked): Promise<void> => {
-  const of = limitOf(deps, client, asked.creates === true)
-  if (!of || (await isWithin(deps, of, asked.points))) return
+export const enforceRateLimit = async (deps: RateDeps, client: Client, { points, creates }: Asked): Promise<void> => {
+  const of = limitOf(deps, client, creates === true)
+  if (!of) return
+  grow(deps, of)
+  const { use, limit } = of
+  if (use.tokens >= points) {
+    use.tokens -= points
+    return addUncounted(of, thisSecond(deps), points)
+  }
+  if ((await count(deps, of, points, limit)).is !== 'refused') return
   // Points that passed before are counted, although this request is refused.
-  if (of.use.uncounted.points > 0) await owe(deps, of, 0)
-  throw new GatewayError('rate_limit', `the limit of ${of.limit} points a second is used up`, {
-    retryAfterSeconds: paidIn(deps, of),
-  })
+  if (use.uncounted.points > 0) await owe(deps, of, 0)
+  const owed = use.lastCounter ? pointsIn(use.lastCounter, thisSecond(deps), limit) : 0
+  // Whole seconds until the limit has paid them off.
+  const retryAfterSeconds = Math.max(1, Math.floor(owed / limit))
+  throw new GatewayError('rate_limit', `the limit of ${limit} points a second is used up`, { retryAfterSeconds })
 }
 
 /** Counts the points that a request used beyond those taken before. They affect only later requests. */

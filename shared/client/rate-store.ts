@@ -32,12 +32,6 @@ type Counting = {
 /** `contended`: other writers were first, and nothing is counted. */
 export type Counted = { readonly is: 'counted' | 'refused' | 'contended'; readonly counter: Counter | undefined }
 
-/** Long after the last debt is paid. */
-const COUNTER_LIFE_SECONDS = 3_600
-/** Clocks differ: a writer joins the second of a writer that is ahead by at most this. */
-const JOINED_SECONDS = 2
-const TRIES = 4
-
 /**
  * Within one second writers only add. The first writer of a later second pays off what the limit allows; one that knows
  * less is refused and sees the counter. A writer whose clock is far behind pays nothing off. It can forget points, but
@@ -49,21 +43,19 @@ const stepFor = (
   { second, points, limit, most }: Counting,
 ): Step => {
   const key = rateKey(clientId, of)
-  const ttl = second + COUNTER_LIFE_SECONDS
+  // An hour is long after the last debt is paid.
+  const ttl = second + 3_600
   if (!known) return update(key, { set: { second, points, ttl } }, isNew)
   const isKnownSecond = equals('second', known.second)
-  const ahead = known.second - second
-  if (ahead >= 0 && ahead <= JOINED_SECONDS) {
+  const secondsAhead = known.second - second
+  // Clocks differ, so a writer joins the second of a writer that is a little ahead.
+  if (secondsAhead >= 0 && secondsAhead <= 2) {
     const isWithin = most === undefined ? isKnownSecond : all(isKnownSecond, below('points', most))
     return update(key, { add: { points }, set: { ttl } }, isWithin)
   }
-  return update(
-    key,
-    {
-      set: { second, points: pointsIn(known, second, limit) + points, before: pointsIn(known, second - 1, limit), ttl },
-    },
-    all(isKnownSecond, equals('points', known.points)),
-  )
+  const before = pointsIn(known, second - 1, limit)
+  const set = { second, points: pointsIn(known, second, limit) + points, before, ttl }
+  return update(key, { set }, all(isKnownSecond, equals('points', known.points)))
 }
 
 /** Adds points to a client's counter, whose known state may be old. From `most` points on nothing is written. */
@@ -75,7 +67,7 @@ export const countPoints = async (
 ): Promise<Counted> => {
   const { second, limit, most = Number.POSITIVE_INFINITY } = counting
   let counter = known
-  for (let tried = 0; tried < TRIES; tried++) {
+  for (let tried = 0; tried < 4; tried++) {
     if ((counter ? pointsIn(counter, second, limit) : 0) >= most) return { is: 'refused', counter }
     const { applied, item } = await deps.table.write(stepFor(name, counter, counting))
     counter = item && v.parse(CounterSchema, item)

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
-import { parseClientId } from '../client/client-dto.ts'
 import type { Deps, Invocation } from '../deps.ts'
 import { type Envelope, invalid, toErrorReply } from '../errors.ts'
-import { parseInput } from '../field-errors.ts'
+import { parseId, parseInput } from '../field-errors.ts'
+import { ClientIdSchema } from '../ids.ts'
 import { fieldName } from '../table/attributes.ts'
 import { atMost, hiddenCharactersIn, textField } from '../text-field.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
@@ -31,7 +31,8 @@ const requestOf = <Fields>(fields: Fields): ActionRequest<Fields> =>
   Object.assign(
     {},
     ...Object.entries(fields ?? {}).map(([name, value]) => ({
-      [fieldName(name)]: name === 'client_id' && typeof value === 'string' ? parseClientId(value) : value,
+      [fieldName(name)]:
+        name === 'client_id' && typeof value === 'string' ? parseId(ClientIdSchema, value, 'client') : value,
     })),
   )
 
