@@ -8,14 +8,6 @@ import { EventNameSchema, type EventPosition } from './event.ts'
 /** Between two events: after one of them, or before all that fired at or after a time. */
 export type FeedPosition = EventPosition | (Pick<EventPosition, 'firedAt'> & { readonly eventId?: undefined })
 
-/** How far a reader of the feed is (design section 8). `settled` is never after `young`. */
-export type FeedCursor = {
-  /** No event can appear before it any more. */
-  readonly settled: FeedPosition
-  /** After the last event that was shown. */
-  readonly young: FeedPosition
-}
-
 /** The cursor does not name the client: it must not lead to another client's events. */
 const EventPositionText = v.pipe(
   FromItem,
@@ -23,10 +15,15 @@ const EventPositionText = v.pipe(
 )
 const FeedPositionText = v.union([EventPositionText, v.pipe(FromItem, v.strictObject({ firedAt: CursorTime }))])
 
+/**
+ * How far a reader of the feed is (design section 8). `settled`: no event can appear before it any more. `young`: after
+ * the last event that was shown. `settled` is never after `young`.
+ */
 const FeedCursorText = v.pipe(
   v.strictObject({ settled: FeedPositionText, young: FeedPositionText }),
   v.check(({ settled, young }) => !isAfter(settled, young)),
 )
+export type FeedCursor = v.InferOutput<typeof FeedCursorText>
 
 const sortKey = ({ firedAt, eventId }: FeedPosition): string => `${firedAt} ${eventId ?? ''}`
 

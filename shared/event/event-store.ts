@@ -1,16 +1,12 @@
 import * as v from 'valibot'
-import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
 import { isFresh } from '../memory.ts'
 import { eventKey } from '../table/keys.ts'
 import { exists, guard, isNew, put, type Step } from '../table/step.ts'
 import { addMs, expiresAfter, SECOND_MS } from '../time.ts'
 import { type Event, RETENTION } from './event.ts'
 
-export const EVENT_ENTITY = 'event'
-
-/**
- * Writes a new event. Its key allows one event of each name for a payment. The item repeats no field of keys or indexes.
- */
+/** Its key allows one event of each name for a payment. The item repeats no field of keys or indexes. */
 export const putEvent = (event: Omit<Event, 'type' | 'clientId'>, owner: string): Step =>
   put(
     eventKey(event.paymentId, event.name),
@@ -18,7 +14,7 @@ export const putEvent = (event: Omit<Event, 'type' | 'clientId'>, owner: string)
       body: event.body,
       ...(event.endpointIds.length > 0 && { endpointIds: event.endpointIds }),
       owner,
-      entity: EVENT_ENTITY,
+      entity: 'event',
       listedAt: event.firedAt,
       id: event.eventId,
       ttl: expiresAfter(event.firedAt, RETENTION.eventMs),
@@ -32,11 +28,10 @@ export const eventExists = ({ paymentId, name }: NamedEvent): Step => guard(even
 
 const BodyOnly = v.optional(v.object({ body: v.string() }))
 
-/** An event's deliveries run at about the same time, so a function keeps the event's bytes. */
-const BODIES_KEPT = 100
-/** Only an erasure changes the bytes, and it is refused while a delivery is in progress. */
-const BODY_KEPT_MS = 10 * SECOND_MS
-
+/**
+ * An event's deliveries run at about the same time, so a function keeps the event's bytes for ten seconds. Only an
+ * erasure changes them, and it is refused while a delivery is in progress.
+ */
 export const findEventBody = async (
   deps: StoreDeps & Pick<Deps, 'memory'>,
   event: NamedEvent,
@@ -46,13 +41,11 @@ export const findEventBody = async (
   const known = kept.get(key)
   const from = deps.now()
   if (known && isFresh(known, from)) return known.reading
-  const reading = readBody(deps, event)
-  if (kept.size >= BODIES_KEPT) kept.clear()
-  kept.set(key, { reading, from, until: addMs(from, BODY_KEPT_MS) })
+  const read = deps.table.getFields(eventKey(event.paymentId, event.name), ['body'])
+  const reading = read.then((item) => v.parse(BodyOnly, item)?.body)
+  if (kept.size >= 100) kept.clear()
+  kept.set(key, { reading, from, until: addMs(from, 10 * SECOND_MS) })
   const forget = () => void (kept.get(key)?.reading === reading && kept.delete(key))
   reading.then((body) => body ?? forget(), forget)
   return reading
 }
-
-const readBody = async (deps: TableDeps, { paymentId, name }: NamedEvent) =>
-  v.parse(BodyOnly, await deps.table.getFields(eventKey(paymentId, name), ['body']))?.body

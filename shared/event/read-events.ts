@@ -5,7 +5,6 @@ import { toItem } from '../table/attributes.ts'
 import { clientOfOwner, EVENT_SK_PREFIX, eventKey, ownersOf, paymentKey, rowKeyOf } from '../table/keys.ts'
 import { mergedPages, queryAll, shareOf } from '../table/list-items.ts'
 import { type Event, EventFields, type EventPosition, typeOfEvent } from './event.ts'
-import { EVENT_ENTITY } from './event-store.ts'
 
 const Row = v.looseObject({ pk: v.string(), sk: v.string() })
 
@@ -66,7 +65,7 @@ export const eventPositionPages = async function* (
   deps: TableDeps,
   { clientId, parts, between, limit = 500, after }: Span,
 ): AsyncGenerator<readonly EventPosition[]> {
-  const partitions = ownersOf(clientId, parts).map((owner) => [owner, EVENT_ENTITY])
+  const partitions = ownersOf(clientId, parts).map((owner) => [owner, 'event'])
   const pages = mergedPages(
     deps,
     { index: 'by-owner', partitions, range: { between }, limit: shareOf(limit, partitions) },
