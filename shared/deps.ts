@@ -50,18 +50,16 @@ export type Invocation = {
   readonly recorded: (record: { readonly operator: string; readonly at: Timestamp }) => void
 }
 
-/** The kind of an alert; it is part of the contract of the alert message. */
-type AlertKind =
-  | 'delivery.abandoned'
-  | 'suspense.money'
-  | 'suspense.finding'
-  | 'audit.imbalance'
-  | 'client.bank_changed'
-  | 'client.owes'
-  | 'settlement.unpaid'
-
 export type Alert = {
-  readonly kind: AlertKind
+  /** Part of the contract of the alert message. */
+  readonly kind:
+    | 'delivery.abandoned'
+    | 'suspense.money'
+    | 'suspense.finding'
+    | 'audit.imbalance'
+    | 'client.bank_changed'
+    | 'client.owes'
+    | 'settlement.unpaid'
   readonly subject: string
   /** Names who is affected and which ids to check; no customer's data, no secrets. */
   readonly message: string

@@ -37,18 +37,7 @@ export class GatewayError extends Error {
 }
 
 /** One text for an absent id and another client's id, so that a caller cannot distinguish them (spec section 7). */
-export const notFound = (
-  what:
-    | 'payment'
-    | 'settlement'
-    | 'resource'
-    | 'client'
-    | 'endpoint'
-    | 'delivery'
-    | 'suspense item'
-    | 'api key'
-    | 'provider transaction',
-) => new GatewayError('not_found', `${what} not found`)
+export const notFound = (what: string) => new GatewayError('not_found', `${what} not found`)
 
 export const invalid = (message: string, fieldErrors?: FieldErrors, actionHint?: string, payout: Details = {}) =>
   new GatewayError('validation', message, { fieldErrors, actionHint, ...payout })

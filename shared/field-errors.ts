@@ -50,7 +50,7 @@ export const parseInput = <const Schema extends v.GenericSchema>(
 export const parseId = <const Schema extends v.GenericSchema>(
   schema: Schema,
   id: string,
-  what: Parameters<typeof notFound>[0],
+  what: string,
 ): v.InferOutput<Schema> => {
   const parsed = ifValid(schema, id)
   if (parsed === undefined) throw notFound(what)

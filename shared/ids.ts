@@ -72,8 +72,6 @@ export const partOf = (id: string, parts: number): number => hashOf(id).readUInt
 /** The reference of an attempt in all provider objects: `<payment id>-<attempt>`. */
 export const referenceOf = (paymentId: PaymentId, attempt: number): string => `${paymentId}-${attempt}`
 
-const REFERENCE = /^([0-9a-f-]{36})-\d{1,9}$/
-
 /** The payment that a reference names; undefined when it is not one of ours. */
 export const paymentIdOf = (reference: string): PaymentId | undefined =>
-  ifValid(PaymentIdSchema, REFERENCE.exec(reference)?.[1])
+  ifValid(PaymentIdSchema, /^([0-9a-f-]{36})-\d{1,9}$/.exec(reference)?.[1])

@@ -1,9 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isLosslessNumber, type LosslessNumber, parse, splitNumber } from 'lossless-json'
 
-/** Deeper nesting is refused before parsing, because the recursive parser fails at about 5,000 levels. */
-const MAX_DEPTH = 2_000
-
 type JsonRead<Value = unknown> =
   | { readonly ok: true; readonly value: Value; readonly text: string }
   | { readonly ok: false; readonly reason: string }
@@ -53,7 +50,8 @@ export const readJson = (bytes: Buffer): JsonRead => {
   const text = bytes.toString('utf8')
   if (text.trim() === '') return { ok: false, reason: 'the body is empty' }
   const { depth, members } = scan(text)
-  if (depth > MAX_DEPTH) return { ok: false, reason: 'nested too deeply' }
+  // The recursive parser fails at about 5,000 levels.
+  if (depth > 2_000) return { ok: false, reason: 'nested too deeply' }
   try {
     const value = parse(text, undefined, { onDuplicateKey: ({ oldValue }) => oldValue })
     // The parser accepts a duplicate key with equal values. Fewer members than colons reveal every duplicate.
@@ -63,11 +61,9 @@ export const readJson = (bytes: Buffer): JsonRead => {
   }
 }
 
-const MAX_BODY_BYTES = 65_536
-
 /** Reads the body of a request: a JSON object of at most 64 KB (design section 5). */
 export const readBody = (rawBody: Buffer): JsonRead<Readonly<Record<string, unknown>>> => {
-  if (rawBody.length > MAX_BODY_BYTES) return { ok: false, reason: 'the body is larger than 64 KB' }
+  if (rawBody.length > 65_536) return { ok: false, reason: 'the body is larger than 64 KB' }
   const json = readJson(rawBody)
   if (!json.ok) return json
   return isJsonObject(json.value) ? { ...json, value: json.value } : { ok: false, reason: 'expected an object' }
@@ -75,7 +71,6 @@ export const readBody = (rawBody: Buffer): JsonRead<Readonly<Record<string, unkn
 
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/.source
 const TOKEN = new RegExp(`${STRING}|[{}[\\]:,]|[^\\s"{}[\\]:,]+`, 'gs')
-const KEY = new RegExp(`^${STRING}`, 's')
 
 /** The members of a JSON object, or elements of an array, as texts. Parsing would reorder integer-like keys. */
 export const partTexts = (text: string): readonly string[] => {
@@ -94,7 +89,7 @@ export const partTexts = (text: string): readonly string[] => {
 
 export const memberText = (text: string, name: string): string | undefined =>
   partTexts(text).flatMap((part) => {
-    const [key = '""'] = KEY.exec(part) ?? []
+    const [key = '""'] = part.match(`^${STRING}`) ?? []
     return JSON.parse(key) === name ? [part.slice(key.length + 1)] : []
   })[0]
 
@@ -115,21 +110,19 @@ declare global {
   }
 }
 
-/** Keeps the digits of a number that JavaScript would write differently. */
-const parseDigits = (digits: string): unknown =>
-  String(Number(digits)) === digits ? Number(digits) : JSON.rawJSON(digits)
-
 /** Parses JSON text that the gateway has written. `JSON.stringify` writes its numbers with the same digits. */
-export const parseOwnJson = (text: string): unknown => parse(text, undefined, { parseNumber: parseDigits })
+export const parseOwnJson = (text: string): unknown =>
+  parse(text, undefined, {
+    // JavaScript would write other numbers differently.
+    parseNumber: (digits) => (String(Number(digits)) === digits ? Number(digits) : JSON.rawJSON(digits)),
+  })
 
 const TEXT = Symbol('JSON text')
 
 /** A value that is known by its text. `toJson` writes that text; `JSON.stringify` moves integer-like keys to the front. */
-type JsonText = { readonly [TEXT]: string; readonly toJSON: () => unknown }
+export const jsonText = (text: string) => ({ [TEXT]: text, toJSON: () => parseOwnJson(text) })
 
-export const jsonText = (text: string): JsonText => ({ [TEXT]: text, toJSON: () => parseOwnJson(text) })
-
-/** Writes JSON as `JSON.stringify` does, and each `JsonText` unchanged. */
+/** Writes JSON as `JSON.stringify` does, and each `jsonText` unchanged. */
 export const toJson = (value: unknown): string => {
   if (!isContainer(value)) return JSON.stringify(value) ?? 'null'
   if (TEXT in value) return String(value[TEXT])

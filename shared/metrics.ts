@@ -75,9 +75,7 @@ const fieldOf = (metric: MetricName, field: string): Measured => ({ metric, valu
 const payments = (outcome: string): Measured => ({ ...one('Payments'), outcome })
 const attempts = (outcome: string): Measured => ({ ...one('DeliveryAttempts'), outcome })
 
-/**
- * The metrics of each log code. A metric is part of its log line, so that neither exists without the other.
- */
+/** The metrics of each log code. A metric is part of its log line, so that neither exists without the other. */
 export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly Measured[]>>> = {
   'payment.created': [payments('created')],
   'payment.create_failed': [payments('create_failed')],

@@ -55,12 +55,6 @@ export const ofPage = <One>(all: readonly One[], page: Page): readonly One[] =>
 
 export const encodeCursor = (position: object): string => Buffer.from(JSON.stringify(position)).toString('base64url')
 
-const CURSOR_JSON = v.pipe(
-  v.string(),
-  v.transform((text) => Buffer.from(text, 'base64url').toString('utf8')),
-  v.parseJson(),
-)
-
 /** A time in a cursor. It must exist, because anybody can write a cursor. */
 export const CursorTime = v.pipe(
   TimestampSchema,
@@ -74,18 +68,12 @@ export const readCursor = <const Schema extends v.GenericSchema>(
   field: 'cursor' | 'after' = 'cursor',
 ): v.InferOutput<Schema> | undefined => {
   if (cursor === undefined) return undefined
-  const position = v.safeParse(schema, ifValid(CURSOR_JSON, cursor))
-  if (position.success) return position.output
+  const text = Buffer.from(cursor, 'base64url').toString('utf8')
+  const position = ifValid(schema, ifValid(v.pipe(v.string(), v.parseJson()), text))
+  if (position !== undefined) return position
   const reason = 'must be the cursor of an earlier answer to the same request'
   throw invalid(`${field}: ${reason}`, { [field]: [reason] }, 'Omit it to begin with the first page.')
 }
 
 /** The short pagination object of settlements and operator lists. */
 export const pagination = ({ page, perPage }: Page) => ({ page, per_page: perPage })
-
-/** The pagination object of GET /v1/payments (spec 4.2). */
-export const paginationWithTotal = (page: Page, total: number) => ({
-  ...pagination(page),
-  total,
-  total_pages: Math.ceil(total / page.perPage),
-})

@@ -2,26 +2,18 @@ import * as v from 'valibot'
 
 /** How the provider charges its fees. `invoiced`: monthly, so rows show none and the tariff's fee is actual. */
 export const PROVIDER_FEES = ['deducted', 'invoiced'] as const
-export type ProviderFees = (typeof PROVIDER_FEES)[number]
 
-/**
- * Rows of a page, and pages of a run. `block`: entries in one block of a digest; it must never change. `atOnce`: a
- * settlement with more entries is audited in several runs.
- */
-export type HistorySteps = {
-  readonly rows: number
-  readonly pages: number
-  readonly block: number
-  readonly atOnce: number
-}
-
-/** Limits the parsed rows of a page; DynamoDB itself ends a page at 1 MB. Only time ends a run. */
-export const HISTORY_STEPS: HistorySteps = {
+export const HISTORY_STEPS = {
+  /** Parsed rows of a page; DynamoDB itself ends a page at 1 MB. */
   rows: 2_000,
+  /** Pages of a run. Only time ends a run. */
   pages: Number.POSITIVE_INFINITY,
+  /** Entries in one block of a digest. It must never change. */
   block: 1_000,
+  /** A settlement with more entries is audited in several runs. */
   atOnce: 200_000,
 }
+export type HistorySteps = Readonly<typeof HISTORY_STEPS>
 
 const Count = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1)))
 const Flag = v.optional(v.boolean())

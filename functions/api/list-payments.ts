@@ -1,5 +1,5 @@
 import { NEVER_EMPTY, paymentsQuery } from '../../shared/inquiry/payments-query.ts'
-import { pageOf, paginationWithTotal } from '../../shared/page.ts'
+import { pageOf, pagination } from '../../shared/page.ts'
 import { listPayments, paymentsOfKey, paymentsOfReference } from '../../shared/payment/list-payments.ts'
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
@@ -15,6 +15,7 @@ export const handler = apiHandler(
       : reference !== undefined
         ? paymentsOfReference(deps, { clientId, reference, status, page })
         : listPayments(deps, { clientId, status, page }))
-    return ok({ data: payments.map(toPaymentDto), pagination: paginationWithTotal(page, total) })
+    const totals = { total, total_pages: Math.ceil(total / page.perPage) }
+    return ok({ data: payments.map(toPaymentDto), pagination: { ...pagination(page), ...totals } })
   },
 )

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
-import type { ProviderFees } from '../../../shared/stage-settings.ts'
+import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { recordFindingOf } from '../../../shared/sync/provider-row.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import {
@@ -153,7 +153,7 @@ describe('sync: a dispute that is won', () => {
   )
 })
 
-const under = <Deps extends TestDeps>(deps: Deps, providerFees: ProviderFees): Deps => ({
+const under = <Deps extends TestDeps>(deps: Deps, providerFees: StageSettings['providerFees']): Deps => ({
   ...deps,
   stage: { ...deps.stage, providerFees },
 })

@@ -5,7 +5,7 @@ import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../../infra/stack/triggers/q
 import type { Alert } from '../../../shared/deps.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { callbackSecretName, providerSecretName, type SealedFor } from '../../../shared/secrets.ts'
-import type { HistorySteps, ProviderFees } from '../../../shared/stage-settings.ts'
+import type { HistorySteps, StageSettings } from '../../../shared/stage-settings.ts'
 import type { Environment } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { createListeners } from './listeners.ts'
@@ -26,7 +26,7 @@ export const MAX_ROWS_A_PAGE = 50
 export type WorldOptions = {
   readonly seed: number
   readonly tracing?: boolean
-  readonly providerFees?: ProviderFees
+  readonly providerFees?: StageSettings['providerFees']
   /** The default is so small that most reads take several steps. */
   readonly historySteps?: HistorySteps
   /** Rows in one page of the provider. Some histories use so few that most lists have several pages. */
