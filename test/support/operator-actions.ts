@@ -29,11 +29,17 @@ export const invokeAdmin = async (handler: AdminHandler, deps: Deps, payload: un
   return { status, body }
 }
 
-export const withClient = async (overrides: Overrides = {}) => {
+/** A client, and an operator who acts on it. */
+export const withClient = async (overrides: Overrides = {}, fields: Partial<Client> = {}) => {
   const deps = testDeps(overrides)
-  const { clientId } = await aStoredClient(deps)
-  return { deps, clientId }
+  const client = await aStoredClient(deps, fields)
+  const act = (handler: AdminHandler, input: object = {}, own: TestDeps = deps) =>
+    invokeAdmin(handler, own, { operator: 'ana', client_id: client.clientId, ...input })
+  return { deps, client, clientId: client.clientId, act, trail: () => auditRecordsOf(deps, client.clientId) }
 }
+
+/** Bank details as an operator types them. */
+export const TYPED_BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 
 /** The audit records of a subject, oldest first. */
 export const auditRecordsOf = async (deps: TestDeps, subject: string) => {

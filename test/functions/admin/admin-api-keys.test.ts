@@ -4,24 +4,17 @@ import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.t
 import { handler as revokeApiKey } from '../../../functions/admin/revoke-api-key.ts'
 import { type ApiKey, keyIdOf } from '../../../shared/client/api-key-store.ts'
 import { authenticate } from '../../../shared/client/authenticate.ts'
-import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { inBackground } from '../../../shared/runtime/runtime-deps.ts'
 import { apiKeyKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
+import { invokeAdmin, withClient } from '../../support/operator-actions.ts'
 import { aStoredClient, issueKey } from '../../support/payment-builders.ts'
-import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { recordTable } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
-const aMerchant = async () => {
-  const deps = testDeps()
-  const client = await aStoredClient(deps)
-  const act = (handler: AdminHandler, input: object = {}, own: TestDeps = deps) =>
-    invokeAdmin(handler, own, { operator: 'ana', client_id: client.clientId, ...input })
-  return { deps, client, clientId: client.clientId, act }
-}
-const it = testWith(aMerchant, 'deps', 'client', 'act', 'clientId')
+const it = testWith(() => withClient(), 'deps', 'client', 'act', 'clientId', 'trail')
 
+type Shown = Pick<ApiKey, 'keyId' | 'clientId' | 'prefix' | 'createdAt'>
 const shown = ({ keyId, clientId, prefix, createdAt }: Shown, rest: object = {}) => ({
   key_id: keyId,
   client_id: clientId,
@@ -33,10 +26,9 @@ const shown = ({ keyId, clientId, prefix, createdAt }: Shown, rest: object = {})
   last_used_on: null,
   ...rest,
 })
-type Shown = Pick<ApiKey, 'keyId' | 'clientId' | 'prefix' | 'createdAt'>
 
 describe('issue-api-key (design section 7)', () => {
-  it('answers a key that works, once, and stores only its hash', async ({ deps, client, act }) => {
+  it('answers a key that works, once, and stores only its hash', async ({ deps, client, act, trail }) => {
     deps.clock.advance(1)
 
     const { status, body } = await act(issueApiKey)
@@ -48,7 +40,7 @@ describe('issue-api-key (design section 7)', () => {
     const key = { keyId, clientId: client.clientId, prefix, createdAt: deps.now() }
     expect(body).toStrictEqual({ api_key: text, ...shown(key) })
     expect(await authenticate(deps, `Bearer ${text}`)).toStrictEqual(client)
-    const records = await auditRecordsOf(deps, client.clientId)
+    const records = await trail()
     const stored = JSON.stringify([await deps.table.get(apiKeyKey(keyId)), records, deps.lines])
     expect(stored).toContain(keyId)
     expect(stored).not.toContain(text.slice(-43))
@@ -78,7 +70,7 @@ describe('issue-api-key (design section 7)', () => {
     expect((await act(issueApiKey)).body).toMatchObject({ expires_at: null })
   })
 
-  it('never overwrites an existing key', async ({ deps, clientId, act }) => {
+  it('never overwrites an existing key', async ({ deps, clientId, act, trail }) => {
     const repeating = { ...deps, randomBytes: (length: number) => Buffer.alloc(length, clientId) }
     const { key } = await issueKey(repeating, clientId)
     deps.clock.advance(60)
@@ -87,12 +79,12 @@ describe('issue-api-key (design section 7)', () => {
 
     expect(answer.status).toBe(500)
     expect(await deps.table.get(apiKeyKey(key.keyId))).toMatchObject({ createdAt: key.createdAt })
-    expect(await auditRecordsOf(deps, clientId)).toHaveLength(2)
+    expect(await trail()).toHaveLength(2)
   })
 })
 
 describe('revoke-api-key (design section 7)', () => {
-  it('answers repeated and concurrent revocations with the first time', async ({ deps, clientId, act }) => {
+  it('answers repeated and concurrent revocations with the first time', async ({ deps, clientId, act, trail }) => {
     const { key } = await issueKey(deps, clientId)
     const payload = { key_id: key.keyId }
     const ticking = { ...deps, now: () => (deps.clock.advance(1), deps.clock.now()) }
@@ -102,7 +94,7 @@ describe('revoke-api-key (design section 7)', () => {
     const later = await act(revokeApiKey, payload)
 
     for (const answer of together) expect(answer).toStrictEqual(later)
-    expect((await auditRecordsOf(deps, clientId)).filter(({ action }) => action === 'revoke-api-key')).toHaveLength(1)
+    expect((await trail()).filter(({ action }) => action === 'revoke-api-key')).toHaveLength(1)
   })
 
   it('does not reach another client’s key, an unknown key, or what is no key id', async ({ deps, act }) => {
@@ -146,8 +138,8 @@ describe('list-api-keys (design section 7)', () => {
     expect((await act(listApiKeys)).body).toMatchObject({ data: [{ last_used_on: dayOf() }, { last_used_on: null }] })
   })
 
-  it('a request neither waits for that write nor fails with it', async ({ deps, client }) => {
-    const { header } = await issueKey(deps, client.clientId)
+  it('a request neither waits for that write nor fails with it', async ({ deps, client, clientId }) => {
+    const { header } = await issueKey(deps, clientId)
     const never = { ...deps, table: { ...deps.table, write: () => new Promise<never>(() => {}) } }
     const broken = { ...deps, table: { ...deps.table, write: async () => Promise.reject(new Error('no table')) } }
 

@@ -7,11 +7,9 @@ import { findClient } from '../../../shared/client/client-store.ts'
 import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
 import { auditRecordPk, clientKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
-import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
+import { auditRecordsOf, invokeAdmin, TYPED_BANK } from '../../support/operator-actions.ts'
 import { aClient, aClientId, aStoredClient } from '../../support/payment-builders.ts'
 import { memoryDeps, testDeps } from '../../support/test-deps.ts'
-
-const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 
 const clientIdOf = (body: object): ClientId => v.parse(ClientIdSchema, Object(body).client_id)
 
@@ -44,7 +42,7 @@ describe('create-client (design section 7)', () => {
       name: '😀'.repeat(255),
       enabled: false,
       settlement_floor_minor: 0,
-      bank: BANK,
+      bank: TYPED_BANK,
       return_url: 'https://toko.example/thanks',
       rate_limit_per_second: 50,
       ledger_parts: 4,
@@ -87,12 +85,12 @@ describe('create-client (design section 7)', () => {
 
   it.each([
     [{ operator: 'budi\nAll is well.' }, 'operator', expect.any(String)],
-    [{ bank: { ...BANK, bank_name: 'BCA\u2028paid' } }, 'bank.bank_name', expect.any(String)],
+    [{ bank: { ...TYPED_BANK, bank_name: 'BCA\u2028paid' } }, 'bank.bank_name', expect.any(String)],
     [{ name: undefined }, 'name', 'required'],
     [{ name: 'x'.repeat(256) }, 'name', 'at most 255 characters'],
     [{ settlement_floor_minor: -1 }, 'settlement_floor_minor', 'must be >= 0'],
     [{ bank: { bank_name: 'BCA' } }, 'bank.bank_account_no', 'required'],
-    [{ bank: { ...BANK, swift: 'x' } }, 'bank.swift', 'unknown field'],
+    [{ bank: { ...TYPED_BANK, swift: 'x' } }, 'bank.swift', 'unknown field'],
     [{ return_url: 'http://a.example' }, 'return_url', 'must be an https URL without user info'],
     [{ return_url: ' https://a.example' }, 'return_url', 'must be an https URL without user info'],
     [{ return_url: 'https://a.example\\b' }, 'return_url', 'must be an https URL without user info'],

@@ -4,30 +4,22 @@ import { handler as updateClient } from '../../../functions/admin/update-client.
 import { findClient } from '../../../shared/client/client-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
-import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
-import { BANK as STORED_BANK } from '../../support/settlement-builders.ts'
-import { beforeFirst, failingOn, interceptTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { invokeAdmin, TYPED_BANK, withClient } from '../../support/operator-actions.ts'
+import { BANK } from '../../support/settlement-builders.ts'
+import { beforeFirst, failingOn, interceptTable, type TestDeps } from '../../support/test-deps.ts'
 
-const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
-
-const aMerchant = async (fields: Parameters<typeof aStoredClient>[1] = {}) => {
-  const deps = testDeps()
-  const client = await aStoredClient(deps, fields)
-  const { clientId } = client
-  const change = (input: object, own: TestDeps = deps) =>
-    invokeAdmin(updateClient, own, { operator: 'ana', client_id: clientId, ...input })
-  const shown = async () => (await invokeAdmin(getClient, deps, { client_id: clientId })).body
-  const trail = () => auditRecordsOf(deps, clientId)
-  const now = () => findClient(deps, clientId)
-  return { deps, client, change, shown, trail, now }
+const aMerchant = async (fields?: Parameters<typeof withClient>[1]) => {
+  const world = await withClient({}, fields)
+  const change = (input: object, own?: TestDeps) => world.act(updateClient, input, own)
+  const shown = async () => (await invokeAdmin(getClient, world.deps, { client_id: world.clientId })).body
+  return { ...world, change, shown, now: () => findClient(world.deps, world.clientId) }
 }
 
 describe('update-client (design section 7)', () => {
   it('changes only the given fields, and records before and after once for a repeated request', async () => {
     const { deps, change, shown, trail } = await aMerchant({ returnUrl: 'https://old.example/' })
     const before = await shown()
-    const changes = { settlement_floor_minor: 25_000, bank: BANK }
+    const changes = { settlement_floor_minor: 25_000, bank: TYPED_BANK }
     deps.clock.advance(60)
 
     const answer = await change({ operator: 'budi', ...changes })
@@ -41,7 +33,7 @@ describe('update-client (design section 7)', () => {
   })
 
   it('clears optional fields with null', async () => {
-    const optional = { bank: STORED_BANK, returnUrl: 'https://old.example/', rateLimitPerSecond: 5 }
+    const optional = { bank: BANK, returnUrl: 'https://old.example/', rateLimitPerSecond: 5 }
     const { client, change, now } = await aMerchant(optional)
 
     await change({ bank: null, return_url: null, rate_limit_per_second: null })
@@ -123,7 +115,7 @@ describe('update-client (design section 7)', () => {
 
   it('alerts before it replaces bank details, and shows no full account number', async () => {
     const { deps, client, change, shown } = await aMerchant({})
-    await change({ bank: BANK })
+    await change({ bank: TYPED_BANK })
     expect(alertsOf(deps)).toStrictEqual([])
     deps.clock.advance(60)
 
@@ -135,15 +127,15 @@ describe('update-client (design section 7)', () => {
     const message: unknown = expect.stringMatching(new RegExp(says))
     expect(alertsOf(deps)).toStrictEqual([['client.bank_changed', client.clientId, message]])
     expect(JSON.stringify(deps.published)).not.toContain(OTHER.bank_account_no)
-    expect(JSON.stringify([deps.published, deps.lines])).not.toContain(BANK.bank_account_no)
+    expect(JSON.stringify([deps.published, deps.lines])).not.toContain(TYPED_BANK.bank_account_no)
   })
 
   it('alerts for an account that follows a removed one, and not for the same account', async () => {
     const { deps, change, shown } = await aMerchant({})
-    await change({ bank: BANK })
+    await change({ bank: TYPED_BANK })
     const first = await shown()
     deps.clock.advance(60)
-    await change({ bank: BANK, name: 'same account' })
+    await change({ bank: TYPED_BANK, name: 'same account' })
     expect(await shown()).toMatchObject({ bank_since: Object(first)['bank_since'], bank_is_change: false })
 
     await change({ bank: null })
@@ -155,7 +147,7 @@ describe('update-client (design section 7)', () => {
 
   it('replaces nothing when the alert fails, and repeats the alert after a crash', async () => {
     const { deps, change, now, trail } = await aMerchant({})
-    await change({ bank: BANK })
+    await change({ bank: TYPED_BANK })
     const publish = async () => Promise.reject(new Error('no topic'))
     const before = await now()
 
