@@ -1,33 +1,13 @@
-import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { AnyTimeSchema, epochMs, parseForeignTime, TimestampSchema, timestampOf } from '../../shared/time.ts'
-import { itHoldsFor } from './it-holds-for.ts'
+import { AnyTimeSchema, parseForeignTime, TimestampSchema } from '../../shared/time.ts'
 
-const YEAR_9999 = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
-const anEpoch = fc.integer({ min: 0, max: YEAR_9999 })
-
-describe('Timestamp', () => {
-  itHoldsFor(anEpoch)('is RFC 3339 UTC text of one width, which its own schema takes', (ms) => {
-    const time = timestampOf(ms)
-
-    expect(time).toHaveLength('2026-11-20T04:10:00.123Z'.length)
-    expect(v.is(TimestampSchema, time)).toBe(true)
-    expect(epochMs(time)).toBe(ms)
-  })
-
-  it.each([
-    '2026-11-20T04:10:00Z',
-    '2026-11-20T04:10:00.1234Z',
-    '2026-11-20T04:10:00.123+00:00',
-    '2026-11-20T04:10:00.123z',
-    '2026-11-20 04:10:00.123Z',
-    '+010000-01-01T00:00:00.000Z',
-    '2026-11-20T04:10:00.123Z\n',
-    '',
-  ])('does not take %j', (text) => {
-    expect(v.is(TimestampSchema, text)).toBe(false)
-  })
+it.each([
+  ...['', '2026-11-20T04:10:00Z', '2026-11-20T04:10:00.1234Z', '2026-11-20T04:10:00.123+00:00'],
+  ...['2026-11-20T04:10:00.123z', '2026-11-20 04:10:00.123Z', '+010000-01-01T00:00:00.000Z'],
+  '2026-11-20T04:10:00.123Z\n',
+])('a Timestamp is not %j', (text) => {
+  expect(v.is(TimestampSchema, text)).toBe(false)
 })
 
 it.each([

@@ -15,14 +15,14 @@ const SUCCEEDED = succeededPayment(aClient(), { paidAt: NOW })
 const UNPAID = { status: 'pending', creditedProviderPaymentId: undefined, paidAt: undefined } as const
 const aPayment = (fields: Partial<Payment> = {}): Payment => ({ ...SUCCEEDED, ...UNPAID, ...fields })
 
-const aCreating = (leaseUntil?: Timestamp): CreatingPayment => ({
+const CREATING: CreatingPayment = {
   ...aPayment(),
   status: 'creating',
   request: aRequest(),
   claimedAt: NOW,
-  leaseUntil,
+  leaseUntil: undefined,
   mayExistUpstream: false,
-})
+}
 
 const OWN_REQUEST = { paymentRequestId: 'pr-own', reference: 'any' }
 const MONEY = { providerPaymentId: 'py-1', currency: 'IDR', status: 'captured', capturedMinor: minor(100_000) } as const
@@ -42,8 +42,6 @@ const WRONG = [
   ['another currency', { currency: 'PHP' }, 'wrong_currency', 'other'],
 ] as const
 
-const CREDITED = { status: 'succeeded', creditedProviderPaymentId: 'py-1' } as const
-const BY_ANOTHER = { creditedProviderPaymentId: 'py-2' }
 const OWN = aPayment({ paymentRequestId: 'pr-own' })
 const OTHERS = aPayment({ paymentRequestId: 'pr-shown' })
 const NOTHING = { do: 'nothing' }
@@ -62,32 +60,8 @@ describe('decideOnNews: a capture', () => {
     const failed = { do: 'close', payment: OWN, status: 'failed', failureReason, money: { capture, cause } }
     expect(decideOnNews(OWN, news(capture), NOW)).toStrictEqual(failed)
     expect(decideOnNews(OTHERS, news(capture), NOW)).toStrictEqual(held)
-    expect(decideOnNews(aCreating(), news(capture), NOW)).toStrictEqual(held)
+    expect(decideOnNews(CREATING, news(capture), NOW)).toStrictEqual(held)
     expect(decideOnNews(aPayment({ status: 'failed' }), news(capture), NOW)).toStrictEqual(held)
-  })
-
-  it.each([
-    ['released', undefined, 'succeed_creating'],
-    ['over', NOW, 'succeed_creating'],
-    ['live', addMs(NOW, 1), 'remember'],
-  ] as const)('while the payment is being created under a lease that is %s: %o', (_case, leaseUntil, decision) => {
-    expect(decideOnNews(aCreating(leaseUntil), news(aCapture()), NOW)).toMatchObject({ do: decision })
-  })
-
-  it.each([
-    ['a payment that is failed', aPayment({ status: 'failed' }), 'payment_not_pending'],
-    ['a payment that is expired', aPayment({ status: 'expired' }), 'payment_not_pending'],
-    ['a payment that is cancelled', aPayment({ status: 'cancelled' }), 'payment_not_pending'],
-    ['a payment that another one credited', aPayment({ ...CREDITED, ...BY_ANOTHER }), 'second_capture'],
-    ['no payment', undefined, 'unknown_reference'],
-  ] as const)('for %s is held', (_case, payment, cause) => {
-    const capture = aCapture()
-
-    expect(decideOnNews(payment, news(capture), NOW)).toStrictEqual({ do: 'hold', capture, cause })
-  })
-
-  it('says nothing new when it was credited', () => {
-    expect(decideOnNews(aPayment(CREDITED), news(aCapture()), NOW)).toStrictEqual(NOTHING)
   })
 })
 
@@ -117,45 +91,20 @@ describe('decideOnNews: a status without money', () => {
   })
 
   it.each(['failed', 'expired', 'cancelled'] as const)('%s closes only a pending payment of its request', (status) => {
-    for (const stored of [OTHERS, aPayment(CREDITED), aCreating(), undefined]) {
+    for (const stored of [OTHERS, SUCCEEDED, CREATING, undefined]) {
       expect(decideOnNews(stored, news(undefined, status), NOW)).toStrictEqual(NOTHING)
     }
   })
 })
 
-const [BY_PAYMENT, BY_REQUEST] = [{ providerPaymentId: 'py-1' }, { paymentRequestId: 'pr-own' }]
-
-/** A provider that knows one request and, of every id, this payment. */
-const upstream = (payment: Partial<ProviderPayment> = {}) => {
+// A capture that is not there, not received or not named yet: `receive-callback.test.ts`.
+it('askForNews (design section 4) takes the payment from the capture itself, for any request that led to it', async () => {
   const provider = fakeProvider()
+  const another = { paymentRequestId: 'pr-2', reference: 'another-reference' }
   const request = { ...OWN_REQUEST, status: 'expired', latestPaymentId: 'py-1', destination: '123' } as const
   provider.script('getRequest', async () => ({ kind: 'found', value: request }))
-  provider.script('getPayment', async () => ({ kind: 'found', value: aCapture(payment) }))
-  return provider
-}
+  provider.script('getPayment', async () => ({ kind: 'found', value: aCapture(another) }))
 
-// A capture that is not there, not received or not named yet: `receive-callback.test.ts`.
-describe('askForNews (design section 4, Provider news)', () => {
-  it.each(['open', 'failed'] as const)('takes a payment that is %s for no money in any answer', async (status) => {
-    const answer = { kind: 'news', news: { capture: undefined, requestStatus: 'expired' } }
-
-    for (const subject of [BY_PAYMENT, BY_REQUEST]) {
-      expect(await askForNews({ provider: upstream({ status }) }, subject)).toMatchObject(answer)
-    }
-  })
-
-  it.each([{ ...BY_PAYMENT, ...BY_REQUEST }, BY_REQUEST])('says nothing of %j without its money', async (subject) => {
-    const provider = upstream()
-    const unreachable = { kind: 'unanswered', reason: 'unreachable' } as const
-    provider.script('getPayment', async () => unreachable)
-
-    expect(await askForNews({ provider }, subject)).toStrictEqual(unreachable)
-  })
-
-  it('takes the payment from the capture itself, for any request that led to it', async () => {
-    const another = { paymentRequestId: 'pr-2', reference: 'another-reference' }
-
-    const answer = { news: { ...another, capture: aCapture(another) } }
-    expect(await askForNews({ provider: upstream(another) }, BY_REQUEST)).toMatchObject(answer)
-  })
+  const answer = { news: { ...another, capture: aCapture(another) } }
+  expect(await askForNews({ provider }, { paymentRequestId: 'pr-own' })).toMatchObject(answer)
 })

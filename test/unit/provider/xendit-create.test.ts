@@ -88,7 +88,6 @@ it.each<[string, Asked, readonly object[] | null | undefined, string | undefined
   ['the number beside actions we cannot read', {}, [{}, { descriptor: 7, value: {} }, VA_NUMBER], VA_NUMBER.value],
   ['no destination: a push wallet', wallet('OVO'), [], undefined],
   ['no destination: an answer without actions', wallet('OVO'), undefined, undefined],
-  ['no destination: an answer with null for actions', wallet('OVO'), null, undefined],
   ['no destination: a virtual account without a number', {}, [], undefined],
   ['no destination: a number that is none', {}, [{ ...VA_NUMBER, value: '12ab' }], undefined],
   ['no destination: an empty number', {}, [{ ...VA_NUMBER, value: '' }], undefined],
@@ -156,24 +155,16 @@ describe('xendit create: what an answer proves (design section 4)', () => {
 
   it.each([
     ['unknown', 500, 'SERVER_ERROR'],
-    ['unknown', 502, 'BAD_GATEWAY'],
-    ['unknown', 503, 'CHANNEL_UNAVAILABLE'],
-    ['unknown', 504, 'GATEWAY_TIMEOUT'],
     ['unknown', 409, 'DATA_NOT_FOUND'],
-    ['unknown', 409, 'DUPLICATE_ERROR'],
     ['unknown', 400, 'DUPLICATE_ERROR'],
     ['unknown', 408, 'REQUEST_TIMEOUT'],
     ['refused, for what the payment is', 400, 'API_VALIDATION_ERROR'],
-    ['refused, for what the payment is', 400, 'INVALID_VALUE_ERROR'],
     ['refused, for what the payment is', 422, 'INVALID_PAYMENT_DETAILS'],
     ['refused, for what our account is', 401, 'INVALID_API_KEY'],
-    ['refused, for what our account is', 403, 'REQUEST_FORBIDDEN_ERROR'],
-    ['refused, for what our account is', 403, 'CHANNEL_NOT_ACTIVATED'],
     ['refused, for what our account is', 403, 'UNKNOWN_TO_US'],
     ['refused, for what our account is', 404, 'DATA_NOT_FOUND'],
     ['refused, for what our account is', 400, 'CHANNEL_NOT_ACTIVATED'],
     ['refused, for what our account is', 422, 'INVALID_MERCHANT_SETTINGS'],
-    ['not executed', 429, 'RATE_LIMIT_EXCEEDED'],
     ['not executed', 429, 'UNKNOWN'],
     ['not executed', 400, 'PAYMENT_REQUEST_RATE_LIMITED'],
     ['not executed', 400, 'TEMPORARILY_UNAVAILABLE'],
@@ -184,13 +175,8 @@ describe('xendit create: what an answer proves (design section 4)', () => {
   })
 
   it.each<unknown>([
-    undefined,
-    {},
-    { error_code: 'not a code' },
-    { error_code: 'X'.repeat(65) },
-    { error_code: { nested: true } },
-    { error_code: '<script>' },
-    'API_VALIDATION_ERROR',
+    ...[undefined, {}, 'API_VALIDATION_ERROR'],
+    ...['not a code', 'X'.repeat(65), { nested: true }, '<script>'].map((error_code) => ({ error_code })),
   ])('refused as UNKNOWN when the code is not one that may be shown: %j', async (body) => {
     expect((await create(json(400, body))).answer).toStrictEqual({ kind: 'refused', code: 'UNKNOWN' })
   })

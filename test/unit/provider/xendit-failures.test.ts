@@ -26,12 +26,9 @@ describe.each(QUESTIONS)('xendit %s: what goes wrong', (name, ask) => {
     [403, 'REQUEST_FORBIDDEN_ERROR', 'misconfigured', 'REQUEST_FORBIDDEN_ERROR'],
     [429, 'RATE_LIMIT_EXCEEDED', 'rate_limited'],
     [400, 'API_VALIDATION_ERROR', 'refused', 'API_VALIDATION_ERROR'],
-    [400, 'FEATURE_NOT_AVAILABLE', 'refused', 'FEATURE_NOT_AVAILABLE'],
     [422, 'not of the known form', 'refused', 'UNKNOWN'],
     [408, 'REQUEST_TIMEOUT', 'server_error'],
     [500, 'SERVER_ERROR', 'server_error'],
-    [502, 'BAD_GATEWAY', 'server_error'],
-    [503, 'CHANNEL_UNAVAILABLE', 'server_error'],
   ])('is unanswered after %i %s: %s %s', async (status, sent, reason, code) => {
     const answer = await answerTo(json(status, { error_code: sent, message: 'x' }))
 
