@@ -1,7 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { it, onTestFinished, vi } from 'vitest'
 import { startLocalClock } from '../../infra/local/process/local-clock.ts'
-import { type LocalRequest, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 import type { OutgoingCallback } from '../../infra/local/provider-simulator/callbacks.ts'
 import { startProviderSimulator } from '../../infra/local/provider-simulator/provider-simulator.ts'
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
@@ -9,6 +7,7 @@ import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../infra/local/provider-simulat
 import type { Change } from '../../infra/local/provider-simulator/simulator-store.ts'
 import { createScheduler } from '../simulation/world/scheduler.ts'
 import { fitsChannel } from './provider-facts.ts'
+import { json, startScriptedServer } from './scripted-server.ts'
 
 export const API_HEADERS = {
   authorization: `Basic ${Buffer.from(`${PROVIDER_KEY}:`).toString('base64')}`,
@@ -93,24 +92,6 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
 export const FINAL = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'] as const
 type Final = (typeof FINAL)[number]
 
-/** The merchant's side of the callbacks: a real server that records them and can be waited on. */
-const startReceiver = async () => {
-  const received: { headers: IncomingHttpHeaders; body: Pick<CallbackBody, 'event' | 'data'> }[] = []
-  const answer = ({ headers, body }: LocalRequest) => {
-    received.push({ headers, body: JSON.parse(body.toString('utf8')) })
-    return { status: 200, body: '' }
-  }
-  const server = await startLocalHttpServer({ port: 0, answer })
-  return {
-    url: `${server.url}/callbacks/xendit`,
-    waitFor: async (count: number) => {
-      await vi.waitUntil(() => received.length >= count, { timeout: 25_000, interval: 5 })
-      return received
-    },
-    close: () => server.close(),
-  }
-}
-
 type Json = Record<string, unknown>
 /** The body is empty when the answer is not JSON. */
 type Answer<T> = { readonly status: number; readonly headers: Headers; readonly body: T; readonly text: string }
@@ -121,12 +102,12 @@ const REQUESTS = '/v3/payment_requests'
 /** The simulator as it is started locally, with a receiver for its callbacks. `await using` closes all of it. */
 export const aSimulator = async (options: { stateFile?: string } = {}) => {
   const clock = startLocalClock()
-  const receiver = await startReceiver()
+  const receiver = await startScriptedServer(json(200, {}))
   const simulator = await startProviderSimulator({
     clock,
     port: 0,
     secretKey: PROVIDER_KEY,
-    callbackUrl: () => receiver.url,
+    callbackUrl: () => `${receiver.url}/callbacks/xendit`,
     callbackToken: CALLBACK_TOKEN,
     ...options,
   })
@@ -156,9 +137,14 @@ export const aSimulator = async (options: { stateFile?: string } = {}) => {
     await receiver.close()
     clock.close()
   }
+  /** The merchant's side of the callbacks: waits for so many of them. */
+  const callbacks = async (count: number) => {
+    await vi.waitUntil(() => receiver.requests.length >= count, { timeout: 25_000, interval: 5 })
+    return receiver.requests.map(({ headers, body }) => ({ headers, body: JSON.parse(body) as CallbackBody }))
+  }
   return {
     clock,
-    receiver,
+    callbacks,
     simulator,
     call,
     create,

@@ -157,11 +157,8 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     await Promise.all(asked)
   })
 
-  it('takes a point for a page before it is read, and one more for each fifty rows', () => {
+  it('takes a point for a page, and one more for each fifty rows: long pages use it up sooner', async () => {
     expect([Number.NaN, -3, 1, 49, 50, 100, 1_000].map(listPoints)).toStrictEqual([1, 1, 1, 1, 2, 3, 3])
-  })
-
-  it('is used up sooner by long pages', async () => {
     const deps = testDeps()
     const caller = await anApiClient(deps, { rateLimitPerSecond: 6 })
     const list = async (per_page: string) =>

@@ -61,30 +61,7 @@ itHoldsFor(
   { numRuns: runs(50) },
 )
 
-const listings = fc.constantFrom(partitions, partitions.slice(0, 1))
-
-itHoldsFor(
-  rows,
-  listings,
-  fc.integer({ min: 1, max: 5 }),
-  fc.integer({ min: 1, max: 9 }),
-)(
-  'a page is newest first, whole, and empty past the end, over one partition as over several',
-  async (all, listed, perPage, page) => {
-    const deps = await stored(all)
-    const input = { kind: 'SUSPENSE', index: 'by-owner', partitions: listed } as const
-
-    const items = await listItems(deps, { ...input, page: pageOf({ page, per_page: perPage }) })
-
-    const expected = inOrder(
-      all.filter(({ part }) => part < listed.length),
-      true,
-    )
-    expect(items.map(place)).toStrictEqual(expected.slice((page - 1) * perPage, page * perPage))
-  },
-  { numRuns: runs(100) },
-)
-
+// Pages over several partitions: `client-parts.test.ts`.
 it('a page of 100 is reached after more keys than one query passes over', async () => {
   const all = Array.from({ length: 230 }, (_, at) => ({ part: 0, listedAt: 't1', id: `id${at}` }))
   // As if DynamoDB's 1 MB were 70 keys: its pages end where it likes, not where we ask.

@@ -110,10 +110,6 @@ describe('a debt (design section 9)', () => {
     return { deps, client, anotherEnvironment, ask, owe, counter }
   }
 
-  it('is a point for each sixty units that were begun', () => {
-    expect([0, 0.5, 60, 60.5, 2_214].map(pointsOf)).toStrictEqual([0, 1, 1, 2, 37])
-  })
-
   it('refuses in every environment until the limit has paid it off, and says when', async () => {
     const { deps, anotherEnvironment, ask, owe } = await aDebtor()
 
@@ -158,7 +154,8 @@ describe('a debt (design section 9)', () => {
     expect(await counter()).toMatchObject({ points: 19 + 1 })
   })
 
-  it('of a request is DynamoDB’s reported use less the points taken before', async () => {
+  it('is a point for each sixty units begun; of a request it is the reported use less the points taken before', async () => {
+    expect([0, 0.5, 60, 60.5, 2_214].map(pointsOf)).toStrictEqual([0, 1, 1, 2, 37])
     const deps = testDeps()
     const caller = await anApiClient(deps, { rateLimitPerSecond: 2 })
     let used = 0

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { changeClient } from '../../../shared/client/client-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { EntryDto } from '../../../shared/settlement/statement/entry-dto-schema.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
@@ -192,20 +191,6 @@ describe('GET /v1/balance/entries (design section 8)', () => {
     expect(rowsIn(from)).toMatchObject([{ type: 'recredit' }, { settlement_id: null }])
     expect((await entries({ since: after })).body).toStrictEqual({ data: [], next: null, has_more: false })
     expect((await entries({ since: 'yesterday' })).status).toBe(422)
-  })
-
-  it('merges the parts of a client in the order of the journal', async () => {
-    const { deps, caller, entries } = await aMerchant()
-    await changeClient(deps, { clientId: caller.clientId, operator: 'sari', changes: { ledgerParts: 3 } })
-    const open = Array.from({ length: 9 }, (_, at) => ({
-      ...succeededPayment(caller, { paidAt: addMs(deps.now(), at * 1_000) }),
-      part: at % 3 || undefined,
-    }))
-    await storePosted(deps, open)
-
-    const rows = (await entryPagesOf(entries, '2')).flat()
-
-    expect(rows.map((row) => row.payment_id)).toStrictEqual(open.map(({ paymentId }) => paymentId))
   })
 })
 

@@ -60,12 +60,6 @@ const SCHEDULES = Object.entries({
   },
 })
 
-const BROKEN = new ConditionalCheckFailedException({
-  message: 'the item of budi@example.org',
-  $metadata: {},
-  Item: { email: { S: 'budi@example.org' } },
-})
-
 describe.each(SCHEDULES)('the scheduled function %s', (functionName, { handler, result, sent }) => {
   it('answers its summary for any payload, and changes no payment', async () => {
     const deps = memoryDeps()
@@ -91,7 +85,9 @@ describe.each(SCHEDULES)('the scheduled function %s', (functionName, { handler, 
   })
 
   it('logs a failed run, and throws an error without its cause, because Lambda logs the whole error', async () => {
-    const deps = interceptTable(memoryDeps(), { before: () => Promise.reject(BROKEN) })
+    const quoting = { message: 'the item of budi@example.org', Item: { email: { S: 'budi@example.org' } } }
+    const before = () => Promise.reject(new ConditionalCheckFailedException({ ...quoting, $metadata: {} }))
+    const deps = interceptTable(memoryDeps(), { before })
 
     const run = handler.withDeps(deps)({}, { functionName } as never)
     const error: unknown = await run.catch((thrown) => thrown)

@@ -109,7 +109,7 @@ describe('each answer of the simulator is as the provider’s documents have it'
     for (const shown of [open, paid]) expectAnswer('getRequest', shown)
     expectAnswer('getPayment', payment)
     for (const listed of [booked, settled]) expectAnswer('transactions', listed)
-    const [callback] = await simulator.receiver.waitFor(1)
+    const [callback] = await simulator.callbacks(1)
     expect(against(CALLBACKS.captured, callback?.body)).toStrictEqual([])
     expect(against(CALLBACK_HEADERS, callback?.headers)).toStrictEqual([])
   })
@@ -119,12 +119,12 @@ describe('each answer of the simulator is as the provider’s documents have it'
 
     const cancelled = await simulator.call('POST', `/v3/payment_requests/${ids[0]}/cancel`)
     await simulator.call('POST', `/_simulator/payment_requests/${ids[1]}/fail`, {})
-    await simulator.receiver.waitFor(1)
+    await simulator.callbacks(1)
     await simulator.call('POST', `/_simulator/payment_requests/${ids[2]}/expire`)
 
     expectAnswer('cancel', cancelled)
     for (const id of ids) expectAnswer('getRequest', await show(simulator, id))
-    const [failed, expired] = await simulator.receiver.waitFor(2)
+    const [failed, expired] = await simulator.callbacks(2)
     expect(against(CALLBACKS.failed, failed?.body)).toStrictEqual([])
     expect(against(CALLBACKS.expired, expired?.body)).toStrictEqual([])
   })

@@ -72,7 +72,8 @@ describe('the Lambda Invoke API (design section 6)', () => {
     body: '{"errorType":"TypeError","errorMessage":"broken"}',
     logged: ['invocation.failed'],
   }
-  const error = (type: string) => ({ 'x-amzn-errortype': type })
+  /** In the words of AWS. */
+  const refused = (status: number, type: string) => ({ status, headers: { 'x-amzn-errortype': type }, events: [] })
 
   it.each<[string, string, CallOptions, object]>([
     ['by its ARN', '{"a":1}', { name: `${ARN}:$LATEST` }, { status: 200, headers, body: '{"a":1}' }],
@@ -82,17 +83,12 @@ describe('the Lambda Invoke API (design section 6)', () => {
     ['for its own duty', '{}', { duty: 'support' }, { status: 200, events: [{}] }],
     ['that is scheduled work for who deploys', '{}', { duty: 'deploy', spec: SWEPT }, { status: 200, events: [{}] }],
     ['not in a dry run', '{}', { type: 'DryRun' }, { status: 204, body: '', events: [] }],
+    ['not by an unknown name', '{}', { name: 'gateway-local-none' }, refused(404, 'ResourceNotFoundException')],
+    ['not with a payload that is no JSON', '{', {}, refused(400, 'InvalidRequestContentException')],
+    ['not for an unknown duty', '{}', { duty: 'boss' }, refused(400, 'InvalidParameterValueException')],
+    ['not for another duty', '{}', { duty: 'finance' }, refused(403, 'AccessDeniedException')],
+    ['not on a schedule for operators', '{}', { duty: 'support', spec: SWEPT }, refused(403, 'AccessDeniedException')],
   ])('invokes a function %s', async (_case, payload, options, expected) => {
     expect(await call(payload, options)).toMatchObject(expected)
-  })
-
-  it.each<[string, string, CallOptions, number, string]>([
-    ['an unknown function', '{}', { name: 'gateway-local-none' }, 404, 'ResourceNotFoundException'],
-    ['a payload that is no JSON', '{', {}, 400, 'InvalidRequestContentException'],
-    ['an unknown duty', '{}', { duty: 'boss' }, 400, 'InvalidParameterValueException'],
-    ['an action of another duty', '{}', { duty: 'finance' }, 403, 'AccessDeniedException'],
-    ['scheduled work to an operator', '{}', { duty: 'support', spec: SWEPT }, 403, 'AccessDeniedException'],
-  ])('refuses %s in the words of AWS', async (_case, payload, options, status, type) => {
-    expect(await call(payload, options)).toMatchObject({ status, headers: error(type), events: [] })
   })
 })

@@ -175,7 +175,9 @@ describe('xendit create: what an answer proves (design section 4)', () => {
   })
 
   it.each<unknown>([
-    ...[undefined, {}, 'API_VALIDATION_ERROR'],
+    undefined,
+    {},
+    'API_VALIDATION_ERROR',
     ...['not a code', 'X'.repeat(65), { nested: true }, '<script>'].map((error_code) => ({ error_code })),
   ])('refused as UNKNOWN when the code is not one that may be shown: %j', async (body) => {
     expect((await create(json(400, body))).answer).toStrictEqual({ kind: 'refused', code: 'UNKNOWN' })

@@ -65,32 +65,26 @@ const behindFront = (secret: string | undefined) => {
   return deps
 }
 
-const NAMES = Object.keys(API) as (keyof typeof API)[]
-
 describe('a probe of a route', () => {
-  it.each(NAMES)('is answered 401 by %s after one read of key and client, and changes nothing', async (name) => {
-    const { statusCode, body, calls, deps } = await probed(name)
+  it.each(Object.keys(API) as (keyof typeof API)[])(
+    'is answered 401 by %s after one read of key and client, and changes nothing',
+    async (name) => {
+      const { statusCode, body, calls, deps } = await probed(name)
 
-    expect([statusCode, body]).toMatchObject([401, { code: 'auth' }])
-    expect(calls.map((call) => call.name)).toStrictEqual(['batchGet'])
-    expect([deps.sent, deps.published, deps.webhooks]).toStrictEqual([[], [], []])
-  })
-
-  it('is answered 500 where the role lacks the read', async () => {
-    const deps = interceptTable(testDeps(), { before: () => Promise.reject(new Error('refused')) })
-
-    expect(await probed('createPayment', deps)).toMatchObject({ statusCode: 500, body: { code: 'internal_error' } })
-  })
+      expect([statusCode, body]).toMatchObject([401, { code: 'auth' }])
+      expect(calls.map((call) => call.name)).toStrictEqual(['batchGet'])
+      expect([deps.sent, deps.published, deps.webhooks]).toStrictEqual([[], [], []])
+    },
+  )
 
   it.each([
-    ['past a front', behindFront(JSON.stringify({ current: 'c'.repeat(64) }))],
-    ['of a closed stage', testDeps({ stage: { ...testDeps().stage, isClosed: true } })],
-  ])('is answered %s too', async (_, deps) => {
-    expect(await probed('getBalance', deps)).toMatchObject({ statusCode: 401 })
-  })
-
-  it.each([undefined, 'short'])('shows that the origin secret can be read: %j', async (secret) => {
-    expect(await probed('getBalance', behindFront(secret))).toMatchObject({ statusCode: 500 })
+    [401, 'past a front', behindFront(JSON.stringify({ current: 'c'.repeat(64) }))],
+    [401, 'in a closed stage', testDeps({ stage: { ...testDeps().stage, isClosed: true } })],
+    [500, 'where the role lacks the read', interceptTable(testDeps(), { before: () => Promise.reject(new Error()) })],
+    [500, 'where the origin secret cannot be read', behindFront(undefined)],
+    [500, 'where the origin secret is malformed', behindFront('short')],
+  ])('is answered %i %s', async (statusCode, _, deps) => {
+    expect(await probed('getBalance', deps)).toMatchObject({ statusCode })
   })
 })
 
