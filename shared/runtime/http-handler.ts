@@ -29,7 +29,12 @@ export const httpHandler = (
   injectable((deps) => {
     const answer = middy<APIGatewayProxyEventV2, HttpReply>({ timeoutEarlyInMillis: TIMEOUT_EARLY_MS }).handler(
       async (event) => {
-        assertOpen(deps, event)
+        // A closed stage answers 500 and reads nothing. A probe passes, so that a closed release can be proven.
+        if (deps.stage.isClosed === true && !isRouteProbe(event)) {
+          throw new GatewayError('internal_error', 'the gateway is closed for maintenance', {
+            actionHint: 'Send the same request again later, with the same Idempotency-Key.',
+          })
+        }
         await assertFromFront(deps, event)
         const rawBody = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')
         return run({ ...event, isGet: event.routeKey.startsWith('GET '), rawBody }, deps)
@@ -38,22 +43,11 @@ export const httpHandler = (
     return (event, context) => inOneLine(() => inEnvelope(deps, event, () => answer(event, context)))
   })
 
-/** A closed stage answers 500 and reads nothing. A probe passes, so that a closed release can be proven. */
-const assertOpen = ({ stage }: Pick<Deps, 'stage'>, event: APIGatewayProxyEventV2): void => {
-  if (stage.isClosed !== true || isRouteProbe(event)) return
-  throw new GatewayError('internal_error', 'the gateway is closed for maintenance', {
-    actionHint: 'Send the same request again later, with the same Idempotency-Key.',
-  })
-}
-
 /** Ends a request this early before the timeout, so that the caller gets our envelope instead of the platform's. */
 export const TIMEOUT_EARLY_MS = 500
 
 /** Two years, without subdomains, because the owner may serve other hosts in the zone. */
 const HTTPS_ONLY = { 'strict-transport-security': 'max-age=63072000' }
-
-/** CloudFront's request id. Without a front the caller can set the header, so only the exact form is logged. */
-const frontIdOf = ({ headers }: APIGatewayProxyEventV2) => /^[\w=-]{1,128}$/.exec(headers['x-amz-cf-id'] ?? '')?.[0]
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -78,7 +72,8 @@ const inEnvelope = async (
   }
   const line = (status: number) => ({
     request_id: requestId,
-    front_request_id: frontIdOf(event),
+    // CloudFront's request id. Without a front the caller can set the header, so only the exact form is logged.
+    front_request_id: /^[\w=-]{1,128}$/.exec(event.headers['x-amz-cf-id'] ?? '')?.[0],
     ...notedCaller(),
     route: event.routeKey,
     status,

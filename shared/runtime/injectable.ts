@@ -12,13 +12,8 @@ export type InjectableHandler<Event, Result> = LambdaHandler<Event, Result | typ
   readonly withDeps: (deps: Deps) => LambdaHandler<Event, Result>
 }
 
-const start = async (): Promise<Deps> => {
-  const deps = runtimeDeps()
-  await warmTable(deps)
-  return deps
-}
-
-const deployedDeps = process.env[ENV.stage] === undefined ? undefined : await start()
+const deployedDeps = process.env[ENV.stage] === undefined ? undefined : runtimeDeps()
+if (deployedDeps) await warmTable(deployedDeps)
 
 /** Answers a probe before any effect. One empty read proves that the role and the table let the function work. */
 export const answeringProbes =
@@ -38,10 +33,9 @@ export const answeringProbes =
 export const injectable = <Event, Result>(
   build: (deps: Deps) => LambdaHandler<Event, Result>,
 ): InjectableHandler<Event, Result> => {
+  const notDeployed = () => {
+    throw new Error(`${ENV.stage} is not set: outside AWS, pass the dependencies with withDeps`)
+  }
   const handler = deployedDeps ? answeringProbes(deployedDeps, build(deployedDeps)) : notDeployed
-  return Object.assign((event: Event, context: Context) => handler(event, context), { withDeps: build })
-}
-
-const notDeployed = (): never => {
-  throw new Error(`${ENV.stage} is not set: outside AWS, pass the dependencies with withDeps`)
+  return Object.assign(handler, { withDeps: build })
 }

@@ -55,8 +55,6 @@ export const noteCaller = (caller: LogFields): void => {
 
 export const notedCaller = (): LogFields => requests.getStore()?.caller ?? {}
 
-const isLast = (code: LogCode): boolean => code === 'request.completed' || code === 'request.failed'
-
 /**
  * Joins the info lines of a request into its last line; `outcomes` names their codes. A line that contradicts it,
  * warnings and errors stay separate. A crash loses the waiting lines.
@@ -68,7 +66,9 @@ export const joiningLog = (write: WriteLine): Log => {
     let joined = last
     const outcomes: LogCode[] = []
     for (const { code, line } of waiting) {
-      if (outcomes.includes(code) || contradicts(joined, line)) write('info', code, line)
+      const agrees = ([name, value]: [string, unknown]) =>
+        name === '_aws' || !(name in joined) || joined[name] === value
+      if (outcomes.includes(code) || !Object.entries(line).every(agrees)) write('info', code, line)
       else {
         joined = join(joined, line)
         outcomes.push(code)
@@ -81,7 +81,7 @@ export const joiningLog = (write: WriteLine): Log => {
     const line = { ...fields, ...embeddedMetrics(code, fields) }
     const request = requests.getStore()
     if (request?.waiting === undefined) write(level, code, line, cause)
-    else if (isLast(code)) write(level, code, end(request, line), cause)
+    else if (code === 'request.completed' || code === 'request.failed') write(level, code, end(request, line), cause)
     else if (level === 'info') request.waiting = [...request.waiting, { code, line }]
     else write(level, code, line, cause)
   }
@@ -92,9 +92,6 @@ export const joiningLog = (write: WriteLine): Log => {
     error: (code, fields = {}, cause) => say('error', code, fields, cause),
   }
 }
-
-const contradicts = (joined: EmbeddedMetrics, line: EmbeddedMetrics): boolean =>
-  Object.entries(line).some(([name, value]) => name !== '_aws' && name in joined && joined[name] !== value)
 
 const join = (one: EmbeddedMetrics, other: EmbeddedMetrics): EmbeddedMetrics => {
   const [first, ...others] = [one._aws, other._aws].flatMap((measured) => measured ?? [])
@@ -137,11 +134,10 @@ export const embeddedMetrics = (code: LogCode, fields: LogFields): EmbeddedMetri
       }),
     )
   const members = measured.flatMap((one) => [
-    ...METRICS[one.metric].dimensionSets.flat().map((name) => [name, dimensionOf(name, one, fields)]),
+    ...METRICS[one.metric].dimensionSets.flat().map((name) => {
+      return [name, String((name === 'outcome' ? one.outcome : fields[name]) ?? NO_VALUE)]
+    }),
     [one.metric, valueOf(one, fields)],
   ])
   return { ...Object.fromEntries(members), _aws: { Timestamp: Date.now(), CloudWatchMetrics: [...directives] } }
 }
-
-const dimensionOf = (name: string, { outcome }: Measured, fields: LogFields): string =>
-  String((name === 'outcome' ? outcome : fields[name]) ?? NO_VALUE)

@@ -10,10 +10,8 @@ export type CallLimits = { readonly tries: number; readonly timeoutMs: number }
 export const limitedCalls = (calls: CallLimits | undefined) =>
   calls && { maxAttempts: calls.tries, requestHandler: { ...AWS_HTTP_OPTIONS, requestTimeout: calls.timeoutMs } }
 
-type Logging = { readonly middlewareStack: { remove(name: string): boolean } }
-
 /** The client's own log is unused and copies every request. */
-export const withoutLog = <Client extends Logging>(client: Client): Client => {
+export const withoutLog = <Client extends { middlewareStack: { remove(name: string): boolean } }>(client: Client) => {
   client.middlewareStack.remove('loggerMiddleware')
   return client
 }

@@ -42,31 +42,27 @@ const CONFLICT_TRIES = 12
 const CONFLICT_BASE_MS = 20
 const CONFLICT_CAP_MS = 400
 
-const noteContention = ({ log }: Means, retries: number, gaveUp: boolean): void => {
-  if (gaveUp) log.warn('write.contended', { retries, gave_up: 1 })
-  else if (retries > 0) log.info('write.contended', { retries, gave_up: 0 })
-}
-
 /** Retries a write that conflicted with another transaction. Nothing was written, and the SDK does not retry it. */
 const retryingContention = async <Result>(
   requests: TableRequests,
-  means: Means,
+  { log, sleep, random }: Means,
   attempt: () => Promise<Result>,
 ): Promise<Result> => {
   for (let tried = 1; ; tried++) {
     try {
       const result = await attempt()
-      noteContention(means, tried - 1, false)
+      if (tried > 1) log.info('write.contended', { retries: tried - 1, gave_up: 0 })
       return result
     } catch (error) {
       const contended = requests.isContention(error)
       if (!contended || tried >= CONFLICT_TRIES) {
-        noteContention(means, tried - 1, contended)
+        if (contended) log.warn('write.contended', { retries: tried - 1, gave_up: 1 })
+        else if (tried > 1) log.info('write.contended', { retries: tried - 1, gave_up: 0 })
         throw error
       }
       const ceilingMs = Math.min(CONFLICT_BASE_MS * 2 ** (tried - 1), CONFLICT_CAP_MS)
       // Full jitter, so that the same callers do not collide again.
-      await means.sleep(Math.ceil(means.random() * ceilingMs))
+      await sleep(Math.ceil(random() * ceilingMs))
     }
   }
 }
@@ -145,8 +141,6 @@ export const retryingTable = (requests: TableRequests, means: Means): Table => (
 
 type Joined = { readonly keys: Map<string, Key>; readonly answer: Promise<BatchAnswer> }
 
-const afterQueuedWork = () => new Promise<void>((resolve) => setImmediate(resolve))
-
 /** Joins concurrent batch reads into one request. None joins a request that was already sent. */
 export const joinedReads = (requests: TableRequests): TableRequests => {
   const open = new Map<Reads, Joined>()
@@ -154,7 +148,7 @@ export const joinedReads = (requests: TableRequests): TableRequests => {
   const begin = (reads: Reads): Joined => {
     const keys = new Map<string, Key>()
     const ask = async () => {
-      await afterQueuedWork()
+      await new Promise<void>((resolve) => setImmediate(resolve))
       if (open.get(reads) === joined) open.delete(reads)
       return requests.batchGet([...keys.values()], reads)
     }

@@ -44,33 +44,28 @@ export const snsAlerts = (
 
 const BATCH = 10
 
-const entryOf = ({ body, delaySeconds, group }: QueueMessage, at: number) => ({
-  Id: String(at),
-  MessageBody: JSON.stringify(body),
-  DelaySeconds: delaySeconds,
-  MessageGroupId: group,
-})
-
 /** Short timeouts, so that callbacks and workers do not wait. Due work sends the message again after a failure. */
 const SEND_TIMEOUT_MS: Readonly<Partial<Record<QueueName, number>>> = { webhooks: 1_000, 'webhooks-slow': 1_000 }
-
-type Target = { readonly QueueUrl: string; readonly maxMs: number | undefined }
-
-const sendSome = async (client: SQSClient, { QueueUrl, maxMs }: Target, messages: readonly QueueMessage[]) => {
-  const options = maxMs === undefined ? {} : { abortSignal: AbortSignal.timeout(maxMs) }
-  const command = new SendMessageBatchCommand({ QueueUrl, Entries: messages.map(entryOf) })
-  const { Failed = [] } = await client.send(command, options)
-  if (Failed.length > 0) throw new Error(`${Failed.length} of ${messages.length} messages were not accepted`)
-}
 
 /** Sends to SQS. Throws for a queue that the function's manifest entry does not name. */
 export const sqsQueues = (client: SQSClient, urls: Readonly<Record<QueueName, string | undefined>>): Queues => ({
   send: async (queue, ...messages) => {
-    const url = urls[queue]
-    assertInvariant(url !== undefined, `this function may not send to queue ${queue}`)
+    const QueueUrl = urls[queue]
+    assertInvariant(QueueUrl !== undefined, `this function may not send to queue ${queue}`)
     for (const { delaySeconds } of messages) assertDelay(delaySeconds)
-    const target = { QueueUrl: url, maxMs: SEND_TIMEOUT_MS[queue] }
-    const sent = await Promise.allSettled(chunks(messages, BATCH).map((some) => sendSome(client, target, some)))
+    const maxMs = SEND_TIMEOUT_MS[queue]
+    const sendSome = async (some: readonly QueueMessage[]) => {
+      const Entries = some.map(({ body, delaySeconds, group }, at) => ({
+        Id: String(at),
+        MessageBody: JSON.stringify(body),
+        DelaySeconds: delaySeconds,
+        MessageGroupId: group,
+      }))
+      const options = maxMs === undefined ? {} : { abortSignal: AbortSignal.timeout(maxMs) }
+      const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }), options)
+      if (Failed.length > 0) throw new Error(`${Failed.length} of ${some.length} messages were not accepted`)
+    }
+    const sent = await Promise.allSettled(chunks(messages, BATCH).map(sendSome))
     for (const result of sent) if (result.status === 'rejected') throw result.reason
   },
 })

@@ -35,13 +35,13 @@ export const proveVersions = async (
     const answers = await mapInChunks(open, AT_ONCE, async (ask) => ({ ask, problem: await problemOf(means, ask) }))
     const failed = answers.flatMap(({ ask, problem }) => (problem === undefined ? [] : [{ ask, problem }]))
     const isLast = round >= rounds || means.nowMs() - startMs > LAST_ROUND_MS
-    if (failed.length === 0 || isLast) return failed.map(({ ask, problem }) => `${nameOf(ask)} ${problem}`)
+    if (failed.length === 0 || isLast) {
+      return failed.map(({ ask: { target }, problem }) => `${target.split(':function:').at(-1)} ${problem}`)
+    }
     open = failed.map(({ ask }) => ask)
     await means.sleep(PAUSE_MS)
   }
 }
-
-const nameOf = ({ target }: Ask): string => target.split(':function:').at(-1) ?? target
 
 const problemOf = async ({ lambda, stage }: Means, { target, route }: Ask): Promise<string | undefined> => {
   const Payload = Buffer.from(JSON.stringify(probeEvent(stage, route)))
@@ -49,16 +49,16 @@ const problemOf = async ({ lambda, stage }: Means, { target, route }: Ask): Prom
     const { FunctionError: failure, Payload: answer } = await lambda.send(
       new InvokeCommand({ FunctionName: target, Payload }),
     )
-    const payload = ifValid(Json, Buffer.from(answer ?? []).toString())
+    const payload = ifValid(v.pipe(v.string(), v.parseJson()), Buffer.from(answer ?? []).toString())
     if (failure !== undefined) return `failed: ${describeFailure(payload)}`
-    if (route !== undefined) return problemOfRoute(payload, route)
-    return isProven(payload) ? undefined : 'ran, but did not answer the probe'
+    if (route === undefined) return isProven(payload) ? undefined : 'ran, but did not answer the probe'
+    if (v.is(Unauthorized, payload)) return undefined
+    const status = v.is(Answered, payload) ? payload.statusCode : 'nothing'
+    return `answered ${status} to ${route} with an unknown key instead of 401; see its log`
   } catch (error) {
     return `could not be invoked: ${error instanceof Error ? error.name : 'unknown error'}`
   }
 }
-
-const Json = v.pipe(v.string(), v.parseJson())
 
 const Failure = v.object({ errorType: v.optional(v.string(), 'no type'), errorMessage: v.optional(v.string(), '') })
 
@@ -78,12 +78,6 @@ const Unauthorized = v.object({
 })
 
 const Answered = v.object({ statusCode: v.number() })
-
-const problemOfRoute = (payload: unknown, route: string): string | undefined => {
-  if (v.is(Unauthorized, payload)) return undefined
-  const status = v.is(Answered, payload) ? payload.statusCode : 'nothing'
-  return `answered ${status} to ${route} with an unknown key instead of 401; see its log`
-}
 
 const NO_CLIENT = v.parse(ClientIdSchema, '00000000-0000-4000-8000-000000000000')
 
