@@ -70,8 +70,6 @@ type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
 /** The most entries that are read again at a payout; for a longer settlement the audit is enough. */
 const MAX_ENTRIES = 20_000
 
-const NAMED = 10
-
 const waits = (deps: GateDeps, verdict: Partial<SettlementVerdict> = {}): GatewayError => {
   const { state, dueAt: retryAt = addMs(deps.now(), MINUTE_MS) } = verdict
   const why =
@@ -82,7 +80,7 @@ const waits = (deps: GateDeps, verdict: Partial<SettlementVerdict> = {}): Gatewa
 }
 
 const refusedBy = (differences: readonly Difference[], clientId: string): GatewayError => {
-  const named = differences.slice(0, NAMED).map(({ what, id }) => `${what} of ${id}`)
+  const named = differences.slice(0, 10).map(({ what, id }) => `${what} of ${id}`)
   return invalid(
     `the books of this client do not balance (differences: ${differences.length})`,
     { differences: named },

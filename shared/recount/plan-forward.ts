@@ -63,24 +63,20 @@ const succeeded = async (
   return { after, steps }
 }
 
-/** Undefined if the provider shows no capture, or the event does not match the repaired payment. */
+/** The payment as its event shows its end. Undefined if the provider shows no capture. */
 const endedByEvent = async (deps: RecountDeps, payment: StoredPayment, stray: StrayEvent) => {
-  const { event, item } = stray
-  const end = () => {
-    if (event.type === 'payment.succeeded') return succeeded(deps, payment, event.firedAt, stray)
-    if (payment.status === 'creating') return undefined
-    const status = event.type === 'payment.failed' ? 'failed' : 'expired'
-    const { failure_reason: failureReason = 'other' } = detailsOf(stray)
-    const after: Payment = {
-      ...transitioned(payment, status, event.firedAt, 'operator'),
-      dueAt: undefined,
-      ...(status === 'failed' && { failureReason }),
-    }
-    const counts = countTransition({ ...after, from: 'pending', to: status })
-    return { after, steps: () => ({ payment: leavePending(after), counts }) }
+  const { type, firedAt } = stray.event
+  if (type === 'payment.succeeded') return succeeded(deps, payment, firedAt, stray)
+  if (payment.status === 'creating') return undefined
+  const status = type === 'payment.failed' ? 'failed' : 'expired'
+  const { failure_reason: failureReason = 'other' } = detailsOf(stray)
+  const after: Payment = {
+    ...transitioned(payment, status, firedAt, 'operator'),
+    dueAt: undefined,
+    ...(status === 'failed' && { failureReason }),
   }
-  const ended = await end()
-  return ended && auditEvent(ended.after, { name: event.name, item }, deps.now()).length === 0 ? ended : undefined
+  const counts = countTransition({ ...after, from: 'pending', to: status })
+  return { after, steps: () => ({ payment: leavePending(after), counts }) }
 }
 
 /**
@@ -101,6 +97,8 @@ const end = async (
     : payment.status === 'pending' && paidAt && (await succeeded(deps, payment, paidAt))
   if (!ended) return undefined
   const { after, steps } = ended
+  // The event must match the repaired payment.
+  if (stray && auditEvent(after, { ...stray.event, item: stray.item }, deps.now()).length > 0) return undefined
   return {
     subject: after.paymentId,
     of: stray ? [stray.difference] : [],

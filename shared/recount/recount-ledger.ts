@@ -123,47 +123,33 @@ export const recountLedger = async (deps: RecountDeps, asked: Asked): Promise<Re
   return { written, left }
 }
 
-const findEvent = async (
-  deps: RecountDeps,
-  { clientId }: ClientBooks,
-  difference: Difference,
-): Promise<readonly StrayEvent[]> => {
-  const paymentId = paymentNamedBy(difference)
-  if (paymentId === undefined) return []
-  const name = String(difference.found)
-  const stored = await storedEvent(deps, { paymentId }, name)
-  const item = await deps.table.get(paymentKey(paymentId))
-  if (stored === undefined || parseStored(item)?.clientId !== clientId || tellsOf(item, name)) return []
-  return [{ difference, paymentId, ...stored }]
-}
-
-/** Finds the named entries in the journal after the last settlement. */
-const findEntries = async (
-  deps: RecountDeps,
-  { unsettled }: ClientBooks,
-  strays: readonly Difference[],
-): Promise<readonly StrayEntry[]> => {
-  const named = new Map(strays.map((one) => [one.id, one]))
-  if (named.size === 0) return []
-  const found: StrayEntry[] = []
-  for await (const { entries } of entryPages(deps, unsettled)) {
-    for (const entry of entries) {
-      const difference = named.get(entry.entryId)
-      const paymentId = difference && paymentNamedBy(difference)
-      if (difference && paymentId) found.push({ difference, paymentId, entry })
+/** Reads the named events, and the named entries after the last settlement, that their payments do not show. */
+const findStrays = async (deps: RecountDeps, books: ClientBooks, expected: readonly Difference[]): Promise<Strays> => {
+  const strays = expected.flatMap((difference) => {
+    const paymentId = paymentNamedBy(difference)
+    return paymentId ? [{ difference, paymentId }] : []
+  })
+  const lone = strays.filter(({ difference: { what, expected: rule } }) => what === 'event' && rule === STRAY_EVENT)
+  const events = await Promise.all(
+    lone.map(async (stray): Promise<readonly StrayEvent[]> => {
+      const name = String(stray.difference.found)
+      const stored = await storedEvent(deps, stray, name)
+      const item = await deps.table.get(paymentKey(stray.paymentId))
+      const isStray = parseStored(item)?.clientId === books.clientId && !tellsOf(item, name)
+      return stored && isStray ? [{ ...stray, ...stored }] : []
+    }),
+  )
+  const isEntry = ({ what, expected: rule }: Difference) => what === 'entry' && /^one of payment /.test(String(rule))
+  const named = new Map<string, (typeof strays)[number]>()
+  for (const stray of strays) if (isEntry(stray.difference)) named.set(stray.difference.id, stray)
+  const entries: StrayEntry[] = []
+  for await (const page of named.size > 0 ? entryPages(deps, books.unsettled) : []) {
+    for (const entry of page.entries) {
+      const stray = named.get(entry.entryId)
+      if (stray) entries.push({ ...stray, entry })
     }
   }
-  return found
-}
-
-/** Reads the named events and entries that their payments do not show. */
-const findStrays = async (deps: RecountDeps, books: ClientBooks, expected: readonly Difference[]): Promise<Strays> => {
-  const events = expected.filter((one) => one.what === 'event' && one.expected === STRAY_EVENT)
-  const entries = expected.filter((one) => one.what === 'entry' && String(one.expected).startsWith('one of payment '))
-  return {
-    events: (await Promise.all(events.map((one) => findEvent(deps, books, one)))).flat(),
-    entries: await findEntries(deps, books, entries),
-  }
+  return { events: events.flat(), entries }
 }
 
 const OF_PAYMENT = /^(payment|event)(\.|$)/

@@ -119,13 +119,8 @@ export const retryingTable = (requests: TableRequests, means: Means): Table => (
   write: (step) => retryingContention(requests, means, () => requests.write(step)),
   transact: async <Name extends string>(steps: Steps<Name>, freshUntil?: Timestamp): Promise<TransactOutcome<Name>> => {
     const names: Name[] = []
-    const parts: Step[] = []
-    for (const name in steps) {
-      const step = steps[name]
-      if (!step) continue
-      names.push(name)
-      parts.push(step)
-    }
+    for (const name in steps) if (steps[name]) names.push(name)
+    const parts = names.flatMap<Step>((name) => steps[name] ?? [])
     // Checked before the first try too, because the reads may be slow and Lambda may freeze the environment.
     const isStale = () => freshUntil !== undefined && means.now() > freshUntil
     const outcome = await retryingContention(requests, means, async () =>
