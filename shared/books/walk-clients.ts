@@ -22,20 +22,10 @@ export const WALK_FIELDS = {
   position: Position,
 }
 
-const CLIENTS = { index: 'by-owner', partition: [GATEWAY_OWNER, 'client'] } as const
 const Row = v.object({ id: ClientIdSchema, listedAt: TimestampSchema })
 
 /** Clients of one page. They are read at the same time, before the run checks its time again. */
 const PAGE = 40
-
-/** The attributes of the table and of the index, as the table spells them. */
-const cursorOf = ({ clientId, createdAt }: ClientPosition) => ({
-  ...clientKey(clientId),
-  owner: GATEWAY_OWNER,
-  entity: 'client',
-  listed_at: createdAt,
-  id: clientId,
-})
 
 /** A run begins no further page of clients after this time: the function has a third more. */
 const RUN_MS = 200_000
@@ -51,7 +41,11 @@ export const walkClients = async (
 ): Promise<ClientPosition | undefined> => {
   const endsAtMs = deps.monotonicMs() + RUN_MS
   let position: ClientPosition | undefined
-  for await (const page of queryPages(deps, { ...CLIENTS, limit: PAGE, cursor: from && cursorOf(from) })) {
+  // The attributes of the table and of the index, as the table spells them.
+  const place = { owner: GATEWAY_OWNER, entity: 'client', listed_at: from?.createdAt, id: from?.clientId }
+  const cursor = from && { ...clientKey(from.clientId), ...place }
+  const list = { index: 'by-owner', partition: [GATEWAY_OWNER, 'client'], limit: PAGE, cursor } as const
+  for await (const page of queryPages(deps, list)) {
     const rows = page.items.map((item) => v.parse(Row, item))
     await report.read(rows.map(({ id }) => id))
     const last = rows.at(-1)

@@ -54,37 +54,31 @@ export const recordChange = async <Name extends string>(
   steps: Steps<Name>,
   freshUntil?: Timestamp,
 ): Promise<TransactOutcome<Name>> => {
+  const { clientId, ...given } = record
   for (let tried = 0; tried < TRIES; tried++) {
-    const chained = await chainedSteps(deps, record)
-    const all = { ...steps, ...chained.steps }
-    const outcome = await deps.table.transact<Name | keyof typeof chained.steps>(all, freshUntil)
+    const before = await findAuditHead(deps, record.subject)
+    const [at, id] = [deps.now(), deps.newId()]
+    const number = (before?.number ?? 0) + 1
+    const written: AuditRecord = {
+      ...v.parse(AuditRecordSchema, JSON.parse(JSON.stringify({ ...given, at, number }))),
+      requestId: record.requestId ?? deps.invocation?.requestId,
+      previous: before?.digest,
+    }
+    const head: AuditHead = { number, digest: digestOf(written) }
+    const listed = clientId === undefined ? {} : { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: at, id }
+    const chained = {
+      auditRecord: put(auditRecordKey(record.subject, at, id), { ...written, ...listed }, isNew),
+      auditHead: put(auditHeadKey(record.subject), head, before ? unchanged('digest', before.digest) : isNew),
+    }
+    const outcome = await deps.table.transact<Name | keyof typeof chained>({ ...steps, ...chained }, freshUntil)
     if (outcome.applied) {
-      deps.invocation?.recorded({ operator: record.operator, at: chained.at })
+      deps.invocation?.recorded({ operator: record.operator, at })
       return outcome
     }
     const { refusedBy } = outcome
     if (refusedBy !== 'auditHead' && refusedBy !== 'auditRecord') return { ...outcome, refusedBy }
   }
   throw new GatewayError('conflict', 'another operator is changing this; try again')
-}
-
-const chainedSteps = async (deps: RecordDeps, { clientId, ...record }: NewRecord) => {
-  const before = await findAuditHead(deps, record.subject)
-  const at = deps.now()
-  const id = deps.newId()
-  const number = (before?.number ?? 0) + 1
-  const written: AuditRecord = {
-    ...v.parse(AuditRecordSchema, JSON.parse(JSON.stringify({ ...record, at, number }))),
-    requestId: record.requestId ?? deps.invocation?.requestId,
-    previous: before?.digest,
-  }
-  const head: AuditHead = { number, digest: digestOf(written) }
-  const listed = clientId === undefined ? {} : { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: at, id }
-  const steps = {
-    auditRecord: put(auditRecordKey(record.subject, at, id), { ...written, ...listed }, isNew),
-    auditHead: put(auditHeadKey(record.subject), head, before ? unchanged('digest', before.digest) : isNew),
-  }
-  return { steps, at }
 }
 
 export const findAuditHead = async (deps: TableDeps, subject: string): Promise<AuditHead | undefined> =>

@@ -88,24 +88,12 @@ const refusedBy = (differences: readonly Difference[], clientId: string): Gatewa
   )
 }
 
-/** The settlement's differences at this moment. The transaction checks that what is read here is unchanged. */
-const auditNow = (deps: GateDeps, client: Client, { settlementId }: Settlement) =>
-  confirmedDifferences(deps, async () => {
-    const books = await readClientBooks(deps, client)
-    const stored = books.settlements.find(({ settlement }) => settlement.settlementId === settlementId)
-    if (stored === undefined) return differs('settlement', settlementId, 'readable', 'unreadable')
-    const read = [...books.differences, ...auditChain(books)]
-    const own = read.filter(({ id }) => id === settlementId || id === client.clientId)
-    if (stored.settlement.entryCount > MAX_ENTRIES) return own
-    return [...own, ...(await auditSettlement(deps, books, stored))]
-  })
-
 /**
  * The payout gate (design section 11). Throws 422 unless the settlement was audited since it was recorded, still
  * matches its entries, payments and trail, and its client has no standing difference that finance has not accepted.
  * Answers the conditions that keep this true, for the payout's transaction.
  */
-const passGate = async (deps: GateDeps, client: Client, settlement: Settlement) => {
+const passGate = async (deps: GateDeps, client: Client, { settlementId }: Settlement) => {
   const { clientId } = client
   if (client.payoutHold !== undefined) {
     throw invalid(
@@ -115,13 +103,22 @@ const passGate = async (deps: GateDeps, client: Client, settlement: Settlement) 
     )
   }
   const [verdict, clientVerdict] = await Promise.all([
-    readSettlementVerdict(deps, settlement.settlementId),
+    readSettlementVerdict(deps, settlementId),
     readClientVerdict(deps, clientId),
   ])
   if (verdict?.state !== 'audited') throw waits(deps, verdict)
   const standing = notAccepted(clientVerdict)
   if (standing.length > 0) throw refusedBy(standing, clientId)
-  const { differences, isInconclusive } = await auditNow(deps, client, settlement)
+  // The differences at this moment. The transaction checks that what is read here is unchanged.
+  const { differences, isInconclusive } = await confirmedDifferences(deps, async () => {
+    const books = await readClientBooks(deps, client)
+    const stored = books.settlements.find((one) => one.settlement.settlementId === settlementId)
+    if (stored === undefined) return differs('settlement', settlementId, 'readable', 'unreadable')
+    const read = [...books.differences, ...auditChain(books)]
+    const own = read.filter(({ id }) => id === settlementId || id === clientId)
+    if (stored.settlement.entryCount > MAX_ENTRIES) return own
+    return [...own, ...(await auditSettlement(deps, books, stored))]
+  })
   if (isInconclusive) throw waits(deps, { ...verdict, state: 'inconclusive' })
   const found = notAccepted({ ...clientVerdict, standing: differences })
   if (found.length > 0) throw refusedBy(found, clientId)

@@ -123,7 +123,8 @@ const auditOpenPayments = async (deps: StoreDeps, books: ClientBooks) => {
 /** More than the clocks of two functions differ. */
 const SKEW_MS = 5 * MINUTE_MS
 
-const isOutside = (from: Timestamp, to: Timestamp, time: Timestamp): boolean => time < from || time > to
+/** The time, if it is in the span. */
+const within = (from: Timestamp, to: Timestamp, time: Timestamp) => (time < from || time > to ? undefined : time)
 
 /** The times at which settlements and re-credits changed the window. */
 export const changeTimes = (settlements: ClientBooks['settlements']): readonly Timestamp[] =>
@@ -143,44 +144,35 @@ const auditTimes = ({ client, clientId, settlements }: ClientBooks, { window, sh
   // A settlement and a re-credit run concurrently, so the last commit may have the earlier time.
   const isUnknownTime = changedAt === undefined ? times.length > 0 : !times.includes(changedAt)
   const [earliest, latest] = [addMs(client.createdAt, -DAY_MS), addMs(now, SKEW_MS)]
+  const latestFence = later(latest, addMs(settledUntil, SKEW_MS))
   return [
-    ...when(
-      isOutside(settledUntil, later(latest, addMs(settledUntil, SKEW_MS)), closedUntil),
-      differs('window.closed_until', clientId, 'from settled_until to now', closedUntil),
-    ),
-    ...when(
-      isUnknownTime,
-      differs('window.changed_at', clientId, 'the time of a settlement or of a re-credit', changedAt),
-    ),
-    ...shards.flatMap(({ number, closedUntil: fence, creditedAt: at, creditedMinor }) => [
-      ...when(
-        isOutside(settledUntil, closedUntil, fence),
-        differs('ledger_shard.closed_until', String(number), 'from settled_until to closed_until of the window', fence),
-      ),
-      ...when(
-        at ? isOutside(earliest, latest, at) : creditedMinor !== 0,
-        differs('ledger_shard.credited_at', String(number), 'a past time', at ?? 'none'),
-      ),
+    ...compared('window', clientId, [
+      ['closed_until', within(settledUntil, latestFence, closedUntil) ?? 'from settled_until to now', closedUntil],
+      ['changed_at', isUnknownTime ? 'the time of a settlement or of a re-credit' : changedAt, changedAt],
     ]),
+    ...shards.flatMap(({ number, closedUntil: fence, creditedAt: at, creditedMinor }) => {
+      const rule = 'from settled_until to closed_until of the window'
+      const isPast = at ? within(earliest, latest, at) !== undefined : creditedMinor === 0
+      const credited = at ?? 'none'
+      return compared('ledger_shard', String(number), [
+        ['closed_until', within(settledUntil, closedUntil, fence) ?? rule, fence],
+        ['credited_at', isPast ? credited : 'a past time', credited],
+      ])
+    }),
   ]
 }
 
 /** Windows follow one another without a gap, from the client's creation to its settled time. */
-export const auditChain = ({
-  client,
-  clientId,
-  settlements,
-  unsettled,
-  ledger,
-}: ClientBooks): readonly Difference[] => {
+export const auditChain = (books: ClientBooks): readonly Difference[] => {
+  const { client, clientId, settlements, unsettled, ledger } = books
   const differences = settlements.flatMap(({ settlement }, at) => {
     const { settlementId: id, sweptFrom, sweptUntil, previousId } = settlement
     const before = settlements[at - 1]?.settlement
-    return [
-      ...differs('settlement.swept_from', id, before?.sweptUntil ?? client.createdAt, sweptFrom),
-      ...differs('settlement.previous_id', id, before?.settlementId, previousId),
-      ...when(sweptUntil <= sweptFrom, differs('settlement.swept_until', id, 'after its start', sweptUntil)),
-    ]
+    return compared('settlement', id, [
+      ['swept_from', before?.sweptUntil ?? client.createdAt, sweptFrom],
+      ['previous_id', before?.settlementId, previousId],
+      ['swept_until', sweptUntil > sweptFrom ? sweptUntil : 'after its start', sweptUntil],
+    ])
   })
   if (ledger === undefined) return differences
   const lastId = settlements.at(-1)?.settlement.settlementId

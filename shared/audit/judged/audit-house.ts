@@ -12,7 +12,7 @@ import { idOf, suspenseKey } from '../../table/keys.ts'
 import { itemPages, type KeyedItem, keyedItems } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../../time.ts'
-import { type Difference, differs, when } from '../../verdict/difference.ts'
+import { compared, type Difference, differs } from '../../verdict/difference.ts'
 import { readTrail } from './client-books.ts'
 
 type HouseDifference = Difference & { readonly clientId: string | undefined }
@@ -47,12 +47,11 @@ const compareTotals = (entries: readonly HouseEntry[], totals: readonly HouseTot
   const found = new Map(totals.map((total) => [`${total.day} ${total.type}`, total]))
   return [...new Set([...expected.keys(), ...found.keys()])].flatMap((name) => {
     const [own, total] = [expected.get(name) ?? [], found.get(name)]
-    // Plain numbers, because a tampered side can exceed the range of money.
-    const sumOf = (side: (typeof HOUSE_SIDES)[number]) => own.reduce((sum, entry) => sum + entry[side], 0)
-    return [
-      ...HOUSE_SIDES.flatMap((side) => differs(`house_total.${side}`, name, sumOf(side), total?.[side] ?? 0)),
-      ...differs('house_total.count', name, own.length, total?.count ?? 0),
-    ]
+    return compared('house_total', name, [
+      // Plain numbers, because a tampered side can exceed the range of money.
+      ...HOUSE_SIDES.map((side) => [side, own.reduce((sum, one) => sum + one[side], 0), total?.[side] ?? 0] as const),
+      ['count', own.length, total?.count ?? 0],
+    ])
   })
 }
 
@@ -64,29 +63,25 @@ const auditItem = async (deps: StoreDeps, item: Suspense, entries: readonly Hous
   const { suspenseId: id, kind, amountMinor = ZERO, postedMinor, refundedMinor } = item
   const booked = entries.find(({ type }) => type === 'suspense')
   const heldMinor = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
-  const isNoted = refundedMinor !== undefined || item.isVoid === true
+  const noted = refundedMinor !== undefined || item.isVoid === true ? 'booked' : 'none'
   const isBack = entries.some(({ type, transactionId }) => type === 'suspense_refunded' && transactionId !== id)
   const { records, differences } = await readTrail(deps, id)
   const resolved = records.findLast(({ action }) => action === 'resolve-suspense')?.after
   const expected = resolved && String(resolved['resolution'])
-  const own = [
+  const bookedMinor = booked?.suspenseMinor
+  // Until its own row has settled, no figure of an entry shows what was refunded.
+  const isUnknown = noted === 'none' && isByOperator(item)
+  return [
     ...differences,
     ...differs('suspense.resolution', id, expected, isByOperator(item) ? item.resolution : undefined),
-  ]
-  if (kind !== 'money') return [...own, ...differs('suspense.kind', id, booked ? 'money' : kind, kind)]
-  return [
-    ...own,
-    ...differs('suspense.posted_minor', id, booked?.suspenseMinor, postedMinor),
-    ...when(
-      refundedMinor === undefined,
-      differs('suspense.amount_minor', id, booked?.suspenseMinor ?? amountMinor, amountMinor),
-    ),
-    ...differs('suspense.held_minor', id, heldOf(item), heldMinor),
-    // Until its own row has settled, no figure of an entry shows what was refunded.
-    ...when(
-      isNoted || !isByOperator(item),
-      differs('suspense.refunded_minor', id, isBack ? 'booked' : 'none', isNoted ? 'booked' : 'none'),
-    ),
+    ...(kind === 'money'
+      ? compared('suspense', id, [
+          ['posted_minor', bookedMinor, postedMinor],
+          ['amount_minor', refundedMinor === undefined ? (bookedMinor ?? amountMinor) : amountMinor, amountMinor],
+          ['held_minor', heldOf(item), heldMinor],
+          ['refunded_minor', isBack && !isUnknown ? 'booked' : 'none', noted],
+        ])
+      : differs('suspense.kind', id, booked ? 'money' : kind, kind)),
   ]
 }
 

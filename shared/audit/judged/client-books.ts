@@ -57,8 +57,6 @@ export const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promi
   }
 }
 
-type StoredPage = { readonly stored: readonly StoredSettlement[]; readonly differences: readonly Difference[] }
-
 /**
  * All settlements of a client, page by page, and a difference for each missing or unreadable one. The index may lag. So
  * the audit also reads each id that the window or a later settlement names.
@@ -67,10 +65,10 @@ export const storedSettlements = async function* (
   deps: TableDeps,
   clientId: ClientId,
   lastId: SettlementId | undefined,
-): AsyncGenerator<StoredPage> {
+): AsyncGenerator<{ readonly stored: readonly StoredSettlement[]; readonly differences: readonly Difference[] }> {
   const known = new Set<string>()
   const named = new Set<SettlementId>(lastId && [lastId])
-  const read = (page: readonly KeyedItem[]): StoredPage => {
+  const read = (page: readonly KeyedItem[]) => {
     const stored: StoredSettlement[] = []
     const differences: Difference[] = []
     for (const { key, item } of page) {
