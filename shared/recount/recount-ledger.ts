@@ -139,9 +139,9 @@ const findStrays = async (deps: RecountDeps, books: ClientBooks, expected: reado
       return stored && isStray ? [{ ...stray, ...stored }] : []
     }),
   )
-  const isEntry = ({ what, expected: rule }: Difference) => what === 'entry' && /^one of payment /.test(String(rule))
-  const named = new Map<string, (typeof strays)[number]>()
-  for (const stray of strays) if (isEntry(stray.difference)) named.set(stray.difference.id, stray)
+  const isEntry = ({ what, expected: rule }: Difference) =>
+    what === 'entry' && String(rule).startsWith('one of payment ')
+  const named = new Map(strays.flatMap((one) => (isEntry(one.difference) ? [[one.difference.id, one]] : [])))
   const entries: StrayEntry[] = []
   for await (const page of named.size > 0 ? entryPages(deps, books.unsettled) : []) {
     for (const entry of page.entries) {
