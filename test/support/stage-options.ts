@@ -35,6 +35,9 @@ export const OTHER_FIGURES: DeployedStage = stageWith({
   },
 })
 
+/** It uses a restored table, which its stack does not contain. */
+export const RESTORED = stageWith({ table: { ...deployedStage('dev').table, generation: 2 } })
+
 const prod = deployedStage('prod')
 
 /** Production with this quota, and with all limits of the API raised to accept as many payments. */

@@ -1,10 +1,9 @@
-import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { apiKeyText, bearerPattern } from '../../../shared/client/api-key-store.ts'
-import { ClientIdSchema } from '../../../shared/ids.ts'
+import type { ClientId } from '../../../shared/ids.ts'
 import { API, call } from '../../support/api-event.ts'
 import { projectText } from '../../support/source-file.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
@@ -24,11 +23,7 @@ const stage = stageWith({
 const front = synthesisedFront(stage)
 
 type Rate = { readonly Limit: number; readonly EvaluationWindowSec: number; readonly ScopeDownStatement?: unknown }
-type Rule = {
-  readonly Name: string
-  readonly Action?: unknown
-  readonly Statement: { readonly RateBasedStatement?: Rate }
-}
+type Rule = { readonly Name: string; readonly Statement: { readonly RateBasedStatement?: Rate } }
 const rulesOf = (template: typeof front) => template.only('AWS::WAFv2::WebACL').properties['Rules'] as readonly Rule[]
 
 describe('firewall of the front', () => {
@@ -45,34 +40,26 @@ describe('firewall of the front', () => {
     const notKnown = { NotStatement: { Statement: { IPSetReferenceStatement: { Arn: `<${set.logicalId}>.Arn` } } } }
     const besidesKnown = (scope: unknown) => ({ AndStatement: { Statements: [scope, notKnown] } })
 
-    expect(set.properties).toMatchObject({
-      Scope: 'CLOUDFRONT',
-      IPAddressVersion: 'IPV4',
-      Addresses: known.merchantAddresses,
-    })
+    const Addresses = known.merchantAddresses
+    expect(set.properties).toMatchObject({ Scope: 'CLOUDFRONT', IPAddressVersion: 'IPV4', Addresses })
     const [callbacks, creates, others] = scopesOf(front)
     expect(scopesOf(merchants)).toStrictEqual([callbacks, besidesKnown(creates), besidesKnown(others)])
   })
 
   it('refuses a create without a key of the stage’s form before it is counted, with the 401 of the gateway', async () => {
-    const deps = memoryDeps()
-    const gateway = await call(deps, API.createPayment, { body: {} })
+    const gateway = await call(memoryDeps(), API.createPayment, { body: {} })
     const [first] = rulesOf(front)
-    const { Block } = Object(first?.Action)
+    const { ResponseCode, CustomResponseBodyKey: key } = Object(first).Action.Block.CustomResponse
 
     expect(first).toMatchObject({ Name: 'creates-without-key', Priority: 0 })
-    expect(Block.CustomResponse.ResponseCode).toBe(gateway.status)
-    const { Content } = Object(front.only('AWS::WAFv2::WebACL').properties['CustomResponseBodies'])[
-      Block.CustomResponse.CustomResponseBodyKey
-    ]
-    expect(JSON.parse(Content)).toStrictEqual(gateway.body)
-    expect(Object(first?.Statement).AndStatement.Statements[0]).toStrictEqual(scopesOf(front)[1])
+    const { [key]: body } = Object(front.only('AWS::WAFv2::WebACL').properties['CustomResponseBodies'])
+    expect([ResponseCode, JSON.parse(body.Content)]).toStrictEqual([gateway.status, gateway.body])
+    expect(Object(first).Statement.AndStatement.Statements[0]).toStrictEqual(scopesOf(front)[1])
   })
 
   it('lets through the headers in which the gateway would find a key, and no others', () => {
     const pattern = new RegExp(bearerPattern('dev'))
-    const clientId = '360f0af8-a04d-4f4a-91b0-6f57756ef685'
-    const key = apiKeyText('dev', v.parse(ClientIdSchema, clientId), Buffer.alloc(32, 7))
+    const key = apiKeyText('dev', '360f0af8-a04d-4f4a-91b0-6f57756ef685' as ClientId, Buffer.alloc(32, 7))
 
     for (const header of [`Bearer ${key}`, `bearer  ${key}`, `BEARER ${key}`]) expect(header).toMatch(pattern)
     const others = ['', 'Bearer', `Basic ${key}`, `Bearer ${key}x`, `Bearer ${key.replace('dev', 'prod')}`, key]
@@ -82,17 +69,11 @@ describe('firewall of the front', () => {
   it.each(['dev', 'prod'])('leaves one address far below what each route of %s takes', (name) => {
     const { throttle, routeThrottles } = deployedStage(name)
     const limits = limited(synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, name)))
-    const perSecond = Object.fromEntries(
-      limits.map(({ Name, Limit, EvaluationWindowSec }) => [Name, Limit / EvaluationWindowSec]),
-    )
     const routes = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).map((route) => {
-      const rule = route.includes('/callbacks/')
-        ? 'callbacks-per-address'
-        : route === 'POST /v1/payments'
-          ? 'creates-per-address'
-          : 'requests-per-address'
+      const what = route.includes('/callbacks/') ? 'callbacks' : route === 'POST /v1/payments' ? 'creates' : 'requests'
+      const rule = limits.find(({ Name }) => Name === `${what}-per-address`)
       const takes = (routeThrottles[route] ?? throttle).requestsPerSecond
-      return { route, takes, addressGets: perSecond[rule] ?? Number.NaN }
+      return { route, takes, addressGets: rule ? rule.Limit / rule.EvaluationWindowSec : Number.NaN }
     })
 
     expect(routes.length).toBeGreaterThan(7)

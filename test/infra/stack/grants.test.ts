@@ -5,17 +5,8 @@ import { TABLE_ACTIONS, type TableAction } from '../../../shared/table/access.ts
 import { synthesised } from '../../support/stack-template.ts'
 import { permissionsOf, roleOf, type Stage } from './role-permissions.ts'
 
-const secretPermissions = (stage: Stage) => ({
-  'read-provider': [`secretsmanager:GetSecretValue on <gateway/${stage}/provider>`],
-  'read-callback-tokens': [`secretsmanager:GetSecretValue on <gateway/${stage}/provider-callback>`],
-})
-
+const SECRETS = { 'read-provider': 'provider', 'read-callback-tokens': 'provider-callback' } as const
 const SEALS = { seal: 'Encrypt', unseal: 'Decrypt' } as const
-
-const ownLog = (stage: Stage, name: string) =>
-  ['logs:CreateLogStream', 'logs:PutLogEvents'].map(
-    (action) => `${action} on </aws/lambda/gateway-${stage}-${name}>.Arn`,
-  )
 
 const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly string[] => {
   switch (trigger.kind) {
@@ -46,7 +37,9 @@ const FIELDS: Readonly<Record<string, { readonly action: string } & Readonly<Rec
 }
 
 const statedPermissions = (stage: Stage, spec: FunctionSpec): readonly string[] => [
-  ...ownLog(stage, spec.name),
+  ...['CreateLogStream', 'PutLogEvents'].map(
+    (action) => `logs:${action} on </aws/lambda/gateway-${stage}-${spec.name}>.Arn`,
+  ),
   ...TABLE_ACTIONS.flatMap((action) =>
     (spec.table[action] ?? []).map((kind) =>
       action in FIELDS
@@ -57,7 +50,7 @@ const statedPermissions = (stage: Stage, spec: FunctionSpec): readonly string[] 
   ...(spec.table.indexes ?? []).map((index) => `dynamodb:Query on <gateway-${stage}>.Arn/index/${index}`),
   ...spec.sends.map((queue) => `sqs:SendMessage on <gateway-${stage}-${queue}>.Arn`),
   ...(spec.alerts ? [`sns:Publish on <gateway-${stage}-alerts>`] : []),
-  ...spec.secrets.flatMap((access) => secretPermissions(stage)[access]),
+  ...spec.secrets.map((access) => `secretsmanager:GetSecretValue on <gateway/${stage}/${SECRETS[access]}>`),
   ...(spec.endpointSecrets ? [`kms:${SEALS[spec.endpointSecrets]} on <key>.Arn for endpoints of ${stage}`] : []),
   ...triggerPermissions(stage, spec),
 ]
@@ -101,9 +94,6 @@ describe('permissions of the functions', () => {
   })
 })
 
-const holders = (permission: string) =>
-  MANIFEST.flatMap(({ name }) => (permissionsOf('prod', name).includes(permission) ? [name] : []))
-
 it.each([
   ['seal endpoint secrets', 'kms:Encrypt on <key>.Arn for endpoints of prod', ['register-endpoint']],
   ['unseal endpoint secrets', 'kms:Decrypt on <key>.Arn for endpoints of prod', ['deliver-webhook']],
@@ -121,37 +111,34 @@ it.each([
     ).split(' '),
   ],
 ])('only few functions may %s', (_, permission, names) => {
-  expect(holders(permission).toSorted()).toStrictEqual(names.toSorted())
-})
+  const holders = MANIFEST.flatMap(({ name }) => (permissionsOf('prod', name).includes(permission) ? [name] : []))
 
-/** IAM's limit for all policies of a role, without white space. References are longer in the template than deployed. */
-const ROLE_POLICY_LIMIT = 10_240
+  expect(holders.toSorted()).toStrictEqual(names.toSorted())
+})
 
 it('the policies of each role are below the size limit of IAM', () => {
   const sizes = MANIFEST.map(({ name }) => JSON.stringify(roleOf('prod', name)?.Policies).length)
 
   expect(Math.min(...sizes)).toBeGreaterThan(100)
-  expect(Math.max(...sizes)).toBeLessThan(ROLE_POLICY_LIMIT)
+  // The limit is for all policies of a role, without white space. References are longer in the template than deployed.
+  expect(Math.max(...sizes)).toBeLessThan(10_240)
 })
 
 /* Which functions each policy lets people invoke: test/infra/templates. */
 describe('policies for people', () => {
   const { all, each } = synthesised('prod')
-  const policies = all('AWS::IAM::ManagedPolicy').map(({ ManagedPolicyName, PolicyDocument }) => ({
-    name: String(ManagedPolicyName),
-    text: JSON.stringify(PolicyDocument),
-  }))
+  const policies = all('AWS::IAM::ManagedPolicy').map((policy) => JSON.stringify(policy))
 
   it('let the deployer read each secret of the stage, as the doctor does', () => {
     const secrets = each('AWS::SecretsManager::Secret', 'Name').map((name) => `"<${String(name)}>"`)
-    const deployer = policies.find(({ name }) => name === 'gateway-prod-deploy')
+    const deployer = policies.find((text) => text.includes('"gateway-prod-deploy"'))
 
     expect(secrets).toHaveLength(3)
-    expect(secrets.filter((secret) => !deployer?.text.includes(secret))).toStrictEqual([])
+    expect(secrets.filter((secret) => !deployer?.includes(secret))).toStrictEqual([])
   })
 
   it('are below the size limit of IAM with the account and region inserted', () => {
-    for (const { text } of policies) {
+    for (const text of policies) {
       expect(text.replaceAll(/<AWS::\w+>/g, 'ap-southeast-3').length).toBeLessThan(5_800)
     }
   })

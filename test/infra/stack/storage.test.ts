@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { synthesised } from '../../support/stack-template.ts'
-import { EVERYTHING, OTHER_FIGURES, stageWith } from '../../support/stage-options.ts'
+import { EVERYTHING, OTHER_FIGURES, RESTORED } from '../../support/stage-options.ts'
 
 const dev = synthesised('dev')
 
@@ -17,31 +17,24 @@ it('the table is warm from the start where the stage says so, and so are its ind
 })
 
 describe('generations of the table', () => {
-  const restored = { ...stageWith({}).table, generation: 2 }
+  const tableIn = (template: typeof dev) => template.only('AWS::DynamoDB::GlobalTable')
 
-  it('the functions use a restored one, and the stack keeps its own as it was', () => {
-    const template = synthesised(stageWith({ table: restored }))
+  it('the roles may use a restored one alone, and the stack keeps its own as it was', () => {
+    const template = synthesised(RESTORED)
 
-    expect(template.only('AWS::DynamoDB::GlobalTable').properties).toStrictEqual(
-      dev.only('AWS::DynamoDB::GlobalTable').properties,
-    )
-    const environments = template.all('AWS::Lambda::Function').map(({ Environment }) => JSON.stringify(Environment))
-    expect(environments.filter((one) => one.includes('"GATEWAY_TABLE":"gateway-dev-2"'))).toHaveLength(MANIFEST.length)
+    expect(tableIn(template).properties).toStrictEqual(tableIn(dev).properties)
     const policies = JSON.stringify(template.all('AWS::IAM::Role'))
     expect(policies).toContain('table/gateway-dev-2')
     expect(policies).not.toContain('<gateway-dev>.Arn')
   })
 
   it('the stack takes a restored one over under another logical id, so that the former one is kept', () => {
-    const template = synthesised(stageWith({ table: { ...restored, adopted: 2 } }))
-    const [own, adopted] = [dev, template].map(({ only }) => only('AWS::DynamoDB::GlobalTable'))
+    const adopted = tableIn(synthesised({ ...RESTORED, table: { ...RESTORED.table, adopted: 2 } }))
 
-    expect(adopted?.properties['TableName']).toBe('gateway-dev-2')
-    expect(adopted?.logicalId).not.toBe(own?.logicalId)
+    expect(adopted.properties['TableName']).toBe('gateway-dev-2')
+    expect(adopted.logicalId).not.toBe(tableIn(dev).logicalId)
   })
 })
-
-const prod = synthesised('prod')
 
 describe('the stage’s key', () => {
   it('encrypts everything that keeps something', () => {
@@ -54,11 +47,11 @@ describe('the stage’s key', () => {
     }
     for (const [type, property] of Object.entries(keeping)) {
       // A copy of the origin secret is in another region, where this key is not.
-      const resources = prod.ofType(type).filter(({ properties }) => properties['Name'] !== 'gateway/prod/origin')
-      expect(resources).not.toStrictEqual([])
-      for (const { logicalId, properties } of resources) {
-        expect(JSON.stringify(properties), `${type} ${logicalId}`).toContain(`"${property}":"<key>.Arn"`)
-      }
+      const all = synthesised('prod')
+        .all(type)
+        .filter(({ Name }) => Name !== 'gateway/prod/origin')
+      expect(all).not.toStrictEqual([])
+      for (const one of all) expect(JSON.stringify(one), type).toContain(`"${property}":"<key>.Arn"`)
     }
   })
 
@@ -66,8 +59,9 @@ describe('the stage’s key', () => {
     const stage = synthesised(EVERYTHING)
     const patterns = JSON.stringify(stage.all('AWS::KMS::Key')).match(/log-group:[^"]+/g) ?? []
     const isCovered = (name: string) => patterns.some((pattern) => matchesGlob(`log-group:${name}`, pattern))
-    const encrypted = stage.all('AWS::Logs::LogGroup').filter(({ KmsKeyId }) => KmsKeyId !== undefined)
-    const names = encrypted.map(({ LogGroupName }) => String(LogGroupName))
+    const names = stage
+      .all('AWS::Logs::LogGroup')
+      .flatMap(({ KmsKeyId, LogGroupName }) => (KmsKeyId === undefined ? [] : [String(LogGroupName)]))
 
     // A log with another name cannot be made at all.
     expect(names.filter((name) => !isCovered(name))).toStrictEqual([])
