@@ -55,11 +55,9 @@ describe('what a person reads', () => {
 })
 
 describe('the first deployment in docs/operations.md', () => {
-  const [, section = ''] =
-    /^## 1\. The first deployment[^\n]*\n([\s\S]+?)^Before the first merchant/m.exec(
-      projectText('docs/operations.md'),
-    ) ?? []
-  const [, provider = ''] = /^## 3\. The provider\n([\s\S]+?)^## 4/m.exec(projectText('docs/operations.md')) ?? []
+  const operations = projectText('docs/operations.md')
+  const [section = ''] = matchesIn(operations, /^## 1\. The first deployment.*\n([^]+?)^Before the first merchant/gm)
+  const [provider = ''] = matchesIn(operations, /^## 3\. The provider\n([^]+?)^## 4/gm)
   const [before = '', ...actions] = section.split(/^\d+\. /m)
 
   it('takes at most twelve actions by hand, with one command each at most', () => {
@@ -83,17 +81,12 @@ describe('the first deployment in docs/operations.md', () => {
   })
 })
 
-const cells = matchesIn(README, /^\| ((?:created|paid, credited|announced|posted|settled|paid out) .*) \|$/gm)
-  .map((row) => row.split(' | '))
-  .map(([, , functions = '', files = '']) => ({
-    functions: matchesIn(functions, /`([^`]+)`/g),
-    files: matchesIn(files, /`([^`]+)`/g),
-  }))
-
 it('the way of the money in the README names functions of the manifest and files of the domain', () => {
+  const rows = matchesIn(README, /^\| ((?:created|paid, credited|announced|posted|settled|paid out) .*) \|$/gm)
+  const filesIn = (folder: string, column: number) =>
+    rows.flatMap((row) => matchesIn(row.split(' | ')[column] ?? '', /`([^`]+)`/g)).map((name) => `${folder}/${name}.ts`)
   const entries = MANIFEST.map(({ entry }) => entry)
-  const named = cells.flatMap(({ functions }) => functions.map((name) => `functions/${name}.ts`))
-  const paths = cells.flatMap(({ files }) => files.map((name) => `shared/${name}.ts`))
+  const [named, paths] = [filesIn('functions', 2), filesIn('shared', 3)]
 
   expect(Math.min(named.length, paths.length)).toBeGreaterThan(7)
   expect(named.filter((entry) => !entries.includes(entry))).toStrictEqual([])

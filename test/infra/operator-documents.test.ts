@@ -25,8 +25,6 @@ const template = synthesised('prod')
 const operations = projectText('docs/operations.md')
 const runbook = projectText('docs/runbook.md')
 
-const anchors = anchorsOf(runbook)
-
 describe('the runbook', () => {
   it('is what `npm run runbook -- --write` puts there, and short', () => {
     expect(withWritten(runbook, 'runbook', runbookEntries(watchedIn('prod'), runbook))).toBe(runbook)
@@ -47,7 +45,7 @@ describe('the runbook', () => {
       .flatMap((type) => template.ofType(type))
       .flatMap(({ properties }) => matchesIn(String(properties['AlarmDescription']), /docs\/runbook\.md#([\w-]+)$/g))
 
-    expect(descriptions.filter((anchor) => !anchors.includes(anchor))).toStrictEqual([])
+    expect(descriptions.filter((anchor) => !anchorsOf(runbook).includes(anchor))).toStrictEqual([])
     expect(descriptions).toStrictEqual(expect.arrayContaining(['page', 'quiet', 'creates-answered']))
   })
 
@@ -56,7 +54,7 @@ describe('the runbook', () => {
 
     expect(pages.length).toBeGreaterThan(3)
     expect(matchesIn(runbook, /^\| `(gateway-prod-page-[a-z-]+)` \|/gm)).toStrictEqual(pages)
-    expect(anchors).toContain('roll-back')
+    expect(anchorsOf(runbook)).toContain('roll-back')
   })
 
   it('asks for access logs where they are', () => {
@@ -87,12 +85,11 @@ describe('the runbook', () => {
       const spec = MANIFEST.find(({ name }) => name === action)
       if (!spec) throw new Error(`the runbook gives an action that does not exist: ${action}`)
       const described = await describedAction(spec)
-      const fields = described.input ? fieldsOf(described.input) : []
       const { asked, error } = askedOf(described, args, 'an operator')
 
       expect([command, error, asked?.stage]).toStrictEqual([command, '', 'prod'])
-      const given = Object.keys(Object(asked?.payload))
-      const missing = fields.filter(({ name, required }) => required && !given.includes(name.split('.')[0] ?? name))
+      const required = described.input ? fieldsOf(described.input).filter((field) => field.required) : []
+      const missing = required.filter(({ name }) => !((name.split('.')[0] ?? name) in Object(asked?.payload)))
       expect([command, missing.map(({ name }) => name)]).toStrictEqual([command, []])
     }
   })
@@ -131,18 +128,19 @@ describe('docs/operations.md', () => {
 })
 
 const [retentionDays, ...otherRetentions] = new Set(template.each('AWS::Logs::LogGroup', 'RetentionInDays'))
-const [quiet] = alarmsIn(template, 'prod').filter(({ id }) => id === 'quiet')
+const quiet = alarmsIn(template, 'prod').find(({ id }) => id === 'quiet')
 const quietMinutes = (quiet?.metrics[0]?.periodSeconds ?? 0) / 60
 const [suppressedAfter] = template.each('AWS::CloudWatch::CompositeAlarm', 'ActionsSuppressorWaitPeriod')
-
 const settlementTries = QUEUE_SETTINGS.settlements.maxReceives
-const hiddenMinutes = hiddenSecondsOf('settlements') / 60
 
 it.each([
   ['docs/runbook.md', `Logs are kept for ${Number(retentionDays)} days.`],
   ['docs/runbook.md', `for ${quietMinutes} minutes, beginning within ${Number(suppressedAfter) / 60} minutes`],
   ['docs/runbook.md', `Each delivery is tried ${WAITS_MS.length + 1} times.`],
-  ['docs/runbook.md', `is tried again after ${hiddenMinutes} minutes, ${settlementTries} times in all`],
+  [
+    'docs/runbook.md',
+    `is tried again after ${hiddenSecondsOf('settlements') / 60} minutes, ${settlementTries} times in all`,
+  ],
   ['docs/operations.md', `Functions keep a secret for ${CACHE_MS / MINUTE_MS} minutes.`],
   ['docs/operations.md', `For ${NEW_BANK_MS / HOUR_MS} hours \`mark-settlement-paid\` refuses`],
   [

@@ -18,8 +18,6 @@ import { synthesised } from '../support/stack-template.ts'
 import { EVERYTHING, OPTIONAL_STAGES } from '../support/stage-options.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 
-const PACKS = { AwsSolutionsChecks, ServerlessChecks, PCIDSS321Checks } as const
-
 /** Accepted findings of each rule: the paths of the resources below their stack, and the reason. */
 type Reasons = Readonly<Record<string, readonly [where: RegExp, because: string]>>
 type Reason = readonly [rule: string, reason: Reasons[string]]
@@ -176,7 +174,7 @@ const reasonsFor = (stage: DeployedStage, stack: string): readonly Reason[] => {
 type Finding = { readonly rule: string; readonly path: string }
 
 const findingsIn = (app: App, stack: Stack, stage: string): readonly Finding[] =>
-  Object.values(PACKS).flatMap((Pack) =>
+  [AwsSolutionsChecks, ServerlessChecks, PCIDSS321Checks].flatMap((Pack) =>
     new Pack(app)
       .validateScope(stack)
       .violations.flatMap(({ ruleName, violatingResources }) =>

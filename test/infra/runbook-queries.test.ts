@@ -5,13 +5,13 @@
  */
 import { expect, it } from 'vitest'
 import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-stack.ts'
+import { ACCESS_LOG_FIELDS } from '../../infra/stack/triggers/gateway-http-api.ts'
 import { WORK_SLOTS } from '../../shared/table/schema.ts'
+import { matchesIn } from '../support/document-blocks.ts'
 import { projectText, type SourceFile, sourcesIn } from '../support/source-file.ts'
-import { synthesised } from '../support/stack-template.ts'
 
 const runbook = projectText('docs/runbook.md')
-const log = projectText('shared/log.ts')
-const CODES = [...log.matchAll(/^ {2}\| '([a-z_]+\.[a-z_]+)'$/gm)].map(([, code = '']) => code)
+const CODES = matchesIn(projectText('shared/log.ts'), /^ {2}\| '([a-z_]+\.[a-z_]+)'$/gm)
 
 const sources = sourcesIn('shared', 'functions')
 
@@ -32,12 +32,10 @@ const writtenIn = (file: SourceFile): readonly string[] =>
     if (node.type !== 'CallExpression' || !/\blog(\.\w+|\[)/.test(textOf(file, node.callee))) return []
     const [code] = node.arguments
     if (code?.type === 'TemplateLiteral') {
-      const written = new RegExp(
-        `^${textOf(file, code)
-          .slice(1, -1)
-          .replaceAll(/\$\{.*?\}/g, '[a-z_]+')}$`,
-      )
-      return CODES.filter((one) => written.test(one))
+      const pattern = textOf(file, code)
+        .slice(1, -1)
+        .replaceAll(/\$\{.*?\}/g, '[a-z_]+')
+      return CODES.filter((one) => new RegExp(`^${pattern}$`).test(one))
     }
     // A code under a name is one of those that the file has, as in a table.
     const text = code?.type === 'Identifier' ? file.text : code && textOf(file, code)
@@ -45,8 +43,6 @@ const writtenIn = (file: SourceFile): readonly string[] =>
   })
 
 const named = (path: string) => sources.filter((file) => file.path === path).flatMap(keysIn)
-/** Fields of every line, or of the line of any error. */
-const EVERYWHERE = named('shared/runtime/json-log.ts')
 
 /** The fields that a line may have, by its code. */
 const FIELDS = new Map(
@@ -68,35 +64,28 @@ const FIELDS = new Map(
   ]),
 )
 
-const ACCESS = Object.keys(
-  JSON.parse(
-    String(Object(synthesised('prod').only('AWS::ApiGatewayV2::Stage').properties['AccessLogSettings'])['Format']),
-  ),
-)
-
 const WORDS =
   /^(?:filter|stats|sort|desc|asc|by|and|or|in|like|fields|display|limit|count|count_distinct|sum|min|max|pct|latest|bin|n|\d+[mhd]?)$/
 
 /** The fields that a query names, without its texts and the names that it gives to its counts. */
 const fieldsOf = (query: string): readonly string[] => {
-  const own = [...query.matchAll(/ as (\w+)/g)].map(([, name]) => name)
+  const own = matchesIn(query, / as (\w+)/g)
   const bare = query.replaceAll(/"[^"]*"|\/[^/]*\/|`/g, ' ').replaceAll(/ as \w+/g, ' ')
-  const names = [...bare.matchAll(/[@\w][\w.-]*/g)].map(([name]) => name)
-  return names.filter((name) => !WORDS.test(name) && !own.includes(name))
+  return matchesIn(bare, /([@\w][\w.-]*)/g).filter((name) => !WORDS.test(name) && !own.includes(name))
 }
 
-/** Lambda's and CloudWatch's own: the latter begin with @. */
-const isForeign = (name: string) => /^(?:@|type$|record\.status$)/.test(name)
-
+/** Lambda's and CloudWatch's own are left out: the latter begin with @. */
 const unknownIn = (query: string, known: readonly string[]): readonly string[] =>
-  fieldsOf(query).filter((name) => !isForeign(name) && !known.includes(name))
+  fieldsOf(query).filter((name) => !/^(?:@|type$|record\.status$)/.test(name) && !known.includes(name))
 
+/** With those of every line, or of the line of any error. */
 const lines = (query: string): readonly string[] => {
   const asked = CODES.filter((code) => query.includes(code))
-  return [...EVERYWHERE, ...(asked.length > 0 ? asked : CODES).flatMap((code) => FIELDS.get(code) ?? [])]
+  const ofCodes = (asked.length > 0 ? asked : CODES).flatMap((code) => FIELDS.get(code) ?? [])
+  return [...named('shared/runtime/json-log.ts'), ...ofCodes]
 }
 
-const fenced = [...runbook.matchAll(/```logs\n([\s\S]*?)\n```/g)].map(([, query = '']) => query)
+const fenced = matchesIn(runbook, /```logs\n([\s\S]*?)\n```/g)
 const asked = [...runbook.matchAll(/^ask \d+ '([^']*)'(?:\s+(?:\\\n\s*)?(\/aws\/\S+))?/gm)].map(
   ([, query = '', group = '']) => ({ query, group }),
 )
@@ -104,7 +93,7 @@ const ofFunctions = [...fenced, ...asked.filter(({ group }) => group === '').map
 const ofGroup = (part: string) => asked.filter(({ group }) => group.includes(part)).map(({ query }) => query)
 
 it('a query of the runbook names codes and fields of lines that the code writes', () => {
-  const codes = fenced.flatMap((query) => [...query.matchAll(/"([a-z_]+\.[a-z_]+)"/g)].map(([, code = '']) => code))
+  const codes = fenced.flatMap((query) => matchesIn(query, /"([a-z_]+\.[a-z_]+)"/g))
 
   expect(ofFunctions.length).toBeGreaterThan(20)
   expect(codes.filter((code) => !CODES.includes(code) && code !== 'platform.report')).toStrictEqual([])
@@ -113,7 +102,7 @@ it('a query of the runbook names codes and fields of lines that the code writes'
 
 it('a query of an access log names fields of that log', () => {
   expect([ofGroup('/http-api/').length, ofGroup('/cloudfront/').length]).toStrictEqual([5, 1])
-  expect(ofGroup('/http-api/').flatMap((query) => unknownIn(query, ACCESS))).toStrictEqual([])
+  expect(ofGroup('/http-api/').flatMap((query) => unknownIn(query, Object.keys(ACCESS_LOG_FIELDS)))).toStrictEqual([])
   expect(ofGroup('/cloudfront/').flatMap((query) => unknownIn(query, FRONT_LOG_FIELDS))).toStrictEqual([])
 })
 

@@ -3,27 +3,21 @@ import { join } from 'node:path'
 import { parseYaml } from '@redocly/openapi-core'
 import { describe, expect, it } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
+import { matchesIn } from '../support/document-blocks.ts'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 
 const FOLDER = join(PROJECT_ROOT, '.github/workflows')
 
 type Fields = Readonly<Record<string, string>>
 type Step = { readonly uses?: string; readonly run?: string; readonly with?: Fields }
-type Job = {
-  readonly if?: string
-  readonly uses?: string
-  readonly permissions?: Fields
-  readonly steps?: readonly Step[]
-}
+type Job = { readonly permissions?: Fields; readonly steps?: readonly Step[] }
 type Workflow = { readonly on: unknown; readonly permissions: Fields; readonly jobs: Readonly<Record<string, Job>> }
 
 const textOf = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
 const read = (name: string) => parseYaml(textOf(name)) as Workflow
 const stepsOf = (name: string) => Object.values(read(name).jobs).flatMap(({ steps = [] }) => steps)
 
-const WORKFLOWS = readdirSync(FOLDER)
-
-describe.each(WORKFLOWS)('the workflow %s', (name) => {
+describe.each(readdirSync(FOLDER))('the workflow %s', (name) => {
   it('uses actions that cannot change under their names', () => {
     const used = stepsOf(name).flatMap(({ uses }) => uses ?? [])
 
@@ -31,14 +25,12 @@ describe.each(WORKFLOWS)('the workflow %s', (name) => {
   })
 
   it('runs scripts of package.json that are there, and files of .ci', () => {
-    const runs = stepsOf(name)
-      .map(({ run = '' }) => run)
-      .join('\n')
-    const scripts = [...runs.matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, script]) => script)
-    const files = [...runs.matchAll(/bash \.ci\/(\S+)/g)].map(([, file]) => file)
+    const runs = stepsOf(name).flatMap(({ run = '' }) => run.split('\n'))
+    const scripts = runs.flatMap((run) => matchesIn(run, /npm run (?:-s )?([\w:-]+)/g))
+    const files = runs.flatMap((run) => matchesIn(run, /bash \.ci\/(\S+)/g))
 
-    expect(scripts.filter((script) => !Object.keys(packageJson.scripts).includes(String(script)))).toStrictEqual([])
-    expect(files.filter((file) => !readdirSync(join(PROJECT_ROOT, '.ci')).includes(String(file)))).toStrictEqual([])
+    expect(scripts.filter((script) => !(script in packageJson.scripts))).toStrictEqual([])
+    expect(files.filter((file) => !readdirSync(join(PROJECT_ROOT, '.ci')).includes(file))).toStrictEqual([])
     expect(scripts.length + files.length).toBeGreaterThan(0)
   })
 
@@ -50,10 +42,12 @@ describe.each(WORKFLOWS)('the workflow %s', (name) => {
   })
 })
 
-it.each(['ci', 'nightly'])('the workflow %s.yml runs its file of .ci, and may only read', (name) => {
-  const command = name === 'ci' ? 'bash .ci/run' : 'bash .ci/nightly'
-  expect(stepsOf(`${name}.yml`).map(({ run }) => run)).toContain(command)
-  expect(read(`${name}.yml`).permissions).toStrictEqual({ contents: 'read' })
+it.each([
+  ['ci.yml', 'bash .ci/run'],
+  ['nightly.yml', 'bash .ci/nightly'],
+])('the workflow %s runs %s, and may only read', (name, command) => {
+  expect(stepsOf(name).map(({ run }) => run)).toContain(command)
+  expect(read(name).permissions).toStrictEqual({ contents: 'read' })
 })
 
 describe('the workflow deploy.yml', () => {
@@ -75,15 +69,14 @@ describe('the workflow deploy.yml', () => {
     })
   })
 
-  it('runs nothing that a pull request brings where it may write', () => {
+  it('runs nothing that a pull request brings where it may write, and deploys what ci has passed of main', () => {
     expect(jobs['comment']?.steps).toStrictEqual([
       { run: expect.stringMatching(/^gh pr comment /), env: expect.anything() },
     ])
-  })
-
-  it('deploys what ci has passed of main, and never what a pull request brings', () => {
-    expect(jobs['ci']?.uses).toBe('./.github/workflows/ci.yml')
-    expect(jobs['ci']?.if).toBe("github.event_name == 'push' && vars.AWS_REGION != ''")
+    expect(jobs['ci']).toMatchObject({
+      uses: './.github/workflows/ci.yml',
+      if: "github.event_name == 'push' && vars.AWS_REGION != ''",
+    })
     expect(on).toStrictEqual({ push: { branches: ['main'] }, pull_request: null })
   })
 
@@ -108,17 +101,12 @@ it('docs/operations.md has the pipeline’s role trust one stage’s environment
   const operations = projectText('docs/operations.md')
   const [, text = ''] = /^(\*\*The pipeline\*\*[\s\S]+?)^\*\*A first/m.exec(operations) ?? []
   const trust = JSON.parse(/```json\n(\{[^`]*sts:AssumeRoleWithWebIdentity[^`]*)```/.exec(text)?.[1] ?? 'null')
+  const StringEquals = {
+    'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
+    'token.actions.githubusercontent.com:sub': 'repo:OWNER/REPOSITORY:environment:prod',
+  }
 
-  expect(trust.Statement).toMatchObject([
-    {
-      Condition: {
-        StringEquals: {
-          'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
-          'token.actions.githubusercontent.com:sub': 'repo:OWNER/REPOSITORY:environment:prod',
-        },
-      },
-    },
-  ])
+  expect(trust.Statement).toMatchObject([{ Condition: { StringEquals } }])
   expect(text).toMatch(/environments\/prod [\s\S]+"reviewers": \[\{/)
   expect(text).toContain('--policy-arn "arn:aws:iam::$account:policy/gateway-prod-deploy"')
   // Of AWS's own policies, the doctor needs the one that may start drift detection.
