@@ -3,8 +3,6 @@ import type { ESTree } from 'vite'
 import { IMPORT_RULES, infraPlace, isCode, isOfAnyProvider, LAYERS, layerOf, type Rule } from './import-rules.ts'
 import { lineOf, type SourceFile } from './support/source-file.ts'
 
-const FUNCTION_LINES = 50
-
 /** The files of the manifest are directly in functions/; handlers are in its folders. */
 export const isOfManifest = (path: string): boolean => /^functions\/[^/]+$/.test(path)
 
@@ -36,8 +34,6 @@ const noAmbientValues: Rule = (file) =>
       })
     : []
 
-const KEY_PREFIX = /(^|[^A-Z])[A-Z]{3,}#/
-
 const textOf = (node: ESTree.Node): string | undefined => {
   if (node.type === 'TemplateElement') return node.value.raw
   return node.type === 'Literal' && 'raw' in node && typeof node.raw === 'string' ? node.raw : undefined
@@ -45,7 +41,10 @@ const textOf = (node: ESTree.Node): string | undefined => {
 
 const keysAreBuiltInOnePlace: Rule = (file) =>
   isCode(file) && file.path !== 'shared/table/keys.ts'
-    ? file.nodes.flatMap((node) => (KEY_PREFIX.test(textOf(node) ?? '') ? [at(file, node, textOf(node) ?? '')] : []))
+    ? file.nodes.flatMap((node) => {
+        const text = textOf(node) ?? ''
+        return /(^|[^A-Z])[A-Z]{3,}#/.test(text) ? [at(file, node, text)] : []
+      })
     : []
 
 /** Xendit's name (except fields that the specification names so), its forms of ids, its codes of channels and accounts. */
@@ -59,31 +58,25 @@ const domainHasNoProvidersWords: Rule = (file) =>
       })
     : []
 
-const VAGUE = /(^|-)(utils?|helpers?|common|types?|services?|misc|index)$/
-
 const namesAreSpecific: Rule = ({ path }) =>
   path.split('/').flatMap((part) => {
     const name = part.replace(/(\.test)?\.tsx?$/, '')
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return [`${part} is not kebab-case`]
-    return VAGUE.test(name) ? [`${part} is too general`] : []
+    const isVague = /(^|-)(utils?|helpers?|common|types?|services?|misc|index)$/.test(name)
+    return isVague ? [`${part} is too general`] : []
   })
-
-/** Export names that Lambda and the SDK's clients require. */
-const NAMES_GIVEN = ['handler', 'defaultProvider']
 
 const lettersOf = (name: string) => name.replaceAll(/[-_]/g, '').toLowerCase()
 
 /** `payment.ts` may export `Payment`, `payment`, `paymentOf` or `toPayment`; `channels.ts` all of these of a channel. */
 const filesHaveTheNameOfTheirExport: Rule = (file) => {
   const values = file.exports.filter(({ isType }) => !isType)
-  if (!isCode(file) || values.length !== 1 || NAMES_GIVEN.includes(values[0]?.name ?? '')) return []
+  // Lambda and the SDK's clients require these names.
+  if (!isCode(file) || values.length !== 1 || /^(handler|defaultProvider)$/.test(values[0]?.name ?? '')) return []
   const called = lettersOf(basename(file.path).replace(/\.tsx?$/, ''))
   const names = [called, `to${called}`, `${called}of`, `${called.replace(/s$/, '')}of`]
   return file.exports.some(({ name }) => names.includes(lettersOf(name))) ? [] : [`exports ${values[0]?.name}`]
 }
-
-const isFunction = ({ type }: ESTree.Node) =>
-  type === 'FunctionDeclaration' || type === 'FunctionExpression' || type === 'ArrowFunctionExpression'
 
 const contains = (outer: ESTree.Node, inner: ESTree.Node) =>
   outer !== inner && outer.start <= inner.start && inner.end <= outer.end
@@ -91,13 +84,13 @@ const contains = (outer: ESTree.Node, inner: ESTree.Node) =>
 /** Counts a function's own lines, without the functions inside it: each of those is measured by itself. */
 const functionsAreShort: Rule = (file) => {
   if (!isCode(file)) return []
-  const functions = file.nodes.filter(isFunction)
+  const functions = file.nodes.filter(({ type }) => /^(Arrow)?Function(Declaration|Expression)$/.test(type))
   const breaks = ({ start, end }: ESTree.Node) => file.text.slice(start, end).split('\n').length - 1
   return functions.flatMap((node) => {
     const inner = functions.filter((other) => contains(node, other))
     const direct = inner.filter((other) => !inner.some((between) => contains(between, other)))
     const length = 1 + breaks(node) - direct.reduce((sum, other) => sum + breaks(other), 0)
-    return length > FUNCTION_LINES ? [at(file, node, `a function of ${length} lines`)] : []
+    return length > 50 ? [at(file, node, `a function of ${length} lines`)] : []
   })
 }
 
@@ -125,16 +118,13 @@ export type RuleName = keyof typeof RULES
 /** Answers the violations in a tree, given the path of each file. */
 type TreeRule = (paths: readonly string[]) => readonly string[]
 
-const FOLDER_FILES = 22
 /** Folders in which a file is found by its name: operator actions, and what tests share. */
 const LONG_FOLDERS: Readonly<Record<string, number>> = { 'functions/admin': Infinity, 'test/support': 45 }
 
 const infraFiles = (paths: readonly string[]) => paths.filter((path) => path.startsWith('infra/'))
 
-const STAGE_FILE = /^infra\/stages\/[^/]+\.json$/
-
 const infraHasThreeFolders: TreeRule = (paths) =>
-  infraFiles(paths).filter((path) => infraPlace(path) < 0 && !STAGE_FILE.test(path))
+  infraFiles(paths).filter((path) => infraPlace(path) < 0 && !/^infra\/stages\/[^/]+\.json$/.test(path))
 
 const infraNamesAreUnique: TreeRule = (paths) =>
   [...Map.groupBy(infraFiles(paths), (path) => basename(path))]
@@ -149,16 +139,13 @@ const foldersStandAlone: TreeRule = (paths) => {
 }
 
 /** Test files do not count, because their names are enough. */
-const foldersAreShort: TreeRule = (paths) =>
-  [
-    ...Map.groupBy(
-      paths.filter((path) => !path.endsWith('.test.ts')),
-      (path) => dirname(path),
-    ),
-  ].flatMap(([folder, files]) => {
-    const limit = LONG_FOLDERS[folder] ?? FOLDER_FILES
+const foldersAreShort: TreeRule = (paths) => {
+  const counted = paths.filter((path) => !path.endsWith('.test.ts'))
+  return [...Map.groupBy(counted, (path) => dirname(path))].flatMap(([folder, files]) => {
+    const limit = LONG_FOLDERS[folder] ?? 22
     return files.length > limit ? [`${folder}: ${files.length} files, limit ${limit}`] : []
   })
+}
 
 export const TREE_RULES = {
   'infra has app.ts, stage files, and the folders stack, local and operate': infraHasThreeFolders,
