@@ -25,10 +25,8 @@ const A_DAY_S = 25 * 60 * 60
 
 const aPending = async (deps: MemoryDeps): Promise<Payment> => aPendingPayment(deps, await aStoredClient(deps))
 
-const createByApi = async (deps: MemoryDeps) => {
-  const caller = await anApiClient(deps)
-  return call(deps, API.createPayment, { caller, body: aPaymentBody() })
-}
+const createByApi = async (deps: MemoryDeps) =>
+  call(deps, API.createPayment, { caller: await anApiClient(deps), body: aPaymentBody() })
 
 const callBack = async (deps: MemoryDeps, payment: Payment, providerPaymentId: string) => {
   deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
@@ -79,34 +77,11 @@ const abandonedDelivery: Scene = async (deps) => {
 
 const UNREADABLE = [asMessage('not a message of ours')]
 
-const unreadableMessages: Scene = async (deps) => {
-  await handOver(deliverWebhook, deps, UNREADABLE, 'deliver-webhook')
-  await handOver(settleClient, deps, UNREADABLE, 'settle-client')
-  await handOver(syncSlices, deps, UNREADABLE, 'sync-slices')
-  await handOver(auditClient, deps, UNREADABLE, 'audit-client')
-  for (const [worker, handler] of DUE_WORKERS) await handOver(handler, deps, UNREADABLE, worker)
-}
-
 /** Less than what was asked is received: no client may be credited with it. */
 const wrongAmount = async (deps: MemoryDeps) => {
   const { paymentRequestId } = await aPending(deps)
   const providerPaymentId = deps.provider.pay(paymentRequestId, 99_999)
   await applyProviderNews(deps, { providerPaymentId }, 'callback')
-}
-
-const NO_TOPIC = {
-  publish: async () => {
-    throw new Error('no topic')
-  },
-}
-
-const itemInTrouble: Scene = async (deps) => {
-  await aPending(deps)
-  deps.clock.advance(A_DAY_S)
-  deps.provider.script('cancelRequest', async () => {
-    throw new Error('something unforeseen')
-  })
-  await runDueWork(deps)
 }
 
 const sweptTwice: Scene = async (deps) => {
@@ -161,7 +136,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   'settled-in-time-slow': sweptTwice,
   'alerts-late': async (deps) => {
-    await wrongAmount({ ...deps, alerts: NO_TOPIC })
+    await wrongAmount({ ...deps, alerts: { publish: () => Promise.reject(new Error('no topic')) } })
     deps.clock.advance(30 * 60)
     await runDueWork(deps)
   },
@@ -171,9 +146,17 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await runDueWork(deps)
   },
   'due-work-not-running': runDueWork,
+  // An item in trouble, and a message for each worker that it cannot read.
   'work-failing': async (deps) => {
-    await itemInTrouble(deps)
-    await unreadableMessages(deps)
+    await aPending(deps)
+    deps.clock.advance(A_DAY_S)
+    deps.provider.script('cancelRequest', () => Promise.reject(new Error('something unforeseen')))
+    await runDueWork(deps)
+    await handOver(deliverWebhook, deps, UNREADABLE, 'deliver-webhook')
+    await handOver(settleClient, deps, UNREADABLE, 'settle-client')
+    await handOver(syncSlices, deps, UNREADABLE, 'sync-slices')
+    await handOver(auditClient, deps, UNREADABLE, 'audit-client')
+    for (const [worker, handler] of DUE_WORKERS) await handOver(handler, deps, UNREADABLE, worker)
   },
   'sweep-not-run': sweptTwice,
   // What could not be read is read half an hour later.
@@ -186,11 +169,8 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   // The provider refuses a filter or a value of the call.
   'provider-refuses-calls': async (deps) => {
-    deps.provider.script('listTransactions', async () => ({
-      kind: 'unanswered',
-      reason: 'refused',
-      code: 'API_VALIDATION_ERROR',
-    }))
+    const refused = { kind: 'unanswered', reason: 'refused', code: 'API_VALIDATION_ERROR' } as const
+    deps.provider.script('listTransactions', async () => refused)
     await run(syncProviderTransactions, deps)
   },
   'suspense-flood': wrongAmount,

@@ -23,14 +23,9 @@ export const emittedIn = async (scene: Scene): Promise<readonly Emitted[]> => {
   return output.flatMap(emittedBy)
 }
 
-type Batches = (event: never, context: never) => Promise<unknown>
+type Handler = { readonly withDeps: (deps: Deps) => (event: never, context: never) => Promise<unknown> }
 
-export const handOver = (
-  handler: { readonly withDeps: (deps: Deps) => Batches },
-  deps: Deps,
-  records: readonly unknown[],
-  worker: string,
-): Promise<unknown> =>
+export const handOver = (handler: Handler, deps: Deps, records: readonly unknown[], worker: string) =>
   handler.withDeps(deps)({ Records: records } as never, { functionName: `gateway-${WATCHED_STAGE}-${worker}` } as never)
 
 export const DUE_WORKERS = [
@@ -50,16 +45,12 @@ export const runDueWork = async (deps: MemoryDeps): Promise<void> => {
   }
 }
 
-export const run = (handler: { readonly withDeps: (deps: Deps) => Batches }, deps: Deps): Promise<unknown> =>
-  handler.withDeps(deps)({} as never, {} as never)
+export const run = (handler: Handler, deps: Deps) => handler.withDeps(deps)({} as never, {} as never)
 
 export const asMessage = (body: unknown) => ({
   messageId: crypto.randomUUID(),
   body: typeof body === 'string' ? body : JSON.stringify(body),
 })
-
-/** Longer than any deadline for the slowest percent of the provider's calls. */
-const SLOW_MS = 9_000
 
 /** From now on the provider answers calls of this kind late, and in this way. */
 export const answersLate = <Name extends keyof Provider>(
@@ -67,9 +58,7 @@ export const answersLate = <Name extends keyof Provider>(
   name: Name,
   answer: Awaited<ReturnType<Provider[Name]>>,
 ): void => {
-  const late = async () => {
-    await deps.sleep(SLOW_MS)
-    return answer
-  }
+  // Longer than any deadline for the slowest percent of the provider's calls.
+  const late = () => deps.sleep(9_000).then(() => answer)
   deps.provider.script(name, late as never)
 }

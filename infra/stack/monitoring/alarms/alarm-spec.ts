@@ -41,9 +41,6 @@ type Threshold = { readonly above: number } | { readonly atLeast: number } | { r
 /** Of the last `outOf` periods, `periods` must be bad; all of them unless said otherwise. */
 type Periods = { readonly minutes: number; readonly periods: number; readonly outOf?: number }
 
-/** CloudWatch looks back a week at most, and only a day where periods are shorter than an hour. */
-export const LONGEST_LOOK_BACK_MINUTES = { shortPeriods: 24 * 60, hourlyPeriods: 7 * 24 * 60 } as const
-
 export const alarmName = (stage: string, { id }: Pick<AlarmSpec, 'id'>): string => `gateway-${stage}-${id}`
 
 export const severityOf = ({ page }: Pick<AlarmSpec, 'page'>): 'page' | 'ticket' => (page ? 'page' : 'ticket')
