@@ -10,11 +10,12 @@ import { synthesised } from '../../support/stack-template.ts'
 import { printedBy } from './around-tools.ts'
 import { type ExaminedStage, examinedStage } from './examined-stage.ts'
 
-type CdkCall = { readonly args: readonly string[]; readonly region: string | undefined }
-
-/** The tool with what it prints, and CDK faked as the process it is. */
-const aDeployment = (overrides: Partial<DeployIo> & { readonly cdkAnswers?: number } = {}) => {
-  const calls: CdkCall[] = []
+/** Runs the tool, with CDK faked as the process it is, and answers what it printed. */
+const deployed = async (
+  argv: readonly string[],
+  overrides: Partial<DeployIo> & { readonly cdkAnswers?: number } = {},
+) => {
+  const calls: { readonly args: readonly string[]; readonly region: string | undefined }[] = []
   const io: DeployIo = {
     env: { AWS_DEFAULT_REGION: 'ap-southeast-3' },
     runCdk: async (args, env) => {
@@ -25,16 +26,15 @@ const aDeployment = (overrides: Partial<DeployIo> & { readonly cdkAnswers?: numb
     finish: async () => 0,
     ...overrides,
   }
-  const run = async (...argv: readonly string[]) => ({ ...(await printedBy(() => runDeploy(argv, io))), calls })
-  return { run }
+  return { ...(await printedBy(() => runDeploy(argv, io))), calls }
 }
 
 describe('npm run deploy', () => {
   it('starts nothing when something is missing, and says what to do; with --init, also by hand', async () => {
     const findings = [ok('packages', 'fine'), wrong('region', 'none is set', 'set AWS_REGION')]
     const preflight = async () => ({ findings, first: true })
-    const { code, calls, text } = await aDeployment({ preflight }).run('--stage=dev')
-    const initial = await aDeployment({ preflight, initStage: async () => [] }).run('--stage', 'dev', '--init')
+    const { code, calls, text } = await deployed(['--stage=dev'], { preflight })
+    const initial = await deployed(['--stage', 'dev', '--init'], { preflight, initStage: async () => [] })
 
     expect([code, calls, initial.code, initial.calls]).toStrictEqual([1, [], 1, []])
     expect(text).toBe(`ok              packages: fine
@@ -52,7 +52,7 @@ Nothing was deployed.`)
     ['only looks with --check', {}, '--stage dev --check', 0, 0],
     ['answers the exit code of cdk', { cdkAnswers: 3 }, '--stage dev', 3, 1],
   ])('%s', async (_, overrides, argv, answered, started) => {
-    const { code, calls } = await aDeployment(overrides).run(...argv.split(' '))
+    const { code, calls } = await deployed(argv.split(' '), overrides)
 
     expect([code, calls.length]).toStrictEqual([answered, started])
   })
@@ -60,7 +60,7 @@ Nothing was deployed.`)
   const isFirst: DeployIo['preflight'] = async () => ({ findings: [], first: true })
 
   it('says what is left to do after the first deployment', async () => {
-    const { text } = await aDeployment({ preflight: isFirst }).run('--stage', 'dev')
+    const { text } = await deployed(['--stage', 'dev'], { preflight: isFirst })
 
     expect(text.trim()).toBe(`Manual steps, each described in docs/operations.md, section 1:
   1. in the provider's dashboard make a key, enter the callback URL, copy its token; put both into the secrets gateway/dev/provider and gateway/dev/provider-callback
@@ -72,12 +72,12 @@ Nothing was deployed.`)
     ['one that went wrong', { preflight: isFirst, cdkAnswers: 1 }, []],
     ['a later one', {}, []],
   ])('says nothing of that after %s', async (_, overrides, flags) => {
-    expect((await aDeployment(overrides).run('--stage', 'dev', ...flags)).text).not.toContain('secret')
+    expect((await deployed(['--stage', 'dev', ...flags], overrides)).text).not.toContain('secret')
   })
 
   it('creates missing parts before its checks, and lists the manual steps at the end', async () => {
     const order: string[] = []
-    const { code, calls, text } = await aDeployment({
+    const { code, calls, text } = await deployed(['--stage', 'prod', '--init'], {
       initStage: async ({ stage, region, runCdk: run }) => {
         order.push(`init ${stage.settings.name} in ${region}`)
         await run(['bootstrap', 'aws://1/us-east-1'])
@@ -91,13 +91,12 @@ Nothing was deployed.`)
         order.push('finish')
         return 0
       },
-    }).run('--stage', 'prod', '--init')
+    })
 
     expect([code, order]).toStrictEqual([0, ['init prod in ap-southeast-3', 'preflight']])
-    expect(calls.map(({ args: [command], region }) => [command, region])).toStrictEqual([
-      ['bootstrap', 'ap-southeast-3'],
-      ['deploy', 'ap-southeast-3'],
-    ])
+    expect(calls.map(({ args: [command], region }) => `${command} ${region}`).join()).toBe(
+      'bootstrap ap-southeast-3,deploy ap-southeast-3',
+    )
     expect(text).toMatch(/^ok +CDK bootstrap in us-east-1: made\nmissing +account concurrency: 10\n +-> request it\nok/)
     expect(text).toContain(
       '  1. enter the servers of zone Z00000000000000000000 at the registrar of example.com\n  2. in',
@@ -108,13 +107,13 @@ Nothing was deployed.`)
     'ends a first deployment with the rare schedules and the doctor, and its exit code %i',
     async (says) => {
       const finished: (readonly [string, string | undefined])[] = []
-      const { code, text } = await aDeployment({
+      const { code, text } = await deployed(['--stage', 'prod', '--init'], {
         initStage: async () => [],
         finish: async (stage, env) => {
           finished.push([stage, env['AWS_REGION']])
           return says
         },
-      }).run('--stage', 'prod', '--init')
+      })
 
       expect([code, finished]).toStrictEqual([says, [['prod', 'ap-southeast-3']]])
       expect(text).not.toContain('Manual steps')
@@ -133,7 +132,7 @@ Nothing was deployed.`)
     [['--stage', '--check'], "Option '--stage' argument is ambiguous"],
     [['--stage', 'local'], 'stage local is reserved for the local gateway'],
   ])('refuses %j, which CDK would ignore or with which it would deploy something else', async (argv, message) => {
-    const { code, calls, text } = await aDeployment().run(...argv)
+    const { code, calls, text } = await deployed(argv)
 
     expect([code, calls]).toStrictEqual([2, []])
     expect(text.split('\n')[0]).toContain(message)
@@ -142,11 +141,10 @@ Nothing was deployed.`)
   it('deploys every stack of the stage, in the region that was looked at, with every flag it names', async () => {
     const flags =
       '--import-existing-resources --no-rollback --method prepare-change-set --verbose --progress events --outputs-file out.json --revert-drift'
-    const { code, calls } = await aDeployment().run('--stage', 'prod', ...flags.split(' '))
+    const { code, calls } = await deployed(['--stage', 'prod', ...flags.split(' ')])
 
-    expect(code).toBe(0)
     const args = ['deploy', '--all', '--no-notices', '-c', 'stage=prod', ...flags.split(' ')]
-    expect(calls).toStrictEqual([{ args, region: 'ap-southeast-3' }])
+    expect([code, calls]).toStrictEqual([0, [{ args, region: 'ap-southeast-3' }]])
   })
 
   it('runs the CDK of this project', async () => {
@@ -156,14 +154,14 @@ Nothing was deployed.`)
 
 it('the bootstrap version asked for is the highest that the assembly names', () => {
   const manifest = JSON.stringify(synthesised('dev').assembly.manifest)
-  const versions = matchesIn(manifest, /"requiresBootstrapStackVersion":(\d+)/g).map(Number)
+  const versions = matchesIn(manifest, /"requiresBootstrapStackVersion":(\d+)/g)
 
-  expect(Math.max(...versions)).toBe(OLDEST_BOOTSTRAP)
+  expect(Math.max(...versions.map(Number))).toBe(OLDEST_BOOTSTRAP)
 })
 
 describe('finishStage', () => {
-  const finished = async (stage: ExaminedStage) =>
-    printedBy(() => finishStage('dev', { env: { AWS_REGION: 'ap-southeast-3' }, ...stage.io }))
+  const finished = ({ io }: ExaminedStage) =>
+    printedBy(() => finishStage('dev', { env: { AWS_REGION: 'ap-southeast-3' }, ...io }))
 
   it('runs the rare schedules, and then asks the doctor, who finds nothing wrong', async () => {
     const stage = await examinedStage('dev')
