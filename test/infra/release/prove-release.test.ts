@@ -93,10 +93,7 @@ describe('a version that cannot work', () => {
   it('reports only the beginning of a long message, and no stack', async () => {
     answering(WORKER, failure('Error', 'x'.repeat(5_000)))
 
-    const [problem = ''] = (await proved()).problems
-
-    expect(problem.length).toBeLessThan(300)
-    expect(problem).not.toContain('secret.ts')
+    expect((await proved()).problems).toStrictEqual([expect.stringMatching(/^(?!.*secret\.ts).{1,299}$/s)])
   })
 })
 
@@ -123,13 +120,11 @@ describe('a version that works after a while', () => {
 })
 
 it('asks each version once at a time, and five versions together', async () => {
-  let running = 0
-  let most = 0
+  let [running, most] = [0, 0]
   aws.on(InvokeCommand).callsFake(async () => {
-    running += 1
-    most = Math.max(most, running)
+    most = Math.max(most, ++running)
     await new Promise(setImmediate)
-    running -= 1
+    running--
     return lambdaAnswer(PROVEN)
   })
 
@@ -140,38 +135,32 @@ it('asks each version once at a time, and five versions together', async () => {
 })
 
 const PROOF = { asks: [{ target: WORKER.target }] }
+const BOOM = 'gateway-dev-deliver-webhook:7 failed: Error: boom'
 
-type Release = { readonly works?: boolean; readonly took?: ReturnType<typeof json> }
-
-const aRelease = ({ works = true }: Release = {}) => {
+const aRelease = (works = true) => {
   if (!works) answering(WORKER, failure('Error', 'boom'))
   const pauses: number[] = []
   const sleep = async (ms: number) => void pauses.push(ms)
   return { prove: proveRelease({ stage: 'dev', lambda: new LambdaClient({}), nowMs: () => 0, sleep }), pauses }
 }
 
-const requested = async (RequestType: string, release: Release = {}, ResourceProperties: unknown = PROOF) => {
-  const { url, requests } = await startScriptedServer(release.took ?? json(200, {}))
-  const { prove, pauses } = aRelease(release)
+const ASKED = { StackId: 'stack', RequestId: 'request', LogicalResourceId: 'ReleaseProof1' }
+const SUCCESS = { ...ASKED, Status: 'SUCCESS', Reason: '', PhysicalResourceId: 'ReleaseProof1' }
+
+const requested = async (
+  RequestType: string,
+  { works = true, took = json(200, {}), properties = PROOF as object } = {},
+) => {
+  const { url, requests } = await startScriptedServer(took)
+  const { prove, pauses } = aRelease(works)
   const failed = await prove({
+    ...ASKED,
     RequestType,
     ResponseURL: `${url}/answer?signature=s`,
-    StackId: 'stack',
-    RequestId: 'request',
-    LogicalResourceId: 'ReleaseProof1',
     ResourceType: 'Custom::ReleaseProof',
-    ResourceProperties,
+    ResourceProperties: properties,
   }).then(() => '', String)
   return { answered: requests.map(({ body }) => JSON.parse(body)), requests, pauses, failed }
-}
-
-const SUCCESS = {
-  Status: 'SUCCESS',
-  Reason: '',
-  PhysicalResourceId: 'ReleaseProof1',
-  StackId: 'stack',
-  RequestId: 'request',
-  LogicalResourceId: 'ReleaseProof1',
 }
 
 describe('the proof that CloudFormation asks for', () => {
@@ -186,14 +175,13 @@ describe('the proof that CloudFormation asks for', () => {
   it('fails with the function and what it answered', async () => {
     const { answered } = await requested('Create', { works: false })
 
-    const Reason = 'gateway-dev-deliver-webhook:7 failed: Error: boom'
-    expect(answered).toStrictEqual([{ ...SUCCESS, Status: 'FAILED', Reason }])
+    expect(answered).toStrictEqual([{ ...SUCCESS, Status: 'FAILED', Reason: BOOM }])
     expect(asked()).toHaveLength(6)
   })
 
   it('fits into what CloudFormation takes, however many versions fail', async () => {
     const asks = Array.from({ length: 60 }, () => ({ target: WORKER.target }))
-    const { requests } = await requested('Create', { works: false }, { asks })
+    const { requests } = await requested('Create', { works: false, properties: { asks } })
 
     expect(requests[0]?.body.length).toBeLessThan(4_096)
   })
@@ -206,7 +194,7 @@ describe('the proof that CloudFormation asks for', () => {
   })
 
   it('fails at once when the release does not say what to ask', async () => {
-    expect((await requested('Create', {}, {})).answered).toMatchObject([{ Status: 'FAILED' }])
+    expect((await requested('Create', { properties: {} })).answered).toMatchObject([{ Status: 'FAILED' }])
   })
 
   it('is sent three times at most when CloudFormation does not accept it', async () => {
@@ -220,9 +208,9 @@ describe('the proof that CloudFormation asks for', () => {
 describe('the proof that the doctor asks for', () => {
   it.each([
     [true, []],
-    [false, ['gateway-dev-deliver-webhook:7 failed: Error: boom']],
+    [false, [BOOM]],
   ])('is answered after one round: works %j', async (works, problems) => {
-    const { prove, pauses } = aRelease({ works })
+    const { prove, pauses } = aRelease(works)
 
     expect(await prove(PROOF)).toStrictEqual({ problems })
     expect([asked().length, pauses]).toStrictEqual([1, []])

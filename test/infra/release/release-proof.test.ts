@@ -7,7 +7,6 @@ import { OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
 
 const PROVEN = MANIFEST.filter(runsByItself)
 
-const STAGES = Object.entries(OPTIONAL_STAGES).map(([what, stage]) => ({ what, stage, template: synthesised(stage) }))
 const proofOf = (template: StackTemplate) => template.only('Custom::ReleaseProof')
 
 const versionsOf = (template: StackTemplate) =>
@@ -20,25 +19,26 @@ const versionsOf = (template: StackTemplate) =>
 const asksOf = (template: StackTemplate) =>
   [proofOf(template).properties['asks']].flat().map((ask) => Object(ask) as { target: string; route?: string })
 
-describe.each(STAGES)('the proof of a release of $what', ({ stage, template }) => {
-  const targets = asksOf(template).map(({ target }) => target)
+describe.each(Object.entries(OPTIONAL_STAGES))('the proof of a release of %s', (_, stage) => {
+  const template = synthesised(stage)
 
   it('asks each new version once, or each function itself where there are no aliases', () => {
     const versions = versionsOf(template)
     const hasAliases = stage.deployment !== 'all-at-once'
     const names = PROVEN.map((spec) => `<${functionName(stage.settings.name, spec)}>`)
 
-    expect(targets).toStrictEqual(names.map((name) => (hasAliases ? versions.get(name) : `${name}.Arn`)))
+    expect(asksOf(template).map(({ target }) => target)).toStrictEqual(
+      names.map((name) => (hasAliases ? versions.get(name) : `${name}.Arn`)),
+    )
     expect(versions.size).toBe(hasAliases ? PROVEN.length : 0)
   })
 
   it('comes before every alias, queue and schedule', () => {
-    const { logicalId } = proofOf(template)
     const types = ['AWS::Lambda::Alias', 'AWS::Lambda::EventSourceMapping', 'AWS::Events::Rule']
     const later = types.flatMap((type) => template.ofType(type))
 
     expect(later.length).toBeGreaterThan(10)
-    expect(later.filter(({ dependsOn }) => !dependsOn.includes(logicalId))).toStrictEqual([])
+    expect(later.filter(({ dependsOn }) => !dependsOn.includes(proofOf(template).logicalId))).toStrictEqual([])
   })
 })
 
@@ -54,16 +54,15 @@ it('the proof calls functions of clients by their routes, and all others by thei
 })
 
 describe('the proof of a release is made anew', () => {
-  const { settings, table } = deployedStage('dev')
   const plain = stageWith({ deployment: 'alias-only' })
   const idOf = (stage: DeployedStage) => proofOf(synthesised(stage)).logicalId
 
   it('when the configuration of a function changes', () => {
-    expect(idOf({ ...plain, settings: { ...settings, clientRateLimit: 1 } })).not.toBe(idOf(plain))
+    expect(idOf({ ...plain, settings: { ...plain.settings, clientRateLimit: 1 } })).not.toBe(idOf(plain))
   })
 
   it('when roles alone change, which makes no version', () => {
-    const changed = { ...plain, table: { ...table, encryption: 'customer' as const } }
+    const changed = { ...plain, table: { ...plain.table, encryption: 'customer' as const } }
 
     expect(versionsOf(synthesised(changed))).toStrictEqual(versionsOf(synthesised(plain)))
     expect(idOf(changed)).not.toBe(idOf(plain))
