@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import { type FunctionSpec, isHttp, queuesOf, runsByItself } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { CACHE_MS, UNSEALED_MS } from '../../shared/runtime/aws/kept-secrets.ts'
@@ -19,8 +18,6 @@ export type Templates = Readonly<Record<'gateway' | 'front', Pick<StackTemplate,
 
 const MILLION = 1_000_000
 const BYTES_PER_GB = 1_000_000_000
-/** Sent, received and deleted. */
-const REQUESTS_PER_MESSAGE = 3
 
 const one = (value: number): string => value.toFixed(1)
 const thousand = (value: number): string => `${Math.round(value / 1_000)} thousand`
@@ -55,7 +52,8 @@ const usageOf = ({ functionName, invocations, messages, ...flow }: Flow): Usage 
     httpApiRequestMillion: requests,
     frontRequestMillion: requests,
     frontWafRequestMillion: requests,
-    sqsRequestMillion: REQUESTS_PER_MESSAGE * messages,
+    // Sent, received and deleted.
+    sqsRequestMillion: 3 * messages,
     sqsFairMillion: messages,
     // Each request is held against the front's secret too, which is under AWS's own key: its use is free.
     secretCallMillion: secretCalls + requests / sharing(CACHE_MS),
@@ -67,17 +65,13 @@ const usageOf = ({ functionName, invocations, messages, ...flow }: Flow): Usage 
 /** Runs of a schedule in a month; 0 for a function without a schedule. */
 const runsPerMonth = ({ trigger }: FunctionSpec): number => {
   if (trigger.kind !== 'schedule') return 0
-  return 'everyMinutes' in trigger.schedule
-    ? (ASSUMPTIONS.hoursPerMonth * 60) / trigger.schedule.everyMinutes
-    : ASSUMPTIONS.hoursPerMonth / 24
+  const minutes = 'everyMinutes' in trigger.schedule ? trigger.schedule.everyMinutes : 24 * 60
+  return (ASSUMPTIONS.hoursPerMonth * 60) / minutes
 }
 
 /** Metrics of our own that these runs write. Each is counted for the whole month, although AWS bills by the hour. */
 export const metricsOf = (flows: readonly Flow[]): ReadonlySet<string> =>
   new Set(flows.flatMap(({ metrics }) => metrics))
-
-/** DynamoDB and SQS ask KMS again after a role has used a key for five minutes (AWS, usage notes of both). */
-const KEY_MINUTES = 5
 
 /**
  * Requests to the stage's key in a month, at most, of those that do not grow with payments. `idle`: schedules run. `busy`:
@@ -88,12 +82,10 @@ const keyRequests = (): Readonly<Record<'idle' | 'busy', number>> => {
   const table = own.filter((spec) => Object.keys(spec.table).length > 0)
   const idle = table.filter(({ trigger }) => trigger.kind === 'schedule').length
   const queues = sum(own, ({ sends, trigger }) => 2 * sends.length + queuesOf(trigger).length)
-  const times = (ASSUMPTIONS.hoursPerMonth * 60) / KEY_MINUTES
+  // DynamoDB and SQS ask KMS again after a role has used a key for five minutes (AWS, usage notes of both).
+  const times = (ASSUMPTIONS.hoursPerMonth * 60) / 5
   return { idle: times * idle, busy: times * (table.length + queues) }
 }
-
-const Expression = v.object({ Metrics: v.array(v.object({ MetricStat: v.optional(v.unknown()) })) })
-const WebAcl = v.object({ Rules: v.array(v.unknown()) })
 
 export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Measured, 'idleRuns'>): CostLine[] => {
   const count = (type: string) => gateway.ofType(type).length
@@ -106,10 +98,10 @@ export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Meas
   const alarms = gateway.ofType('AWS::CloudWatch::Alarm')
   // An alarm refers to one metric, or to those that its expression names.
   const watched = alarms.flatMap(({ properties }) =>
-    v.is(Expression, properties) ? properties.Metrics.flatMap(({ MetricStat }) => MetricStat ?? []) : [properties],
+    [properties['Metrics'] ?? { MetricStat: properties }].flat().flatMap((metric) => Object(metric).MetricStat ?? []),
   ).length
   const acls = front.ofType('AWS::WAFv2::WebACL')
-  const rules = acls.flatMap(({ properties }) => v.parse(WebAcl, properties).Rules).length
+  const rules = acls.flatMap(({ properties }) => properties['Rules']).length
   const there = {
     sqsRequestMillion: polls,
     secretMonth: secrets.length + copies,
@@ -185,35 +177,29 @@ const otherCosts = ({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] => {
   const hops = `${invocations} invocations, ${messages} messages, ${one(writes)} writes, ${one(reads)} reads each`
   const [byChannel, every] = [metricsByChannel(), everyMetric().size]
   const { hoursPerMonth: natHour, webhookBytes } = ASSUMPTIONS
+  const nat = { natHour, natAddressHour: natHour }
   const natGb = (webhookBytes * MILLION) / BYTES_PER_GB
+  const everyHour = (count: number, what: string) =>
+    [`${count}: ${what}, in every hour`, { metricMonth: count }] as const
+  const called = { cloudTrailDataEventMillion: MILLION }
   return [
     line('A million deliveries given up after eight attempts', hops, total([[MILLION, usageOf(abandoned)]])),
-    line('our own metrics, a month, at most', `${every}: each outcome and each trouble, in every hour`, {
-      metricMonth: every,
-    }),
-    line('and for each further channel, at most', `${byChannel}: each outcome, in every hour`, {
-      metricMonth: byChannel,
-    }),
-    line('`webhookEgress: nat`, each gateway, a month', 'NAT gateway and its address', {
-      natHour,
-      natAddressHour: natHour,
-    }),
+    line('our own metrics, a month, at most', ...everyHour(every, 'each outcome and each trouble')),
+    line('and for each further channel, at most', ...everyHour(byChannel, 'each outcome')),
+    line('`webhookEgress: nat`, each gateway, a month', 'NAT gateway and its address', nat),
     line('`webhookEgress: nat`, a million webhooks', `${webhookBytes / 1_000} KB each, assumed`, { natGb }),
     line('the stage’s key, a month', 'more after its first and again after its second rotation', { kmsKeyMonth: 1 }),
-    line('a million invocations of operators’ functions, in the trail', 'CloudTrail', {
-      cloudTrailDataEventMillion: MILLION,
-    }),
+    line('a million invocations of operators’ functions, in the trail', 'CloudTrail', called),
     line('a million alert mails', 'SNS', { snsEmailMillion: MILLION }),
   ]
 }
 
 const dollars = (usd: number) => `$${usd.toFixed(2)}`
-const bold = (text: string) => (text === '' ? '' : `**${text}**`)
 
 const costs = (lines: readonly CostLine[], title?: string) => {
   const rows = lines.map((entry) => [entry.component, entry.basis, dollars(usdOf(entry))])
-  const all = [title ?? '', '', dollars(sumOf(lines))].map(bold)
-  return markdownTable(['What', 'Of', 'USD'], [...rows, ...(title === undefined ? [] : [all])])
+  const all = title === undefined ? [] : [[`**${title}**`, '', `**${dollars(sumOf(lines))}**`]]
+  return markdownTable(['What', 'Of', 'USD'], [...rows, ...all])
 }
 
 const flowTable = ({ flows }: Measured['paid']) =>
@@ -222,7 +208,7 @@ const flowTable = ({ flows }: Measured['paid']) =>
     flows.map(({ name, functionName, writes, reads, messages }) => [
       name,
       `\`${functionName}\``,
-      ...[writes, reads, messages].map((value) => value.toFixed(1)),
+      ...[writes, reads, messages].map(one),
     ]),
   )
 

@@ -14,8 +14,7 @@ import { startReport } from './start/start-report.ts'
 import { measureUnits, unitsReport } from './units/measure-units.ts'
 import { wallsReport } from './walls/walls.ts'
 
-const COSTS = 'docs/operations.md'
-const FIGURES = 'docs/performance.md'
+const [COSTS, FIGURES] = ['docs/operations.md', 'docs/performance.md']
 
 type Suite = {
   readonly does: string
@@ -38,7 +37,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
   start: { does: 'bytes and load time of every bundle, against a bare handler with its clients', run: startReport },
   growth: {
     does: 'lists, balance, settling, statements and audits at a hundred to thirty thousand payments',
-    run: () => growthReport(),
+    run: growthReport,
   },
   'month-end': {
     does: 'the commands of the month end with a thousand merchants',

@@ -58,17 +58,9 @@ const syncRun = ({ measure, run }: MeteredWorld, name: string): Promise<Flow> =>
     v.parse(v.object({ complete: v.literal(true) }), await run('sync-provider-transactions', {}))
   })
 
-type Change = (count: number, name: string) => number
-
-const changed = <Counts extends object>(counts: Counts, change: Change): Counts =>
-  Object.fromEntries(
-    Object.entries(counts).map(([name, value]) => [name, typeof value === 'number' ? change(value, name) : value]),
-  ) as Counts
-
-const counted = (flow: Flow, change: Change): Flow => ({
-  ...changed(flow, change),
-  detail: changed(flow.detail, change),
-})
+/** The flow with each of its counts changed, those of its detail too. */
+const counted = (flow: Flow, change: (count: number, name: string) => number): Flow =>
+  JSON.parse(JSON.stringify(flow), (name, value: unknown) => (typeof value === 'number' ? change(value, name) : value))
 
 const times = (flow: Flow, factor: number): Flow => counted(flow, (count) => count * factor)
 
@@ -77,9 +69,6 @@ const share = (flow: Flow): Flow => times(flow, 1 / MANY)
 /** What a scheduled run uses for the payments it checks, beyond its fixed use in an hour. */
 const beyond = (idle: Flow, flow: Flow): Flow =>
   counted(flow, (count, name) => Math.max(0, count - Number(Reflect.get({ ...idle.detail, ...idle }, name) ?? 0)))
-
-/** A payment that is still pending after this many runs of due work fails the measurement. */
-const MAX_ROUNDS = 60
 
 /** Many unpaid payments up to their end: the first one's create, all of their ends, and a delivery. */
 const measureUnpaid = async () => {
@@ -93,7 +82,7 @@ const measureUnpaid = async () => {
   let invocations = 0
   const expired = await measure('check-due-payments', 'expired, announced', async () => {
     for (let rounds = 0; isPending(); rounds++) {
-      if (rounds > MAX_ROUNDS) throw new Error('unpaid payments never end')
+      if (rounds > 60) throw new Error('unpaid payments never end')
       await passTime(MINUTE_MS)
       await run('check-due-work', {})
       while (await handleBatch('due-payments', 1)) invocations++
@@ -105,9 +94,6 @@ const measureUnpaid = async () => {
   return { flows, storedBytes: Math.round((storedBytes(world.table) - before) / MANY) }
 }
 
-/** More hops than eight attempts can need: a delivery that is not over by then has no end. */
-const MAX_HOPS = 40
-
 const abandonOne = async (walked: MeteredMerchant): Promise<Flow> => {
   const { world, measure, merchant } = walked
   world.faults = { ...NO_FAULTS, merchantFails: 1 }
@@ -117,7 +103,8 @@ const abandonOne = async (walked: MeteredMerchant): Promise<Flow> => {
   let invocations = 0
   const flow = await measure('deliver-webhook', 'a delivery given up', async () => {
     while (await deliverNext(walked)) {
-      if (++invocations > MAX_HOPS) throw new Error('the delivery never ends')
+      // More hops than eight attempts can need.
+      if (++invocations > 40) throw new Error('the delivery never ends')
     }
   })
   return { ...flow, invocations, messages: flow.messages + 1 }

@@ -23,12 +23,13 @@ export const specOf = (name: string): FunctionSpec => {
 const SOURCES = MANIFEST.flatMap(({ name, trigger }) => queuesOf(trigger).map((source) => ({ name, ...source })))
 const NoFailures = v.optional(v.object({ batchItemFailures: v.optional(v.strictTuple([])) }))
 
-/** Every run has the same ids. An id decides the slot, whose number has one or two digits, so sizes depend on it. */
-const SEED = 1
 export const BENCH_STAGE = 'gateway-prod'
 
-/** The simulation's world without faults: real handlers, the table in memory, the provider's simulator and one clock. */
-export const faultlessWorld = () => createWorld({ seed: SEED, historySteps: HISTORY_STEPS, rowsAPage: MAX_ROWS_A_PAGE })
+/**
+ * The simulation's world without faults: real handlers, the table in memory, the provider's simulator and one clock. Every
+ * run has the same ids. An id decides the slot, whose number has one or two digits, so sizes depend on it.
+ */
+export const faultlessWorld = () => createWorld({ seed: 1, historySteps: HISTORY_STEPS, rowsAPage: MAX_ROWS_A_PAGE })
 
 /** Runs a handler to its end. Throws when it fails, because a failed flow costs too little. */
 export const runHandler = async (world: World, functionName: string, event: object): Promise<unknown> => {
@@ -44,9 +45,7 @@ export const startMeteredWorld = async () => {
   const callbacks: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] = []
   let sent = 0
   world.onChange.push((change) => world.table.applyToIndexes(change))
-  world.onSent.push(() => {
-    sent++
-  })
+  world.onSent.push(() => void sent++)
   world.sendCallback = async (body, headers) => {
     callbacks.push({ body, headers })
     return 200
@@ -84,10 +83,9 @@ export const startMeteredWorld = async () => {
     return true
   }
   const drainQueues = async (): Promise<void> => {
-    for (let worked = true; worked; ) {
-      worked = false
-      for (const { queue } of SOURCES) worked = (await handleBatch(queue)) || worked
-    }
+    let worked = false
+    for (const { queue } of SOURCES) while (await handleBatch(queue)) worked = true
+    if (worked) await drainQueues()
   }
   const passTime = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
   return { world, callbacks, measure, run, handleBatch, drainQueues, passTime, writtenIn: units.writtenIn }
@@ -101,24 +99,22 @@ const providerCalls = (counts: Readonly<Record<string, number>>): Detail =>
 export type MeteredWorld = Awaited<ReturnType<typeof startMeteredWorld>>
 export type Flow = Awaited<ReturnType<MeteredWorld['measure']>>
 
-const SimLine = v.looseObject({
-  level: v.picklist(['info', 'warn', 'error']),
-  code: v.custom<LogCode>((code) => typeof code === 'string'),
-})
-const Fields = v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))
+const SimLine = v.objectWithRest(
+  { level: v.picklist(['info', 'warn', 'error']), code: v.custom<LogCode>((code) => typeof code === 'string') },
+  v.union([v.string(), v.number(), v.boolean()]),
+)
 
 /** Formats log lines as the deployed function writes them, and finds their metrics. */
 const writtenLines = async (functionName: FunctionName, simulated: readonly string[]) => {
   const written: string[] = []
+  const timestamp = '2026-11-20T04:00:00.000Z'
   const log = joiningLog((level, message, line) => {
-    written.push(
-      JSON.stringify({ service: BENCH_STAGE, level, message, timestamp: '2026-11-20T04:00:00.000Z', ...line }),
-    )
+    written.push(JSON.stringify({ service: BENCH_STAGE, level, message, timestamp, ...line }))
   })
   const write = async () => {
     for (const line of simulated) {
       const { level, code, ...fields } = v.parse(SimLine, JSON.parse(line))
-      log[level](code, v.parse(Fields, fields))
+      log[level](code, fields)
     }
   }
   await (isHttp(specOf(functionName)) ? inOneLine(write) : write())

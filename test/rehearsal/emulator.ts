@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { openSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { eventually } from '../../infra/local/process/eventually.ts'
 import { makePythonEnvironment, runTool } from '../support/run-tool.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import type { Certificates } from './certificates.ts'
@@ -19,8 +19,7 @@ export const ACCOUNT = '000000000001'
 const PORT = 4566
 export const ENDPOINT = `https://127.0.0.1:${PORT}`
 
-const START_TRIES = 300
-const POLL_MS = 100
+const TOOLS = [join(PROJECT_ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter)
 
 /** Comes first, because it alone needs the internet. */
 export const installMinistack = (): Promise<void> =>
@@ -60,7 +59,7 @@ export type RehearsalClock = Awaited<ReturnType<typeof rehearsalClock>>
 /** Tools run as the account itself, as at a first deployment. */
 export const toolEnvironment = ({ authority }: Certificates, clock: RehearsalClock): NodeJS.ProcessEnv => ({
   ...clock.env,
-  PATH: [join(PROJECT_ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter),
+  PATH: TOOLS,
   AWS_ENDPOINT_URL: ENDPOINT,
   AWS_REGION: REGION,
   AWS_ACCESS_KEY_ID: 'test',
@@ -71,12 +70,10 @@ export const toolEnvironment = ({ authority }: Certificates, clock: RehearsalClo
   CI: 'true',
 })
 
-type Options = { readonly directory: string; readonly certificates: Certificates; readonly clock: RehearsalClock }
-
 export const VERDICTS = 'verdicts.jsonl'
 
 /** Starts MiniStack over TLS, with its judge; its functions are processes of its own and inherit what it is given. */
-export const startEmulator = async ({ directory, certificates, clock }: Options) => {
+export const startEmulator = async (directory: string, certificates: Certificates, clock: RehearsalClock) => {
   const log = join(directory, 'ministack.log')
   const output = openSync(log, 'w')
   const child = spawn(PYTHON, [join(import.meta.dirname, 'judged_ministack.py')], {
@@ -84,7 +81,7 @@ export const startEmulator = async ({ directory, certificates, clock }: Options)
     stdio: ['ignore', output, output],
     env: {
       ...clock.env,
-      PATH: [join(PROJECT_ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter),
+      PATH: TOOLS,
       TMPDIR: directory,
       AUTH: 'true',
       BIND_HOST: '127.0.0.1',
@@ -101,20 +98,17 @@ export const startEmulator = async ({ directory, certificates, clock }: Options)
     },
   })
   const ended = once(child, 'close')
-  for (let attempt = 0; attempt < START_TRIES; attempt++) {
-    const answer = await fetch(`${ENDPOINT}/_ministack/health`).catch(() => undefined)
-    if (answer?.ok) {
-      return {
-        close: async () => {
-          // SIGKILL: it may wait for open connections for ever, and it keeps its data in memory.
-          child.kill('SIGKILL')
-          await ended
-        },
-      }
-    }
-    if (child.exitCode !== null) break
-    await sleep(POLL_MS)
+  const close = async () => {
+    // SIGKILL: it may wait for open connections for ever, and it keeps its data in memory.
+    child.kill('SIGKILL')
+    await ended
   }
-  child.kill()
+  const isUp = async () => {
+    if (child.exitCode !== null) return false
+    const answer = await fetch(`${ENDPOINT}/_ministack/health`).catch(() => undefined)
+    return answer?.ok || undefined
+  }
+  if (await eventually('it did not answer', isUp).catch(() => false)) return { close }
+  await close()
   throw new Error(`MiniStack did not start:\n${readFileSync(log, 'utf8').slice(-2_000)}`)
 }

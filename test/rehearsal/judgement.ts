@@ -24,20 +24,17 @@ export const readVerdicts = (file: string): readonly Verdict[] =>
     : []
 
 /** The function that asked: Lambda names the session of its role after it. */
-const functionOf = ({ principal }: Verdict): string | undefined => {
-  const session = /:assumed-role\/[^/]+\/(.+)$/.exec(principal)?.[1]
-  return session?.startsWith(`${STACK}-`) ? session.slice(STACK.length + 1) : undefined
-}
+const functionOf = ({ principal }: Verdict): string | undefined =>
+  new RegExp(`:assumed-role/[^/]+/${STACK}-(.+)$`).exec(principal)?.[1]
 
 const describeVerdict = ({ principal, action, resource, kinds, denied }: Verdict): string =>
   `${principal.split('/').at(-1)} ${action} ${resource}${kinds.length > 0 ? ` of ${kinds.join(', ')}` : ''}${denied === null ? '' : `: ${denied}`}`
 
 /** Sums the verdicts up, without those of calls that were made to be refused. */
 export const judgementOn = (verdicts: readonly Verdict[]) => {
-  const byFunction = [...Map.groupBy(verdicts, functionOf)]
-  const calls = new Map(
-    byFunction.flatMap(([name, some]) => (name === undefined ? [] : [[name, some.length] as const])),
-  )
+  const calls = new Map<string, number>()
+  for (const name of verdicts.flatMap((verdict) => functionOf(verdict) ?? []))
+    calls.set(name, (calls.get(name) ?? 0) + 1)
   const askNothing = MANIFEST.filter(
     ({ table, sends, alerts, secrets }) =>
       Object.keys(table).length === 0 && sends.length === 0 && !alerts && secrets.length === 0,

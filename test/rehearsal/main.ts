@@ -27,8 +27,6 @@ import { payOut, takePayments } from './steps/take-payments.ts'
 import { refuseRelease, rollBackUpdate, updateStage } from './steps/update-stage.ts'
 import { CERTIFIED, startWorld } from './world.ts'
 
-const SDK_SETTINGS = ['AWS_ENDPOINT_URL', 'AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
-
 /** The parts that `--only` can choose from. The deployment and the merchant always run. */
 const PARTS = [
   'take-payments',
@@ -53,11 +51,12 @@ const rehearse = async (directory: string, only: readonly Part[]): Promise<numbe
   const clock = await rehearsalClock(directory)
   const env = toolEnvironment(certificates, clock)
   // This process uses the clock of the machine. The SDK corrects its signatures to the time of the emulator.
-  for (const name of SDK_SETTINGS) process.env[name] = env[name]
+  for (const name of ['ENDPOINT_URL', 'REGION', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'])
+    process.env[`AWS_${name}`] = env[`AWS_${name}`]
   await using started = new AsyncDisposableStack()
   const world = await startWorld(certificates)
   started.defer(() => world.close())
-  const emulator = await startEmulator({ directory, certificates, clock })
+  const emulator = await startEmulator(directory, certificates, clock)
   started.defer(() => emulator.close())
   let envOf = (_action: string): NodeJS.ProcessEnv => ({})
   const verdicts = () => readVerdicts(join(directory, VERDICTS))

@@ -3,9 +3,7 @@ import * as v from 'valibot'
 import { PROVIDER_HEADERS } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { call, eventually, expect, HOOKS_URL, OPERATOR, type Rehearsal } from './rehearsal.ts'
 
-const ClientSchema = v.object({ client_id: v.string() })
-const KeySchema = v.object({ key_id: v.string(), api_key: v.string() })
-const EndpointSchema = v.object({ endpoint_id: v.string(), signing_secret: v.string() })
+export const KeySchema = v.object({ key_id: v.string(), api_key: v.pipe(v.string(), v.nonEmpty()) })
 
 export const PaymentSchema = v.object({
   id: v.string(),
@@ -16,32 +14,38 @@ export const PaymentSchema = v.object({
 })
 export type Payment = v.InferOutput<typeof PaymentSchema>
 
-const ReceivedSchema = v.array(v.object({ headers: v.record(v.string(), v.unknown()), body: v.string() }))
-
-const RequestsSchema = v.array(v.object({ payment_request_id: v.string() }))
-
-/** Above what any step of the rehearsal uses on a fast machine. */
-const POINTS_A_SECOND = 50
+export const DeliveriesSchema = v.object({
+  data: v.array(
+    v.object({
+      event_id: v.string(),
+      payment_id: v.optional(v.string()),
+      attempts: v.array(v.object({ http_status: v.nullable(v.number()) })),
+    }),
+  ),
+})
 
 export const takeOnMerchant = async (rehearsal: Rehearsal, apiUrl: string, name: string): Promise<Merchant> => {
   const { admin } = rehearsal
   const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: `PT ${name}` }
-  const limit = { rate_limit_per_second: POINTS_A_SECOND }
-  const made = await admin('create-client', { operator: OPERATOR, name, bank, ...limit })
-  const { client_id: clientId } = v.parse(ClientSchema, made)
+  // The limit is above what any step of the rehearsal uses on a fast machine.
+  const made = await admin('create-client', { operator: OPERATOR, name, bank, rate_limit_per_second: 50 })
+  const { client_id: clientId } = v.parse(v.object({ client_id: v.string() }), made)
   const owned = { operator: OPERATOR, client_id: clientId }
-  const { key_id: keyId, api_key } = v.parse(KeySchema, await admin('issue-api-key', owned))
-  const wanted = { ...owned, url: HOOKS_URL, event_types: ['*'] }
-  const endpoint = v.parse(EndpointSchema, await admin('register-endpoint', wanted))
-  const { endpoint_id: endpointId, signing_secret: signingSecret } = endpoint
-  return merchantAt(rehearsal, apiUrl, { clientId, keyId, endpointId, apiKey: api_key, signingSecret })
+  const { api_key: apiKey } = v.parse(KeySchema, await admin('issue-api-key', owned))
+  const endpoint = await admin('register-endpoint', { ...owned, url: HOOKS_URL, event_types: ['*'] })
+  const registered = v.parse(v.object({ endpoint_id: v.string(), signing_secret: v.string() }), endpoint)
+  const { endpoint_id: endpointId, signing_secret: signingSecret } = registered
+  return merchantAt(rehearsal, apiUrl, { clientId, endpointId, apiKey, signingSecret })
 }
 
-type Known = Readonly<Record<'clientId' | 'keyId' | 'endpointId' | 'apiKey' | 'signingSecret', string>>
 export type Merchant = ReturnType<typeof merchantAt>
 
 /** A merchant of the stage at an address of the API: what it does by HTTP alone. */
-export const merchantAt = ({ world }: Rehearsal, apiUrl: string, known: Known) => {
+export const merchantAt = (
+  { world }: Rehearsal,
+  apiUrl: string,
+  known: Readonly<Record<'clientId' | 'endpointId' | 'apiKey' | 'signingSecret', string>>,
+) => {
   const headers = { authorization: `Bearer ${known.apiKey}`, 'content-type': 'application/json' }
   const get = <const Schema extends v.GenericSchema>(schema: Schema, path: string) =>
     call(schema, `${apiUrl}/v1/${path}`, { headers })
@@ -72,13 +76,16 @@ export const merchantAt = ({ world }: Rehearsal, apiUrl: string, known: Known) =
     create,
     hasStatus,
     /** The customer pays, and the payment succeeds by the provider's callback. It fails if the amount is another one. */
-    pay: async (payment: Payment, anotherAmountMinor?: number) => {
-      await payAtProvider(world, payment, anotherAmountMinor)
-      return hasStatus(payment, anotherAmountMinor === undefined ? 'succeeded' : 'failed')
+    pay: async (payment: Payment, amount?: number) => {
+      const init = { method: 'POST', headers: { ...PROVIDER_HEADERS, 'content-type': 'application/json' } }
+      const path = `/v3/payment_requests/${await requestOf(world.provider, payment)}/simulate`
+      await call(v.unknown(), world.provider + path, { ...init, body: JSON.stringify({ amount }) })
+      return hasStatus(payment, amount === undefined ? 'succeeded' : 'failed')
     },
     /** The webhooks about a payment so far, each with a right signature. */
     webhooksOf: async ({ id }: Payment) => {
-      const received = await call(ReceivedSchema, `${world.inbox}/received`)
+      const schema = v.array(v.object({ headers: v.record(v.string(), v.unknown()), body: v.string() }))
+      const received = await call(schema, `${world.inbox}/received`)
       const about = received.filter(({ body }) => body.includes(id))
       for (const { headers: said, body } of about) {
         const signature = createHmac('sha256', known.signingSecret).update(body).digest('hex')
@@ -90,13 +97,8 @@ export const merchantAt = ({ world }: Rehearsal, apiUrl: string, known: Known) =
 }
 
 export const requestOf = async (provider: string, { id }: Payment): Promise<string> => {
-  const [found] = await call(RequestsSchema, `${provider}/_simulator/payment_requests?reference_id=${id}`)
+  const schema = v.array(v.object({ payment_request_id: v.string() }))
+  const [found] = await call(schema, `${provider}/_simulator/payment_requests?reference_id=${id}`)
   if (found === undefined) throw new Error(`the provider knows no request for ${id}`)
   return found.payment_request_id
-}
-
-const payAtProvider = async ({ provider }: Rehearsal['world'], payment: Payment, amount: number | undefined) => {
-  const headers = { ...PROVIDER_HEADERS, 'content-type': 'application/json' }
-  const path = `/v3/payment_requests/${await requestOf(provider, payment)}/simulate`
-  await call(v.unknown(), `${provider}${path}`, { method: 'POST', headers, body: JSON.stringify({ amount }) })
 }

@@ -7,9 +7,6 @@ import { runTool } from '../support/run-tool.ts'
 /** From the 6bone, unassigned since 2006: the gateway takes it for public, but no host on the internet has it. */
 export const MERCHANT_ADDRESS = '3ffe::1'
 
-/** The rehearsal resolves all names itself. */
-const NAME_SERVER = '127.0.0.1'
-
 /**
  * Runs a program as the first process of its own namespaces. Its network is a loopback interface alone, so that nothing
  * leaves the machine. Its mounts and processes end with it. Returns its exit code; undefined where this machine makes no
@@ -38,7 +35,8 @@ export const furnishNamespace = async (directory: string): Promise<void> => {
   await must('ip', 'addr', 'add', '192.0.2.1/32', 'dev', 'lo')
   await must('ip', '-6', 'addr', 'add', `${MERCHANT_ADDRESS}/128`, 'dev', 'lo', 'nodad')
   const settings = {
-    'resolv.conf': `nameserver ${NAME_SERVER}\n`,
+    // The rehearsal resolves all names itself.
+    'resolv.conf': 'nameserver 127.0.0.1\n',
     hosts: '127.0.0.1 localhost\n',
     'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
   }

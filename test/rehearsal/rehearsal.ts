@@ -20,13 +20,14 @@ type Parts = {
   readonly clock: RehearsalClock
   readonly world: OutsideWorld
   readonly verdicts: () => readonly Verdict[]
+  /** More than a program is given (support/run-tool.ts), if not named. */
   readonly stepMs?: number
   /** The credentials of the person who may invoke an action. */
   readonly envOf: (action: string) => NodeJS.ProcessEnv
 }
 
 export const startRehearsal = (parts: Parts) => {
-  const { env, envOf, stepMs = STEP_MS } = parts
+  const { env, envOf, stepMs = 1_200_000 } = parts
   const limits: string[] = []
   const failures: string[] = []
   /** A script of package.json about the stage; throws with what it printed unless it ends with one of these codes. */
@@ -81,9 +82,6 @@ export const startRehearsal = (parts: Parts) => {
 }
 
 export type Rehearsal = ReturnType<typeof startRehearsal>
-
-/** More than a program is given: support/run-tool.ts. */
-const STEP_MS = 1_200_000
 
 /** Late work is not stopped, but the rehearsal goes on without it. */
 const inTime = <T>(work: Promise<T>, ms: number): Promise<T> => {

@@ -4,8 +4,6 @@ import { once } from 'node:events'
 const IPV4 = 1
 const IPV6 = 28
 const HEADER_BYTES = 12
-/** After the name in a question: its type and its class. */
-const TYPE_BYTES = 4
 
 /** What a name leads to: an address of either family, or nowhere. */
 type Leads = (name: string) => { readonly ipv4?: readonly number[]; readonly ipv6?: Buffer } | undefined
@@ -21,7 +19,8 @@ export const startNameServer = async (leads: Leads): Promise<{ close(): void }> 
 
 const answerTo = (query: Buffer, leads: Leads): Buffer => {
   const { name, end } = nameIn(query)
-  const question = query.subarray(HEADER_BYTES, end + TYPE_BYTES)
+  // After the name in a question: its type and its class.
+  const question = query.subarray(HEADER_BYTES, end + 4)
   const found = leads(name)
   const type = query.readUInt16BE(end)
   const address = type === IPV4 ? found?.ipv4 : type === IPV6 ? found?.ipv6 : undefined

@@ -1,20 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
-import type { Merchant, Payment } from './merchant.ts'
+import { DeliveriesSchema, type Merchant, type Payment } from './merchant.ts'
 import { eventually, expect, type Rehearsal } from './rehearsal.ts'
 
-/** Traffic makes at least this many payments, however soon the change is over. */
-const LEAST = 3
-/** Below the limit of a client in `dev`. */
-const PAUSE_MS = 1_000
 const PER_PAGE = 100
-
-const Body = v.pipe(v.string(), v.parseJson(), v.object({ event_id: v.string() }))
-const Deliveries = v.object({
-  data: v.array(
-    v.object({ event_id: v.string(), attempts: v.array(v.object({ http_status: v.nullable(v.number()) })) }),
-  ),
-})
 
 /** Makes a change during traffic: each create is answered 201, each payment credited, each webhook taken at once. */
 export const inTraffic = async (
@@ -24,9 +13,7 @@ export const inTraffic = async (
   change: () => Promise<unknown>,
 ): Promise<void> => {
   let isOver = false
-  const changed = change().finally(() => {
-    isOver = true
-  })
+  const changed = change().finally(() => void (isOver = true))
   // The change ends before a failure of the traffic is thrown: no other step may run at the same time.
   const [made, traffic] = await Promise.allSettled([changed, sell(rehearsal, merchant, name, () => isOver)])
   if (made.status === 'rejected') throw made.reason
@@ -34,21 +21,20 @@ export const inTraffic = async (
   await announcedAtOnce(rehearsal, merchant, traffic.value)
 }
 
-/** A busy emulator answers a write after the SDK has sent it again. A merchant retries; here another payment is made. */
-const LATE = 'the payment is still being created'
-const MAX_LATE = 2
-
+/** Makes payments until the change is over, but at least three. */
 const sell = async ({ cannot }: Rehearsal, merchant: Merchant, name: string, isOver: () => boolean) => {
   const paid: Payment[] = []
   let late = 0
-  for (let at = 0; paid.length < LEAST || !isOver(); at++) {
+  for (let at = 0; paid.length < 3 || !isOver(); at++) {
     const created = await merchant.create(`${name}-${at}`).catch((error: unknown) => {
-      if (!String(error).includes(LATE) || ++late > MAX_LATE) throw error
+      // A merchant would retry. Here another payment is made, twice at most.
+      if (!String(error).includes('the payment is still being created') || ++late > 2) throw error
       cannot('a busy emulator answers a write after the SDK has sent it again: a create in traffic was left out for it')
       return undefined
     })
     if (created !== undefined) paid.push(await merchant.pay(created))
-    await sleep(PAUSE_MS)
+    // Below the limit of a client in `dev`.
+    await sleep(1_000)
   }
   return paid
 }
@@ -58,12 +44,12 @@ const announcedAtOnce = async ({ admin }: Rehearsal, merchant: Merchant, paid: r
   const events: string[] = []
   for (const payment of paid) {
     const { body } = await eventually(`a webhook of ${payment.id}`, async () => (await merchant.webhooksOf(payment))[0])
-    events.push(v.parse(Body, body).event_id)
+    events.push(v.parse(v.object({ event_id: v.string() }), JSON.parse(body)).event_id)
   }
   const attempted = new Map<string, string>()
   for (let page = 1; page <= Math.ceil(paid.length / PER_PAGE) + 1; page++) {
     const asked = { client_id: merchant.clientId, per_page: PER_PAGE, page }
-    const { data } = v.parse(Deliveries, await admin('list-deliveries', asked))
+    const { data } = v.parse(DeliveriesSchema, await admin('list-deliveries', asked))
     for (const { event_id: id, attempts } of data) attempted.set(id, attempts.map((one) => one.http_status).join(', '))
   }
   const failed = events.map((id) => attempted.get(id)).filter((answered) => answered !== '200')

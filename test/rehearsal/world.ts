@@ -81,10 +81,15 @@ export const startWorld = async (certificates: Certificates) => {
       .replace(/:$/, '')
     return dashboard.keys.includes(dashboard.lastKey) ? PROVIDER_HEADERS.authorization : 'none'
   }
-  const behind = { ...certificates, address: PROVIDER_ADDRESS, behind: provider.url, authorized: byKey }
-  for (const options of [behind, { ...certificates, address: MERCHANT_ADDRESS, behind: inbox.url }]) {
-    const front = await startTlsFront(options)
-    started.defer(() => front.close())
+  for (const [address, behind, authorized] of [
+    [PROVIDER_ADDRESS, provider.url, byKey],
+    [MERCHANT_ADDRESS, inbox.url, undefined],
+  ] as const) {
+    const server = await startTlsFront(certificates, address, behind, authorized)
+    started.defer(() => {
+      server.closeAllConnections()
+      server.close()
+    })
   }
   const running = started.move()
   return {
@@ -92,9 +97,7 @@ export const startWorld = async (certificates: Certificates) => {
     inbox: inbox.url,
     advance: (seconds: number) => clock.advance(seconds),
     /** Where the provider's callbacks go from now on. */
-    callBack: (url: string) => {
-      apiUrl = url
-    },
+    callBack: (url: string) => void (apiUrl = url),
     dashboard,
     close: () => running.disposeAsync(),
   }
@@ -102,16 +105,13 @@ export const startWorld = async (certificates: Certificates) => {
 
 export type OutsideWorld = Awaited<ReturnType<typeof startWorld>>
 
-type Options = Certificates & {
-  readonly address: string
-  /** The address of the server without TLS, on this machine, that gets the requests. */
-  readonly behind: string
-  /** Replaces the authorization header of the caller. */
-  readonly authorized?: (authorization: string | undefined) => string
-}
-
-/** Terminates TLS for a server of this machine, at the address to which its name leads. */
-const startTlsFront = async ({ address, behind, authorized, certificate, key }: Options) => {
+/** Terminates TLS for a server of this machine, at the address to which its name leads. May replace the authorization. */
+const startTlsFront = async (
+  { certificate, key }: Certificates,
+  address: string,
+  behind: string,
+  authorized: ((authorization: string | undefined) => string) | undefined,
+) => {
   const tls = { cert: readFileSync(certificate), key: readFileSync(key) }
   const { host } = new URL(behind)
   const server = createServer(tls, (incoming, response) => {
@@ -127,10 +127,5 @@ const startTlsFront = async ({ address, behind, authorized, certificate, key }: 
   })
   server.listen(443, address)
   await once(server, 'listening')
-  return {
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
+  return server
 }

@@ -33,8 +33,6 @@ type FloorMeans = {
   readonly clientId: string
 }
 
-const PAGE = 25
-const SHARDS = 16
 const FEE_MINOR = 4_000
 
 const Request = v.looseObject({ amount: v.number(), channel_code: v.string(), external_reference: v.string() })
@@ -45,21 +43,20 @@ const Upstream = v.object({
 const Callback = v.object({ data: v.object({ payment_id: v.string(), reference_id: v.string() }) })
 const Capture = v.object({ captures: v.array(v.object({ capture_amount: v.number() })) })
 
-const JSON_TO_PROVIDER = { ...PROVIDER_HEADERS, 'content-type': 'application/json' }
-
 const paymentKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
 const eventKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' })
 const deliveryKey = (id: string) => ({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
 const endpointKey = (clientId: string) => ({ pk: `ENDPOINTS#${clientId}`, sk: 'ENDPOINT#1' })
-const shardOf = (id: string) => String(Number.parseInt(id.slice(0, 2), 16) % SHARDS).padStart(2, '0')
 
 const ask = async ({ providerUrl }: FloorMeans, path: string, body?: object): Promise<unknown> => {
   const sent = body ? { method: 'POST', body: JSON.stringify(body), wanted: 201 } : { method: 'GET' }
-  return JSON.parse(await call({ url: providerUrl + path, headers: JSON_TO_PROVIDER, ...sent }))
+  const headers = { ...PROVIDER_HEADERS, 'content-type': 'application/json' }
+  return JSON.parse(await call({ url: providerUrl + path, headers, ...sent }))
 }
 
+/** In one of sixteen shards. */
 const count = ({ clientId }: FloorMeans, id: string, field: string) =>
-  update({ pk: `LEDGER#${clientId}`, sk: `SHARD#${shardOf(id)}` }, { add: { [field]: 1 } })
+  update({ pk: `LEDGER#${clientId}`, sk: `SHARD#${id[0]}` }, { add: { [field]: 1 } })
 
 /** Claim, so that no other caller asks the provider for this payment; the provider; what leads to it; payment and count. */
 const create = async (means: FloorMeans, body: unknown) => {
@@ -97,7 +94,7 @@ const applyCallback = async (means: FloorMeans, body: unknown) => {
   const id = data.reference_id.slice(0, 36)
   const payment = await table.get(paymentKey(id))
   const { captures } = v.parse(Capture, await ask(means, `/v3/payments/${data.payment_id}`))
-  await table.query({ partition: [endpointKey(owner).pk], limit: PAGE })
+  await table.query({ partition: [endpointKey(owner).pk], limit: 25 })
   const [now, eventId] = [new Date().toISOString(), randomUUID()]
   const netMinor = Number(captures[0]?.capture_amount) - FEE_MINOR
   const paid = { ...payment, status: 'succeeded', paidAt: now, netMinor }
@@ -113,8 +110,6 @@ const applyCallback = async (means: FloorMeans, body: unknown) => {
   return { outcome: 'applied' }
 }
 
-const SECRET = randomUUID()
-
 /** What a message asks for: the delivery with its endpoint, the bytes, the claim, the webhook, and what became of it. */
 const deliver = async (means: FloorMeans, { Body: id = '', ReceiptHandle }: Message): Promise<void> => {
   const { table, clientId, webhookUrl, sqs, queueUrl: QueueUrl } = means
@@ -122,7 +117,7 @@ const deliver = async (means: FloorMeans, { Body: id = '', ReceiptHandle }: Mess
   const event = await table.get(eventKey(id), { fields: ['body'], consistent: false })
   const body = String(event?.['body'])
   await table.write(update(deliveryKey(id), { set: { claimToken: randomUUID() } }, absent('claimToken')))
-  const signature = createHmac('sha256', SECRET).update(body).digest('hex')
+  const signature = createHmac('sha256', clientId).update(body).digest('hex')
   await call({ method: 'POST', url: webhookUrl, headers: { 'x-gateway-signature': signature }, body })
   await table.write(update(deliveryKey(id), { remove: ['claimToken', 'dueAt'] }))
   await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))

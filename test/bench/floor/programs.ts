@@ -44,13 +44,10 @@ const Ready = v.object({
 })
 export type Program = v.InferOutput<typeof Ready> & { end(): Promise<void> }
 
-const READY_WITHIN_MS = 60_000
-const END_WITHIN_MS = 15_000
-
 /** Starts a program of this folder as a process of its own, and waits for the addresses it answers at. */
 export const startProgram = async (name: string, ...args: readonly string[]): Promise<Program> => {
   const child = fork(join(import.meta.dirname, name), [...args], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  const signal = AbortSignal.timeout(READY_WITHIN_MS)
+  const signal = AbortSignal.timeout(60_000)
   const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${name} ended before it was ready`)))
   const [message]: unknown[] = await Promise.race([once(child, 'message', { signal }), ended])
   ended.catch(() => undefined)
@@ -61,43 +58,36 @@ const end = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode !== null) return
   const exited = once(child, 'exit')
   child.disconnect()
-  const late = setTimeout(() => child.kill('SIGKILL'), END_WITHIN_MS)
+  const late = setTimeout(() => child.kill('SIGKILL'), 15_000)
   await exited
   clearTimeout(late)
 }
-
-const Acted = v.object({ status: v.literal(200), body: v.looseObject({}) })
 
 /** Does what an operator does at a gateway that runs here; throws when it is refused. */
 const act = async ({ lambda }: Program, action: string, payload: object) => {
   const url = `${lambda}/2015-03-31/functions/gateway-local-${action}/invocations`
   const said = await call({ method: 'POST', url, body: JSON.stringify({ operator: 'bench', ...payload }) })
-  return v.parse(Acted, JSON.parse(said), { message: `${action} answered ${said}` }).body
+  const schema = v.object({ status: v.literal(200), body: v.looseObject({}) })
+  return v.parse(schema, JSON.parse(said), { message: `${action} answered ${said}` }).body
 }
-
-/** Far above what is asked here, so that no request is counted. */
-const NO_LIMIT = 10_000
 
 /** A client with a key and an endpoint. Answers the headers of its requests. */
 export const addMerchant = async (gateway: Program, url: string): Promise<Record<string, string>> => {
-  const { client_id } = await act(gateway, 'create-client', { name: 'Bench', rate_limit_per_second: NO_LIMIT })
+  // Far above what is asked here, so that no request is counted.
+  const { client_id } = await act(gateway, 'create-client', { name: 'Bench', rate_limit_per_second: 10_000 })
   const { api_key } = await act(gateway, 'issue-api-key', { client_id })
   await act(gateway, 'register-endpoint', { client_id, url, event_types: ['*'] })
   return { authorization: `Bearer ${String(api_key)}`, 'content-type': 'application/json' }
 }
 
-const Made = v.object({ id: v.string() })
-
 export const createPayment = async ({ api }: Program, headers: Record<string, string>): Promise<string> => {
   const asked = { method: 'POST', url: `${api}/v1/payments`, headers, body: PAYMENT_BODY, wanted: 201 }
-  return v.parse(Made, JSON.parse(await call(asked))).id
+  return v.parse(v.object({ id: v.string() }), JSON.parse(await call(asked))).id
 }
-
-const MANY = 1_000_000
 
 /** From now on the provider's simulator sends no callback by itself: the bench sends them. */
 export const keepCallbacks = async ({ provider }: Program): Promise<void> => {
-  const body = JSON.stringify({ target: 'callback', fault: 'lost', times: MANY })
+  const body = JSON.stringify({ target: 'callback', fault: 'lost', times: 1_000_000 })
   await call({ method: 'POST', url: `${provider}/_simulator/faults`, body })
 }
 
@@ -125,11 +115,6 @@ export const CALLBACK_HEADERS = { 'x-callback-token': CALLBACK_TOKEN, 'content-t
 export const sendCallback = ({ api }: Program, body: string) =>
   call({ method: 'POST', url: `${api}/callbacks/xendit`, headers: CALLBACK_HEADERS, body })
 
-const Webhook = v.object({ data: v.object({ id: v.string() }) })
-
-/** A second attempt comes after a minute: its time would be no measurement. */
-const WEBHOOK_WITHIN_MS = 30_000
-
 /** A merchant's server: says when the webhook of a payment came. */
 export const startWebhookReceiver = async () => {
   const arrivals = new Map<string, PromiseWithResolvers<void>>()
@@ -142,7 +127,8 @@ export const startWebhookReceiver = async () => {
   const { url, close } = await startLocalHttpServer({
     port: 0,
     answer: ({ body }) => {
-      const { id } = v.parse(Webhook, JSON.parse(body.toString('utf8'))).data
+      const schema = v.object({ data: v.object({ id: v.string() }) })
+      const { id } = v.parse(schema, JSON.parse(body.toString('utf8'))).data
       came.add(id)
       arrivalAt(id).resolve()
       return { status: 200, body: 'ok' }
@@ -156,7 +142,8 @@ export const startWebhookReceiver = async () => {
     /** Resolves when it has come. Rejects when it is much too late. */
     arrivalOf: async (id: string): Promise<void> => {
       const { promise, reject } = arrivalAt(id)
-      const late = setTimeout(() => reject(new Error(`no webhook of ${id} came`)), WEBHOOK_WITHIN_MS)
+      // A second attempt comes after a minute: its time would be no measurement.
+      const late = setTimeout(() => reject(new Error(`no webhook of ${id} came`)), 30_000)
       return promise.finally(() => clearTimeout(late))
     },
   }

@@ -5,15 +5,11 @@ import { filledIn } from '../../support/hostile-values.ts'
 import { RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 import { REGION } from '../emulator.ts'
 import { judgementOn } from '../judgement.ts'
-import { type Merchant, PaymentSchema } from '../merchant.ts'
+import { KeySchema, type Merchant, PaymentSchema } from '../merchant.ts'
 import { eventually, expect, HOOKS_URL, OPERATOR, type Rehearsal, STACK } from '../rehearsal.ts'
 import type { Settlement, TakenPayments } from './take-payments.ts'
 
 type Done = { readonly merchant: Merchant; readonly payments: TakenPayments; readonly settlement: Settlement }
-
-const IdsSchema = v.object({ data: v.pipe(v.array(v.object({ id: v.string() })), v.minLength(1)) })
-const SuspenseSchema = v.object({ data: v.pipe(v.array(v.object({ suspense_id: v.string() })), v.minLength(1)) })
-const MadeEndpointSchema = v.object({ endpoint_id: v.string() })
 
 const LOOKUPS = MANIFEST.flatMap(({ trigger }) =>
   trigger.kind === 'http' && trigger.method === 'GET' ? [trigger.path.replace('/v1/', '')] : [],
@@ -21,11 +17,14 @@ const LOOKUPS = MANIFEST.flatMap(({ trigger }) =>
 
 export const lookUp = ({ step }: Rehearsal, { merchant, payments, settlement }: Done, apiUrl: string) =>
   step('a merchant looks up all there is, and has a webhook sent again', async () => {
-    const { data: deliveries } = await merchant.get(IdsSchema, 'webhook_deliveries')
-    const ids: Readonly<Record<string, string | undefined>> = {
+    const listed = v.object({ data: v.looseTuple([v.object({ id: v.string() })]) })
+    const {
+      data: [delivery],
+    } = await merchant.get(listed, 'webhook_deliveries')
+    const ids: Readonly<Record<string, string>> = {
       payments: payments.cancelled.id,
       settlements: settlement.id,
-      webhook_deliveries: deliveries[0]?.id,
+      webhook_deliveries: delivery.id,
     }
     for (const path of LOOKUPS) {
       const asked = path.replace(/^(\w+)\/\{id\}/, (_, of: string) => `${of}/${ids[of]}`)
@@ -36,8 +35,7 @@ export const lookUp = ({ step }: Rehearsal, { merchant, payments, settlement }: 
     expect(status === 'cancelled', `the cancelled payment is ${status}`)
     await merchant.get(v.object({ paid_out_minor: v.number() }), 'balance?include=settlements')
     await merchant.get(v.object({ status: v.literal('manual_paid') }), `settlements/${settlement.id}`)
-    const path = `webhook_deliveries/${deliveries[0]?.id}`
-    await merchant.post(v.unknown(), `${path}/redeliver`)
+    await merchant.post(v.unknown(), `webhook_deliveries/${delivery.id}/redeliver`)
     const since = new Date(Date.now() - 86_400_000).toISOString()
     await merchant.post(v.unknown(), `webhook_endpoints/${merchant.endpointId}/redeliver`, { since })
     const nowhere = await fetch(`${apiUrl}/v2/anything`)
@@ -51,12 +49,10 @@ export const operateStage = ({ step, admin, clock, verdicts }: Rehearsal, { merc
   step('operators do what is left of their actions', async () => {
     const client = { client_id: merchant.clientId }
     const by = { operator: OPERATOR, ...client }
-    const act = async (actions: Readonly<Record<string, object>>) => {
-      for (const [action, payload] of Object.entries(actions)) await admin(action, payload)
-    }
     const spare = { ...by, url: `${HOOKS_URL}?spare`, event_types: ['payment.expired'] }
-    const { endpoint_id } = v.parse(MadeEndpointSchema, await admin('register-endpoint', spare))
-    await act({
+    const { endpoint_id } = v.parse(v.object({ endpoint_id: v.string() }), await admin('register-endpoint', spare))
+    const dayAgoMs = Date.now() + (clock.offsetSeconds() - 86_400) * 1_000
+    const actions = {
       'get-client': client,
       'list-clients': {},
       'update-client': { ...by, name: 'Warung Baru' },
@@ -70,14 +66,17 @@ export const operateStage = ({ step, admin, clock, verdicts }: Rehearsal, { merc
       'erase-customer': { operator: OPERATOR, payment_id: payments.cancelled.id },
       'refresh-payment': { operator: OPERATOR, payment_id: payments.paid.id },
       'list-deliveries': client,
-      redeliver: { ...by, endpoint_id: merchant.endpointId, since: new Date(sinceMs(clock)).toISOString() },
+      redeliver: { ...by, endpoint_id: merchant.endpointId, since: new Date(dayAgoMs).toISOString() },
       'list-audit': client,
       'check-due-work': {},
       'audit-clients': {},
-    })
-    const { data: items } = v.parse(SuspenseSchema, await admin('list-suspense', { status: 'open' }))
-    const suspense = { operator: OPERATOR, suspense_id: items[0]?.suspense_id, resolution: 'refunded_by_bank' }
-    await admin('resolve-suspense', suspense)
+    }
+    for (const [action, payload] of Object.entries(actions)) await admin(action, payload)
+    const open = v.object({ data: v.looseTuple([v.object({ suspense_id: v.string() })]) })
+    const {
+      data: [{ suspense_id }],
+    } = v.parse(open, await admin('list-suspense', { status: 'open' }))
+    await admin('resolve-suspense', { operator: OPERATOR, suspense_id, resolution: 'refunded_by_bank' })
     await admin('adjust-ledger', { ...by, kind: 'recovered', amount_minor: 5_000, reference: 'transfer-3' })
     // It is refused: the books balance, so there is no difference to accept.
     const difference = { what: 'window.written_off_minor', id: merchant.clientId, expected: 0, found: 1 }
@@ -87,9 +86,8 @@ export const operateStage = ({ step, admin, clock, verdicts }: Rehearsal, { merc
     const missing = { what: 'window.paid_out_minor', id: merchant.clientId, expected: 0, found: 1 }
     await admin('recount-ledger', { ...by, expected: [missing] }, [1])
     await admin('get-books', client)
-    const { api_key, key_id } = v.parse(NewKeySchema, await admin('issue-api-key', by))
+    const { key_id } = v.parse(KeySchema, await admin('issue-api-key', by))
     await admin('revoke-api-key', { ...by, key_id })
-    expect(api_key !== '', 'there is no key')
     const { silent } = judgementOn(verdicts())
     const names = { $client: merchant.clientId, $endpoint: merchant.endpointId, $succeeded: payments.paid.id }
     // Actions that no step above runs are run with their right payloads.
@@ -117,18 +115,11 @@ export const wakeHelpers = ({ step, verdicts }: Rehearsal) =>
     })
   })
 
-const NewKeySchema = v.object({ api_key: v.string(), key_id: v.string() })
-
-const DAY_MS = 86_400_000
-const sinceMs = (clock: Rehearsal['clock']) => Date.now() + clock.offsetSeconds() * 1_000 - DAY_MS
-
-const FindingsSchema = v.array(v.object({ what: v.string(), state: v.string(), detail: v.string() }))
-
 /** Runs the doctor, which asks over HTTPS and AWS's own interfaces. Drift detection is among them. */
 export const examineStage = ({ step, npm }: Rehearsal): Promise<void> =>
   step('npm run doctor finds nothing wrong', async () => {
     const { output } = await npm(['doctor', '--json'], { codes: [0, 1, 3] })
-    const findings = v.parse(FindingsSchema, JSON.parse(output))
-    const wrong = findings.filter(({ state }) => state !== 'ok').map(({ what, detail }) => `${what}: ${detail}`)
+    const findings = v.parse(v.array(v.record(v.string(), v.string())), JSON.parse(output))
+    const wrong = findings.flatMap((one) => (one['state'] === 'ok' ? [] : [`${one['what']}: ${one['detail']}`]))
     expect(wrong.length === 0, `the doctor says:\n${wrong.join('\n')}`)
   })

@@ -13,14 +13,10 @@ import { ACCOUNT, ENDPOINT, REGION } from '../emulator.ts'
 import { expect, type Rehearsal, STACK } from '../rehearsal.ts'
 import { RESTORED } from './restore-stage.ts'
 
-const CALLERS = ['api-get-payment', 'deliver-webhook', 'register-endpoint', 'receive-provider-callback']
-
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 const configurationOf = (name: string) =>
   awsClients(REGION).lambda.send(new GetFunctionConfigurationCommand({ FunctionName: `${STACK}-${name}` }))
-
-const sealKeyArn = async () => (await configurationOf('deliver-webhook')).Environment?.Variables?.[ENV.sealKey] ?? ''
 
 /** The credentials that MiniStack gives a function that has run. They are made of the names of function and role. */
 const credentialsOf = async (name: string) => {
@@ -61,6 +57,7 @@ const ofIndex = new dynamodb.QueryCommand({
   ExpressionAttributeValues: { ':owner': { S: 'none' } },
 })
 const check = { TableName, Key: PAYMENT, ConditionExpression: 'attribute_not_exists(pk)' }
+const checked = new dynamodb.TransactWriteItemsCommand({ TransactItems: [{ ConditionCheck: check }] })
 const intoQueue = new SendMessageCommand({ QueueUrl: `${ENDPOINT}/${ACCOUNT}/${STACK}-webhooks`, MessageBody: '{}' })
 const ofCallback = new GetSecretValueCommand({ SecretId: callbackSecretName('dev') })
 
@@ -86,10 +83,7 @@ const probesOf = (as: (name: string) => DynamoDBClientConfig & { readonly region
       ['all there is', () => reader.send(new dynamodb.ScanCommand({ TableName }))],
       ['an index', () => reader.send(ofIndex)],
       ['another action', () => reader.send(new dynamodb.DeleteItemCommand({ TableName, Key: PAYMENT }))],
-      [
-        'a step of a transaction',
-        () => reader.send(new dynamodb.TransactWriteItemsCommand({ TransactItems: [{ ConditionCheck: check }] })),
-      ],
+      ['a step of a transaction', () => reader.send(checked)],
       ['a field beside those it may read', () => worker.send(get(PAYMENT, some('pk', 'body', 'amount')))],
       ['all fields where it may read some', () => worker.send(get(PAYMENT))],
       ['the sealed secrets of endpoints', () => announcer.send(endpoints())],
@@ -107,17 +101,17 @@ const probesOf = (as: (name: string) => DynamoDBClientConfig & { readonly region
 export const refuseStrangers = ({ step }: Rehearsal): Promise<void> =>
   step('the judge refuses what is outside of a role, and nothing inside', async () => {
     const credentials = new Map<string, Awaited<ReturnType<typeof credentialsOf>>>()
-    for (const name of CALLERS) credentials.set(name, await credentialsOf(name))
+    for (const name of ['api-get-payment', 'deliver-webhook', 'register-endpoint', 'receive-provider-callback'])
+      credentials.set(name, await credentialsOf(name))
     const as = (name: string) => ({ region: REGION, credentials: credentials.get(name) })
-    const { granted, refused } = probesOf(as, await sealKeyArn())
+    const { Environment: environment } = await configurationOf('deliver-webhook')
+    const { granted, refused } = probesOf(as, environment?.Variables?.[ENV.sealKey] ?? '')
     for (const [what, call] of granted) {
-      const failure = await outcome(call())
-      expect(failure === undefined, `${what} was refused: ${failure}`)
+      const said = await call().then(() => 'answered', errorName)
+      expect(said === 'answered', `${what} was refused: ${said}`)
     }
     for (const [what, call] of refused) {
-      const failure = await outcome(call())
-      expect(/AccessDenied/.test(failure ?? ''), `${what} was not refused: ${failure ?? 'it was answered'}`)
+      const said = await call().then(() => 'answered', errorName)
+      expect(/AccessDenied/.test(said), `${what} was not refused: ${said}`)
     }
   })
-
-const outcome = (call: Promise<unknown>): Promise<string | undefined> => call.then(() => undefined, errorName)

@@ -10,17 +10,7 @@ import { advance, syncCompletely } from './take-payments.ts'
 const TableName = STACK
 export const RESTORED = `${STACK}-2`
 
-const Closed = v.object({ code: v.literal('internal_error'), action_hint: v.string() })
-
 const client = () => awsClients(REGION).dynamodb
-
-const backup = async (): Promise<string> => {
-  const { BackupDetails: made } = await client().send(
-    new dynamodb.CreateBackupCommand({ TableName, BackupName: 'good' }),
-  )
-  if (made?.BackupArn === undefined) throw new Error(`there is no backup of ${TableName}`)
-  return made.BackupArn
-}
 
 /** Restores a damaged table by the steps of docs/operations.md, section 7. */
 export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, paid: Payment): Promise<true> => {
@@ -29,14 +19,18 @@ export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, pai
     const payment = await merchant.create('order-6')
     const key = { pk: { S: `PAYMENT#${payment.id}` }, sk: { S: 'PAYMENT' } }
     const good = new Date(Date.now() + rehearsal.clock.offsetSeconds() * 1_000).toISOString()
-    return { payment, key, kept: await backup(), good }
+    const backup = new dynamodb.CreateBackupCommand({ TableName, BackupName: 'good' })
+    const { BackupDetails: { BackupArn: kept = '' } = {} } = await client().send(backup)
+    expect(kept !== '', `there is no backup of ${TableName}`)
+    return { payment, key, kept, good }
   })
   const closed = await step('restore: its row is lost, and the stage is deployed closed', async () => {
     advance(rehearsal, 60)
     await client().send(new dynamodb.DeleteItemCommand({ TableName, Key: before.key }))
     const release = releaseOf(rehearsal, 'closed-release', { role: 'closed' })
     await rehearsal.deploy(release)
-    await merchant.post(Closed, 'payments', {}, {}, 500)
+    const refused = v.object({ code: v.literal('internal_error'), action_hint: v.string() })
+    await merchant.post(refused, 'payments', {}, {}, 500)
     return release
   })
   await step('npm run restore makes the next table, as of the last good second', async () => {
@@ -70,11 +64,10 @@ export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, pai
   return true
 }
 
-const Audit = v.object({ balanced: v.boolean(), differences: v.array(v.unknown()) })
-
 /** Recounts the torn row: step 5 of that section. */
 const recount = async ({ admin }: Rehearsal, { clientId }: Pick<Merchant, 'clientId'>): Promise<void> => {
-  const audit = async () => v.parse(Audit, await admin('audit-ledger', { client_id: clientId }))
+  const schema = v.object({ balanced: v.boolean(), differences: v.array(v.unknown()) })
+  const audit = async () => v.parse(schema, await admin('audit-ledger', { client_id: clientId }))
   const { differences } = await audit()
   expect(differences.length > 0, 'the audit does not find the torn row')
   await admin('recount-ledger', { operator: OPERATOR, client_id: clientId, expected: differences })

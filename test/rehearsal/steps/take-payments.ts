@@ -1,22 +1,8 @@
 import * as v from 'valibot'
-import { type Merchant, type Payment, PaymentSchema, requestOf } from '../merchant.ts'
+import { DeliveriesSchema, type Merchant, type Payment, PaymentSchema, requestOf } from '../merchant.ts'
 import { call, eventually, expect, OPERATOR, type Rehearsal } from '../rehearsal.ts'
 
 export type TakenPayments = Readonly<Record<'paid' | 'cancelled' | 'unpaid', Payment>>
-
-/** After the first failure of an attempt. */
-const FIRST_WAIT_SECONDS = 60
-
-const ANOTHER_AMOUNT_MINOR = 140_000
-
-const DeliveriesSchema = v.object({
-  data: v.array(
-    v.object({
-      payment_id: v.optional(v.string()),
-      attempts: v.array(v.object({ http_status: v.nullable(v.number()) })),
-    }),
-  ),
-})
 
 /** Payments over HTTPS: created, replayed, paid, announced at the second attempt, cancelled, reversed. */
 export const takePayments = async (rehearsal: Rehearsal, merchant: Merchant): Promise<TakenPayments> => {
@@ -28,10 +14,8 @@ export const takePayments = async (rehearsal: Rehearsal, merchant: Merchant): Pr
     return first
   })
   const paid = await step('its customer pays, the provider calls back, it is credited', async () => {
-    await call(v.unknown(), `${world.inbox}/behaviour`, {
-      method: 'POST',
-      body: JSON.stringify({ status: 500, times: 1 }),
-    })
+    const fails = { method: 'POST', body: JSON.stringify({ status: 500, times: 1 }) }
+    await call(v.unknown(), `${world.inbox}/behaviour`, fails)
     return merchant.pay(created)
   })
   await step('its webhook meets a 500, which is written down', () =>
@@ -41,7 +25,7 @@ export const takePayments = async (rehearsal: Rehearsal, merchant: Merchant): Pr
     }),
   )
   await step('and is sent again, the same bytes, when its minute is over', async () => {
-    advance(rehearsal, FIRST_WAIT_SECONDS)
+    advance(rehearsal, 60)
     const [first, second] = await eventually('2 webhooks', async () => {
       const found = await merchant.webhooksOf(paid)
       return found.length >= 2 ? found : undefined
@@ -62,7 +46,7 @@ export const takePayments = async (rehearsal: Rehearsal, merchant: Merchant): Pr
     await call(v.unknown(), reverse, { method: 'POST', body: JSON.stringify({ kind: 'refund' }) })
   })
   await step('a customer pays another amount: the payment fails, and the money is held in suspense', async () => {
-    await merchant.pay(await merchant.create('order-8'), ANOTHER_AMOUNT_MINOR)
+    await merchant.pay(await merchant.create('order-8'), 140_000)
   })
   const unpaid = await step('a payment is created that is not paid', () => merchant.create('order-unpaid'))
   return { paid, cancelled, unpaid }
@@ -74,47 +58,39 @@ export const advance = ({ world, clock }: Rehearsal, seconds: number): void => {
   clock.advance(seconds)
 }
 
-const DAY_SECONDS = 86_400
 /** Past every weekend the provider may take to settle, and past the 24 hours of the sweep. */
 const DAYS_TO_PAYOUT = 5
 
 const SettlementSchema = v.object({ id: v.string(), status: v.string(), net_minor: v.number() })
-const SettlementsSchema = v.object({ data: v.array(SettlementSchema) })
-/** A run that broke off prints nothing. */
-const SyncSchema = v.union([v.object({ complete: v.boolean() }), v.undefined()])
 export type Settlement = v.InferOutput<typeof SettlementSchema>
-
-const PayoutFileSchema = v.object({
-  csv: v.string(),
-  left_out: v.array(v.object({ settlement_id: v.string(), reason: v.string() })),
-})
 
 const SYNC_RUNS = 20
 
 /** Runs the sync until it has read everything. A run that meets a jump of the clock may break off: the next continues. */
 export const syncCompletely = async ({ admin }: Rehearsal): Promise<void> => {
+  // A run that broke off prints nothing.
+  const schema = v.optional(v.object({ complete: v.boolean() }))
   for (let run = 0; run < SYNC_RUNS; run++) {
-    if (v.parse(SyncSchema, await admin('sync-provider-transactions', {}, [0, 1]))?.complete) return
+    if (v.parse(schema, await admin('sync-provider-transactions', {}, [0, 1]))?.complete) return
   }
   throw new Error(`the sync is not complete after ${SYNC_RUNS} runs`)
 }
 
 const recorded = (merchant: Merchant, before: readonly Settlement[]) =>
   eventually('a settlement', async () => {
-    const { data } = await merchant.get(SettlementsSchema, 'settlements')
+    const { data } = await merchant.get(v.object({ data: v.array(SettlementSchema) }), 'settlements')
     return data.find(({ id }) => before.every((one) => one.id !== id))
   })
-
-/** A settlement is audited a minute after it was recorded, and only then paid out. */
-const AUDITED_AFTER_SECONDS = 120
 
 /** Due work audits the settlement, the bank's file lists it, and an operator marks it paid with the bank's reference. */
 const payOutNow = async (rehearsal: Rehearsal, { id }: Settlement, reference: string): Promise<void> => {
   const { admin } = rehearsal
-  advance(rehearsal, AUDITED_AFTER_SECONDS)
+  // It is audited a minute after it was recorded.
+  advance(rehearsal, 120)
   await admin('check-due-work')
+  const schema = v.object({ csv: v.string(), left_out: v.array(v.object({ reason: v.string() })) })
   const { csv, left_out: leftOut } = await eventually('an audit of the settlement', async () => {
-    const file = v.parse(PayoutFileSchema, await admin('list-settlements', { status: 'recorded', format: 'csv' }))
+    const file = v.parse(schema, await admin('list-settlements', { status: 'recorded', format: 'csv' }))
     return file.left_out.some(({ reason }) => reason === 'not audited yet') ? undefined : file
   })
   expect(csv.includes(id), `the bank's file leaves the settlement out: ${JSON.stringify(leftOut)}`)
@@ -128,7 +104,7 @@ export const payOut = async (rehearsal: Rehearsal, merchant: Merchant, { unpaid 
   const { step, admin } = rehearsal
   const operator = { operator: OPERATOR }
   const days = async () => {
-    advance(rehearsal, DAYS_TO_PAYOUT * DAY_SECONDS)
+    advance(rehearsal, DAYS_TO_PAYOUT * 86_400)
     await syncCompletely(rehearsal)
   }
   const settlement = await step(`${DAYS_TO_PAYOUT} days later, by sync and sweep, there is a settlement`, async () => {

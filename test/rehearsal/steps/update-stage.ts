@@ -33,23 +33,21 @@ export const updateStage = async (rehearsal: Rehearsal, merchant: Merchant): Pro
 
 const FAILS = { codes: [1] }
 
-type Break = { readonly what: string; readonly file: string; readonly change: (text: string) => string }
-
-export const BREAKS: readonly Break[] = [
+export const BREAKS = [
   {
     what: 'whose worker throws at load',
     file: 'functions/queue/deliver-webhook.ts',
-    change: (text) => `${text}\nthrow new Error('broken on purpose')\n`,
+    change: (text: string) => `${text}\nthrow new Error('broken on purpose')\n`,
   },
   {
     what: 'whose configuration is wrong',
     file: 'infra/stack/functions/environment.ts',
-    change: (text) => text.replace('[ENV.stage]: stage.settings.name', "[ENV.stage]: 'Not A Stage'"),
+    change: (text: string) => text.replace('[ENV.stage]: stage.settings.name', "[ENV.stage]: 'Not A Stage'"),
   },
   {
     what: 'whose API may not read clients',
     file: 'functions/api-functions.ts',
-    change: (text) => text.replace("BatchGetItem: ['APIKEY', 'CLIENT']", "BatchGetItem: ['APIKEY']"),
+    change: (text: string) => text.replace("BatchGetItem: ['APIKEY', 'CLIENT']", "BatchGetItem: ['APIKEY']"),
   },
 ]
 
