@@ -28,11 +28,9 @@ const FAT = {
 }
 const REFERENCE = wide(255)
 const PAYMENTS = 100_000
-const OF_REFERENCE = 1_000
+/** Payments of one reference, deliveries of one endpoint, and entries of a settlement. */
+const MANY = 1_000
 const ENDPOINTS = 20
-const LOOKED = 1_000
-const ATTEMPTS = 100
-const ENTRIES = 1_000
 const PAGE = 100
 
 const startMeteredApi = async () => {
@@ -83,24 +81,23 @@ const payments = async ({ memory, deps, caller, ask, measure }: MeteredApi): Pro
   const at = (number: number): Timestamp => addMs(deps.now(), number)
   const [pointer] = memory.items('REFERENCE#')
   if (!pointer) throw new Error('the reference leads nowhere')
-  for (let number = 0; number < OF_REFERENCE - 1; number++) {
+  for (let number = 0; number < MANY - 1; number++) {
     storeRaw(memory, { ...pointer, sk: idOf(number), payment_id: idOf(number) })
   }
-  copy(memory, key, OF_REFERENCE - 1, (number) => ({
+  copy(memory, key, MANY - 1, (number) => ({
     ...paymentKey(idOf(number) as never),
     id: idOf(number),
     listed_at: at(number),
   }))
   // A list reads the rows that it shows, and of all others their entries in the index.
   const { owner = '', entity = '' } = itemOf(memory, key)
-  for (let number = OF_REFERENCE; number < PAYMENTS; number++) {
+  for (let number = MANY; number < PAYMENTS; number++) {
     const own = idOf(number)
     storeRaw(memory, { ...paymentKey(own as never), owner, entity, id: own, listed_at: at(number) })
   }
   const shard = memory.items(`LEDGER#${caller.clientId}`).find((item) => item['count_pending'] === 1)
   if (!shard) throw new Error('the payment is not counted')
-  const shardKey = { pk: String(shard['pk']), sk: String(shard['sk']) }
-  copy(memory, shardKey, 1, () => ({ ...shardKey, count_pending: PAYMENTS }))
+  storeRaw(memory, { ...shard, count_pending: PAYMENTS })
   const last = { per_page: String(PAGE), page: String(PAYMENTS / PAGE) }
   await measure('the last page of 100,000 such payments', 3, 'listPayments', { query: last })
   await measure('a thousand of one reference', 1, 'listPayments', { query: { external_reference: REFERENCE } })
@@ -109,14 +106,14 @@ const payments = async ({ memory, deps, caller, ask, measure }: MeteredApi): Pro
 }
 
 const books = async ({ deps, caller, measure }: MeteredApi): Promise<void> => {
-  const paid = Array.from({ length: ENTRIES }, (_, number) =>
+  const paid = Array.from({ length: MANY }, (_, number) =>
     succeededPayment(caller, { paidAt: addMs(deps.now(), number), externalReference: REFERENCE }),
   )
   await storePosted(deps, paid)
   deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
   const { settlementId } = await sweptNow(deps, caller)
   await measure('with its settlements', 1, 'getBalance', { query: { include: 'settlements' } })
-  const query = { limit: String(ENTRIES) }
+  const query = { limit: String(MANY) }
   await measure('a thousand entries', 3, 'listBalanceEntries', { query })
   await measure('a thousand entries', 3, 'listSettlementPayments', { id: settlementId, query })
   await measure('', 1, 'getSettlement', { id: settlementId })
@@ -126,12 +123,6 @@ const books = async ({ deps, caller, measure }: MeteredApi): Promise<void> => {
     await sweptNow(deps, caller)
   }
   await measure('a page of 100', 3, 'listSettlements', { query: { per_page: String(PAGE) } })
-}
-
-const attemptsOf = (memory: MemoryTable, deliveryId: never, at: Timestamp): void => {
-  const failed = { at, duration_ms: 1, http_status: 500, error: 'http_status', response_body: 'x'.repeat(1_024) }
-  for (let number = 1; number <= ATTEMPTS; number++)
-    storeRaw(memory, { ...attemptKey(deliveryId, number), number, ...failed })
 }
 
 const webhooks = async ({ memory, deps, caller, measure }: MeteredApi): Promise<void> => {
@@ -145,7 +136,7 @@ const webhooks = async ({ memory, deps, caller, measure }: MeteredApi): Promise<
   for (const [at, { endpointId }] of endpoints.entries()) {
     const delivered = { ...ENDED, status: 'succeeded' as const, attempts: 1, unlisted: true as const }
     const { deliveryId } = await storedDelivery(deps, { ...endpoint, endpointId }, delivered, event)
-    copy(memory, deliveryKey(deliveryId), LOOKED - 1, (number) => {
+    copy(memory, deliveryKey(deliveryId), MANY - 1, (number) => {
       // Endpoints take turns in the order of the list, so that one look reads as many as it may.
       const id = idOf(number * ENDPOINTS + at) as typeof deliveryId
       return { ...deliveryKey(id), delivery_id: id, id }
@@ -156,8 +147,10 @@ const webhooks = async ({ memory, deps, caller, measure }: MeteredApi): Promise<
   const query = { status: 'succeeded', per_page: '50' }
   await measure('by a status, of 20 endpoints', 2, 'listWebhookDeliveries', { query })
   const old = await storedEvent(deps, { clientId, body })
-  const { deliveryId: id } = await storedDelivery(deps, endpoint, { ...ABANDONED, attempts: ATTEMPTS }, old)
-  attemptsOf(memory, id as never, deps.now())
+  const { deliveryId: id } = await storedDelivery(deps, endpoint, { ...ABANDONED, attempts: 100 }, old)
+  const said = { at: deps.now(), duration_ms: 1, response_body: 'x'.repeat(1_024) }
+  for (let number = 1; number <= 100; number++)
+    storeRaw(memory, { ...attemptKey(id, number), number, ...said, http_status: 500, error: 'http_status' })
   await measure('with a hundred attempts', 1, 'getWebhookDelivery', { id })
   await measure('a hundred of such payments', 3, 'listEvents', { query: { limit: String(PAGE) } })
   deps.clock.set(addMs(deps.now(), 30 * DAY_MS))
@@ -178,16 +171,12 @@ export const measureRequests = async (): Promise<readonly RequestCost[]> => {
   return costs
 }
 
-const HEADING = ['Request', 'Write units', 'Read units', 'Points before', 'Points in all']
-
-const pointsInAll = ({ reads, writes, before }: RequestCost): number => Math.max(before, pointsOf(reads + writes))
-
 /** The table of docs/reliability.md as markdown. The same measurement gives the same text. */
 export const requestsReport = (costs: readonly RequestCost[]): string =>
   markdownTable(
-    HEADING,
-    costs.map((cost) => {
-      const figures = [cost.writes, cost.reads, cost.before, pointsInAll(cost)].map(String)
-      return [cost.request.replace(/^([^:]+)/, '`$1`'), ...figures]
+    ['Request', 'Write units', 'Read units', 'Points before', 'Points in all'],
+    costs.map(({ request, writes, reads, before }) => {
+      const inAll = Math.max(before, pointsOf(reads + writes))
+      return [request.replace(/^([^:]+)/, '`$1`'), ...[writes, reads, before, inAll].map(String)]
     }),
   )

@@ -10,6 +10,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { BUNDLE_OPTIONS } from '../../../infra/stack/functions/assets-of.ts'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
+import { mapInChunks } from '../../../shared/chunks.ts'
 import { bundledStage, lambdaEnvironment } from '../../infra/assets/bundled-stage.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
@@ -20,10 +21,7 @@ const LIMIT = 1.15
  * Others use the machine as well, so a bundle and its bare handler are started one after the other and their ratio counts:
  * what disturbs one mostly disturbs both. What is over the limit by the median of some pairs is started more often.
  */
-const MIN_PAIRS = 7
-const MAX_PAIRS = 41
-/** Of 41 pairs. With a true ratio at the limit each is above as often as below: this many happen in one run of 1,000. */
-const SURELY_OVER = 31
+const [MIN_PAIRS, MAX_PAIRS] = [7, 41]
 
 const STAGE = deployedStage('prod')
 
@@ -75,26 +73,19 @@ const meansOf = (spec: FunctionSpec, { front }: DeployedStage): readonly Means[]
   ...(spec.callsMerchants === true ? (['merchants'] as const) : []),
 ]
 
-/** The source of a handler that has these means and does nothing: nothing starts faster. */
-const bareHandler = (means: readonly Means[]): string =>
-  [
-    'const made = []',
-    ...means.map((name) => MEANS[name]),
-    'export const handler = async () => ({ statusCode: 200, body: String(made.length) })',
-  ].join('\n')
-
-const execute = promisify(execFile)
-
 /** Milliseconds of a processor from a module's load to its first request, without the process's own start. */
 const startMs = async (file: string, env: NodeJS.ProcessEnv): Promise<number> => {
   const args = ['--input-type=module', '--eval', LOAD, pathToFileURL(file).href]
-  const { stdout } = await execute(process.execPath, args, { env })
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env })
   return Number(stdout)
 }
 
+/** The bundle of a handler that has these means and does nothing: nothing starts faster. */
 const bareOf = async (directory: string, means: readonly Means[]): Promise<string> => {
   const outfile = join(directory, `bare-${means.join('-')}.mjs`)
-  await build({ ...BUNDLE_OPTIONS, stdin: { contents: bareHandler(means), resolveDir: PROJECT_ROOT }, outfile })
+  const handler = 'export const handler = async () => ({ statusCode: 200, body: String(made.length) })'
+  const contents = ['const made = []', ...means.map((name) => MEANS[name]), handler].join('\n')
+  await build({ ...BUNDLE_OPTIONS, stdin: { contents, resolveDir: PROJECT_ROOT }, outfile })
   return outfile
 }
 
@@ -102,22 +93,16 @@ type Measured = Awaited<ReturnType<typeof functionsOf>>[number]
 
 const median = ({ ratios }: Measured): number => ratios.toSorted((a, b) => a - b)[(ratios.length - 1) / 2] ?? Infinity
 
-const isSurelyOver = ({ ratios }: Measured): boolean => ratios.filter((ratio) => ratio > LIMIT).length >= SURELY_OVER
-
-/** One more pair of starts of each function, on every core; the two starts of a pair follow one another. */
-const measureOnce = async (functions: readonly Measured[]): Promise<void> => {
-  const waiting = [...functions]
-  const core = async () => {
-    for (let one = waiting.shift(); one !== undefined; one = waiting.shift())
-      one.ratios.push((await startMs(one.file, one.env)) / (await startMs(one.bare, one.env)))
-  }
-  await Promise.all(Array.from({ length: availableParallelism() }, core))
-}
+/** 31 of 41 pairs. With a true ratio at the limit each is above as often as below: so many are in one run of 1,000. */
+const isSurelyOver = ({ ratios }: Measured): boolean => ratios.filter((ratio) => ratio > LIMIT).length >= 31
 
 const measure = async (functions: readonly Measured[]): Promise<void> => {
   let open = functions
   for (let pair = 1; pair <= MAX_PAIRS && open.length > 0; pair++) {
-    await measureOnce(open)
+    // One more pair of starts of each function, on every core; the two starts of a pair follow one another.
+    await mapInChunks(open, availableParallelism(), async (one) => {
+      one.ratios.push((await startMs(one.file, one.env)) / (await startMs(one.bare, one.env)))
+    })
     if (pair >= MIN_PAIRS && pair % 2 === 1) open = open.filter((one) => median(one) > LIMIT && !isSurelyOver(one))
   }
 }
@@ -139,15 +124,10 @@ const functionsOf = async (directory: string, tableUrl: string) => {
   return measured
 }
 
-const kilobytes = (file: string): string => String(Math.round(statSync(file).size / 1024))
-
-const row = (one: Measured): readonly string[] => [
-  `\`${one.name}\``,
-  one.means.join(', '),
-  kilobytes(one.file),
-  kilobytes(one.bare),
-  median(one).toFixed(2),
-]
+const row = (one: Measured): readonly string[] => {
+  const sizes = [one.file, one.bare].map((file) => String(Math.round(statSync(file).size / 1_024)))
+  return [`\`${one.name}\``, one.means.join(', '), ...sizes, median(one).toFixed(2)]
+}
 
 /** A read that fails is not seen from outside: a start would then look faster than it is. */
 const assertRead = async (functions: readonly Measured[], reads: () => number): Promise<void> => {

@@ -8,11 +8,9 @@ export type FlowUnits = { readonly flow: string; readonly detail: Detail }
 /** A warm environment remembers an API key for fifteen seconds. Each request is measured as the first one after that. */
 const FORGOTTEN_MS = 16_000
 const PAGE = 25
-/** No payment of any channel waits longer. */
-const MAX_MINUTES = 3 * 24 * 60
 
-const CUSTOMER = { name: 'Sri Wahyuni', email: 'sri@example.com', phone: '+6281234567890' }
-const ORDER = { amount: 150_000, currency: 'IDR', external_reference: 'order-2026-000001', customer: CUSTOMER }
+const customer = { name: 'Sri Wahyuni', email: 'sri@example.com', phone: '+6281234567890' }
+const ORDER = { amount: 150_000, currency: 'IDR', external_reference: 'order-2026-000001', customer }
 const BANK = { method: 'virtual_account', channel_code: 'BCA' }
 const BRIEF = { ...BANK, expires_in_seconds: 600 }
 
@@ -84,12 +82,6 @@ const webhooks = async (means: Started): Promise<readonly FlowUnits[]> => {
   return [listed, await used('redelivery, by its merchant', again)]
 }
 
-/** Due work is looked at each minute, with or without payments. What that reads in its index is left out. */
-const withoutIdle = ({ flow, detail }: FlowUnits): FlowUnits => ({
-  flow,
-  detail: Object.fromEntries(Object.entries(detail).filter(([name]) => !/^(reads by-due|calls query)$/.test(name))),
-})
-
 const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnits[]> => {
   const { world, used, create, ask, drainQueues, run, passTime } = await started()
   let id = ''
@@ -99,7 +91,8 @@ const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnit
   const ended = await used(`unpaid ${name}: expired, announced`, async () => {
     const item = () => world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
     for (let minutes = 0; item()?.['status'] === 'pending'; minutes++) {
-      if (minutes > MAX_MINUTES) throw new Error(`a ${name} that is not paid never ends`)
+      // No payment of any channel waits longer than three days.
+      if (minutes > 3 * 24 * 60) throw new Error(`a ${name} that is not paid never ends`)
       await passTime(MINUTE_MS)
       // What is not due yet is not looked at: the minutes before cost what an idle minute costs.
       if (String(item()?.['due_at']) > new Date(world.scheduler.nowMs()).toISOString()) continue
@@ -109,7 +102,9 @@ const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnit
     await drainQueues()
   })
   await ask('api-get-payment', { id }, 200, { status: 'expired' })
-  return [made, withoutIdle(ended)]
+  // Due work is looked at each minute, with or without payments. What that reads in its index is left out.
+  const { 'reads by-due': _, 'calls query': __, ...detail } = ended.detail
+  return [made, { ...ended, detail }]
 }
 
 export const measureUnits = async (): Promise<readonly FlowUnits[]> => {
@@ -132,18 +127,11 @@ const parts = ({ detail }: FlowUnits, sort: string): string =>
     .toSorted()
     .join(', ')
 
-const HEADING = ['Flow', 'Write units', 'Read units', 'Written', 'Read', 'Calls of the table', 'Calls of the provider']
-
 const cells = (flow: FlowUnits): readonly string[] => [
   flow.flow,
-  shown(unitsIn(flow.detail, 'writes')),
-  shown(unitsIn(flow.detail, 'reads')),
-  parts(flow, 'writes'),
-  parts(flow, 'reads'),
-  parts(flow, 'calls'),
-  [parts(flow, 'provider'), parts(flow, 'rows').replace(/^/, 'rows: ')]
-    .filter((text) => !/^(rows: )?$/.test(text))
-    .join('; '),
+  ...['writes', 'reads'].map((sort) => shown(unitsIn(flow.detail, sort))),
+  ...['writes', 'reads', 'calls'].map((sort) => parts(flow, sort)),
+  [parts(flow, 'provider'), parts(flow, 'rows').replace(/^(?=.)/, 'rows: ')].filter((text) => text !== '').join('; '),
 ]
 
 /** The steps of a payment, in the table's order. Other reads of it are not counted. */
@@ -159,21 +147,17 @@ export const PAID = [
 export const sumOf = (flows: readonly FlowUnits[], sort: string): number =>
   flows.reduce((all, { detail }) => all + unitsIn(detail, sort), 0)
 
-const together = (flow: string, flows: readonly FlowUnits[]): readonly string[] => [
-  flow,
-  ...['writes', 'reads', 'provider'].map((sort) => shown(sumOf(flows, sort))),
-]
-
 /** What each flow uses, by item and index, and calls; and each payment from its create to its end. */
 export const unitsReport = (flows: readonly FlowUnits[]): string => {
-  const ofUnpaid = Map.groupBy(flows, ({ flow }) => /^unpaid [^:]+/.exec(flow)?.[0])
-  const whole = [
-    together(
-      'paid, from create to settled',
-      flows.filter(({ flow }) => PAID.includes(flow)),
-    ),
-    ...[...ofUnpaid].flatMap(([name, some]) => (name === undefined ? [] : [together(`${name}, to its webhook`, some)])),
-  ]
-  const wholes = markdownTable(['A payment', 'Write units', 'Read units', 'Calls of the provider'], whole)
-  return `${wholes}\n\n${markdownTable(HEADING, flows.map(cells))}`
+  const lives = Map.groupBy(flows, ({ flow }) => {
+    const [unpaid] = /^unpaid [^:]+/.exec(flow) ?? []
+    return PAID.includes(flow) ? 'paid, from create to settled' : unpaid && `${unpaid}, to its webhook`
+  })
+  const whole = [...lives].flatMap(([life, some]) => {
+    const sums = ['writes', 'reads', 'provider'].map((sort) => shown(sumOf(some, sort)))
+    return life === undefined ? [] : [[life, ...sums]]
+  })
+  const [units, provider] = [['Write units', 'Read units'], 'Calls of the provider']
+  const heading = ['Flow', ...units, 'Written', 'Read', 'Calls of the table', provider]
+  return `${markdownTable(['A payment', ...units, provider], whole)}\n\n${markdownTable(heading, flows.map(cells))}`
 }

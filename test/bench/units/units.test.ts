@@ -55,18 +55,13 @@ describe('the units of a payment that synth uses', () => {
 
   /** Units of these names in the life that takes the most of them, paid or not. */
   const most = (names: RegExp, ofFlow = EVERY): number => {
-    const lives = Map.groupBy(
-      flows.filter(({ flow }) => ofFlow.test(flow)),
-      ({ flow }) => ([...PAID, 'fetched once'].includes(flow) ? 'paid' : /^unpaid [^:]+/.exec(flow)?.[0]),
-    )
-    lives.delete(undefined)
-    return Math.max(
-      ...[...lives.values()].map((life) =>
-        life
-          .flatMap(({ detail }) => Object.entries(detail))
-          .reduce((all, [name, units]) => all + (names.test(name) ? units : 0), 0),
-      ),
-    )
+    const lives = new Map<string, number>()
+    for (const { flow, detail } of flows.filter((one) => ofFlow.test(one.flow))) {
+      const life = [...PAID, 'fetched once'].includes(flow) ? 'paid' : /^unpaid [^:]+/.exec(flow)?.[0]
+      const used = Object.entries(detail).reduce((all, [name, units]) => all + (names.test(name) ? units : 0), 0)
+      if (life !== undefined) lives.set(life, (lives.get(life) ?? 0) + used)
+    }
+    return Math.max(...lives.values())
   }
 
   it.each<[what: string, counted: number, names: RegExp, ofFlow: RegExp]>([

@@ -1,5 +1,5 @@
 import { queuesOf } from '../../../functions/function-spec.ts'
-import { type Station, stationsOf } from '../../../infra/stack/capacity/stations.ts'
+import { stationsOf } from '../../../infra/stack/capacity/stations.ts'
 import { type DeployedStage, loadOf } from '../../../infra/stack/stage.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { QUOTA_STAGES } from '../../support/stage-options.ts'
@@ -9,6 +9,7 @@ import {
   type Load,
   measureUse,
   measureWorkers,
+  ROWS_A_PAGE,
   runSingles,
   type SinglesFigures,
   type Use,
@@ -16,7 +17,6 @@ import {
 } from './walls-world.ts'
 
 type FlowModel = { readonly paid: Use; readonly unpaid: Use; readonly speeds: WorkerSpeeds }
-const ROWS_A_PAGE = 50
 
 const workersOf = (name: string, stage: DeployedStage): number => {
   const [source] = queuesOf(specOf(name).trigger, loadOf(stage))
@@ -24,8 +24,6 @@ const workersOf = (name: string, stage: DeployedStage): number => {
   return source.maxConcurrency
 }
 
-/** A run lists for four of five minutes, and calls the others when it has taken twenty seconds. */
-const LISTING_PART = 220 / 300
 /** The schedule's own run reads as well. */
 const listingWorkers = (stage: DeployedStage): number => workersOf('sync-slices', stage) + 1
 const dueWorkers = (stage: DeployedStage): number => workersOf('check-due-payments', stage)
@@ -45,7 +43,8 @@ const stations = ({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage) => 
     { name: 'the quota of `GET /transactions`', capacity: quota * ROWS_A_PAGE, ...rows },
     {
       name: `the ${listingWorkers(stage)} workers that list`,
-      capacity: listingWorkers(stage) * LISTING_PART * speeds.pages * 60 * ROWS_A_PAGE,
+      // A run lists for four of five minutes, and calls the others when it has taken twenty seconds.
+      capacity: listingWorkers(stage) * (220 / 300) * speeds.pages * 60 * ROWS_A_PAGE,
       ...rows,
     },
     {
@@ -57,15 +56,13 @@ const stations = ({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage) => 
   ]
 }
 
-type Bounded = ReturnType<typeof stations>[number]
-
-/** The highest rate at which it does all that is asked; infinite where no payment goes. */
-const wallOf = ({ capacity, paid, unpaid }: Bounded, paidPart: number): number =>
-  capacity / 60 / (paid * paidPart + unpaid * (1 - paidPart))
-
 /** The highest rate of payments without a growing backlog, and the first backlog that grows above it. */
 const modelWall = (model: FlowModel, stage: DeployedStage, paidPart: number) => {
-  const asked = stations(model, stage).map((station) => ({ name: station.name, perSecond: wallOf(station, paidPart) }))
+  // The highest rate at which each does all that is asked; infinite where no payment goes.
+  const asked = stations(model, stage).map(({ name, capacity, paid, unpaid }) => ({
+    name,
+    perSecond: capacity / 60 / (paid * paidPart + unpaid * (1 - paidPart)),
+  }))
   // The stations of AWS count a payment's whole use, whenever it comes.
   const walls = [...asked, ...stationsOf(stage)].toSorted((a, b) => a.perSecond - b.perSecond)
   const [first] = walls
@@ -74,12 +71,8 @@ const modelWall = (model: FlowModel, stage: DeployedStage, paidPart: number) => 
   // Of limits that are reached together, the create is named: everything else waits for it.
   const create = walls.find((wall) => isTogether(wall) && wall.name === 'the quota of `POST /v3/payment_requests`')
   const next = walls.find((wall) => !isTogether(wall))
-  return {
-    perSecond: first.perSecond,
-    first: (create ?? first).name,
-    next: next?.name ?? '',
-    nextPerSecond: next?.perSecond ?? Number.POSITIVE_INFINITY,
-  }
+  const nextText = `${next?.name ?? ''}: ${shown(next?.perSecond ?? Infinity)}`
+  return { perSecond: first.perSecond, first: (create ?? first).name, next: nextText }
 }
 
 const PUBLISHED = 600
@@ -89,8 +82,10 @@ const MIXES = [
   ['mixed, half of each', 0.5],
 ] as const
 
-const shown = (value: number): string =>
-  Number.isFinite(value) ? String(Math.round(value * (value < 10 ? 100 : 1)) / (value < 10 ? 100 : 1)) : 'none'
+const shown = (value: number): string => {
+  const parts = value < 10 ? 100 : 1
+  return Number.isFinite(value) ? String(Math.round(value * parts) / parts) : 'none'
+}
 
 /** The larger need of two kinds, for each operation: a model that holds although any callback may be lost. */
 const worse = (one: Use, other: Use): Use => {
@@ -121,9 +116,6 @@ const loadsFor = (earlyRows: number): readonly (Load & { readonly says: string }
   ]
 }
 
-const SINGLES_HEADING =
-  'Calls a minute, Payments a second, Paid, Payments, Backlog by thirds, Most calls in a minute, By the model'
-
 const singlesRow = (figures: SinglesFigures, says: string): readonly string[] => {
   const { callsPerMinute, perSecond, paidPart, minutes, payments, backlog, maxCalls } = figures
   const third = (part: number) => Math.max(...backlog.slice((minutes * part) / 3, (minutes * (part + 1)) / 3))
@@ -139,12 +131,12 @@ const wallsOf = (model: FlowModel) =>
 
 type Wall = ReturnType<typeof wallsOf>[number]
 
-const wallRow = ({ factor, mix, perSecond, first, next, nextPerSecond }: Wall): readonly string[] => [
+const wallRow = ({ factor, mix, perSecond, first, next }: Wall): readonly string[] => [
   `${factor} ×`,
   mix,
   shown(perSecond),
   first,
-  `${next}: ${shown(nextPerSecond)}`,
+  next,
 ]
 
 /** At every quota, the quota of the create must be the first limit of the rate. */
@@ -156,9 +148,7 @@ const earlyWall = ({ factor, mix, perSecond, first }: Wall): readonly string[] =
 /** Compares single payments with the model: nothing waits below the create's limit, and a backlog grows above listing's. */
 const unlikeModel = ({ callbacks, perSecond, backlog }: SinglesFigures, listing: number): readonly string[] => {
   const [middle = 0, last = 0] = [backlog[Math.floor(backlog.length / 2)], backlog.at(-1)]
-  const grows = last > middle
-  const says = callbacks ? false : perSecond > listing
-  const fits = callbacks ? Math.max(...backlog) === 0 : grows === says
+  const fits = callbacks ? Math.max(...backlog) === 0 : last > middle === perSecond > listing
   return fits ? [] : [`single payments at ${shown(perSecond)} a second left a backlog of ${middle}, then ${last}`]
 }
 
@@ -168,13 +158,12 @@ const workersAtEach = (workers: (stage: DeployedStage) => number): string =>
   `${QUOTA_STAGES.map(([, stage]) => workers(stage)).join(', ')} (${FACTORS.join(', ')} the quota)`
 
 const stationTable = (): string => {
-  const [first = [], ...others] = QUOTA_STAGES.map(([, stage]) => stationsOf(stage))
-  const carriedBy = (name: string, ofStage: readonly Station[]): number =>
-    ofStage.find((station) => station.name === name)?.perSecond ?? Number.POSITIVE_INFINITY
-  return markdownTable(
-    ['Station, payments a second', ...FACTORS],
-    first.map(({ name }) => [name, ...[first, ...others].map((ofStage) => shown(carriedBy(name, ofStage)))]),
-  )
+  const stages = QUOTA_STAGES.map(([, stage]) => stationsOf(stage))
+  const rows = stages[0]?.map(({ name }) => {
+    const carried = stages.map((ofStage) => ofStage.find((station) => station.name === name)?.perSecond ?? Infinity)
+    return [name, ...carried.map(shown)]
+  })
+  return markdownTable(['Station, payments a second', ...FACTORS], rows ?? [])
 }
 
 const speedText = ({ dueItems, pages }: WorkerSpeeds): string =>
@@ -206,7 +195,10 @@ export const wallsReport = async () => {
       Object.entries(uses).map(useRow),
     ),
     speedText(speeds),
-    markdownTable(SINGLES_HEADING.split(', '), singles),
+    markdownTable(
+      'Calls a minute,Payments a second,Paid,Payments,Backlog by thirds,Most calls in a minute,By the model'.split(','),
+      singles,
+    ),
   ]
   return { text: text.join('\n\n'), failures }
 }
