@@ -16,10 +16,6 @@ const PAYMENTS = 25
 const DELIVERIES = ENDPOINTS * PAYMENTS
 /** The local gateway makes at most twenty attempts at a time to one endpoint. */
 const IN_FLIGHT = ENDPOINTS * 20
-/** The wait after a first failure, and one second. */
-const UNTIL_DUE_SECONDS = 61
-/** An attempt without a recorded result is repeated within this time (design section 9). */
-const AGAIN_SECONDS = 30
 
 type Delivery = { readonly status: string; readonly attempts: readonly { readonly error: string | null }[] }
 
@@ -32,12 +28,9 @@ const startGateway = async (directory: string) => {
 const outcomes = async ({ admin }: ReturnType<typeof worldAt>, clientId: string): Promise<Record<string, number>> => {
   const pages = [1, 2].map((page) => admin('list-deliveries', { client_id: clientId, per_page: 100, page }))
   const all = (await Promise.all(pages)).flatMap(({ body }) => body['data'] as readonly Delivery[])
-  const tally: Record<string, number> = {}
-  for (const { status, attempts } of all) {
-    const outcome = [...attempts.map(({ error }) => error ?? 'answered'), status].join(', ')
-    tally[outcome] = (tally[outcome] ?? 0) + 1
-  }
-  return tally
+  const outcomeOf = ({ status, attempts }: Delivery) =>
+    [...attempts.map(({ error }) => error ?? 'answered'), status].join(', ')
+  return Object.fromEntries([...Map.groupBy(all, outcomeOf)].map(([outcome, some]) => [outcome, some.length]))
 }
 
 const onDynamoDb = await describeOnDynamoDb()
@@ -64,7 +57,8 @@ onDynamoDb('a SIGKILL with 120 deliveries in flight (design section 4)', () => {
     // All second attempts are due at the same moment: 120 are in flight before the first of them times out.
     server.status = undefined
     server.got = []
-    await before.advance(UNTIL_DUE_SECONDS)
+    // The wait after a first failure, and one second.
+    await before.advance(61)
     await eventually(() => expect(server.got).toHaveLength(IN_FLIGHT))
 
     await gateway.end('SIGKILL')
@@ -72,7 +66,8 @@ onDynamoDb('a SIGKILL with 120 deliveries in flight (design section 4)', () => {
     server.got = []
     server.status = 200
     const { world: after } = await startGateway(directory)
-    await after.advance(AGAIN_SECONDS)
+    // An attempt without a recorded result is repeated within this time (design section 9).
+    await after.advance(30)
     await eventually(async () => {
       // A worker may have claimed one more attempt and died before its POST left.
       const { 'http_status, unknown, answered, succeeded': again = 0, ...others } = await outcomes(after, clientId)

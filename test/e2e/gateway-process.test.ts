@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,6 +9,7 @@ import { commandOf } from '../../infra/local/process/process-record.ts'
 import { describeOnDynamoDb } from '../support/dynamodb.ts'
 import { eventually } from '../support/eventually.ts'
 import { machineWith } from '../support/machine-with.ts'
+import { silence, startScriptedServer } from '../support/scripted-server.ts'
 import { type Banner, type GatewayStart, readBanner, startGatewayProcess } from '../support/start-gateway-process.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { VA, worldAt } from './gateway-world.ts'
@@ -21,20 +20,13 @@ import { runScripts } from './run-scripts.ts'
  * payment is lost or doubled. Method: `npm start` in a process of its own.
  */
 
-/** The gateway checks several times in this time whether its parent has ended. */
-const SEVERAL_CHECKS_MS = 1_000
-
 const spawnGateway = (start?: GatewayStart) => {
   const gateway = startGatewayProcess(start)
   onTestFinished(async () => void (await gateway.end('SIGKILL')))
   return gateway
 }
 
-const answers = (url: string): Promise<boolean> =>
-  fetch(url).then(
-    () => true,
-    () => false,
-  )
+const answers = (url: string): Promise<unknown> => fetch(url).catch(() => 'nothing')
 
 const expectEnded = (pid: number) => eventually(() => expect(commandOf(pid)).toBeUndefined())
 
@@ -51,15 +43,12 @@ describe('stopping the gateway (design section 6)', () => {
 
     await expectEnded(banner.tablePid)
     for (const url of [banner.api, banner.lambda, banner.provider, banner.inbox]) {
-      expect([url, await answers(url)]).toStrictEqual([url, false])
+      expect([url, await answers(url)]).toStrictEqual([url, 'nothing'])
     }
   })
 
   it('a start on a used port names the port and exits', async () => {
-    const occupant = createServer()
-    await new Promise<void>((resolve) => occupant.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void occupant.close())
-    const { port } = occupant.address() as AddressInfo
+    const port = Number(new URL((await startScriptedServer(silence)).url).port)
 
     const gateway = spawnGateway({ port })
 
@@ -83,36 +72,34 @@ it('a gateway ends when its npm process ends, but not when the parent of npm end
 
   started.stdin.end()
   await once(started, 'exit')
-  await sleep(SEVERAL_CHECKS_MS)
+  // The gateway checks several times in this time whether its parent has ended.
+  await sleep(1_000)
   const created = await createPayment(banner, 'orphaned')
   process.kill(npm, 'SIGKILL')
 
   expect(created.status).toBe(201)
   await expectEnded(banner.tablePid)
-  await expect.poll(() => answers(banner.api)).toBe(false)
+  await expect.poll(() => answers(banner.api)).toBe('nothing')
 })
 
-describe('a gateway with impossible options, on a machine without Java and Docker (design section 6)', () => {
+it('a gateway with impossible options, on a machine without Java and Docker, prints what to do and exits', async () => {
+  machineWith({})
   const none = 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker'
   const impossible = ['/dev/null/data', ...(process.platform === 'linux' ? ['/proc/data'] : [])]
+  const inMemory = '--data cannot keep a table in memory'
+  const cases: readonly (readonly [code: number, says: string, ...argv: string[]])[] = [
+    ...impossible.map((data) => [1, `cannot create or write the data directory ${data}`, '--data', data] as const),
+    // An empty value, for example of an unset variable, does not mean the current directory.
+    [2, '--data needs a value', '--data', ''],
+    [1, `${inMemory}; ${none}`, '--data', tempDirectory()],
+    [1, `${none}, or leave out --table`, '--table', 'dynamodb'],
+    [2, `${inMemory}; leave out --data, or --table memory`, '--data', tempDirectory(), '--table', 'memory'],
+    [2, '--table takes memory or dynamodb', '--table', 'paper'],
+  ]
 
-  it('prints what to do and exits', async () => {
-    machineWith({})
-    const inMemory = '--data cannot keep a table in memory'
-    const cases: readonly (readonly [code: number, says: string, ...argv: string[]])[] = [
-      ...impossible.map((data) => [1, `cannot create or write the data directory ${data}`, '--data', data] as const),
-      // An empty value, for example of an unset variable, does not mean the current directory.
-      [2, '--data needs a value', '--data', ''],
-      [1, `${inMemory}; ${none}`, '--data', tempDirectory()],
-      [1, `${none}, or leave out --table`, '--table', 'dynamodb'],
-      [2, `${inMemory}; leave out --data, or --table memory`, '--data', tempDirectory(), '--table', 'memory'],
-      [2, '--table takes memory or dynamodb', '--table', 'paper'],
-    ]
+  const ended = await runScripts(cases.map(([, , ...argv]) => ['infra/local/main.ts', ...argv] as const))
 
-    const ended = await runScripts(cases.map(([, , ...argv]) => ['infra/local/main.ts', ...argv] as const))
-
-    expect(ended).toMatchObject(cases.map(([code, says]) => ({ code, err: expect.stringContaining(says) as unknown })))
-  })
+  expect(ended).toMatchObject(cases.map(([code, says]) => ({ code, err: expect.stringContaining(says) as unknown })))
 })
 
 it('without Java and Docker the table is in memory, and the banner says so (design section 6)', async () => {

@@ -11,16 +11,14 @@ import { worldIt as it, QRIS, type World } from './gateway-world.ts'
 
 const aServer = (status = 200) => startScriptedServer(json(status, {}))
 
-type Run = { readonly env: ListenIo['env']; readonly directory?: string; readonly input?: string }
+type Run = Pick<ListenIo, 'env'> & { readonly directory?: string; readonly input?: string }
 
 /** Runs the command until `stop`, or until it ends by itself. Its pauses are short. */
 const listening = (argv: readonly string[], { env, directory = tempDirectory(), input = '' }: Run) => {
   const stopping = new AbortController()
-  const said: string[] = []
-  const note = (text: string) => void said.push(text)
-  vi.spyOn(console, 'log').mockImplementation(note)
-  vi.spyOn(console, 'error').mockImplementation(note)
-  const waits: number[] = []
+  const [said, waits]: [string[], number[]] = [[], []]
+  for (const stream of ['log', 'error'] as const)
+    vi.spyOn(console, stream).mockImplementation((text) => void said.push(text))
   const sleep = async (ms: number) => {
     waits.push(ms)
     await new Promise((resolve) => setTimeout(resolve, 20))

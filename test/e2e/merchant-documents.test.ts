@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, vi } from 'vitest'
 import { freePort } from '../../infra/local/emulators/dynamodb-local.ts'
-import { type Block, blocksOf, matchesIn } from '../support/document-blocks.ts'
+import { blocksOf, matchesIn } from '../support/document-blocks.ts'
 import { eventually } from '../support/eventually.ts'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
@@ -18,13 +18,7 @@ import { worldIt as it, VA, type World } from './gateway-world.ts'
 vi.setConfig({ testTimeout: 180_000 })
 
 const QUICKSTART = 'docs/merchants.md'
-const PAGES = [
-  QUICKSTART,
-  ...['payments', 'webhooks', 'errors', 'settlements'].map((page) => `docs/merchants/${page}.md`),
-]
-
-/** Blocks of other tests: starts of the gateway, and programs. */
-const isElsewhere = ({ language, note }: Block) => note !== '' || !['sh', 'json', 'text'].includes(language)
+const PAGES = ['', '/payments', '/webhooks', '/errors', '/settlements'].map((page) => `docs/merchants${page}.md`)
 
 /** Replaces a reader's ports and directory by those of this run. */
 const withPlacesOf = ({ urls }: World, { shop, shopPort }: { readonly shop: string; readonly shopPort: number }) => {
@@ -77,32 +71,26 @@ const afterQuickstart = async ({ urls, merchant, admin }: World): Promise<string
   await admin('update-client', { operator: 'test', client_id: clientId, bank })
   const [, become] = blocksOf(QUICKSTART)
   const field = become?.text.split('\n').find((line) => line.startsWith('field()'))
-  return [
-    `API=${urls.api} CLIENT=${clientId} KEY=${key} AUTH='Authorization: Bearer ${key}'`,
-    field,
-    'export GATEWAY_OPERATOR=me',
-  ].join('\n')
+  const variables = `API=${urls.api} CLIENT=${clientId} KEY=${key} AUTH='Authorization: Bearer ${key}'`
+  return [variables, field, 'export GATEWAY_OPERATOR=me'].join('\n')
 }
 
 /** One POSIX shell that runs one block after the other, as a person pastes them. It stops at the first that fails. */
 const shellSession = (env: Readonly<Record<string, string>>) => {
   // A group of its own: what the blocks leave in the background ends with it.
   const shell = spawn('sh', ['-eu'], { cwd: PROJECT_ROOT, env: { ...process.env, ...env }, detached: true })
-  const exited = once(shell, 'exit')
-  const closed = once(shell, 'close')
+  const [exited, closed] = [once(shell, 'exit'), once(shell, 'close')]
   let output = ''
   for (const stream of [shell.stdout, shell.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text.replaceAll('\r', '')
     })
   }
-  let blocks = 0
   return {
     output: () => output,
     /** Answers what the block has printed. Throws when a command of it failed. */
     run: async (text: string): Promise<string> => {
-      blocks += 1
-      const mark = `\u0001block ${blocks} is done\u0001`
+      const mark = '\u0001the block is done\u0001'
       const from = output.length
       shell.stdin.write(`${text}\nprintf '%s' '${mark}'\n`)
       while (!output.includes(mark, from)) {
@@ -130,15 +118,16 @@ describe('the pages for merchants', () => {
     if (page !== QUICKSTART) await session.run(await afterQuickstart(world))
 
     let printed = ''
-    for (const block of blocksOf(page).filter((one) => !isElsewhere(one))) {
-      const at = `${page}, line ${block.line}`
-      if (block.language === 'sh') {
-        printed = await session
-          .run(places(block.text))
-          .catch((cause: unknown) => Promise.reject(new Error(at, { cause })))
-      } else if (block.language === 'json') {
-        expect({ at, json: shapeOf(lastJsonIn(printed)) }).toStrictEqual({ at, json: shapeOf(JSON.parse(block.text)) })
-      } else await eventually(() => expect(masked(session.output())).toContain(masked(block.text.trimEnd())))
+    // Blocks with a note are of other tests: starts of the gateway, and programs.
+    for (const { language, text, line } of blocksOf(page).filter(({ note }) => note === '')) {
+      const at = `${page}, line ${line}`
+      if (language === 'sh') {
+        printed = await session.run(places(text)).catch((cause: unknown) => Promise.reject(new Error(at, { cause })))
+      } else if (language === 'json') {
+        expect({ at, json: shapeOf(lastJsonIn(printed)) }).toStrictEqual({ at, json: shapeOf(JSON.parse(text)) })
+      } else if (language === 'text') {
+        await eventually(() => expect(masked(session.output())).toContain(masked(text.trimEnd())))
+      }
     }
   })
 })
@@ -199,10 +188,7 @@ it('the pages show the figures of a payment as they become, in a table and in a 
   expect(said).toStrictEqual(said.map(([name = '']) => [name, ...stages.map((stage) => String(stage[name]))]))
   const picture = projectText('docs/merchants/figures.svg')
   const drawn = matchesIn(picture, />([\d,]+)[^<]*<\/text>/g).map((figure) => Number(figure.replace(',', '')))
-  const figuresSaid = stages.flatMap((stage) =>
-    ['notional_minor', 'hexolus_markup_minor', ...said.flat()].map((name) => stage[name]),
-  )
-  expect(new Set(drawn)).toStrictEqual(
-    new Set(figuresSaid.filter((figure) => typeof figure === 'number' && figure > 0)),
-  )
+  const names = ['notional_minor', 'hexolus_markup_minor', ...said.flat()]
+  const figuresSaid = stages.flatMap((stage) => names.map((name) => Number(stage[name]))).filter((figure) => figure > 0)
+  expect(new Set(drawn)).toStrictEqual(new Set(figuresSaid))
 })

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-
-const PROJECT = join(import.meta.dirname, '../..')
+import { PROJECT_ROOT } from '../support/source-file.ts'
 
 export type Ended = { readonly code: number; readonly out: string; readonly err: string }
 
@@ -36,8 +35,8 @@ const RUN_ALL = `
 export const runScripts = async (
   calls: readonly (readonly [file: string, ...argv: string[]])[],
 ): Promise<readonly Ended[]> => {
-  const named = calls.map(([file, ...argv]) => [join(PROJECT, file), ...argv])
+  const named = calls.map(([file, ...argv]) => [join(PROJECT_ROOT, file), ...argv])
   const args = ['--input-type=module', '--eval', RUN_ALL, JSON.stringify(named)]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: PROJECT })
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: PROJECT_ROOT })
   return JSON.parse(stdout.split('\n').at(-1) ?? '') as Ended[]
 }
