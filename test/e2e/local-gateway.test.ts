@@ -111,6 +111,6 @@ it('the local gateway answers 200 concurrent creates of one key with the same pa
   const answers = await Promise.all(Array.from({ length: 200 }, () => create(VA, 'one-key')))
 
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-  expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([...Array.from({ length: 199 }, () => 200), 201])
+  expect(answers.map(({ status }) => status).filter((status) => status !== 200)).toStrictEqual([201])
   expect((await world.createCalls()) - before).toBe(1)
 })

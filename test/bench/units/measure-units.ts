@@ -150,8 +150,8 @@ export const sumOf = (flows: readonly FlowUnits[], sort: string): number =>
 /** What each flow uses, by item and index, and calls; and each payment from its create to its end. */
 export const unitsReport = (flows: readonly FlowUnits[]): string => {
   const lives = Map.groupBy(flows, ({ flow }) => {
-    const [unpaid] = /^unpaid [^:]+/.exec(flow) ?? []
-    return PAID.includes(flow) ? 'paid, from create to settled' : unpaid && `${unpaid}, to its webhook`
+    const [ofUnpaid] = /^unpaid [^:]+/.exec(flow) ?? []
+    return PAID.includes(flow) ? 'paid, from create to settled' : ofUnpaid && `${ofUnpaid}, to its webhook`
   })
   const whole = [...lives].flatMap(([life, some]) => {
     const sums = ['writes', 'reads', 'provider'].map((sort) => shown(sumOf(some, sort)))

@@ -134,7 +134,7 @@ it('asks each version once at a time, and five versions together', async () => {
   expect(most).toBe(5)
 })
 
-const PROOF = { asks: [{ target: WORKER.target }] }
+const PROOF: object = { asks: [{ target: WORKER.target }] }
 const BOOM = 'gateway-dev-deliver-webhook:7 failed: Error: boom'
 
 const aRelease = (works = true) => {
@@ -147,10 +147,7 @@ const aRelease = (works = true) => {
 const ASKED = { StackId: 'stack', RequestId: 'request', LogicalResourceId: 'ReleaseProof1' }
 const SUCCESS = { ...ASKED, Status: 'SUCCESS', Reason: '', PhysicalResourceId: 'ReleaseProof1' }
 
-const requested = async (
-  RequestType: string,
-  { works = true, took = json(200, {}), properties = PROOF as object } = {},
-) => {
+const requested = async (RequestType: string, { works = true, took = json(200, {}), properties = PROOF } = {}) => {
   const { url, requests } = await startScriptedServer(took)
   const { prove, pauses } = aRelease(works)
   const failed = await prove({
