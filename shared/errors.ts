@@ -42,16 +42,6 @@ export const notFound = (what: string) => new GatewayError('not_found', `${what}
 export const invalid = (message: string, fieldErrors?: FieldErrors, actionHint?: string, payout: Details = {}) =>
   new GatewayError('validation', message, { fieldErrors, actionHint, ...payout })
 
-/** The error envelope of spec section 7, for the public API and operators' actions. */
-export type Envelope = {
-  readonly message: string
-  readonly code: string
-  readonly field_errors?: FieldErrors
-  readonly action_hint?: string
-  readonly confirm?: Details['confirm']
-  readonly retry_at?: string
-}
-
 const UNKNOWN = new GatewayError('internal_error', 'internal error; retry, or quote the request id to support')
 
 /**
@@ -62,7 +52,7 @@ export const toErrorReply = (error: unknown) => {
   const { message, code, details } = error instanceof GatewayError ? error : UNKNOWN
   const { fieldErrors, actionHint, retryAfterSeconds, confirm, retryAt } = details
   const status: number = HTTP_STATUS[code]
-  const body: Envelope = {
+  const body = {
     message,
     code,
     ...(fieldErrors && { field_errors: fieldErrors }),
@@ -72,6 +62,9 @@ export const toErrorReply = (error: unknown) => {
   }
   return { status, body, retryAfterSeconds, expected: status < 500 }
 }
+
+/** The error envelope of spec section 7, for the public API and operators' actions. */
+export type Envelope = ReturnType<typeof toErrorReply>['body']
 
 /** A state that must not occur. It is a bug; the code stops, because guessing with money is worse. */
 export class InvariantError extends Error {

@@ -29,13 +29,14 @@ export type SettlementId = v.InferOutput<typeof SettlementIdSchema>
 export const derivedUuid = (...parts: readonly string[]): string => {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part)
-  const bytes = hash.digest().subarray(0, 16)
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  return hyphenated(bytes)
+  return uuidOf(hash.digest().subarray(0, 16), 8)
 }
 
-const hyphenated = (bytes: Buffer): string => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+const uuidOf = (bytes: Buffer, version: number): string => {
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | (version << 4)
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
 
 /** The payment id of a client and an idempotency key (design section 4, Create, step 2). */
 export const paymentIdForKey = (clientId: ClientId, idempotencyKey: string): PaymentId =>
@@ -54,9 +55,7 @@ export const timeOrderedUuid = (epochMs: number, entropy: Buffer): string => {
   const bytes = Buffer.alloc(16)
   bytes.writeUIntBE(epochMs, 0, 6)
   entropy.copy(bytes, 6, 0, 10)
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  return hyphenated(bytes)
+  return uuidOf(bytes, 7)
 }
 
 export const timeOfUuid = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)

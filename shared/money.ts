@@ -19,12 +19,10 @@ export const less = (a: Minor, b: Minor): Minor => minor(a - b)
 export const smaller = (a: Minor, b: Minor): Minor => minor(Math.min(a, b))
 export const atLeastZero = (amount: Minor): Minor => minor(Math.max(amount, 0))
 
-const BPS_PER_ONE = 10_000n
-
 /** `amount * bps / 10000`, rounded down. In BigInt, because the product may exceed 2^53. */
 export const bpsFloor = (amount: Minor, bps: number): Minor => {
   assertInvariant(amount >= 0 && Number.isSafeInteger(bps) && bps >= 0, 'bpsFloor takes nonnegative integers')
-  return minor(Number((BigInt(amount) * BigInt(bps)) / BPS_PER_ONE))
+  return minor(Number((BigInt(amount) * BigInt(bps)) / 10_000n))
 }
 
 /** What the client gets once a fee is known: notional - fee - markup. Negative for tiny amounts; credited as is. */

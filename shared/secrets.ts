@@ -51,10 +51,8 @@ export const readSecret = async <Schema extends v.GenericSchema>(
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-const isAmong = (known: readonly string[], given: string): boolean => {
-  const givenDigest = digest(given)
-  return known.map((secret) => timingSafeEqual(givenDigest, digest(secret))).includes(true)
-}
+const isAmong = (known: readonly string[], given: string): boolean =>
+  known.map((secret) => timingSafeEqual(digest(given), digest(secret))).includes(true)
 
 /**
  * Whether a value is one of the known secrets. Hashes are compared in constant time, so the time reveals neither a

@@ -58,15 +58,12 @@ export const insertClient = async (deps: RecordDeps, client: Client, operator: s
   const parts = ledgerPartsOf(client)
   await putShards(deps, clientId, { first: 1, parts, closedUntil: createdAt })
   const listed = { owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId }
-  const { applied } = await recordChange(
-    deps,
-    { subject: clientId, clientId, operator, action: 'create-client', after: toClientDto(client) },
-    {
-      client: put(clientKey(clientId), { ...client, ...listed }, isNew),
-      window: newWindow(clientId, { createdAt, parts }),
-      ...Object.fromEntries(allShards(1).map(({ shard }) => [`shard ${shard}`, newShard(clientId, shard, createdAt)])),
-    },
-  )
+  const record = { subject: clientId, clientId, operator, action: 'create-client', after: toClientDto(client) }
+  const { applied } = await recordChange(deps, record, {
+    client: put(clientKey(clientId), { ...client, ...listed }, isNew),
+    window: newWindow(clientId, { createdAt, parts }),
+    ...Object.fromEntries(allShards(1).map(({ shard }) => [`shard ${shard}`, newShard(clientId, shard, createdAt)])),
+  })
   assertInvariant(applied, 'a new client has the id of another one')
 }
 
@@ -91,8 +88,8 @@ export const changeClient = async (
     const now = deps.now()
     const ledgerParts = raisedParts(before, changes.ledgerParts, now)
     const given = Object.entries({ ...changes, bank, hadBank, ledgerParts }).filter(([, value]) => value !== undefined)
-    const set = Object.fromEntries(given.map(([field, value]) => [field, value ?? undefined]))
-    const after = v.parse(ClientSchema, { ...before, ...set })
+    const filled = Object.fromEntries(given.map(([field, value]) => [field, value ?? undefined]))
+    const after = v.parse(ClientSchema, { ...before, ...filled })
     const fields = CHANGEABLE.filter((field) => !isDeepStrictEqual(before[field], after[field]))
     const grows = fields.includes('ledgerParts')
     if (fields.length === 0) return before
@@ -102,15 +99,11 @@ export const changeClient = async (
     }
     const dtos = { before: toClientDto(before), after: toClientDto(after) }
     const record = { subject: clientId, clientId, operator, action: 'update-client', ...dtos }
+    const set = Object.fromEntries(fields.map((field) => [field, after[field]]))
+    const remove = fields.filter((field) => after[field] === undefined)
+    const isAsRead = all(exists, ...CHANGEABLE.map((field) => unchanged(field, before[field])))
     const steps = {
-      client: update(
-        clientKey(clientId),
-        {
-          set: Object.fromEntries(fields.map((field) => [field, after[field]])),
-          remove: fields.filter((field) => after[field] === undefined),
-        },
-        all(exists, ...CHANGEABLE.map((field) => unchanged(field, before[field]))),
-      ),
+      client: update(clientKey(clientId), { set, remove }, isAsRead),
       // Readers of payments use the window's number at once. Creates use the client's number, which takes effect later.
       window: grows ? await addShards(deps, clientId, ledgerPartsOf(after)) : undefined,
     }

@@ -51,14 +51,14 @@ type Span = {
 /** Positions of a client's events that fired in a span of time, oldest first, after a given one. */
 export const listEventPositions = async (
   deps: TableDeps,
-  { limit, ...asked }: Span & { readonly limit: number },
+  asked: Span & { readonly limit: number },
 ): Promise<readonly EventPosition[]> => {
   const found: EventPosition[] = []
-  for await (const positions of eventPositionPages(deps, { ...asked, limit })) {
-    found.push(...positions.slice(0, limit - found.length))
-    if (found.length === limit) break
+  for await (const positions of eventPositionPages(deps, asked)) {
+    found.push(...positions)
+    if (found.length >= asked.limit) break
   }
-  return found
+  return found.slice(0, asked.limit)
 }
 
 export const eventPositionPages = async function* (

@@ -97,8 +97,7 @@ export const findPaymentsByKey = async (
 }
 
 export const transitioned = (payment: Payment, status: PaymentStatus, at: Timestamp, source: NewsSource): Payment => {
-  const transition: Transition = { status, at, source }
-  return { ...payment, status, transitions: [...payment.transitions, transition] }
+  return { ...payment, status, transitions: [...payment.transitions, { status, at, source }] }
 }
 
 export const isCreating: Condition = equals('status', 'creating')

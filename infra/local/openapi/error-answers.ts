@@ -69,7 +69,7 @@ const ErrorSchema = v.object({
     v.pipe(v.record(v.string(), v.array(v.string())), v.description('The errors of each field of the body.')),
   ),
   action_hint: v.optional(v.string()),
-}) satisfies v.GenericSchema<unknown, Envelope>
+}) satisfies v.GenericSchema<unknown, Omit<Envelope, 'code'>>
 
 const STATUS_OF: Readonly<Record<string, number>> = HTTP_STATUS
 

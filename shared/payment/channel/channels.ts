@@ -2,27 +2,19 @@ import type { PaymentMethod } from '../../payment-status.ts'
 import type { ReturnUrls } from '../../provider/provider.ts'
 import { DAY_MS, type Dated, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../../time.ts'
 
-/** `amount * bps / 10000 + flatMinor`. */
-type Tariff = { readonly bps: number; readonly flatMinor: number }
-
-type Timing = {
-  readonly expiryMs: number
-  /** The provider accepts our expiry. On other channels its own expiry is an upper bound. */
-  readonly settable: boolean
-  /** The age at which a customer has usually paid or given up, on channels whose provider reports that. */
-  readonly usualMs?: number
-  /** How long after the expiry to check, on channels whose result may arrive late. */
-  readonly graceMs?: number
-}
-
 type Terms = {
-  /** What the provider charges (spec 2.1.1). */
-  readonly tariffs: readonly (Dated & Tariff)[]
-  readonly timings: readonly (Dated & Timing)[]
+  /** What the provider charges (spec 2.1.1): `amount * bps / 10000 + flatMinor`. */
+  readonly tariffs: readonly (Dated & { readonly bps: number; readonly flatMinor: number })[]
+  readonly timings: readonly (Dated & {
+    readonly expiryMs: number
+    /** The provider accepts our expiry. On other channels its own expiry is an upper bound. */
+    readonly settable: boolean
+    /** The age at which a customer has usually paid or given up, on channels whose provider reports that. */
+    readonly usualMs?: number
+    /** How long after the expiry to check, on channels whose result may arrive late. */
+    readonly graceMs?: number
+  })[]
 }
-
-/** Calls the customer's phone at once. An attempt with unknown outcome may be paid for this long. */
-export type Push = { readonly lifetimeMs: number }
 
 export type Channel = Terms & {
   readonly method: PaymentMethod
@@ -35,7 +27,8 @@ export type Channel = Terms & {
     /** Where the customer's browser goes afterwards, by outcome. */
     readonly returnUrls?: readonly (keyof ReturnUrls)[]
   }
-  readonly push?: Push
+  /** Calls the customer's phone at once. An attempt with unknown outcome may be paid for this long. */
+  readonly push?: { readonly lifetimeMs: number }
   /** The provider books and settles a payment within minutes; on other channels a business day later or more. */
   readonly settlesAtOnce?: true
   /** Business days until the provider settles; two unless set. Only for channels that do not settle at once. */
@@ -45,7 +38,7 @@ export type Channel = Terms & {
 const START: Dated = { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)) }
 
 /** What we charge beside the provider, on every channel. */
-export const MARKUPS: readonly (Dated & Pick<Tariff, 'bps'>)[] = [{ ...START, bps: 10 }]
+export const MARKUPS: readonly (Dated & { readonly bps: number })[] = [{ ...START, bps: 10 }]
 
 const bank = (code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays'> = {}): Channel => ({
   method: 'virtual_account',

@@ -123,7 +123,7 @@ const takeOverPayment = async (
   const now = deps.now()
   const { push, needs } = channelOf(creating.request)
   if (push) {
-    const overtaken = await holdBackPush(deps, creating, push)
+    const overtaken = await holdBackPush(deps, creating, push.lifetimeMs)
     if (overtaken) return overtaken
   }
   const attempt = creating.attempt + 1

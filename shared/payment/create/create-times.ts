@@ -27,13 +27,10 @@ export const timesOfAttempt = ({ request, providerAttempts, claimedAt }: Creatin
 /** One for a whole request. Every step takes from what is left, so the caller always gets an answer. */
 export type Deadline = { remainingMs(): number }
 
-export const startDeadline = (deps: Pick<Deps, 'monotonicMs'>, budgetMs = REQUEST_BUDGET_MS): Deadline => {
-  const end = deps.monotonicMs() + budgetMs
+export const startDeadline = (deps: Pick<Deps, 'monotonicMs'>): Deadline => {
+  const end = deps.monotonicMs() + REQUEST_BUDGET_MS
   return { remainingMs: () => Math.max(0, end - deps.monotonicMs()) }
 }
-
-/** An orphan that stays payable is worse than an answer a second after the deadline. */
-const MIN_CANCEL_MS = 1_000
 
 /** The provider within a request's deadline: no call outlives it, and none begins after it. */
 export const providerWithin = (provider: Provider, deadline: Deadline): Provider => {
@@ -43,7 +40,8 @@ export const providerWithin = (provider: Provider, deadline: Deadline): Provider
     getRequest: async (id) => (left() > 0 ? provider.getRequest(id, left()) : NO_TIME_LEFT),
     getPayment: async (id) => (left() > 0 ? provider.getPayment(id, left()) : NO_TIME_LEFT),
     listTransactions: async (filter) => (left() > 0 ? provider.listTransactions(filter, left()) : NO_TIME_LEFT),
-    cancelRequest: (id) => provider.cancelRequest(id, Math.max(MIN_CANCEL_MS, left())),
+    // An orphan that stays payable is worse than an answer a second after the deadline.
+    cancelRequest: (id) => provider.cancelRequest(id, Math.max(1_000, left())),
   }
 }
 

@@ -1,7 +1,6 @@
 import { referenceOf } from '../../ids.ts'
 import { type ProviderTransaction } from '../../provider/provider.ts'
 import { addMs } from '../../time.ts'
-import type { Push } from '../channel/channels.ts'
 import { applyNews } from '../news/apply-news.ts'
 import { askForNews, type NewsDeps, type ProviderNews } from '../news/ask-for-news.ts'
 import { creditCreating } from '../news/succeed-payment.ts'
@@ -66,7 +65,7 @@ const verdictOn = async (deps: NewsDeps, creating: CreatingPayment, row: Provide
 export const holdBackPush = async (
   deps: NewsDeps,
   creating: CreatingPayment,
-  { lifetimeMs }: Push,
+  lifetimeMs: number,
 ): Promise<Overtaken | undefined> => {
   if (creating.rememberedProviderPaymentIds) throw retryCreate('the provider reports money for an earlier push')
   const pushes = creating.providerAttempts.filter(mayBeSent)

@@ -153,9 +153,10 @@ const onCapture = (payment: StoredPayment | undefined, capture: ProviderPayment,
   return { do: 'close', payment, status: 'failed', failureReason, money: { capture, cause } }
 }
 
-const onStatus = (payment: Payment, news: ProviderNews, now: Timestamp): Decision => {
-  const { paymentRequestId, requestStatus: status, failureReason } = news
-  if (paymentRequestId !== payment.paymentRequestId) return NOTHING
+export const decideOnNews = (payment: StoredPayment | undefined, news: ProviderNews, now: Timestamp): Decision => {
+  const { capture, paymentRequestId, requestStatus: status, failureReason } = news
+  if (capture) return onCapture(payment, capture, now)
+  if (payment?.status !== 'pending' || paymentRequestId !== payment.paymentRequestId) return NOTHING
   if (status === 'failed') return { do: 'close', payment, status, failureReason }
   if (status === 'expired') return { do: 'close', payment, status }
   // `succeeded` without a capture is not money yet.
@@ -165,9 +166,4 @@ const onStatus = (payment: Payment, news: ProviderNews, now: Timestamp): Decisio
   const isByClient = payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined
   const closedAs = isByClient ? 'cancelled' : isPastItsTime(payment, now) ? 'expired' : 'failed'
   return { do: 'close', payment, status: closedAs, failureReason: 'cancelled_upstream' }
-}
-
-export const decideOnNews = (payment: StoredPayment | undefined, news: ProviderNews, now: Timestamp): Decision => {
-  if (news.capture) return onCapture(payment, news.capture, now)
-  return payment?.status === 'pending' ? onStatus(payment, news, now) : NOTHING
 }

@@ -21,9 +21,8 @@ export const refreshPayment = async (
   operator: string,
 ): Promise<StoredPayment> => {
   const payment = await findAnyPayment(deps, id)
-  const remembered = [...(payment.rememberedProviderPaymentIds ?? [])]
   const subjects = [
-    ...remembered.map((providerPaymentId) => ({ providerPaymentId })),
+    ...(payment.rememberedProviderPaymentIds ?? []).values().map((providerPaymentId) => ({ providerPaymentId })),
     ...requestsOf(payment).map((paymentRequestId) => ({ paymentRequestId })),
   ]
   const outcomes = await mapInChunks(subjects, 1, (subject) => applyProviderNews(deps, subject, 'operator'))

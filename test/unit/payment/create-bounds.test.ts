@@ -10,7 +10,7 @@ import { manualClock } from '../../support/test-deps.ts'
 /** The timeout of each read call so many seconds after a request with 22 seconds began. */
 const timeoutsAfter = async (seconds: number) => {
   const clock = manualClock()
-  const deadline = startDeadline(clock, 22_000)
+  const deadline = startDeadline(clock)
   clock.advance(seconds)
   const provider = fakeProvider()
   const timeouts: Record<string, number> = {}
