@@ -59,8 +59,6 @@ const wallet = (name: string, terms: Terms, flat = 0n): ChannelFacts => {
   return { method: 'ewallet', ...names, ...terms, flat }
 }
 
-const QRIS_NAMES = { method: 'qris', channelCode: undefined, providerCode: 'QRIS', transactionCode: 'QRIS' } as const
-
 /** Every channel by itself, as its latest terms are. */
 export const CHANNEL_FACTS: readonly ChannelFacts[] = [
   bank('BCA', [10_000, 50_000_000]),
@@ -73,18 +71,19 @@ export const CHANNEL_FACTS: readonly ChannelFacts[] = [
   wallet('LINKAJA', { properties: ReturnUrls, permille: 15n, lifetimeSeconds: 1_800, amounts: [1, 20_000_000] }),
   wallet('SHOPEEPAY', { properties: ReturnUrls, permille: 20n, lifetimeSeconds: 1_800, amounts: [1, 20_000_000] }),
   wallet('GOPAY', { properties: GopayUrls, permille: 20n, lifetimeSeconds: 1_800, amounts: [1, 50_000_000] }),
-  { ...QRIS_NAMES, properties: Qris, permille: 7n, flat: 0n, lifetimeSeconds: 2 * DAY, amounts: [1, 20_000_000] },
+  {
+    ...wallet('QRIS', { properties: Qris, permille: 7n, lifetimeSeconds: 2 * DAY, amounts: [1, 20_000_000] }),
+    ...({ method: 'qris', channelCode: undefined, transactionCode: 'QRIS' } as const),
+  },
 ]
 
 const ofBanks = CHANNEL_FACTS.filter(({ method }) => method === 'virtual_account')
 export const BANKS = ofBanks.map(({ transactionCode }) => transactionCode)
 export const CHANNELS = CHANNEL_FACTS.map(({ providerCode }) => providerCode)
 
-type OfChannel = { readonly channel_code: string; readonly channel_properties: unknown }
-
-export const fitsChannel = ({ channel_code: code, channel_properties: properties }: OfChannel) => {
-  const facts = CHANNEL_FACTS.find(({ providerCode }) => providerCode === code)
-  return facts !== undefined && v.is(facts.properties, properties)
+export const fitsChannel = (asked: { readonly channel_code: string; readonly channel_properties: unknown }) => {
+  const facts = CHANNEL_FACTS.find(({ providerCode }) => providerCode === asked.channel_code)
+  return facts !== undefined && v.is(facts.properties, asked.channel_properties)
 }
 
 const CreateBody = v.pipe(
@@ -121,8 +120,8 @@ const TransactionQuery = v.strictObject({
   after_id: v.optional(v.string()),
 })
 
-const BASIC = /^Basic [A-Za-z0-9+/]+=*$/
-const Headers = { authorization: v.pipe(v.string(), v.regex(BASIC)), accept: v.literal('application/json') }
+const Basic = v.pipe(v.string(), v.regex(/^Basic [A-Za-z0-9+/]+=*$/))
+const Headers = { authorization: Basic, accept: v.literal('application/json') }
 const V3 = { ...Headers, 'api-version': v.literal('2024-11-11') }
 
 /** A call that says everything in its path. */

@@ -38,13 +38,11 @@ const importOf = (file: string, from: string, typeOnly: boolean): Import => ({
   typeOnly,
 })
 
-const onlyTypes = (specifier: ESTree.ImportDeclarationSpecifier): boolean =>
-  specifier.type === 'ImportSpecifier' && specifier.importKind === 'type'
-
 /** `import`, `export … from`, `import('…')` as an expression and as a type. */
 const importIn = (file: string, node: ESTree.Node): Import | undefined => {
   if (node.type === 'ImportDeclaration') {
-    const noValue = node.specifiers.length > 0 && node.specifiers.every(onlyTypes)
+    const isType = (one: ESTree.ImportDeclarationSpecifier) => 'importKind' in one && one.importKind === 'type'
+    const noValue = node.specifiers.length > 0 && node.specifiers.every(isType)
     return importOf(file, node.source.value, node.importKind === 'type' || noValue)
   }
   if (node.type === 'ExportAllDeclaration' || node.type === 'ExportNamedDeclaration') {

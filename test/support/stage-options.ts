@@ -11,11 +11,6 @@ export const stageWith = (options: Partial<DeployedStage>, name = 'dev'): Deploy
   ...options,
 })
 
-const THROTTLED = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).map((route) => [
-  route,
-  { requestsPerSecond: 7, burst: 7 },
-])
-
 /** A stage whose figures are all others than the default ones. It is deployed as dev is. */
 export const OTHER_FIGURES: DeployedStage = stageWith({
   settings: {
@@ -26,7 +21,9 @@ export const OTHER_FIGURES: DeployedStage = stageWith({
     clientCreateLimit: 1,
   },
   sweepAtUtc: { hour: 17, minute: 30 },
-  routeThrottles: Object.fromEntries(THROTTLED),
+  routeThrottles: Object.fromEntries(
+    MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).map((route) => [route, { requestsPerSecond: 7, burst: 7 }]),
+  ),
   table: {
     ...deployedStage('dev').table,
     maxReadUnits: 2_000,

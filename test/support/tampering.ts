@@ -105,13 +105,11 @@ export const tamperingsOf = (item: Raw, { loose, imprecise }: Unwitnessed): read
 /** Moves an item into another list: its shard or window misses it, and is what can be named. */
 const HIDES = /^(owner|entity|listed_at|id|client_id|payment_id|open_at)\b/
 
-type Search = { readonly tamperings: readonly Tampering[]; readonly ids: readonly string[] }
-
 /** Of these tamperings the ones that an audit of the whole client does not see, or sees without naming one of `ids`. */
 export const undetectedBy = async (
   deps: TestDeps,
   clientId: ClientId,
-  { tamperings, ids }: Search,
+  { tamperings, ids }: { readonly tamperings: readonly Tampering[]; readonly ids: readonly string[] },
 ): Promise<readonly string[]> => {
   const missed: string[] = []
   for (const { name, item } of tamperings) {

@@ -4,9 +4,8 @@ import { derivedUuid, paymentIdForKey, slotOf } from '../../shared/ids.ts'
 import { aClientId } from '../support/payment-builders.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
-const parts = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 })
-
 describe('derivedUuid', () => {
+  const parts = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 })
   itHoldsFor(parts)('is a version 8 UUID of RFC 9562 in lower case, whatever the parts', (texts) => {
     expect(derivedUuid(...texts)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   })

@@ -112,20 +112,27 @@ describe('list-settlements --status recorded --format csv', () => {
   })
 })
 
-it.each<[object, object]>([
-  [{}, { format: 'csv' }],
-  [{ id: NO_ID, due_at: '2026-13-01T00:00:00.000Z' }, { format: 'csv' }],
-  [{ period: { from: '2026-11-02', to: '2026-11-01' }, position: { clientId: NO_ID, createdAt: AT } }, { from: DAY }],
-  [
-    { period: { from: DAY, to: DAY }, position: { clientId: NO_ID, createdAt: '2026-11-31T00:00:00.000Z' } },
-    { from: DAY },
-  ],
-])('list-settlements refuses the cursor %j that no run has answered', async (position, input) => {
-  const reply = await asked(memoryDeps(), { status: 'recorded', ...input, cursor: cursorOf(position) })
+const UNANSWERED = /^must be the cursor of an earlier answer to the same request$/
 
-  const field_errors = { cursor: ['must be the cursor of an earlier answer to the same request'] }
-  expect(reply).toMatchObject({ status: 422, body: { field_errors } })
-})
+it.each<[object, string, RegExp]>([
+  [{ format: 'csv', cursor: cursorOf({}) }, 'cursor', UNANSWERED],
+  [{ format: 'csv', cursor: cursorOf({ id: NO_ID, due_at: '2026-13-01T00:00:00.000Z' }) }, 'cursor', UNANSWERED],
+  ...[
+    { period: { from: '2026-11-02', to: '2026-11-01' }, position: { clientId: NO_ID, createdAt: AT } },
+    { period: { from: DAY, to: DAY }, position: { clientId: NO_ID, createdAt: '2026-11-31T00:00:00.000Z' } },
+  ].map((position): [object, string, RegExp] => [{ from: DAY, cursor: cursorOf(position) }, 'cursor', UNANSWERED]),
+  [{ status: 'failed', page: 2 }, 'page', /^use cursor instead/],
+  [{ format: 'csv', page: 2 }, 'page', /^use cursor instead/],
+  [{ cursor: 'e30' }, 'cursor', /^use page instead/],
+])(
+  'list-settlements refuses a cursor that no run has answered, and a page or cursor of another list: %j',
+  async (input, field, reason) => {
+    const reply = await asked(memoryDeps(), { status: 'recorded', ...input })
+
+    const field_errors = { [field]: [expect.stringMatching(reason) as unknown] }
+    expect(reply).toMatchObject({ status: 422, body: { field_errors } })
+  },
+)
 
 type Listed = {
   readonly data: readonly { readonly id: string }[]
@@ -169,18 +176,6 @@ describe('list-settlements by status and days', () => {
     expect(await idsOf(deps, { status: 'recorded', from })).toStrictEqual([young, other])
     expect(await idsOf(deps, { status: 'recorded', from, client_id: first })).toStrictEqual([young])
     expect(await idsOf(deps, { status: 'manual_paid', from, client_id: second })).toStrictEqual([])
-  })
-
-  it.each([
-    [{ status: 'failed', page: 2 }, 'page'],
-    [{ status: 'recorded', format: 'csv', page: 2 }, 'page'],
-    [{ status: 'recorded', cursor: 'e30' }, 'cursor'],
-  ])('refuses a page for a complete list and a cursor for a paged list: %j', async (input, field) => {
-    const reason = expect.stringMatching(/^use (page|cursor) instead/) as unknown
-
-    const reply = await asked(memoryDeps(), input)
-
-    expect(reply).toMatchObject({ status: 422, body: { field_errors: { [field]: [reason] } } })
   })
 
   it('writes a CSV with one line for each settlement', async () => {

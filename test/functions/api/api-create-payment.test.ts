@@ -12,10 +12,7 @@ import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const OVO = { method: 'ewallet', channel_code: 'OVO', customer: { phone: '+6281234567890' } }
 const wallet = (code: string) => ({ method: 'ewallet', channel_code: code })
-const bank = (code: string) => ({ method: 'virtual_account', channel_code: code })
 const QRIS = { method: 'qris', channel_code: undefined }
-
-type Channel = { readonly method: string; readonly channel_code?: string | undefined }
 
 const SITI = { name: 'Siti', email: 'siti@example.com', phone: '+6281234567890' }
 
@@ -100,8 +97,13 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
   const returnUrl = 'https://merchant.example/return'
   const returnUrls = { success: returnUrl, failure: returnUrl }
 
-  it.each<readonly [channel: Channel, fee: number, shown: string, needed: object]>([
-    [bank('BCA'), 4_000, '381652390000001', { expiresAt: '2026-11-20T04:10:00.000Z', displayName }],
+  it.each<readonly [{ method: string; channel_code?: string | undefined }, fee: number, shown: string, object]>([
+    [
+      { method: 'virtual_account', channel_code: 'BCA' },
+      4_000,
+      '381652390000001',
+      { expiresAt: '2026-11-20T04:10:00.000Z', displayName },
+    ],
     [OVO, 3_000, '', { phone: OVO.customer.phone }],
     [wallet('DANA'), 2_750, 'https://checkout.example/DANA', { returnUrls }],
     [wallet('ASTRAPAY'), 3_500, 'https://checkout.example/ASTRAPAY', { returnUrls }],
@@ -146,12 +148,12 @@ const KEPT = [
   `{"a":${'{"a":'.repeat(30)}[]${'}'.repeat(30)}}`,
 ]
 
-const bodyWith = (metadata: string) => `{"metadata":${metadata},${JSON.stringify(aPaymentBody()).slice(1)}`
-
 const metadataIn = (text: string) => /"metadata":(.*?),"created_at":"/s.exec(text)?.[1]
 
-const createWith = (deps: TestDeps, caller: ApiClient, metadata: string, key: string) =>
-  call(deps, API.createPayment, { caller, body: bodyWith(metadata), headers: { 'Idempotency-Key': key } })
+const createWith = (deps: TestDeps, caller: ApiClient, metadata: string, key: string) => {
+  const body = `{"metadata":${metadata},${JSON.stringify(aPaymentBody()).slice(1)}`
+  return call(deps, API.createPayment, { caller, body, headers: { 'Idempotency-Key': key } })
+}
 
 describe('metadata (spec 2.1: returned unchanged; design section 5: digit for digit, keys in their order)', () => {
   it.each(KEPT)('%s is the same in every answer, in the webhook and for an operator', async (metadata) => {

@@ -16,13 +16,11 @@ import {
   call,
   UNKNOWN_PATH,
 } from '../../support/api-event.ts'
-import { interceptTable, recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { interceptTable, recordTable, testDeps } from '../../support/test-deps.ts'
 
 type Name = keyof typeof API
 const NAMES = Object.keys(API) as Name[]
-const isPost = (name: Name) => API[name].route.startsWith('POST ')
 
-const READ_ONLY = { message: 'this API key may only read', code: 'forbidden' }
 const INTERNAL = { message: 'internal error; retry, or quote the request id to support', code: 'internal_error' }
 
 const PAST_FRONT = { message: 'requests must go to the public address of this API', code: 'forbidden' }
@@ -47,22 +45,19 @@ const headersOf = (answer: ApiResponse) => ({
   'x-request-id': answer.requestId,
 })
 
-const aReader = async (deps: TestDeps) => {
-  const { clientId } = await anApiClient(deps)
-  const asked = { clientId, operator: 'ayu', permissions: 'read_only', expiresInSeconds: null } as const
-  return { authorization: `Bearer ${(await issueApiKey(deps, asked)).text}` }
-}
-
 describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
   /* Without a key, or with one that no client has: fuzz-requests.test.ts and probe.test.ts. */
   it.each(NAMES)('%s refuses a read-only key before any other check if it writes', async (name) => {
     const deps = testDeps()
+    const { clientId } = await anApiClient(deps)
+    const asked = { clientId, operator: 'ayu', permissions: 'read_only', expiresInSeconds: null } as const
+    const caller = { authorization: `Bearer ${(await issueApiKey(deps, asked)).text}` }
     const watched = recordTable(deps)
 
-    const { status, body } = await call(watched.deps, API[name], { ...hopeless, caller: await aReader(deps) })
+    const { status, body } = await call(watched.deps, API[name], { ...hopeless, caller })
 
-    if (isPost(name)) {
-      expect([status, body]).toStrictEqual([403, READ_ONLY])
+    if (API[name].route.startsWith('POST ')) {
+      expect([status, body]).toStrictEqual([403, { message: 'this API key may only read', code: 'forbidden' }])
       expect(watched.calls.map((made) => made.name)).toStrictEqual(['batchGet'])
     } else expect([404, 422]).toContain(status)
   })

@@ -24,34 +24,21 @@ import { interceptTable, memoryDeps, type TestDeps, testDeps } from '../../suppo
  */
 
 const TOKEN = 'a-token-of-tests'
-const WORDS = [
-  'reference',
-  'name',
-  'email',
-  'description',
-  'key',
-  'value',
-  'idempotency',
-  'query',
-  'path',
-  'field',
-] as const
-const word = (name: (typeof WORDS)[number]) => `zq-${name}-5501`
-const PHONE = '+6281255045504'
-const SECRETS = [PHONE, ...WORDS.map(word)]
+const word = (name: string) => `zq-${name}-5501`
+const SECRET = /zq-\w+-5501|6281255045504/
 
 const body = aPaymentBody({
   method: 'ewallet',
   channel_code: 'OVO',
   external_reference: word('reference'),
-  customer: { name: word('name'), email: word('email'), phone: PHONE },
+  customer: { name: word('name'), email: word('email'), phone: '+6281255045504' },
   description: word('description'),
   metadata: { [word('key')]: word('value') },
 })
 
 /** Quotes everything, in one line and in lines that look like a stack's. */
 const leakingError = (authorization: string) => {
-  const all = [...SECRETS, authorization, JSON.stringify(body)]
+  const all = [...['idempotency', 'query', 'path', 'field'].map(word), authorization, JSON.stringify(body)]
   return new Error(`refused: ${all.join(' ')}\n${all.map((value) => `    at ${value}`).join('\n')}`)
 }
 
@@ -102,8 +89,8 @@ it('the log (design section 4; style guide: ids only) has a line for every reque
   expect(requests).toHaveLength(answers.length)
   expect(answers.filter(({ requestId }, at) => !requests[at]?.includes(requestId))).toStrictEqual([])
   expect(output).toContain('"error_stack"')
-  const forbidden = [...SECRETS, caller.authorization, caller.authorization.slice(-43)]
-  expect(forbidden.filter((secret) => output.includes(secret))).toStrictEqual([])
+  expect(output).not.toMatch(SECRET)
+  expect(output).not.toContain(caller.authorization.slice(-43))
 })
 
 it('a create, a callback that credits and a cancel write one line each (design: one log line a request)', async () => {

@@ -6,8 +6,6 @@ import { memoryDeps } from '../../support/test-deps.ts'
 type Query = Readonly<Record<string, string>>
 type Name = keyof typeof API
 
-const LISTS: readonly Name[] = ['listPayments', 'listSettlements', 'listWebhookDeliveries']
-
 it.each<readonly [Name, Query, string]>([
   ['listPayments', { external_referense: 'order-17', status: 'succeeded' }, 'external_referense'],
   ['listPayments', { Page: '2' }, 'Page'],
@@ -61,18 +59,17 @@ const right = {
 }
 const cursorOf = (position: unknown) => Buffer.from(JSON.stringify(position)).toString('base64url')
 
-const NO_MONTH = '2026-13-01T00:00:00.000Z'
-const NO_DAY = '2026-02-30T00:00:00.000Z'
 const WRONG_POSITIONS: readonly unknown[] = [
   { client_id: 'x' },
-  { fired_at: NO_MONTH },
+  { fired_at: '2026-13-01T00:00:00.000Z' },
   { fired_at: END_OF_TIME },
   { name: 'payment.paid' },
   { name: `payment.reversed#${'é'.repeat(242)}` },
   { payment_id: '../x' },
   { since: right.fired_at },
 ].map((wrong) => ({ ...right, ...wrong }))
-const NO_POSITIONS: readonly unknown[] = [null, [], {}, 7, 'text', { fired_at: '2026-11-20' }, { fired_at: NO_DAY }]
+const NO_DAY = { fired_at: '2026-02-30T00:00:00.000Z' }
+const NO_POSITIONS: readonly unknown[] = [null, [], {}, 7, 'text', { fired_at: '2026-11-20' }, NO_DAY]
 const WRONG_CURSORS: readonly unknown[] = [
   right,
   { fired_at: right.fired_at },
@@ -97,7 +94,7 @@ const each = <Value>(name: Name, values: readonly Value[], queryOf: (value: Valu
   values.map((value): Refused => [name, queryOf(value), reasons])
 
 const REFUSED: readonly Refused[] = [
-  ...LISTS.flatMap((name) => [
+  ...(['listPayments', 'listSettlements', 'listWebhookDeliveries'] as const).flatMap((name) => [
     ...each(name, ['9007199254740992', '9'.repeat(400)], (page) => ({ page }), TOO_FAR),
     ...each(name, ['x', '1.0'], (value) => ({ page: value, per_page: value }), NO_INTEGER),
   ]),

@@ -33,8 +33,6 @@ const aSettlementId: Owned = async (deps, { clientId }) => (await storedSettleme
 const aDeliveryId: Owned = async (deps, { clientId }) =>
   (await storedDelivery(deps, await storedEndpoint(deps, { clientId }), ABANDONED)).deliveryId
 
-const anEndpointId: Owned = async (deps, { clientId }) => (await storedEndpoint(deps, { clientId })).endpointId
-
 const CASES: readonly (readonly [keyof typeof API, what: string, Owned])[] = [
   ['getPayment', 'payment', aPayment],
   ['getPayment', 'closed payment', aClosedPayment],
@@ -46,7 +44,7 @@ const CASES: readonly (readonly [keyof typeof API, what: string, Owned])[] = [
   ['listSettlementPayments', 'settlement', aSettlementId],
   ['getWebhookDelivery', 'delivery', aDeliveryId],
   ['redeliverWebhook', 'delivery', aDeliveryId],
-  ['redeliverToEndpoint', 'endpoint', anEndpointId],
+  ['redeliverToEndpoint', 'endpoint', async (deps, owner) => (await storedEndpoint(deps, owner)).endpointId],
 ]
 
 const LISTS = ['listPayments', 'listSettlements', 'listWebhookEndpoints', 'listWebhookDeliveries'] as const

@@ -35,20 +35,18 @@ export const sum = (items: readonly RawItem[], attribute: string): number =>
 /** Whose part of the books that is: the client itself has the first, `<client>#<number>` are the others. */
 const clientIn = (part: string): string => part.split('#', 1)[0] ?? ''
 
-/** What a row says by its keys and its places in the indexes alone. */
-const saidOf = ({ pk, sk, id, owner, listed_at: listedAt }: RawItem): RawItem => {
-  const paymentId = String(pk).slice('PAYMENT#'.length)
+/** A payment or an event with all it says, by its keys and its places in the indexes too. */
+export const whole = (item: RawItem): RawItem => {
+  const { pk, sk, id, owner, listed_at: listedAt } = item
   const event = {
     event_id: id,
     type: String(sk).slice('EVENT#'.length),
     client_id: clientIn(String(owner)),
     fired_at: listedAt,
   }
-  return { payment_id: paymentId, ...(sk === 'PAYMENT' ? { created_at: listedAt, currency: 'IDR' } : event) }
+  const said = sk === 'PAYMENT' ? { created_at: listedAt, currency: 'IDR' } : event
+  return { payment_id: String(pk).slice('PAYMENT#'.length), ...said, ...item }
 }
-
-/** A payment or an event with all it says. */
-export const whole = (item: RawItem): RawItem => ({ ...saidOf(item), ...item })
 
 const HOUSE_JOURNAL = 'JOURNAL#house#'
 const isOf = (pk: unknown, prefix: string): boolean => String(pk).startsWith(prefix)
@@ -89,10 +87,8 @@ export const booksOf = (items: readonly RawItem[]) => {
 
 export type Books = Readonly<Record<keyof ReturnType<typeof booksOf>, readonly RawItem[]>>
 
-const LEDGER_OR_JOURNAL = /^(LEDGER|JOURNAL)#/
-
 /** The part of a client that an item of its ledger or journal lies in. */
-export const partIn = (item: RawItem): string => text(item, 'pk').replace(LEDGER_OR_JOURNAL, '')
+export const partIn = (item: RawItem): string => text(item, 'pk').replace(/^(LEDGER|JOURNAL)#/, '')
 export const clientOf = (item: RawItem): string => clientIn(partIn(item))
 
 /** The part of a client that a payment lies in. */
@@ -124,8 +120,6 @@ export const isRecredit = ({ type }: RawItem): boolean => type === 'recredit'
 /** Entries that move money into a client's ledger: a re-credit repeats what was there before. */
 export const moving = (entries: readonly RawItem[]): readonly RawItem[] => entries.filter((entry) => !isRecredit(entry))
 
-const STATUSES = ['pending', 'succeeded', 'failed', 'expired', 'cancelled']
-
 /**
  * Payments stay in the part they were claimed for, which every reader asks: its shards count and credit them and no
  * others, and its lists have them and their events.
@@ -149,7 +143,9 @@ export const partProblems = ({ payments, events, shards, windows, entries }: Boo
       const countOf = (status: string) => own.filter((payment) => payment['status'] === status).length
       return differences(`part ${part}`, [
         ['credited', sum(ownEntries, 'net_minor') + openNet(own), sum(ownShards, 'credited_minor')],
-        ...STATUSES.map((status) => [status, countOf(status), sum(ownShards, `count_${status}`)] as const),
+        ...['pending', 'succeeded', 'failed', 'expired', 'cancelled'].map(
+          (status) => [status, countOf(status), sum(ownShards, `count_${status}`)] as const,
+        ),
       ])
     }),
   ]

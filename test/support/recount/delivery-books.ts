@@ -1,17 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { amount, type Books, type RawItem, type Seen, text } from './books.ts'
 
-const EVENT_OF: Readonly<Record<string, string>> = {
-  succeeded: 'payment.succeeded',
-  failed: 'payment.failed',
-  expired: 'payment.expired',
-}
-
 /** Of its status, and of each movement of its money. */
 const expectedOf = (payment: RawItem): readonly string[] => {
   const movements = (payment['movements'] ?? []) as readonly RawItem[]
   const moved = movements.map((one) => `payment.reversed#${text(one, 'transactionId')}#${text(one, 'type')}`)
-  return [EVENT_OF[text(payment, 'status')] ?? [], moved].flat()
+  const status = text(payment, 'status')
+  return [['succeeded', 'failed', 'expired'].includes(status) ? `payment.${status}` : [], moved].flat()
 }
 
 /** Each transition and each movement has its event, and each event at most one delivery to an endpoint. */

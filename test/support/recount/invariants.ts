@@ -28,11 +28,8 @@ const moneyProblems = ({ payments, suspense }: Books, { captured, turned }: Seen
   })
 }
 
-/** Whatever the provider has taken back whole is shown on the payment that was credited with it. */
-const turnedProblems = ({ payments }: Books, turned: Seen['turned']): string[] =>
-  payments
-    .filter((item) => turned.includes(text(item, 'credited_provider_payment_id')) && item['reversal'] === undefined)
-    .map((item) => `payment ${text(item, 'payment_id')} does not show that its money went back`)
+const paymentsThat = (problem: string, { payments }: Books, isWrong: (payment: RawItem) => boolean): string[] =>
+  payments.filter(isWrong).map((item) => `payment ${text(item, 'payment_id')} ${problem}`)
 
 /** Each reversal or return of the provider counts on a payment, reduces money in suspense, or raises an alert. */
 const bookedBackProblems = (
@@ -49,13 +46,6 @@ const bookedBackProblems = (
     .filter((id) => !counted.has(id) && !alerted.some((suspenseId) => suspenseId.startsWith(id)))
     .map((id) => `money by ${id} is unknown`)
 }
-
-/** No event announces a cancel: only a payment whose merchant asked for it, and that has not expired, may be cancelled. */
-const cancelProblems = ({ payments }: Books): string[] =>
-  payments
-    .filter((item) => text(item, 'status') === 'cancelled')
-    .filter((item) => item['cancel_requested_at'] === undefined || item['expiry_started_at'] !== undefined)
-    .map((item) => `payment ${text(item, 'payment_id')} was cancelled without its client's request`)
 
 /**
  * What leads to payments, as a recount finds it: from each that is to be found, and to none that is not. What leads to no
@@ -90,11 +80,6 @@ const merchantProblems = ({ destinationsOfKey, paymentsOfKey }: Seen): string[] 
   ...[...paymentsOfKey].flatMap(([key, shown]) => (shown.size > 1 ? [`${key} became two payments`] : [])),
 ]
 
-const stillbornProblems = ({ payments }: Books): string[] =>
-  payments
-    .filter((item) => item['expires_at'] !== undefined && text(item, 'expires_at') <= text(item, 'created_at'))
-    .map((item) => `payment ${text(item, 'payment_id')} expired before it was created`)
-
 /** Lines that hold no secret stay so: how many were read for each. */
 const readLines = new WeakMap<readonly string[], Map<string, number>>()
 
@@ -108,11 +93,11 @@ const logProblems = ({ logLines, confidential }: Seen): string[] => {
   })
 }
 
-/** Entries of one block of a settlement's digest, where a stage does not say otherwise. */
-const BLOCK = 1_000
-
-/** What must hold of clients' money whenever nothing is half done between two writes (design sections 8 and 12). */
-export const moneyProblemsOf = (items: readonly RawItem[], block = BLOCK): readonly string[] => {
+/**
+ * What must hold of clients' money whenever nothing is half done between two writes (design sections 8 and 12). `block`:
+ * entries of one block of a settlement's digest.
+ */
+export const moneyProblemsOf = (items: readonly RawItem[], block = 1_000): readonly string[] => {
   const books = booksOf(items)
   return [
     ...entryProblems(books),
@@ -127,9 +112,19 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
   const books = booksOf(items)
   return [
     ...moneyProblemsOf(items, seen.digestBlock),
-    ...stillbornProblems(books),
+    ...paymentsThat(
+      'expired before it was created',
+      books,
+      (item) => item['expires_at'] !== undefined && text(item, 'expires_at') <= text(item, 'created_at'),
+    ),
     ...deliveryProblems(books, seen),
-    ...cancelProblems(books),
+    // No event announces a cancel: only where the merchant asked for it, before the expiry.
+    ...paymentsThat(
+      "was cancelled without its client's request",
+      books,
+      ({ status, cancel_requested_at: asked, expiry_started_at: expired }) =>
+        status === 'cancelled' && (asked === undefined || expired !== undefined),
+    ),
     ...pointerProblems(books),
     ...merchantProblems(seen),
     ...logProblems(seen),
@@ -148,7 +143,11 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
   return [
     ...problemsOf(items, seen),
     ...moneyProblems(books, seen),
-    ...turnedProblems(books, seen.turned),
+    ...paymentsThat(
+      'does not show that its money went back',
+      books,
+      (item) => seen.turned.includes(text(item, 'credited_provider_payment_id')) && item['reversal'] === undefined,
+    ),
     ...bookedBackProblems(books, seen.reversalRowIds),
     ...eventProblems(books, seen),
     ...notTerminal('payment', books.payments, 'payment_id', ['succeeded', 'failed', 'expired', 'cancelled']),

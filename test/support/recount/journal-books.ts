@@ -14,8 +14,9 @@ import {
   text,
 } from './books.ts'
 
-const SIDES = ['gross', 'fee', 'markup', 'net', 'provider', 'bank', 'suspense', 'house']
-const AMOUNTS = SIDES.map((side) => `${side}_minor`)
+const AMOUNTS = ['gross', 'fee', 'markup', 'net', 'provider', 'bank', 'suspense', 'house'].map(
+  (side) => `${side}_minor`,
+)
 
 /** In the order of the journal, over all parts. */
 const inOrder = (entries: readonly RawItem[]): readonly RawItem[] =>
@@ -30,8 +31,6 @@ export const sweptBy = (settlement: RawItem, entries: readonly RawItem[]) => {
   const isIn = ({ eligible_at: at }: RawItem) => String(at) >= String(from) && String(at) < String(until)
   return inOrder(entries.filter((entry) => isIn(entry) && !outside(settlement).has(text(entry, 'sk').split('#')[1])))
 }
-
-const isUnswept = (window: RawItem) => (entry: RawItem) => text(entry, 'eligible_at') >= text(window, 'settled_until')
 
 /** Both equations of every entry; none may be settled before it was written. */
 export const entryProblems = ({ entries, houseEntries }: Books): string[] =>
@@ -70,7 +69,7 @@ export const isInSettlement = (settlement: RawItem): boolean =>
 
 /** The window by its settlements and entries; and what is pending, which no item says, by what is not swept yet. */
 const windowProblems = ({ window, shards, payments, entries, settlements }: OwnBooks): string[] => {
-  const unswept = entries.filter(isUnswept(window))
+  const unswept = entries.filter((entry) => text(entry, 'eligible_at') >= text(window, 'settled_until'))
   const taken = ['available_minor', 'in_settlement_minor', 'paid_out_minor'] as const
   const credited = sum(shards, 'credited_minor')
   const pending = credited - taken.reduce((total, name) => total + amount(window, name), 0)
@@ -89,10 +88,6 @@ const windowProblems = ({ window, shards, payments, entries, settlements }: OwnB
   ])
 }
 
-/** Of a part that its client has: one that is put before is raised again when the client gets it. */
-const isInForce = (window: RawItem) => (shard: RawItem) =>
-  Number(partIn(shard).split('#')[1] ?? 0) < amount(window, 'parts')
-
 /** Windows without a gap, so each entry is in one settlement or in none yet; and no entry may come into one. */
 const spanProblems = ({ window, shards, settlements }: OwnBooks): string[] => [
   ...settlements.flatMap((settlement, at) => {
@@ -103,18 +98,17 @@ const spanProblems = ({ window, shards, settlements }: OwnBooks): string[] => [
       ['settlement before', before['settlement_id'], settlement['previous_id']],
     ])
   }),
-  ...[window, ...shards.filter(isInForce(window))]
+  // A shard of a part that the client does not have yet is raised again when the client gets the part.
+  ...[window, ...shards.filter((shard) => Number(partIn(shard).split('#')[1] ?? 0) < amount(window, 'parts'))]
     .filter((item) => text(item, 'closed_until') < text(window, 'settled_until'))
     .map((item) => `${text(item, 'pk')} ${text(item, 'sk')} lets entries into a swept window`),
 ]
-
-const NOT_STORED = ['pk', 'sk']
 
 /** The text of an entry for its settlement's digest: each field with a value, by name; every amount has one. */
 const entryText = (entry: RawItem): string => {
   const fields = { ...Object.fromEntries(AMOUNTS.map((name) => [name, 0])), ...entry }
   const spelled = Object.entries(fields)
-    .filter(([name, value]) => !NOT_STORED.includes(name) && value !== undefined)
+    .filter(([name, value]) => !['pk', 'sk'].includes(name) && value !== undefined)
     .map(([name, value]) => [name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), value] as const)
   return JSON.stringify(spelled.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }

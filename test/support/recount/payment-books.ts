@@ -19,14 +19,8 @@ const standing = (payment: RawItem): number => {
   return model.figures()[3]
 }
 
-/** The remaining money of a payment by its stored sums. */
-const stored = (payment: RawItem): number =>
-  payment['voided_open'] === true ? 0 : amount(payment, 'net_minor') - amount(payment, 'taken_back_minor')
-
-type Row = { readonly transactionId: string; readonly providerMinor: number }
-
 /** The payment's own row, if it was read: it stores the gain only if that is another than notional less fee. */
-export const ownRowsOf = (payment: RawItem): readonly Row[] => {
+export const ownRowsOf = (payment: RawItem) => {
   const transactionId = text(payment, 'transaction_id')
   const usual = amount(payment, 'notional_minor') - amount(payment, 'provider_fee_minor')
   const providerMinor = payment['transaction_minor'] === undefined ? usual : amount(payment, 'transaction_minor')
@@ -42,9 +36,6 @@ const gained = (payment: RawItem): number => {
   const own = isVoid ? [] : ownRowsOf(payment)
   return [...kept, ...own].reduce((total, { providerMinor }) => total + providerMinor, 0)
 }
-
-const clawed = (payment: RawItem): number =>
-  movementsOf(payment).reduce((total, { clawedMinor = 0 }) => total + clawedMinor, 0)
 
 /** The entries that follow from a payment's own fields, by the gateway's one function of them. */
 const entriesBy = (payment: RawItem): readonly string[] =>
@@ -62,10 +53,13 @@ const ownProblems = (payment: RawItem, entries: readonly RawItem[]): string[] =>
   const hasSucceeded = payment['status'] === 'succeeded'
   const isPosted = hasSucceeded && !isOpen(payment)
   const remains = hasSucceeded ? standing(payment) : 0
-  const net = isPosted ? remains - clawed(payment) : 0
+  const clawed = movementsOf(payment).reduce((total, { clawedMinor = 0 }) => total + clawedMinor, 0)
+  const net = isPosted ? remains - clawed : 0
   const gain = isPosted ? gained(payment) : 0
+  const isWorth = hasSucceeded && payment['voided_open'] !== true
+  const stored = isWorth ? amount(payment, 'net_minor') - amount(payment, 'taken_back_minor') : 0
   return differences(`payment ${id}`, [
-    ["worth by the provider's rows", remains, hasSucceeded ? stored(payment) : 0],
+    ["worth by the provider's rows", remains, stored],
     ['posted', isPosted, payment['posted_at'] !== undefined],
     ['net of its entries', net, sum(entries, 'net_minor')],
     ['gain by its entries', gain, sum(entries, 'provider_minor')],

@@ -117,16 +117,6 @@ const [DISABLED, NO] = [
   { status: 422, body: { message: 'no', code: 'validation' } },
 ]
 
-/** Runs an action that is answered by these one after the other, and by the last one for ever. */
-const answeredBy = async (answers: readonly Answer[], argv: readonly string[]) => {
-  let asked = 0
-  const { run, called } = await cli((response, request) =>
-    json(200, { status: 200, ...answers[Math.min(asked++, answers.length - 1)] })(response, request),
-  )
-  const result = await run(...argv)
-  return { ...result, cursors: called().map(({ body }) => Object(body).cursor as unknown) }
-}
-
 const text = (value: unknown) => JSON.stringify(value, null, 2)
 const part = (more: object = {}) => ({ body: { continuing: true, cursor: 'c1', ...more } })
 const leftOut = (id: string) => ({ left_out: [{ settlement_id: id, reason: 'not audited yet' }] })
@@ -190,5 +180,14 @@ it.each<[string, Answer[], string[], object]>([
     { code: 1, err: containing('100 rounds began before; run the same command again to continue') },
   ],
 ])('npm run admin, for several runs: %s', async (_, answers, argv, expected) => {
-  expect(await answeredBy(answers, argv)).toMatchObject(expected)
+  let asked = 0
+  // The last answer is given for ever.
+  const { run, called } = await cli((response, request) =>
+    json(200, { status: 200, ...answers[Math.min(asked++, answers.length - 1)] })(response, request),
+  )
+
+  const result = await run(...argv)
+
+  const cursors = called().map(({ body }) => Object(body).cursor as unknown)
+  expect({ ...result, cursors }).toMatchObject(expected)
 })

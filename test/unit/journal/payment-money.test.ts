@@ -5,7 +5,7 @@
  */
 
 import { expect, it } from 'vitest'
-import { type Figures, figuresOf, lessFigures, NO_FIGURES } from '../../../shared/journal/entry.ts'
+import { figuresOf, lessFigures, NO_FIGURES } from '../../../shared/journal/entry.ts'
 import { type MoneyRow, moneyAfter, moveMoney, untouched } from '../../../shared/journal/payment-money.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import type { Reversal } from '../../../shared/payment/payment.ts'
@@ -16,11 +16,7 @@ import { modelOf } from '../../support/money-model.ts'
 
 const AT = timestampOf(Date.UTC(2026, 10, 20))
 
-const together = (a: Figures, b: Figures) => lessFigures(a, lessFigures(NO_FIGURES, b))
-
 const HISTORIES = 200_000
-const SEED = 20_261_122
-const MAX_ROWS = 10
 
 /** Few ids, so that rows meet: refunds, two disputes and their ends; and the payment's own row, seldom. */
 const ROWS: readonly Pick<MoneyRow, 'type' | 'transactionId' | 'isOwnRow'>[] = [
@@ -30,9 +26,6 @@ const ROWS: readonly Pick<MoneyRow, 'type' | 'transactionId' | 'isOwnRow'>[] = [
   ...['r1', 'r2', 'c1', 'c2', 'w1'].map((transactionId) => ({ type: 'reversal' as const, transactionId })),
   { type: 'reversal', transactionId: 'own', isOwnRow: true },
 ]
-
-/** Amounts at the edges of a net of 90, and any other. */
-const EDGES = [89, 90, 91, 100]
 
 /** Gross, fee and markup: an ordinary payment, one of no net, one whose net is below zero. */
 const PRICES = [
@@ -48,13 +41,14 @@ const contradicted = (prng: Prng): readonly MoneyRow[] | undefined => {
   let money = untouched(figuresOf(minor(gross), minor(fee), minor(markup)))
   let sum = money.price
   const rows: MoneyRow[] = []
-  for (let left = prng.int(1, MAX_ROWS); left > 0; left--) {
-    const amountMinor = minor(prng.chance(1 / 2) ? prng.int(1, 120) : prng.pick(EDGES))
+  for (let left = prng.int(1, 10); left > 0; left--) {
+    // At the edges of a net of 90, and any other.
+    const amountMinor = minor(prng.chance(1 / 2) ? prng.int(1, 120) : prng.pick([89, 90, 91, 100]))
     const row: MoneyRow = { ...prng.pick(ROWS), amountMinor, providerMinor: ZERO, at: AT }
     rows.push(row)
     model.apply(row)
     const moved = moveMoney(money, row)
-    if (moved) [money, sum] = [moved.money, together(sum, moved.figures)]
+    if (moved) [money, sum] = [moved.money, lessFigures(sum, lessFigures(NO_FIGURES, moved.figures))]
     const figures = [sum.grossMinor, sum.feeMinor, sum.markupMinor, sum.netMinor]
     if (model.figures().some((expected, at) => expected !== figures[at])) return rows
   }
@@ -95,7 +89,7 @@ it('a movement whose entries would not add up is refused', () => {
 })
 
 it(`every prefix of every history adds up to what a model of its own counts, ${HISTORIES} times`, () => {
-  const prng = createPrng(SEED)
+  const prng = createPrng(20_261_122)
   let wrong: readonly MoneyRow[] | undefined
   for (let history = 0; history < HISTORIES && wrong === undefined; history++) wrong = contradicted(prng)
 

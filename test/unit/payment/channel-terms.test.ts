@@ -99,11 +99,9 @@ const OWN = [
   ...['ASTRAPAY', '__proto__'].map((code) => [wallet(code), 86_400] as const),
 ]
 
-const aWish = fc.oneof(fc.constantFrom(undefined, 0), fc.integer({ min: 1, max: 31_536_000 }))
-
 it.each(OWN)('expiryOf %j: its own without a wish, else the wish if it can be sent, or the earlier', (channel, own) => {
   fc.assert(
-    fc.property(aWish, (asked) => {
+    fc.property(fc.oneof(fc.constantFrom(undefined, 0), fc.integer({ min: 1, max: 31_536_000 })), (asked) => {
       const { expiresAt, sentUpstream } = expiryOf(channel, NOW, asked)
 
       const settable = channel.method === 'virtual_account'

@@ -5,8 +5,6 @@ import { API_HEADERS, aCore, aRequestBody, simulatorIt } from '../../support/pro
 
 // The form of each answer and refusal is held against the provider's documents in `provider-contract.test.ts`.
 
-const CREATE = 'POST /v3/payment_requests'
-
 type Menu = { controls: { example: string; body?: object }[]; faults: { target: string; fault: string }[] }
 
 describe('the control API of the provider simulator (design section 6)', () => {
@@ -21,7 +19,7 @@ describe('the control API of the provider simulator (design section 6)', () => {
     const reset = await call('DELETE', '/_simulator/calls')
 
     expect(counts.body).toStrictEqual({
-      [CREATE]: 2,
+      'POST /v3/payment_requests': 2,
       'GET /v3/payment_requests/{id}': 1,
       'GET /v3/payments/{id}': 1,
       'GET /transactions': 1,

@@ -68,7 +68,6 @@ describe.each(QUESTIONS)('xendit %s: what goes wrong', (name, ask) => {
 })
 
 const IDS = ['', '.', '..', '../v3/py-1', 'pr-1/cancel', 'pr-1?x=1', 'pr-1#', 'pr 1', 'pr-%2e', 'x'.repeat(65)]
-
 it.each(IDS)('xendit makes no call for an id that may not enter a path: %j', async (id) => {
   const { provider, server } = await scriptedProvider(json(200, PAID_REQUEST))
 

@@ -14,13 +14,11 @@ const SECRET = 'whsec_🔑 of an endpoint'
 const OWNER = { clientId: 'client-1', endpointId: 'endpoint-1' }
 const ARN = 'arn:aws:kms:ap-southeast-3:111122223333:key/k'
 
-type Encrypted = { readonly plaintext: unknown; readonly key: unknown; readonly context: unknown }
-
 const refused = (__type: string) => jsonReply(400, { __type, message: __type })
 
 /** KMS over HTTP, as far as functions use it: under a key and a context. */
 const startKmsEmulator = async () => {
-  const encrypted = new Map<string, Encrypted>()
+  const encrypted = new Map<string, Readonly<Record<'plaintext' | 'key' | 'context', unknown>>>()
   const server = await startLocalHttpServer({
     port: 0,
     answer: ({ headers, body }) => {
