@@ -199,16 +199,7 @@ clientTest('the void of an assumed payment takes back what its late row booked',
   expect(await trialBalance(deps, client)).toBe('0 0 0')
 })
 
-const PAGE = readFileSync(join(PROJECT_ROOT, 'docs/merchants/settlements.md'), 'utf8')
-
-/** The table of worked examples: what happens, and the cells of the entry that it makes. */
-const ROWS = [...PAGE.matchAll(/^\| ([^|`]+\.) \| (.+) \|$/gm)].map(([, happens = '', cells = '']) => ({
-  happens,
-  cells: cells.split('|').map((cell) => cell.replaceAll('`', '').trim()),
-}))
-
-const SETTLED = { feeMinor: 4_440 }
-const settled = (deps: TestDeps, payment: Payment) => post(deps, payment, SETTLED)
+const settled = (deps: TestDeps, payment: Payment) => post(deps, payment, { feeMinor: 4_440 })
 
 const HAPPENS: Readonly<Record<string, (deps: TestDeps, payment: Payment) => Promise<unknown>>> = {
   'The provider settles it with a fee of 4,440.': settled,
@@ -219,22 +210,27 @@ const HAPPENS: Readonly<Record<string, (deps: TestDeps, payment: Payment) => Pro
   'The dispute is won.': (deps, payment) => applyRows(deps, payment, aWin(deps, 100_000)),
   'A third one: the provider does not settle it within 7 days.': postAssumed,
   'The provider settles it on day 9, with a fee of 4,440.': async (deps, payment) =>
-    bookLateRow(deps, await now(deps, payment), settledRowFor(payment, SETTLED)),
+    bookLateRow(deps, await now(deps, payment), settledRowFor(payment, { feeMinor: 4_440 })),
 }
 
 clientTest(
   'the worked examples of docs/merchants/settlements.md are what merchants are shown',
   async ({ deps, client }) => {
-    const entries = async () =>
-      (await balanceEntries(deps, { clientId: client.clientId, since: timestampOf(0), limit: 100 })).entries
-    expect(ROWS.map(({ happens }) => happens)).toStrictEqual(Object.keys(HAPPENS))
+    const page = readFileSync(join(PROJECT_ROOT, 'docs/merchants/settlements.md'), 'utf8')
+    // Its table: what happens, and the cells of the entry that it makes.
+    const rows = [...page.matchAll(/^\| ([^|`]+\.) \| (.+) \|$/gm)].map(([, happens = '', cells = '']) => ({
+      happens,
+      cells: cells.split('|').map((cell) => cell.replaceAll('`', '').trim()),
+    }))
+    expect(rows.map(({ happens }) => happens)).toStrictEqual(Object.keys(HAPPENS))
 
     let payment = await anOpenPayment(deps, client)
     const seen = new Set<string>()
-    for (const { happens, cells } of ROWS) {
+    for (const { happens, cells } of rows) {
       if (/^(Another|A third) one/.test(happens)) payment = await anOpenPayment(deps, client)
       await HAPPENS[happens]?.(deps, payment)
-      const added = (await entries()).filter(({ id }) => !seen.has(id))
+      const asked = { clientId: client.clientId, since: timestampOf(0), limit: 100 }
+      const added = (await balanceEntries(deps, asked)).entries.filter(({ id }) => !seen.has(id))
       for (const { id } of added) seen.add(id)
       const shown = added.map((one) => [
         one.type,

@@ -63,10 +63,10 @@ it('a refund that was only reported, because it failed, still moves the money', 
   expect(await paymentOf(deps, credited)).toMatchObject({ takenBackMinor: 40_000 })
 })
 
-const DISPUTED = { amountMinor: minor(125_000), disputedMinor: minor(100_000), providerMinor: minor(-125_000) }
-
-const dispute = (deps: TestDeps, paid: PaidUpstream) =>
-  rowNow(deps, paid, { type: 'return', reversalKind: 'chargeback', keptMinor: undefined, ...DISPUTED })
+const dispute = (deps: TestDeps, paid: PaidUpstream) => {
+  const amounts = { amountMinor: minor(125_000), disputedMinor: minor(100_000), providerMinor: minor(-125_000) }
+  return rowNow(deps, paid, { type: 'return', reversalKind: 'chargeback', keptMinor: undefined, ...amounts })
+}
 
 const wonRow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) =>
   rowNow(deps, paid, { type: 'correction', isDisputeWon: true, keptMinor: undefined, ...fields })
@@ -162,7 +162,6 @@ const under = <Deps extends TestDeps>(deps: Deps, providerFees: StageSettings['p
 const invoiced = it.extend('deps', () => under(memoryDeps(), 'invoiced'))
 
 const TARIFFS_FEE = { feeStatus: 'actual', providerFeeMinor: 4_000, netMinor: 95_900 } as const
-const NO_FEE = { keptMinor: minor(0) }
 
 describe('a contract that bills fees after the month (stage setting providerFees: invoiced)', () => {
   invoiced(
@@ -170,10 +169,9 @@ describe('a contract that bills fees after the month (stage setting providerFees
     async ({ deps, client, paid }) => {
       await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
 
-      const expected = { status: 'actual', feeMinor: 4_000, at: deps.now(), invoiced: true }
       const { finalFee, ...stored } = await paymentOf(deps, paid)
       expect(stored).toMatchObject(TARIFFS_FEE)
-      expect(finalFee).toStrictEqual(expected)
+      expect(finalFee).toStrictEqual({ status: 'actual', feeMinor: 4_000, at: deps.now(), invoiced: true })
       expect(deps.provider.countOf('listTransactions')).toBe(0)
       expect(await pendingOf(deps, client.clientId)).toBe(95_900)
     },
@@ -207,7 +205,7 @@ describe('a contract that changes', () => {
   invoiced('reports nothing about fees that were final before', async ({ deps, client, rows, credited, sync }) => {
     const deducted = under(deps, 'deducted')
     const deductedBefore = await creditedPayment(deducted, client)
-    rows.push(rowNow(deps, credited, NO_FEE), rowNow(deps, deductedBefore))
+    rows.push(rowNow(deps, credited, { keptMinor: minor(0) }), rowNow(deps, deductedBefore))
     await syncProviderTransactions(deducted)
 
     await sync()

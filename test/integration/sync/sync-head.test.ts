@@ -12,6 +12,8 @@ import { foreignRow, syncTest as it, recordListings, withBacklog } from './sync-
 describe('sync: the head', () => {
   it('first reads the last seven days until now, in 28 slices', async ({ deps, rows, sync }) => {
     const { asked } = recordListings(deps, rows)
+    // Before that round no density is stored.
+    expect(await noteDensity(deps, 500)).toMatchObject({ applied: false })
 
     expect(await sync()).toStrictEqual({ transactions: 0, unanswered: 0, until: deps.now(), complete: true })
     expect(asked).toHaveLength(28)
@@ -89,10 +91,6 @@ describe('sync: the head', () => {
     },
   )
 
-  it('stores no row density before the first round', async ({ deps }) => {
-    expect(await noteDensity(deps, 500)).toMatchObject({ applied: false })
-  })
-
   it('reads new rows for deferred callbacks, but not within two minutes of a round', async ({ deps, rows, paid }) => {
     const { asked } = await withBacklog(deps, rows, 0)
     rows.push(rowNow(deps, paid))
@@ -164,9 +162,8 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     ['shows the request as paid, and no payment', { kind: 'not_found' }],
   ] as const)('is a finding after two days if the provider %s', async ([, answer], { deps, paid, sync, syncAfter }) => {
     deps.provider.script('getPayment', async () => answer)
-    const { paymentRequestId } = paid.payment
     const finding = () => findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
-    await sync({ ...rowOfOtherAttempt(deps, paid), paymentRequestId })
+    await sync({ ...rowOfOtherAttempt(deps, paid), paymentRequestId: paid.payment.paymentRequestId })
     const before = await finding()
 
     deps.clock.set(addMs(deps.now(), 2 * DAY_MS))

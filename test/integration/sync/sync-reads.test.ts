@@ -3,7 +3,6 @@ import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { insertClient } from '../../../shared/client/client-store.ts'
 import { createPayment } from '../../../shared/payment/create/create-payment.ts'
-import type { Payment } from '../../../shared/payment/payment.ts'
 import { listSuspense } from '../../../shared/suspense/list-suspense.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { endpointsPk } from '../../../shared/table/keys.ts'
@@ -90,36 +89,29 @@ describe('sync: the endpoints of the events of a page', () => {
   })
 })
 
-/** The whole way by the provider's own API: real adapter, real simulator, one clock. Callbacks are not delivered here. */
-const gatewayOn = async (simulator: Awaited<ReturnType<typeof aSimulator>>) => {
-  const now = () => timestampOf(simulator.clock.nowMs())
-  const sleep = async (ms: number) => simulator.clock.advance(ms / 1_000)
-  const own = memoryDeps({ now, sleep, monotonicMs: () => simulator.clock.nowMs() })
+/* The whole way by the provider's own API: real adapter, real simulator, one clock. Callbacks are not delivered here. */
+it('sync against the provider simulator reads a transaction four times on average from paid to final fee, and asks about none by itself', async () => {
+  await using simulator = await aSimulator()
+  const { nowMs, advance } = simulator.clock
+  const now = () => timestampOf(nowMs())
+  const own = memoryDeps({ now, sleep: async (ms) => advance(ms / 1_000), monotonicMs: nowMs })
   const deps = { ...own, provider: adapter(simulator) }
   const client = aClient({ createdAt: now() })
   await insertClient(deps, client, 'tester')
   const parsed = { ok: true, request: aRequest({ channelCode: 'BCA' }) } as const
   const make = async () => (await createPayment(deps, { client, idempotencyKey: undefined, parsed })).payment
-  const pay = ({ paymentRequestId }: Payment) =>
-    simulator.call('POST', `/v3/payment_requests/${paymentRequestId}/simulate`, {})
-  return { deps, client, make, pay }
-}
-
-it('sync against the provider simulator reads a transaction four times on average from paid to final fee, and asks about none by itself', async () => {
-  await using simulator = await aSimulator()
-  const { deps, client, make, pay } = await gatewayOn(simulator)
   const payments = await Promise.all(Array.from({ length: 30 }, make))
   const fiveMinutes = async () => {
-    simulator.clock.advance(300)
+    advance(300)
     await syncProviderTransactions(deps)
   }
   await simulator.call('DELETE', '/_simulator/calls')
 
-  for (const payment of payments) {
+  for (const [at, { paymentRequestId }] of payments.entries()) {
     await simulator.order('transactions', 'fee_late', 3_600)
-    await pay(payment)
-    simulator.clock.advance(60)
-    if (payments.indexOf(payment) % 5 === 4) await fiveMinutes()
+    await simulator.call('POST', `/v3/payment_requests/${paymentRequestId}/simulate`, {})
+    advance(60)
+    if (at % 5 === 4) await fiveMinutes()
   }
   for (let run = 0; run < 40; run++) await fiveMinutes()
 

@@ -56,8 +56,7 @@ describe('sync: the tail', () => {
     const start = deps.now()
     // Two slices of the head begin or end here, so a run reads these rows twice.
     const updatedAt = addMs(start, -6 * HOUR_MS)
-    const other = await creditedPayment(deps, client)
-    const earlier = openRow(deps, other, { updatedAt, settlesAt: addMs(start, DAY_MS) })
+    const earlier = openRow(deps, await creditedPayment(deps, client), { updatedAt, settlesAt: addMs(start, DAY_MS) })
     const { settle } = openRow(deps, credited, { updatedAt })
     const recorded = recordTable(deps)
     await syncProviderTransactions(recorded.deps)
@@ -101,8 +100,7 @@ describe('sync: the tail', () => {
     openRow(deps, { ...credited }, { settlesAt: undefined, category: undefined })
     await sync()
 
-    const settles = expectedSettlement(credited.payment, deps.now())
-    await run(deps, addMs(settles, 2 * HOUR_MS))
+    await run(deps, addMs(expectedSettlement(credited.payment, deps.now()), 2 * HOUR_MS))
 
     expect(asked).toHaveLength(1)
     expect(asked[0]).not.toHaveProperty('category')
