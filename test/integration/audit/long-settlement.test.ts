@@ -153,9 +153,7 @@ describe('the audit of a long settlement', () => {
     expect(await standing()).toStrictEqual(['entry'])
   })
 
-  it('stores progress only with its own claim, and its result once; while it is due no other starts', async ({
-    long,
-  }) => {
+  it('stores progress with its own claim, and a result once; none starts while one is due', async ({ long }) => {
     const { deps, settlementId, verdict, pass } = long
     const { dueAt } = (await verdict()) ?? {}
     const claimed = { settlementId, dueAt: addMs(deps.now(), 10 * MINUTE_MS) }

@@ -120,9 +120,7 @@ describe('sync: the tail', () => {
     expect(await keepPosition(deps, claim, { afterId: 'txn', rows: 50 })).toBeUndefined()
   })
 
-  it('reads an hour again, from its beginning, when a payment was credited after its last reading', async ({
-    deps,
-  }) => {
+  it('reads an hour again from its beginning when a payment was credited after it', async ({ deps }) => {
     const settlesBy = addMs(deps.now(), DAY_MS)
     const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY, settlesBy }
     const reading = { dueAt: deps.now(), maxReads: 3 }
