@@ -7,12 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
-import type {
-  ProviderPayment,
-  ProviderRequestStatus,
-  ProviderTransaction,
-  TransactionPage,
-} from '../../../shared/provider/provider.ts'
+import type { ProviderPayment, ProviderTransaction, TransactionPage } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { OVO_REQUEST } from '../../support/payment-builders.ts'
@@ -48,7 +43,7 @@ const lostPush = async (waitedSeconds = 60) => {
       { providerPaymentId, reference: of }: ProviderTransaction,
       status: ProviderPayment['status'],
       captured = 0,
-      requestStatus: ProviderRequestStatus = 'open',
+      requestStatus: 'open' | 'failed' | 'expired' | 'cancelled' = 'open',
     ) => {
       const known = { providerPaymentId, paymentRequestId, reference: of, currency: 'IDR', status }
       deps.provider.payments.set(providerPaymentId, { ...known, capturedMinor: minor(captured) })

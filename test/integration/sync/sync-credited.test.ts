@@ -5,14 +5,7 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { recordFindingOf } from '../../../shared/sync/provider-row.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
-import {
-  creditedPayment,
-  findingAbout,
-  type PaidUpstream,
-  paymentOf,
-  pendingOf,
-  rowNow,
-} from '../../support/synced-payment.ts'
+import { creditedPayment, findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
@@ -63,12 +56,12 @@ it('a refund that was only reported, because it failed, still moves the money', 
   expect(await paymentOf(deps, credited)).toMatchObject({ takenBackMinor: 40_000 })
 })
 
-const dispute = (deps: TestDeps, paid: PaidUpstream) => {
+const dispute = (deps: TestDeps, paid: Parameters<typeof rowNow>[1]) => {
   const amounts = { amountMinor: minor(125_000), disputedMinor: minor(100_000), providerMinor: minor(-125_000) }
   return rowNow(deps, paid, { type: 'return', reversalKind: 'chargeback', keptMinor: undefined, ...amounts })
 }
 
-const wonRow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) =>
+const wonRow = (deps: TestDeps, paid: Parameters<typeof rowNow>[1], fields: Partial<ProviderTransaction> = {}) =>
   rowNow(deps, paid, { type: 'correction', isDisputeWon: true, keptMinor: undefined, ...fields })
 
 const MINUTES = 60

@@ -9,14 +9,7 @@ import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, pageOfRows, settledRow } from '../../support/fake-provider.ts'
 import { checkWhenDue, paidWhileCreating } from '../../support/payment-builders.ts'
-import {
-  creditedPayment,
-  findingAbout,
-  type PaidUpstream,
-  paidUpstream,
-  paymentOf,
-  rowNow,
-} from '../../support/synced-payment.ts'
+import { creditedPayment, findingAbout, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { rawItem } from '../../support/tampering.ts'
 import { recordTable, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -24,7 +17,7 @@ import { syncTest as it } from './sync-test.ts'
 const CATEGORY = 'VIRTUAL_ACCOUNT'
 
 /** A row as it is before the provider settles; `settle` makes it final without marking it as updated. */
-const openRow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) => {
+const openRow = (deps: TestDeps, paid: Parameters<typeof rowNow>[1], fields: Partial<ProviderTransaction> = {}) => {
   const at = deps.now()
   const final = rowNow(deps, paid, { createdAt: at, category: CATEGORY, settlesAt: addMs(at, 2 * DAY_MS), ...fields })
   deps.provider.transactions.push({ ...final, ...NOT_SETTLED })
