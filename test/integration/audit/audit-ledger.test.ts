@@ -174,6 +174,7 @@ const deliveredPayment = async () => {
 type Delivered = Awaited<ReturnType<typeof deliveredPayment>>
 
 const changed = (set: Item) => (delivered: Delivered) => update(deliveryKey(delivered.deliveryId), { set })
+const otherUrl = (delivered: Delivered) => update(endpointKey(delivered), { set: { url: 'https://other.example' } })
 
 describe('the audit of deliveries', () => {
   it('finds an altered delivery', async () => {
@@ -190,11 +191,7 @@ describe('the audit of deliveries', () => {
     ['more rounds than attempts', 'round_start', changed({ roundStart: 2 })],
     ['a success without an attempt', 'attempts', changed({ attempts: 0 })],
     ['a time for no attempt', 'next_attempt_at', changed({ nextAttemptAt: '2026-01-01T00:00:00.000Z' })],
-    [
-      'an endpoint whose address was altered',
-      'url',
-      (delivered) => update(endpointKey(delivered), { set: { url: 'https://other.example' } }),
-    ],
+    ['an endpoint whose address was altered', 'url', otherUrl],
   ])('finds %s', async (_, attribute, step) => {
     const delivered = await deliveredPayment()
     await delivered.deps.table.write(step(delivered))

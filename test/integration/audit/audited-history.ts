@@ -111,29 +111,13 @@ export const auditedHistory = async (own?: TestDeps) => {
   // The machine of a credit has a clock that is five minutes ahead.
   await deps.table.write(update(shardOf(corrected.payment), { set: { creditedAt: addMs(deps.now(), 5 * MINUTE_MS) } }))
 
-  const named = {
-    settledActual,
-    settledAssumed,
-    refunded,
-    estimated,
-    corrected,
-    knownAtOnce,
-    pending,
-    failedPayment,
-    expired,
-    cancelled,
-  }
+  const credited = { settledActual, settledAssumed, refunded, estimated, corrected, knownAtOnce }
+  const named = { ...credited, pending, failedPayment, expired, cancelled }
   const payments = Object.fromEntries(
     await Promise.all(Object.entries(named).map(async ([name, one]) => [name, await paymentOf(deps, one)] as const)),
   )
-  return {
-    deps,
-    client,
-    payments,
-    settlements: { failed, paid, recorded, waiting },
-    suspense: { held, refundedByBank },
-    houseRowAt: rowAt,
-  }
+  const settlements = { failed, paid, recorded, waiting }
+  return { deps, client, payments, settlements, suspense: { held, refundedByBank }, houseRowAt: rowAt }
 }
 
 export type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>

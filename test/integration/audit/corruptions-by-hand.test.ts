@@ -37,9 +37,11 @@ import {
 
 const OTHER_ID = '0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f'
 const forged = () => ({ pk: `PAYMENT#${OTHER_ID}`, id: OTHER_ID })
-const otherBank = ({ bank }: Readonly<Record<string, unknown>>) => ({
-  bank: { ...Object(bank), bankAccountNo: '6660001' },
-})
+type Row = Readonly<Record<string, unknown>>
+const otherBank = ({ bank }: Row) => ({ bank: { ...Object(bank), bankAccountNo: '6660001' } })
+const ninth = ({ sk }: Row) => ({ sk: `${String(sk).slice(0, 24)}#${OTHER_ID}`, number: 9 })
+const settledLater = { settled_until: '2026-11-21T03:00:00.001Z' }
+const resolved = { status: 'resolved', resolution: 'written_off' }
 
 const shard = shardRow('settledActual')
 const entry = entryRow('settledActual', 'payment')
@@ -55,12 +57,8 @@ const RECORD = /audit_record/
  * A corruption, and its name in an audit of the whole client. `daily`: the audit finds it within one day in any case;
  * `gate`: it refuses the payout.
  */
-const CORRUPTIONS: readonly (readonly [
-  what: string,
-  Corruption,
-  name: RegExp,
-  found?: 'daily' | 'gate' | 'daily, gate',
-])[] = [
+type Case = readonly [what: string, Corruption, name: RegExp, found?: 'daily' | 'gate' | 'daily, gate']
+const CORRUPTIONS: readonly Case[] = [
   ['a shard has one rupiah more', add(shard, 'credited_minor'), CREDITED, 'daily'],
   ['a shard is lost', lose(shard), /ledger_shard/, 'daily'],
   ['a shard counts one payment more', add(shard, 'count_succeeded'), /ledger\.count_succeeded/],
@@ -69,12 +67,7 @@ const CORRUPTIONS: readonly (readonly [
   ['an open payment is deleted', lose(paymentRow('estimated')), CREDITED, 'daily'],
   ['a pending payment is deleted', lose(paymentRow('pending')), /ledger\.count_pending/],
   ['a payment is forged as open', copy(paymentRow('estimated'), forged), /ledger\.credited_minor|payment/, 'daily'],
-  [
-    'an open payment loses its place in the index',
-    loseAttribute(paymentRow('estimated'), 'open_at'),
-    CREDITED,
-    'daily',
-  ],
+  ['an open payment leaves the index', loseAttribute(paymentRow('estimated'), 'open_at'), CREDITED, 'daily'],
 
   ['the event of a payment is deleted', lose(eventRow('estimated')), /^event/],
 
@@ -93,31 +86,17 @@ const CORRUPTIONS: readonly (readonly [
   ['what the window has available', add(windowRow, 'available_minor'), /window\.available_minor/, 'daily'],
   ['what the window has paid out is no number', set(windowRow, { paid_out_minor: 'much' }), /^ledger$/, 'daily, gate'],
   ['the window is lost', lose(windowRow), /^ledger$/, 'daily, gate'],
-  [
-    'until when the window is settled',
-    set(windowRow, { settled_until: '2026-11-21T03:00:00.001Z' }),
-    /window\.settled_until/,
-    'daily, gate',
-  ],
+  ['until when the window is settled', set(windowRow, settledLater), /window\.settled_until/, 'daily, gate'],
 
   ['money in suspense is halved', HALVED, /suspense\.amount_minor/, 'daily'],
   ['money in suspense becomes a finding', set(held, { kind: 'finding' }), /suspense\.kind/, 'daily'],
   ['money in suspense is deleted', lose(held), /^suspense$/, 'daily'],
-  [
-    'money in suspense is resolved without a record',
-    set(held, { status: 'resolved', resolution: 'written_off' }),
-    /suspense\.resolution/,
-    'daily',
-  ],
+  ['money in suspense is resolved without a record', set(held, resolved), /suspense\.resolution/, 'daily'],
   ['resolved money is open again', set(suspenseRow('refundedByBank'), { status: 'open' }), /suspense\./, 'daily'],
   ['a house entry is removed', lose(houseRow), /suspense\.posted_minor|house_total/, 'daily'],
 
   ['an audit record is edited', set(recordRow, { operator: 'mallory' }), RECORD],
-  [
-    'an audit record is added',
-    copy(recordRow, ({ sk }) => ({ sk: `${String(sk).slice(0, 24)}#${OTHER_ID}`, number: 9 })),
-    RECORD,
-  ],
+  ['an audit record is added', copy(recordRow, ninth), RECORD],
   ['the head of a trail is lost', lose(() => auditHeadKey(history.settlements.paid.settlementId)), RECORD],
   ['the beginning of a client', set(clientRow, { created_at: '2026-11-20T04:00:00.001Z' }), /swept_from/, 'daily'],
   ['bank details change without a record', change(clientRow, otherBank), /client\.bank/, 'daily, gate'],

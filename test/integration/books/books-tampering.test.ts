@@ -44,10 +44,7 @@ describe('get-books of rows that were altered', () => {
 
   it.for<[string, (total: Total) => readonly Total[]]>([
     ['one side', (total) => [{ ...total, providerMinor: total.providerMinor + 1 }]],
-    [
-      'two sides by the same amount',
-      (total) => [{ ...total, netMinor: total.netMinor + 1, houseMinor: total.houseMinor - 1 }],
-    ],
+    ['two sides alike', (total) => [{ ...total, netMinor: total.netMinor + 1, houseMinor: total.houseMinor - 1 }]],
     ['all sides, taken away', () => []],
   ])('finds a stored total of a settlement that is altered: %s', async ([, altered], { deps, ofA }) => {
     const differences = await checkedWith(deps, settlementKey(ofA.settlementId), (row) => {

@@ -12,12 +12,8 @@ import { sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 import { depsWithLateIndexes, memoryDeps, queriesIn, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { aPosted, booksTest as it, WHOLE } from './books-world.ts'
 
-const Body = v.object({
-  from: v.string(),
-  to: v.string(),
-  figures: v.array(v.object({ name: v.string(), amount_minor: v.number(), source: v.string() })),
-  balanced: v.boolean(),
-})
+const Figure = v.object({ name: v.string(), amount_minor: v.number(), source: v.string() })
+const Body = v.object({ from: v.string(), to: v.string(), figures: v.array(Figure), balanced: v.boolean() })
 
 /** The figures that are not zero, by their names. */
 const booksOf = async (deps: TestDeps, input: Readonly<Record<string, unknown>> = {}) => {

@@ -140,12 +140,8 @@ it.each([
   [250, 4],
   [249, 1],
 ])('a commit (design section 4, Create, step 5) ends with its time: %i ms left, tries: %i', async (leftMs, tries) => {
-  const { deps, creating } = await aCreating({
-    attempt: 1,
-    leaseUntil: undefined,
-    providerAttempts: [],
-    mayExistUpstream: false,
-  })
+  const first = { attempt: 1, leaseUntil: undefined, providerAttempts: [], mayExistUpstream: false }
+  const { deps, creating } = await aCreating(first)
   const upstream = { paymentRequestId: 'pr-1', destination: '123', expiresAt: addMs(deps.now(), 86_400_000) }
   const { deps: watched, calls } = recordTable(failingOn(deps, 'transact', 'before'))
 

@@ -22,6 +22,7 @@ const against = (facts: v.GenericSchema, value: unknown): readonly string[] =>
   (v.safeParse(facts, value).issues ?? []).map((issue) => `${v.getDotPath(issue) ?? ''}: ${issue.message}`)
 
 const DAY = timestampOf(Date.UTC(2026, 10, 20))
+const SPAN = { updatedFrom: DAY, updatedTo: DAY }
 
 type Ask = (provider: Provider) => Promise<unknown>
 type Question = readonly [keyof typeof REQUESTS, string, Ask]
@@ -44,11 +45,7 @@ it.for<Question>([
   ['balance', 'of the cash account', (provider) => provider.getBalance()],
   ['transactions', 'of one payment', list({ providerPaymentId: PY, limit: 10 })],
   ['transactions', 'of one reference', list({ reference: 'ref-1', limit: 50 })],
-  [
-    'transactions',
-    'from a time',
-    list({ updatedFrom: DAY, updatedTo: DAY, allTypes: true, afterId: 'txn_1', limit: 50 }),
-  ],
+  ['transactions', 'of a span, all types', list({ ...SPAN, allTypes: true, afterId: 'txn_1', limit: 50 })],
 ])('we send each request as the provider documents it: %s, %s', async ([name, , ask]) => {
   const facts = REQUESTS[name]
   const { provider, server } = await scriptedProvider(json(500, {}))

@@ -102,8 +102,7 @@ it('listSuspense of a client reads at most 5,000 items, and shows that there are
   const query = async () => ({ items, count: 100, cursor: ++pages < 51 ? {} : undefined })
   const many = withRequests(deps, { ...deps.requests, query })
 
-  const { clientId } = await aStoredClient(deps)
-  const { body } = await invokeAdmin(listSuspense, many, { client_id: clientId })
+  const { body } = await invokeAdmin(listSuspense, many, { client_id: (await aStoredClient(deps)).clientId })
 
   expect(body).toMatchObject({ data: [], complete: false })
 })

@@ -47,15 +47,9 @@ describe('postPayments (design section 12)', () => {
     const { paymentId, paidAt } = open
     const [postedAt, transactionId] = [deps.now(), `txn_${paymentId}`]
     const fee = { providerFeeMinor: 4_440, netMinor: 95_460, feeStatus: 'actual' }
-    expect(await paymentOf(deps, { payment: open })).toEqual({
-      ...rest,
-      ...fee,
-      providerSettledAt: paidAt,
-      postedAt,
-      finalFee: { status: 'actual', feeMinor: 4_440, at: postedAt },
-      ownRow: { transactionId, providerMinor: 95_560 },
-      moneyVersion: 1,
-    })
+    const finalFee = { status: 'actual', feeMinor: 4_440, at: postedAt }
+    const known = { providerSettledAt: paidAt, postedAt, ownRow: { transactionId, providerMinor: 95_560 } }
+    expect(await paymentOf(deps, { payment: open })).toEqual({ ...rest, ...fee, ...known, finalFee, moneyVersion: 1 })
     expect(posted).toMatchObject({ netMinor: 95_460, postedAt, moneyVersion: 1 })
     const figures = { grossMinor: 100_000, feeMinor: 4_440, markupMinor: 100, netMinor: 95_460 }
     const legs = { providerMinor: 95_560, bankMinor: 0, suspenseMinor: 0, houseMinor: 100 }

@@ -159,8 +159,7 @@ export const FLOWS = {
   fails: closing('failed'),
   expires: closing('expired'),
   'fails by a wrong amount': called(async (deps, client) => {
-    const { paymentRequestId } = await aPendingPayment(deps, client)
-    return { providerPaymentId: deps.provider.pay(paymentRequestId, 90_000) }
+    return { providerPaymentId: deps.provider.pay((await aPendingPayment(deps, client)).paymentRequestId, 90_000) }
   }),
   'is cancelled': async (deps, client) => {
     const { paymentId } = await aPendingPayment(deps, client)

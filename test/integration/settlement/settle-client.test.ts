@@ -37,27 +37,18 @@ describe('settleClient (spec 3.2)', () => {
     await aSucceededPayment(deps, client, { notionalMinor: 250_050, providerFeeMinor: 4_440 })
     const paidAt = deps.now()
 
+    const settlement = await sweepADayLater(deps, client)
+
     const sums = { grossMinor: 350_050, feeMinor: 8_440, markupMinor: 350, netMinor: 341_260 }
     const legs = { providerMinor: 341_610, bankMinor: 0, suspenseMinor: 0, houseMinor: 350 }
-    expect(await sweepADayLater(deps, client)).toStrictEqual({
-      settlementId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
-      clientId: client.clientId,
-      sweptFrom: client.createdAt,
-      sweptUntil: addMs(paidAt, DAY_MS + 1),
-      ...sums,
-      paymentCount: 2,
-      recreditedMinor: 0,
-      unprovenMinor: 0,
-      entryCount: 2,
-      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
-      totals: [{ type: 'payment', method: 'virtual_account', day: '2026-11-20', count: 2, ...sums, ...legs }],
-      currency: 'IDR',
-      status: 'recorded',
-      triggeredBy: 'auto',
-      previousId: undefined,
-      bank: BANK,
-      createdAt: deps.now(),
-    })
+    const totals = [{ type: 'payment', method: 'virtual_account', day: '2026-11-20', count: 2, ...sums, ...legs }]
+    const settlementId = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/) as unknown
+    const ids = { settlementId, clientId: client.clientId, previousId: undefined }
+    const times = { sweptFrom: client.createdAt, sweptUntil: addMs(paidAt, DAY_MS + 1), createdAt: deps.now() }
+    const counts = { paymentCount: 2, entryCount: 2, recreditedMinor: 0, unprovenMinor: 0 }
+    const state = { status: 'recorded', triggeredBy: 'auto', currency: 'IDR', bank: BANK }
+    const digest = expect.stringMatching(/^[0-9a-f]{64}$/) as unknown
+    expect(settlement).toStrictEqual({ ...ids, ...times, ...sums, ...counts, ...state, totals, digest })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 2 })
     await expectBalanced(deps, client.clientId)
   })
