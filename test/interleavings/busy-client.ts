@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { Client } from '../../shared/client/client.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
-import type { Deps } from '../../shared/deps.ts'
 import { type PaymentId, PaymentIdSchema, slotOf } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
@@ -33,9 +32,6 @@ const idIn = (shard: number, number: number): PaymentId => {
   }
 }
 
-/** Payments that wait for their settlement. */
-const WAITING = 3
-
 /** A client in the middle of everything. What the actions of a scenario are about. */
 export const busyClient = async () => {
   const deps = memoryDeps(chance('world'))
@@ -45,9 +41,19 @@ export const busyClient = async () => {
   const paid = await aSucceededPayment(deps, client, { paymentId: idIn(5, 2) })
   const recorded = await sweptADayLater(deps, client)
   await auditedNow(deps, recorded)
-  await reconcile(chargebackRow(disputed, deps.now()), disputed)(deps)
+  const chargeback = rowOf(disputed, deps.now(), {
+    type: 'return',
+    reversalKind: 'chargeback',
+    transactionId: `dispute_${disputed.paymentId}`,
+    // It includes the fee for the dispute.
+    amountMinor: minor(DISPUTED + 5_000),
+    disputedMinor: minor(DISPUTED),
+    providerMinor: minor(-DISPUTED - 5_000),
+  })
+  await reconcile(chargeback, disputed)(deps)
   await adjust(client, 'written_off', 20_000, 'given up')(deps)
-  for (let at = 0; at < WAITING; at++) {
+  // Three payments wait for their settlement.
+  for (let at = 0; at < 3; at++) {
     await aSucceededPayment(deps, client, { paymentId: idIn(at % 2 === 0 ? 5 : 0, 10 + at), notionalMinor: 50_000 })
     deps.clock.set(addMs(deps.now(), 10))
   }
@@ -80,22 +86,16 @@ export const busyClient = async () => {
 export type BusyClient = Awaited<ReturnType<typeof busyClient>>
 
 const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
-const MAX_LOOKS = 3
-const LOOK_AGAIN_MS = 1_000
-
-const paymentNow = async (deps: Deps, { paymentId }: Payment): Promise<Payment | undefined> => {
-  const stored = await findStoredPayment(deps, paymentId)
-  return stored === undefined || stored.status === 'creating' ? undefined : stored
-}
 
 /** What the sync does with a row of the provider's. A row that cannot be decided yet is looked at again. */
 export const reconcile =
   (row: ProviderTransaction, payment: Payment): Act =>
   async (deps) => {
-    for (let look = 0; look < MAX_LOOKS; look++) {
-      const reconciled = await reconcileTransaction(deps, row, await paymentNow(deps, payment), ASK)
-      if (reconciled !== 'open') return
-      await deps.sleep(LOOK_AGAIN_MS)
+    for (let looks = 0; looks < 3; looks++) {
+      const stored = await findStoredPayment(deps, payment.paymentId)
+      const now = stored?.status === 'creating' ? undefined : stored
+      if ((await reconcileTransaction(deps, row, now, ASK)) !== 'open') return
+      await deps.sleep(1_000)
     }
   }
 
@@ -107,20 +107,19 @@ export const reconcileFrozen =
     await reconcileTransaction({ ...deps, now: () => now }, row, payment, ASK)
   }
 
-const MAX_RUNS = 9
-
-type Sweep = { readonly aheadMs?: number; readonly steps?: HistorySteps }
-
 /** One client's part of the sweep, by a process whose clock may be ahead. Runs follow one another until all is summed. */
 export const settle =
-  ({ clientId }: Client, { aheadMs = 0, steps }: Sweep = {}): Act =>
+  (
+    { clientId }: Client,
+    { aheadMs = 0, steps }: { readonly aheadMs?: number; readonly steps?: HistorySteps } = {},
+  ): Act =>
   async (deps) => {
     const own = {
       ...deps,
       now: () => addMs(deps.now(), aheadMs),
       ...(steps && { stage: { ...deps.stage, historySteps: steps } }),
     }
-    for (let run = 0; run < MAX_RUNS; run++) {
+    for (let runs = 0; runs < 9; runs++) {
       if (!(await settleClient(own, clientId, {})).isContinuing) return
     }
     throw new Error('a window is never summed')
@@ -150,15 +149,12 @@ const rowOf = (payment: Payment, at: Timestamp, fields: Partial<ProviderTransact
     ...fields,
   })
 
-/** The fee of the settled rows. It differs from the tariff's 4,000. */
-const KEPT = minor(4_440)
-
-/** The payment's own row, settled. A payment that is posted already by a row shows the same fee. */
-export const ownRow = (payment: Payment, at: Timestamp, keptMinor = KEPT): ProviderTransaction =>
+/** The payment's own row, settled. Its fee differs from the tariff's 4,000. */
+export const ownRow = (payment: Payment, at: Timestamp): ProviderTransaction =>
   rowOf(payment, at, {
     transactionId: `txn_${payment.paymentId}`,
-    keptMinor,
-    providerMinor: minor(payment.notionalMinor - keptMinor),
+    keptMinor: minor(4_440),
+    providerMinor: minor(payment.notionalMinor - 4_440),
   })
 
 /** The payment's own row, voided. */
@@ -177,17 +173,6 @@ export const refundRow = (payment: Payment, at: Timestamp, amount: number): Prov
   })
 
 const DISPUTED = 40_000
-const DISPUTE_FEE = 5_000
-
-const chargebackRow = (payment: Payment, at: Timestamp): ProviderTransaction =>
-  rowOf(payment, at, {
-    type: 'return',
-    reversalKind: 'chargeback',
-    transactionId: `dispute_${payment.paymentId}`,
-    amountMinor: minor(DISPUTED + DISPUTE_FEE),
-    disputedMinor: minor(DISPUTED),
-    providerMinor: minor(-DISPUTED - DISPUTE_FEE),
-  })
 
 /** A dispute that is won, in part or as a whole. */
 export const wonRow = (payment: Payment, at: Timestamp, amount = DISPUTED): ProviderTransaction =>

@@ -7,7 +7,6 @@ import { GUARDS } from './guards.ts'
 import { scenariosOf } from './scenarios.ts'
 import type { Task, TaskResult } from './tasks.ts'
 
-const WORKER = join(import.meta.dirname, 'task-worker.ts')
 /** A large scenario ends here: its schedules with the fewest preemptions were looked at. */
 const MAX_SCHEDULES = 6_000
 /** A guard that is taken out is found much earlier. */
@@ -45,7 +44,7 @@ const report = (result: TaskResult): void => {
 const searchAll = async (tasks: readonly Task[]): Promise<number> => {
   const startedAt = performance.now()
   const results: TaskResult[] = []
-  await runForked(WORKER, tasks, availableParallelism(), (answered) => {
+  await runForked(join(import.meta.dirname, 'task-worker.ts'), tasks, availableParallelism(), (answered) => {
     const result = answered as TaskResult
     results.push(result)
     report(result)
@@ -61,10 +60,8 @@ const searchAll = async (tasks: readonly Task[]): Promise<number> => {
   return bad === 0 ? 0 : 1
 }
 
-const OPTIONS = { scenario: { type: 'string' }, schedules: { type: 'string' } } as const
-
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-  const { scenario, schedules } = readOptions(argv, OPTIONS)
+  const { scenario, schedules } = readOptions(argv, { scenario: { type: 'string' }, schedules: { type: 'string' } })
   const most = schedules === undefined ? MAX_SCHEDULES : wholeNumber(schedules)
   if (most === undefined) throw new UsageError('--schedules takes a whole number')
   const names = scenariosOf(await busyClient()).map(({ name }) => name)

@@ -10,7 +10,6 @@ import {
   type TableChange,
   type TableView,
   tableView,
-  type ViewShape,
 } from '../../infra/local/emulators/memory-table/table-view.ts'
 import { isContention } from '../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
@@ -34,24 +33,15 @@ export const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`
 /** Items that are the same at the start of every schedule: the table's own order, and the one of each index. */
 export type Base = { readonly items: ReadonlyMap<string, StoredItem>; readonly views: ReadonlyMap<string, TableView> }
 
-const SHAPES: Readonly<Record<string, ViewShape>> = {
-  '': { partition: ['pk'], sort: ['sk'], isTable: true },
-  ...TABLE_SCHEMA.indexes,
-}
-
 export const baseOf = (items: readonly StoredItem[]): Base => {
-  const views = new Map(Object.entries(SHAPES).map(([name, shape]) => [name, tableView(shape)]))
+  const views = new Map(Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]))
+  views.set('', tableView({ partition: ['pk'], sort: ['sk'], isTable: true }))
   const keyed = items.map((item) => ({ key: { pk: String(item['pk']), sk: String(item['sk']) }, item }))
   for (const { key, item } of keyed) {
     for (const view of views.values()) view.follow({ key, before: undefined, after: item })
   }
   return { items: new Map(keyed.map(({ key, item }) => [nameOf(key), item])), views }
 }
-
-const isOf =
-  ({ pk, sk }: Key) =>
-  ({ item }: Entry): boolean =>
-    item['pk'] === pk && item['sk'] === sk
 
 /** A view that begins as another one and never changes it. It copies a partition when a change touches it. */
 const forkedView = (base: TableView): TableView => {
@@ -66,11 +56,9 @@ const forkedView = (base: TableView): TableView => {
     follow: ({ key, before, after }) => {
       changed.set(nameOf(key), after)
       const old = before && entryOf(shape, before)
-      if (old)
-        own.set(
-          old.partition,
-          entriesIn(old.partition).filter((entry) => !isOf(key)(entry)),
-        )
+      const others =
+        old && entriesIn(old.partition).filter(({ item }) => item['pk'] !== key.pk || item['sk'] !== key.sk)
+      if (old) own.set(old.partition, others ?? [])
       const entry = after && entryOf(shape, after)
       if (!entry) return
       const entries = entriesIn(entry.partition)
@@ -84,9 +72,6 @@ const forkedView = (base: TableView): TableView => {
 export type Visible = 'all' | 'first' | 'last'
 
 const outOf = (item: StoredItem | undefined): Item | undefined => item && recordOf(item)
-
-const someOf = (item: Item | undefined, fields: readonly string[] | undefined): Item | undefined =>
-  item && fields ? Object.fromEntries(Object.entries(item).filter(([name]) => fields.includes(name))) : item
 
 /**
  * A table whose transactions become visible item by item. Writes see the committed items: a transaction checks all its
@@ -137,7 +122,12 @@ export const partialTable = (base: Base) => {
 
   /** `visible`: of the transactions sent by it. */
   const requestsWith = (visible: Visible): TableRequests => ({
-    get: async (key, some) => someOf(outOf(shown.item(key)), some?.fields),
+    get: async (key, some) => {
+      const item = outOf(shown.item(key))
+      return item && some
+        ? Object.fromEntries(Object.entries(item).filter(([name]) => some.fields.includes(name)))
+        : item
+    },
     batchGet: async (keys) => ({
       items: keys.map((key) => outOf(shown.item(key))).filter((item) => item !== undefined),
       unprocessed: [],

@@ -72,10 +72,8 @@ const actionsOn = (busy: BusyClient) => {
   } satisfies Record<string, Act>
 }
 
-type Name = keyof ReturnType<typeof actionsOn>
-
 /** What happens, and the actions that it is made of. */
-type Meeting = readonly [what: string, ...Name[]]
+type Meeting = readonly [what: string, ...(keyof ReturnType<typeof actionsOn>)[]]
 
 const PAIRS: readonly Meeting[] = [
   ['a payment is posted while its client is settled', 'post', 'settle'],

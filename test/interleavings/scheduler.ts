@@ -106,7 +106,10 @@ export const runSchedule = async (
         if (border.isSleepless !== true) table.show((change) => before.has(change))
       })
     }
-    const held = heldRequests(table, hold)
+    const held: TableRequests = {
+      ...requestsAround(table.requestsWith('all'), hold),
+      transact: (steps) => hold({ name: 'transact', steps }, (visible) => table.requestsWith(visible).transact(steps)),
+    }
     const deps = processDeps(at, { requests: border.requests?.(held) ?? held, now: () => clock.now, sleep, steps })
     try {
       await act(deps)
@@ -153,15 +156,6 @@ export const runSchedule = async (
   return { table, now: clock.now, errors, taken }
 }
 
-type Hold = <Answer>(call: Waiting, run: (visible: Visible) => Promise<Answer>) => Promise<Answer>
-
-const heldRequests = (table: PartialTable, hold: Hold): TableRequests => ({
-  ...requestsAround(table.requestsWith('all'), hold),
-  transact: (steps) => hold({ name: 'transact', steps }, (visible) => table.requestsWith(visible).transact(steps)),
-})
-
-type Means = Pick<TestDeps, 'requests' | 'now' | 'sleep'> & Pick<Setting, 'steps'>
-
 /** Ids and bytes that only the process and their number decide. */
 export const chance = (process: number | string) => {
   let made = 0
@@ -177,7 +171,10 @@ export const chance = (process: number | string) => {
 }
 
 /** What one process of the gateway has: the shared table and clock, chance of its own. */
-export const processDeps = (process: number | string, { steps, ...means }: Means): TestDeps => {
+export const processDeps = (
+  process: number | string,
+  { steps, ...means }: Pick<TestDeps, 'requests' | 'now' | 'sleep'> & Pick<Setting, 'steps'>,
+): TestDeps => {
   const nowMs = () => epochMs(means.now())
   const stage = steps && { stage: { historySteps: steps } }
   return testDeps({ ...chance(process), ...means, realNowMs: nowMs, monotonicMs: nowMs, ...stage })

@@ -13,8 +13,6 @@ export type Found = {
   readonly violation: Violation | undefined
 }
 
-type Judge = (ran: Ran) => Promise<readonly string[]>
-
 /** The first choices of a schedule, by their number among the options. After them it takes the first option each time. */
 type Prefix = { readonly chosen: readonly number[]; readonly preemptions: number; readonly partial: number }
 
@@ -49,7 +47,11 @@ const seenStates = () => {
  * Runs schedules depth first from each prefix, those with few preemptions and few transactions in parts first (as CHESS
  * does). An action goes on until it ends or sleeps, except where a schedule has a preemption.
  */
-export const search = async (setting: Setting, judge: Judge, bounds: Bounds): Promise<Found> => {
+export const search = async (
+  setting: Setting,
+  judge: (ran: Ran) => Promise<readonly string[]>,
+  bounds: Bounds,
+): Promise<Found> => {
   const shared = sharedKeys(await serially(setting))
   const waiting: Prefix[][] = Array.from({ length: bounds.preemptions + bounds.partial + 1 }, () => [])
   waiting[0]?.push({ chosen: [], preemptions: 0, partial: 0 })

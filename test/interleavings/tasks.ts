@@ -5,7 +5,7 @@ import { type BusyClient, busyClient } from './busy-client.ts'
 import { GUARDS } from './guards.ts'
 import { baseOf, partialTable } from './partial-table.ts'
 import { type Scenario, scenariosOf } from './scenarios.ts'
-import { type Border, processDeps, type Ran, type Taken, type Waiting } from './scheduler.ts'
+import { processDeps, type Ran, type Taken, type Waiting } from './scheduler.ts'
 import { search } from './search.ts'
 
 /** One search: a scenario as it is, or without a guard. */
@@ -26,12 +26,6 @@ export type TaskResult = Task & {
   readonly schedule: readonly string[]
 }
 
-const borderOf = ({ without }: Task): Border => {
-  const guard = GUARDS.find(({ name }) => name === without)
-  if (without !== undefined && guard === undefined) throw new Error(`there is no guard: ${without}`)
-  return guard?.border ?? {}
-}
-
 let made: ReturnType<typeof busyClient> | undefined
 
 export const runTask = async (task: Task): Promise<TaskResult> => {
@@ -39,9 +33,11 @@ export const runTask = async (task: Task): Promise<TaskResult> => {
   const busy = await made
   const scenario = scenariosOf(busy).find(({ name }) => name === task.scenario)
   if (scenario === undefined) throw new Error(`there is no scenario: ${task.scenario}`)
+  const guard = GUARDS.find(({ name }) => name === task.without)
+  if (task.without !== undefined && guard === undefined) throw new Error(`there is no guard: ${task.without}`)
   const { base, now } = busy
   const { actions, steps, bounds } = scenario
-  const setting = { base, now, actions: Object.values(actions), border: borderOf(task), steps }
+  const setting = { base, now, actions: Object.values(actions), border: guard?.border ?? {}, steps }
   const limits = { ...bounds, schedules: task.schedules }
   const { schedules, isWhole, violation } = await search(setting, judgeOf(busy, scenario), limits)
   return {
@@ -68,16 +64,13 @@ const lineOf =
       ? 'the rest becomes visible'
       : `${names[action]} (${visible} visible): ${callText(call)}`
 
-/** No race can cause this refusal: it means that the audit is wrong about a client whose books are right. */
-const NEVER = /^the books of this client/
-
-/** Concurrent runs end without a result: the queue sends the message again. */
-const OVERTAKEN = 'a settlement window kept moving while it was swept'
-
 const isAllowed = (error: unknown): boolean => {
   if (error instanceof GatewayError && error.code === 'conflict') return error.message.endsWith('try again')
-  if (error instanceof GatewayError && error.code === 'validation') return !NEVER.test(error.message)
-  return error instanceof Error && error.message === OVERTAKEN
+  // No race can cause this refusal: it means that the audit is wrong about a client whose books are right.
+  if (error instanceof GatewayError && error.code === 'validation')
+    return !error.message.startsWith('the books of this client')
+  // Concurrent runs end without a result: the queue sends the message again.
+  return error instanceof Error && error.message === 'a settlement window kept moving while it was swept'
 }
 
 /** A refusal that names its reason is an answer. Everything else that an action ends with is a problem. */

@@ -8,7 +8,6 @@ import type { Ask, CheckResult, Said } from './asking.ts'
 const isRecording = process.argv.includes('--record')
 
 const say = (said: Said): void => void process.send?.(said)
-
 let replaced: Ask['replaced']
 
 const resultOf = (module: TestModule): CheckResult => {

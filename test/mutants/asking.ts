@@ -36,18 +36,6 @@ const endChild = (child: ChildProcess): void => {
 
 export const endAll = (): void => children.forEach(endChild)
 
-const start = (flags: readonly string[]): ChildProcess => {
-  const child = fork(join(import.meta.dirname, 'ask-tests.ts'), flags, {
-    cwd: PROJECT_ROOT,
-    // A process group of its own, which can be ended as a whole.
-    detached: true,
-    env: { ...process.env, NODE_COMPILE_CACHE: join(PROJECT_ROOT, '.mutants/compiled') },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
-  children.add(child)
-  return child
-}
-
 /** Starts its process with the first question, and again after one that took it away. */
 export const openAsker = (...flags: readonly string[]): Asker => {
   let child: ChildProcess | undefined
@@ -58,7 +46,14 @@ export const openAsker = (...flags: readonly string[]): Asker => {
   const ask: Asker['ask'] = ({ checks, replaced }, boundMsOf) =>
     new Promise((resolve) => {
       const isNew = child === undefined
-      const asked = (child ??= start(flags))
+      const asked = (child ??= fork(join(import.meta.dirname, 'ask-tests.ts'), flags, {
+        cwd: PROJECT_ROOT,
+        // A process group of its own, which can be ended as a whole.
+        detached: true,
+        env: { ...process.env, NODE_COMPILE_CACHE: join(PROJECT_ROOT, '.mutants/compiled') },
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      }))
+      children.add(asked)
       const results: CheckResult[] = []
       let timer: NodeJS.Timeout | undefined
       const finish = (failed?: string) => {

@@ -7,17 +7,12 @@ import { type CheckResult, openAsker } from './asking.ts'
 import type { Mutant } from './generate-mutants.ts'
 
 export const LAYERS = ['unit', 'functions', 'integration', 'histories'] as const
-type Layer = (typeof LAYERS)[number]
 
 /** A test file that held without a mutant: how long it took, and what it executed. */
 export type Check = Pick<CheckResult, 'name' | 'ms' | 'hits'>
 
-export const layerOf = (name: string): Layer => LAYERS.find((layer) => name.startsWith(`test/${layer}/`)) ?? 'histories'
-
-/** Far above what a check takes on a busy machine: a mutant may loop for ever. */
-export const boundMs = (ms: number): number => 30_000 + 10 * ms
-
-const FIRST_BOUND_MS = 300_000
+export const layerOf = (name: string): (typeof LAYERS)[number] =>
+  LAYERS.find((layer) => name.startsWith(`test/${layer}/`)) ?? 'histories'
 
 const HISTORIES = 'test/mutants/histories.ts'
 
@@ -25,7 +20,7 @@ const HISTORIES = 'test/mutants/histories.ts'
 const recordChecks = async (): Promise<readonly Check[]> => {
   const files = globSync('test/{unit,functions,integration}/**/*.test.ts', { cwd: PROJECT_ROOT }).toSorted()
   const asker = openAsker('--record')
-  const results = await asker.ask({ checks: [...files, HISTORIES] }, () => FIRST_BOUND_MS)
+  const results = await asker.ask({ checks: [...files, HISTORIES] }, () => 300_000)
   asker.end()
   const held = results.filter(({ failed, unloaded }) => (failed ?? unloaded) === undefined)
   for (const { name } of results.filter((result) => !held.includes(result))) {

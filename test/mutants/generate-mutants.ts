@@ -29,21 +29,6 @@ const namesIn = (statement: ESTree.Node): readonly string[] => {
   return statement.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id.name] : []))
 }
 
-const withoutLayout = (text: string) =>
-  text
-    .replaceAll(/\/\/.*$/gm, '')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-
-/** Two operators that come to the same are one. */
-const onlyNew = (breaks: readonly Break[], text: string): readonly Break[] => {
-  const seen = new Set<string>()
-  return breaks.filter(({ start, end, by }) => {
-    const change = `${start} ${end} ${by}`
-    return text.slice(start, end) !== by && !seen.has(change) && seen.add(change)
-  })
-}
-
 export const mutantsOf = ({ path, text, program }: SourceFile): readonly Mutant[] => {
   const area = areaOf(path)
   if (area === undefined) return []
@@ -51,8 +36,18 @@ export const mutantsOf = ({ path, text, program }: SourceFile): readonly Mutant[
     const [declaration] = namesIn(statement)
     if (declaration === undefined) return []
     const times = new Map<string, number>()
-    return onlyNew(breaksIn(statement, path, text), text).map((one) => {
-      const change = withoutLayout(`${one.operator}: ${text.slice(one.start, one.end)} -> ${one.by}`)
+    const seen = new Set<string>()
+    // Two operators that come to the same are one.
+    const breaks = breaksIn(statement, path, text).filter(({ start, end, by }) => {
+      const change = `${start} ${end} ${by}`
+      return text.slice(start, end) !== by && !seen.has(change) && seen.add(change)
+    })
+    return breaks.map((one) => {
+      const code = `${one.operator}: ${text.slice(one.start, one.end)} -> ${one.by}`
+      const change = code
+        .replaceAll(/\/\/.*$/gm, '')
+        .replaceAll(/\s+/g, ' ')
+        .trim()
       const before = times.get(change) ?? 0
       times.set(change, before + 1)
       const id = `${path} ${declaration}: ${one.operator} ${hashOf(`${change} ${before}`)}`

@@ -5,12 +5,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
+import { markdownTable } from '../support/markdown-table.ts'
 import { PROJECT_ROOT, sourcesIn } from '../support/source-file.ts'
 import { type Asker, endAll, openAsker } from './asking.ts'
-import { boundMs, type Check, checksReaching, knownChecks, layerOf } from './checks.ts'
+import { type Check, checksReaching, knownChecks, LAYERS, layerOf } from './checks.ts'
 import { EXCEPTIONS } from './exceptions.ts'
 import { chosenFrom, MOST, type Mutant, mutantsOf, withMutant } from './generate-mutants.ts'
-import { type Finding, reportOf, survived } from './report.ts'
+import { AREAS } from './guarded-code.ts'
 
 const USAGE = `npm run mutants -- [--only TEXT] [--sample N] [--list]
 
@@ -22,33 +23,55 @@ integration tests, the most promising first, and random histories, up to the fir
   --help, -h   this text
 Exit code: 0 every mutant died, except the listed exceptions; 1 otherwise; 2 wrong arguments.`
 
-const OPTIONS = {
-  only: { type: 'string' },
-  sample: { type: 'string', default: '1' },
-  list: { type: 'boolean', default: false },
-} as const
-
 const JOBS = 2
 
-const textOf = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'utf8')
+/** What the checks say of a mutant. */
+type Finding = {
+  readonly mutant: Mutant
+  readonly ms: number
+  /** The first test file that failed, and what of it. */
+  readonly killer?: { readonly check: string; readonly failed: string }
+  /** It cannot be loaded: its change is no program, which says nothing of the tests. */
+  readonly invalid?: string
+}
 
-const inOneLine = (code: string): string => code.replaceAll(/\s+/g, ' ')
+const survived = ({ invalid, killer }: Finding): boolean => invalid === undefined && killer === undefined
 
-const codeOf = ({ path, start, end, by, line }: Mutant): string =>
-  `${path}:${line}\n    ${inOneLine(textOf(path).slice(start, end))}\n -> ${inOneLine(by) || 'nothing'}`
+const cellsOf = (some: readonly Finding[]) => [
+  some.length,
+  ...LAYERS.map((layer) => some.filter(({ killer }) => killer && layerOf(killer.check) === layer).length),
+  some.filter(survived).length,
+  some.filter(({ invalid }) => invalid !== undefined).length,
+]
 
-const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`.padStart(8)
-
-const report = ({ mutant: { id }, invalid, ms, killer }: Finding): void => {
-  if (invalid !== undefined) return console.log(`invalid      ${seconds(ms)}  ${id}: ${invalid.split('\n', 1).join()}`)
-  if (!killer) return console.log(`SURVIVED     ${seconds(ms)}  ${id}`)
-  console.log(
-    `${layerOf(killer.check).padEnd(11)}  ${seconds(ms)}  ${id}\n                        ${killer.check}: ${killer.failed.split('\n', 1).join()}`,
+const reportOf = (findings: readonly Finding[]): string => {
+  const rows = AREAS.map((area) => [area, ...cellsOf(findings.filter(({ mutant }) => mutant.area === area))])
+  return markdownTable(
+    ['Guards', 'mutants', ...LAYERS, 'survived', 'invalid'],
+    [...rows, ['all', ...cellsOf(findings)]],
   )
 }
 
+const textOf = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'utf8')
+
+const codeOf = ({ path, start, end, by, line }: Mutant): string => {
+  const [was, is] = [textOf(path).slice(start, end), by].map((code) => code.replaceAll(/\s+/g, ' '))
+  return `${path}:${line}\n    ${was}\n -> ${is || 'nothing'}`
+}
+
+const report = ({ mutant: { id }, invalid, ms, killer }: Finding): void => {
+  const outcome = invalid === undefined ? (killer ? layerOf(killer.check) : 'SURVIVED') : 'invalid'
+  console.log(`${outcome.padEnd(11)}  ${`${(ms / 1_000).toFixed(1)} s`.padStart(8)}  ${id}`)
+  const why = invalid ?? (killer && `${killer.check}: ${killer.failed}`)
+  if (why !== undefined) console.log(`                        ${why.split('\n', 1).join()}`)
+}
+
 const chosenBy = (argv: readonly string[]) => {
-  const { only, sample, list } = readOptions(argv, OPTIONS)
+  const { only, sample, list } = readOptions(argv, {
+    only: { type: 'string' },
+    sample: { type: 'string', default: '1' },
+    list: { type: 'boolean', default: false },
+  })
   const every = wholeNumber(sample) ?? 0
   if (every < 1) throw new UsageError('--sample takes a whole number above zero')
   const files = sourcesIn('shared', 'functions')
@@ -64,7 +87,9 @@ const askMutant = async (asker: Asker, mutant: Mutant, checks: readonly Check[])
   const startedMs = performance.now()
   const times = new Map(checks.map(({ name, ms }) => [name, ms]))
   const replaced = { path: mutant.path, text: withMutant(textOf(mutant.path), mutant) }
-  const results = await asker.ask({ checks: [...times.keys()], replaced }, (name) => boundMs(times.get(name) ?? 0))
+  // Far above what a check takes on a busy machine: a mutant may loop for ever.
+  const boundMsOf = (name: string) => 30_000 + 10 * (times.get(name) ?? 0)
+  const results = await asker.ask({ checks: [...times.keys()], replaced }, boundMsOf)
   const asked = { mutant, ms: performance.now() - startedMs }
   const ended = results.find(({ failed, unloaded }) => failed ?? unloaded)
   if (ended?.unloaded !== undefined) return { ...asked, invalid: ended.unloaded }

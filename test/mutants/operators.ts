@@ -111,11 +111,6 @@ const ofOperator: Breaks<Binary> = (node, { by, codeOf }, around) => {
   ]
 }
 
-const isOneType = (a: ESTree.Node, b: ESTree.Node): boolean => {
-  const [unitOfA, unitOfB] = [a, b].map((node) => /([A-Z][a-z]+|^[a-z]+|ZERO)$/.exec(nameOf(node))?.[0])
-  return unitOfA !== undefined && (unitOfA === unitOfB || unitOfA === 'ZERO')
-}
-
 const ofCall: Breaks<ESTree.CallExpression> = (node, { by, codeOf, without, text }, around) => {
   const { callee, arguments: given } = node
   const name = nameOf(callee)
@@ -129,7 +124,9 @@ const ofCall: Breaks<ESTree.CallExpression> = (node, { by, codeOf, without, text
   const isWrite = /\btable\.(write|transact)$/.test(codeOf(callee))
   const isUsed = !around.slice(0, 2).some(({ type }) => type === 'ExpressionStatement')
   const isMethod = callee.type === 'MemberExpression'
-  const isSwapped = first && second && !EITHER_WAY.test(name) && (isOneType(first, second) || name === 'less')
+  const [type, otherType] = [first, second].map((node) => /([A-Z][a-z]+|^[a-z]+|ZERO)$/.exec(nameOf(node))?.[0])
+  const isOneType = type !== undefined && (type === otherType || type === 'ZERO')
+  const isSwapped = first && second && !EITHER_WAY.test(name) && (isOneType || name === 'less')
   const swapped = isSwapped && codeOf(second) + text.slice(first.end, second.start) + codeOf(first)
   return [
     ...conditions
@@ -213,11 +210,10 @@ const OPERATORS: { readonly [Type in ESTree.Node['type']]?: Breaks<Extract<ESTre
   TemplateLiteral: ofTemplate,
 }
 
-/** Types say nothing once the program runs. */
-const isType = ({ type }: ESTree.Node) => type.startsWith('TS') && !/^TS(As|Satisfies|NonNull)/.test(type)
-
 const breaksBelow: Breaks<ESTree.Node> = (node, code, around) => {
-  if (isType(node) || (node.type === 'CallExpression' && TELLING.test(code.codeOf(node.callee)))) return []
+  // Types say nothing once the program runs.
+  if (node.type.startsWith('TS') && !/^TS(As|Satisfies|NonNull)/.test(node.type)) return []
+  if (node.type === 'CallExpression' && TELLING.test(code.codeOf(node.callee))) return []
   const breaks = OPERATORS[node.type] as Breaks<ESTree.Node> | undefined
   return [
     ...(breaks?.(node, code, around) ?? []),

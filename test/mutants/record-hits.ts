@@ -11,20 +11,17 @@ declare global {
   var hitsSession: Session | undefined
 }
 
-const counting = (): Session => {
-  if (globalThis.hitsSession) return globalThis.hitsSession
-  const session = new Session()
-  session.connect()
-  session.post('Profiler.enable')
-  session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
-  globalThis.hitsSession = session
-  return session
+if (!globalThis.hitsSession) {
+  globalThis.hitsSession = new Session()
+  globalThis.hitsSession.connect()
+  globalThis.hitsSession.post('Profiler.enable')
+  globalThis.hitsSession.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
 }
 
 /** The functions that this process has executed since it was asked last, as `path#function`. */
 const takeHits = (): readonly string[] => {
   const hits = new Set<string>()
-  counting().post('Profiler.takePreciseCoverage', (_, { result }) => {
+  globalThis.hitsSession?.post('Profiler.takePreciseCoverage', (_, { result }) => {
     for (const { url, functions } of result) {
       const path = url.replace(/^file:\/\//, '')
       if (!CODE.some((folder) => path.startsWith(folder))) continue
