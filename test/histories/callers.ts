@@ -48,10 +48,6 @@ const ACTIONS = {
 
 type Action = keyof typeof ACTIONS
 
-const ALL_ACTIONS = (Object.keys(ACTIONS) as Action[]).flatMap((action) =>
-  Array.from({ length: ACTIONS[action] }, () => action),
-)
-
 /** Payments that answers have shown. Each client has its own planned ones. */
 type KnownPayments = Map<PlannedPayment, Shown>
 
@@ -69,7 +65,9 @@ export const runCallers = async (crowd: Crowd, prng: Prng, count: number): Promi
 const act = async ({ calls, clients }: Crowd, known: KnownPayments, creates: Map<Client, number>, draw: Prng) => {
   const client = draw.pick(clients)
   const made = creates.get(client) ?? 0
-  const planned = inHand(client, made, draw)
+  // The payments that callers want grow with the creates so far, not with the time. Now and then it is an old payment.
+  const wanted = client.planned.slice(0, 1 + Math.floor(made / CREATES_EACH))
+  const planned = draw.pick(draw.chance(0.8) ? wanted.slice(-IN_HAND) : wanted)
   const learn = async (seeing: Promise<Outcome | undefined>) => {
     const outcome = await seeing
     if (outcome !== undefined && 'seen' in outcome && outcome.seen) known.set(planned, outcome.seen)
@@ -97,18 +95,15 @@ const act = async ({ calls, clients }: Crowd, known: KnownPayments, creates: Map
     fault: () => calls.post('provider', '/_simulator/faults', draw.pick(FAULTS)),
     jump: () => calls.advance(JUMP_SECONDS),
   }
-  await actions[draw.pick(ALL_ACTIONS)]()
+  await actions[draw.pick(WEIGHTED)]()
 }
 
-/** The payments that callers want grow with the creates so far, not with the time. Now and then it is an old payment. */
-const inHand = ({ planned }: Client, creates: number, draw: Prng): PlannedPayment => {
-  const wanted = planned.slice(0, 1 + Math.floor(creates / CREATES_EACH))
-  return draw.chance(0.8) ? draw.pick(wanted.slice(-IN_HAND)) : draw.pick(wanted)
-}
+const WEIGHTED = Object.entries(ACTIONS).flatMap(([action, often]) =>
+  Array.from({ length: often }, () => action as Action),
+)
 
 /** Past every lease and claim. */
 const LEASES_SECONDS = 40
-const ROUNDS = 30
 const ENDED_UPSTREAM = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED']
 
 /** The faults end, and the gateway finishes what it has begun. Then every caller looks once more. */
@@ -125,7 +120,7 @@ export const comeToRest = async (
       return shown === undefined ? [] : [{ client, key: planned.key, payment: shown.id }]
     }),
   )
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < 30; round++) {
     await calls.advance(LEASES_SECONDS)
     await calls.invoke('check-due-work')
     await calls.invoke('sync-provider-transactions')
@@ -146,15 +141,13 @@ export const comeToRest = async (
   for (const client of clients) await calls.balance(client)
 }
 
-const DAY_SECONDS = 86_400
 const TRIES = 3
 
 /** Days later: fees become final, each client is settled, and most settlements are paid out. */
 export const operatorDay = async (calls: GatewayCalls, clients: readonly Client[], draw: Prng): Promise<void> => {
-  await calls.advance(DAYS_TO_PAYOUT * DAY_SECONDS)
+  await calls.advance(DAYS_TO_PAYOUT * 86_400)
   for (let tried = 0; tried < TRIES; tried++) {
-    const synced = await calls.invoke('sync-provider-transactions')
-    if (synced !== undefined) break
+    if ((await calls.invoke('sync-provider-transactions')) !== undefined) break
   }
   // The nightly sweep, or an operator for each client; sometimes both at once.
   if (draw.chance(0.5)) await calls.invoke('sweep-settlements')
@@ -166,8 +159,7 @@ export const operatorDay = async (calls: GatewayCalls, clients: readonly Client[
       const named = { id: String(settlement.id), net: Number(settlement.net_minor) }
       if (settlement.status !== 'recorded' || draw.chance(0.2)) continue
       for (let tried = 0; tried < TRIES; tried++) {
-        const outcome = await calls.markPaid(client, named)
-        if (outcome?.outcome !== 'unknown') break
+        if ((await calls.markPaid(client, named))?.outcome !== 'unknown') break
       }
     }
   }

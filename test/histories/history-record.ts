@@ -33,12 +33,13 @@ export type Asked = { readonly client: string } & (
   | { readonly op: 'mark_paid'; readonly nets: readonly number[] }
 )
 
-type Balance = Readonly<Record<'pending' | 'available' | 'in_settlement' | 'paid_out', number>>
-
 /** What came of it. `unknown`: it may have its effect, or not, from then on at any time. */
 export type Outcome =
   | { readonly outcome: 'ok'; readonly seen?: SeenPayment; readonly first?: boolean }
-  | { readonly outcome: 'ok'; readonly balance: Balance }
+  | {
+      readonly outcome: 'ok'
+      readonly balance: Readonly<Record<'pending' | 'available' | 'in_settlement' | 'paid_out', number>>
+    }
   | { readonly outcome: 'ok'; readonly nets: readonly number[] }
   | { readonly outcome: 'refused'; readonly status?: string }
   | { readonly outcome: 'absent' | 'unknown' }
@@ -102,14 +103,10 @@ const Verdicts = v.array(
 /** What one model says of a history. */
 export type Verdict = v.InferOutput<typeof Verdicts>[number]
 
-const CHECKER = join(import.meta.dirname, 'checker')
-
 const go = async (...args: readonly string[]): Promise<void> => {
-  const { code, output, errors } = await runTool('go', args, { cwd: CHECKER })
+  const { code, output, errors } = await runTool('go', args, { cwd: join(import.meta.dirname, 'checker') })
   if (code !== 0) throw new Error(`go ${args[0]} failed:\n${output}${errors}`)
 }
-
-export const hasGo = async (): Promise<boolean> => (await runTool('go', ['version'])).code === 0
 
 /** Builds the checker once its own tests have shown that it refutes what it must. Throws what Go says otherwise. */
 export const buildChecker = async (directory: string): Promise<string> => {

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { mutantsOf, withMutant } from '../mutants/generate-mutants.ts'
+import { runTool } from '../support/run-tool.ts'
 import { PROJECT_ROOT, sourcesIn } from '../support/source-file.ts'
-import { buildChecker, hasGo, judgeHistory, type Verdict } from './history-record.ts'
+import { buildChecker, judgeHistory, type Verdict } from './history-record.ts'
 import { runHistory } from './run-history.ts'
 
 /**
@@ -25,13 +26,6 @@ Go module proxy; skipped without Go. Everything else stays on this machine.
   --mutant TEXT  breaks the gateway by the one mutant with this text in its id (npm run mutants -- --list)
   --help, -h     this text
 Exit code: 0 linearizable, or skipped, 1 refuted or not decided, 2 wrong arguments.`
-
-const OPTIONS = {
-  seed: { type: 'string', default: '1' },
-  count: { type: 'string', default: '3' },
-  seconds: { type: 'string', default: '25' },
-  mutant: { type: 'string' },
-} as const
 
 /** One defect may refute every partition there is. */
 const MAX_ALERTED = 5
@@ -74,11 +68,16 @@ const report = (verdicts: readonly Verdict[]): boolean => {
 }
 
 const histories = async (argv: readonly string[]): Promise<number> => {
-  const { mutant, ...options } = readOptions(argv, OPTIONS)
+  const { mutant, ...options } = readOptions(argv, {
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '25' },
+    mutant: { type: 'string' },
+  })
   const first = numberOf(options.seed, 2 ** 31)
   const count = numberOf(options.count, 1_000)
   const seconds = numberOf(options.seconds, 600)
-  if (!(await hasGo())) {
+  if ((await runTool('go', ['version'])).code !== 0) {
     console.log('skipped: there is no Go on this machine, which Porcupine needs')
     return 0
   }
@@ -88,7 +87,7 @@ const histories = async (argv: readonly string[]): Promise<number> => {
   let kept = false
   for (let seed = first; seed < first + count; seed++) {
     const startedMs = performance.now()
-    const { records, kills } = await runHistory({ seed, seconds, nodeArgs })
+    const { records, kills } = await runHistory(seed, seconds, nodeArgs)
     const took = Math.round((performance.now() - startedMs) / 1_000)
     console.log(`seed ${seed}: ${records.length} calls, killed and started again ${kills} times, ${took} s`)
     const history = join(directory, String(seed))

@@ -21,26 +21,20 @@ const OTHERS = 5
 /** Expires during a history whose clock jumps. */
 const SHORT_SECONDS = 60
 
-const payable = (n: number, key: string): PlannedPayment => {
-  const channel_code = WALLETS[n % (WALLETS.length + 1)]
-  const channel = channel_code === undefined ? { method: 'qris' } : { method: 'ewallet', channel_code }
-  const amount = Math.round(MIN_AMOUNT * RATIO ** n)
-  return { key, amount, body: { ...channel, currency: 'IDR' }, isPayable: true }
-}
-
-const other = (n: number, key: string): PlannedPayment => {
-  const channel = { method: 'virtual_account', channel_code: BANKS[n % BANKS.length] }
-  const expiry = n % 2 === 0 ? {} : { expires_in_seconds: SHORT_SECONDS }
-  return { key, amount: 20_000 + n, body: { ...channel, currency: 'IDR', ...expiry }, isPayable: false }
-}
-
 /** What one client's callers will want, payments of every size mixed. */
 export const planPayments = (): readonly PlannedPayment[] =>
   Array.from({ length: PAYABLE + OTHERS }, (_, n) => {
     const key = `key-${n}`
-    const isOther = n % 4 === 3
-    const before = Math.floor((n + 1) / 4)
-    return isOther ? other(before, key) : payable(n - before, key)
+    const others = Math.floor((n + 1) / 4)
+    if (n % 4 === 3) {
+      const channel = { method: 'virtual_account', channel_code: BANKS[others % BANKS.length], currency: 'IDR' }
+      const expiry = others % 2 === 0 ? {} : { expires_in_seconds: SHORT_SECONDS }
+      return { key, amount: 20_000 + others, body: { ...channel, ...expiry }, isPayable: false }
+    }
+    const channel_code = WALLETS[(n - others) % (WALLETS.length + 1)]
+    const channel = channel_code === undefined ? { method: 'qris' } : { method: 'ewallet', channel_code }
+    const amount = Math.round(MIN_AMOUNT * RATIO ** (n - others))
+    return { key, amount, body: { ...channel, currency: 'IDR' }, isPayable: true }
   })
 
 /** The same payment as another body asks for it: what comes back says whose body it was. */

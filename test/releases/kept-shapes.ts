@@ -50,12 +50,10 @@ export const collectShapes = async (seeds: readonly number[]): Promise<readonly 
       world.table.items().forEach(note)
       world.onChange.push(({ after }) => after && note(after))
     }
-    await runHistory({ seed, operations: OPERATIONS, began })
+    await runHistory({ seed, operations: 36, began })
   }
   return kept.map((item) => ({ item, read: readToday(item) }))
 }
-
-const OPERATIONS = 36
 
 /** One file for each tag, from v1.0.0 on. A kept file never changes. */
 export const WRITTEN_BY = join(import.meta.dirname, 'written-by')

@@ -9,9 +9,6 @@ const USAGE = `npm run shapes [-- --write]   counts the shapes that this tree st
   --help, -h  this text
 Exit code: 0 done, 1 this version has its file already or a kind of item was not stored, 2 wrong arguments.`
 
-/** In so many, every kind of item is stored, and most of its shapes. */
-const SEEDS = Array.from({ length: 25 }, (_, at) => at + 1)
-
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
   const { write } = readOptions(argv, { write: { type: 'boolean', default: false } })
   const manifest = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')
@@ -21,7 +18,8 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
     console.error(`${file} exists, and a kept file never changes: raise the version in package.json first`)
     return 1
   }
-  const kept = await collectShapes(SEEDS)
+  // In so many histories every kind of item is stored, and most of its shapes.
+  const kept = await collectShapes(Array.from({ length: 25 }, (_, at) => at + 1))
   const missing = KINDS.filter((kind) => !kept.some(({ item }) => kindOf(item) === kind))
   console.log(`${kept.length} shapes${missing.map(([key]) => `; none of ${String(key)}`).join('')}`)
   if (missing.length > 0) return 1

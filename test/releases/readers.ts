@@ -36,12 +36,6 @@ const by =
   (item) =>
     show(v.parse(schema, item))
 
-const payment: Reader = (item) =>
-  item['status'] === 'creating' ? v.parse(CreatingPaymentSchema, item) : toPaymentDto(v.parse(PaymentSchema, item))
-
-/** A finished job has no due time: no worker claims it. */
-const job: Reader = (item) => (item['dueAt'] === undefined ? 'done' : v.parse(SyncJobSchema, item))
-
 /** Which items there are, by their keys, and how this tree reads one that is alone in the table. */
 export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
   [/^ADJUSTMENT#/, by(AdjustmentSchema)],
@@ -58,11 +52,16 @@ export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
   [/^LEDGER#.* SHARD#/, (item) => v.parse(ShardSchema, { ...item, number: 0 })],
   [/^LEDGER#.* WINDOW$/, by(WindowSchema)],
   [/^PAYMENT#.* EVENT#/, by(EventSchema)],
-  [/^PAYMENT#/, payment],
+  [
+    /^PAYMENT#/,
+    (item) =>
+      item['status'] === 'creating' ? v.parse(CreatingPaymentSchema, item) : toPaymentDto(v.parse(PaymentSchema, item)),
+  ],
   [/^SETTLEMENT#/, by(SettlementSchema, toSettlementDto)],
   [/^SUSPENSE#/, by(SuspenseSchema, toSuspenseDto)],
   [/^SYNC#head SYNC$/, by(HeadSchema)],
-  [/^SYNC#/, job],
+  // A finished job has no due time: no worker claims it.
+  [/^SYNC#/, (item) => (item['dueAt'] === undefined ? 'done' : v.parse(SyncJobSchema, item))],
   [/^VERDICT#/, (item) => v.parse('settlementId' in item ? SettlementVerdictSchema : ClientVerdictSchema, item)],
   // Counters, which flows only add to; and pointers, of which flows read only the key.
   [/^(DESTINATION|QUOTA|RATE|REFERENCE)#|^ENDPOINTS#.* GONE#/],
