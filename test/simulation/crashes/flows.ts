@@ -1,9 +1,11 @@
 import { exists, update } from '../../../shared/table/step.ts'
+import { text } from '../../support/recount/books.ts'
 import type { Play } from '../histories/operations.ts'
 import type { Faults } from '../world/faults.ts'
 import { type InvokeOptions, invoke, operate, requestAs } from '../world/lambda.ts'
+import { rowsOf } from '../world/rows.ts'
 import { type ReceivedMessage, sqsEvent } from '../world/sim-queue.ts'
-import { runUntil } from '../world/world.ts'
+import { runUntil, waitFor } from '../world/world.ts'
 import {
   alone,
   callback,
@@ -35,8 +37,14 @@ const unsent = async (play: Play): Promise<void> => {
   alone(play)
 }
 
-/** A delivery that waits in its queue, which no worker reads. */
-const scheduled = async (play: Play): Promise<object> => sqsEvent([await scheduledMessage(play)])
+/** A delivery that waits in its queue, which no worker reads, while its merchant's server has this fault. */
+const scheduled =
+  (faults?: Partial<Faults>): Prepare =>
+  async (play) => {
+    const event = sqsEvent([await scheduledMessage(play)])
+    if (faults) alone(play, faults)
+    return event
+  }
 
 /** The messages of deliveries that are at the last attempt of their round. */
 const atTheirLast = async (play: Play, ...keys: readonly string[]): Promise<readonly object[]> => {
@@ -58,9 +66,8 @@ const atTheirLast = async (play: Play, ...keys: readonly string[]): Promise<read
 
 /** Several abandoned deliveries. The first of each endpoint is reported to the operators. */
 const alertsDue = async (play: Play): Promise<void> => {
-  for (const event of await atTheirLast(play, 'first', 'second', 'third')) {
+  for (const event of await atTheirLast(play, 'first', 'second', 'third'))
     await runUntil(play.world, invoke(play.world, 'deliver-webhook', event))
-  }
   alone(play)
   await pass(play, 901_000)
 }
@@ -86,8 +93,7 @@ const scheduledMessage = async (play: Play, key?: string): Promise<ReceivedMessa
 
 /** An abandoned delivery that its merchant redelivers while no worker runs. */
 const abandoned = async (play: Play): Promise<string> => {
-  const [record] = ((await scheduled(play)) as { readonly Records: readonly { readonly body: string }[] }).Records
-  const { delivery_id: id } = JSON.parse(record?.body ?? '') as { readonly delivery_id: string }
+  const { delivery_id: id } = JSON.parse((await scheduledMessage(play)).body) as { readonly delivery_id: string }
   const change = { set: { status: 'skipped' }, remove: ['nextAttemptAt', 'state', 'work', 'slot', 'dueAt'] }
   play.world.table.requests.write(update({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' }, change, exists))
   return id
@@ -96,32 +102,23 @@ const abandoned = async (play: Play): Promise<string> => {
 const redeliverOwn = (play: Play, id: unknown, options: InvokeOptions = {}) =>
   requestAs(play.world, tenantOf(play), 'api-redeliver-webhook', { id: String(id) }, options)
 
-const retryRedeliver: Retry = (play, id) => runUntil(play.world, redeliverOwn(play, id))
-
-/** A delivery that waits while its merchant's server has this fault. */
-const scheduledWhile =
-  (faults: Partial<Faults>): Prepare =>
-  async (play) => {
-    const event = await scheduled(play)
-    alone(play, faults)
-    return event
-  }
-
 const deliver = run('deliver-webhook')
 const dueDeliveries = run('check-due-deliveries')
 
 /** From an event to its last attempt, and to the operators. */
 const WEBHOOK_FLOWS: readonly Flow[] = [
   ['messages that were not sent', 5, handedOut('due-deliveries', later(unsent, 61_000), 2), dueDeliveries],
-  ['deliver', 6, scheduled, deliver],
-  ['deliver, refused by the merchant', 7, scheduledWhile({ merchantFails: 1 }), deliver],
-  ['deliver, to an endpoint that hangs', 8, scheduledWhile({ endpointHangs: 1 }), deliver],
+  ['deliver', 6, scheduled(), deliver],
+  ['deliver, refused by the merchant', 7, scheduled({ merchantFails: 1 }), deliver],
+  ['deliver, to an endpoint that hangs', 8, scheduled({ endpointHangs: 1 }), deliver],
   ['deliver, sent on to the slow lane', 2, scheduledToSlow(false), deliver],
   ['deliver, answered in the slow lane', 7, scheduledToSlow(true), deliver],
-  ['redelivery, by its merchant', 5, abandoned, redeliverOwn, retryRedeliver],
+  ['redelivery, by its merchant', 5, abandoned, redeliverOwn, redeliverOwn],
   ['deliver, abandoned', 6, async (play) => (await atTheirLast(play, 'last'))[0], deliver],
   ['alerts of an endpoint', 28, handedOut('due-alerts', alertsDue), run('check-due-alerts')],
 ]
+
+const syncNow = ({ world }: Play) => runUntil(world, invoke(world, 'sync-provider-transactions', {}))
 
 /** A credited payment that the provider voids. */
 const voided = async (play: Play): Promise<void> => {
@@ -135,20 +132,17 @@ const disputeWon = async (play: Play): Promise<void> => {
   const take = (kind: string) => play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind })
   take('chargeback')
   await pass(play, HOUR_MS)
-  await runUntil(play.world, invoke(play.world, 'sync-provider-transactions', {}))
+  await syncNow(play)
   take('chargeback_reversal')
 }
 
 /** A credited payment whose row the provider settles meanwhile. */
-const unposted = async (play: Play): Promise<void> => {
-  await credited(play)
-  await pass(play, 26 * HOUR_MS)
-}
+const unposted = later(credited, 26 * HOUR_MS)
 
 /** Funds that are posted and may be settled. */
 const aged = async (play: Play): Promise<void> => {
   await unposted(play)
-  await runUntil(play.world, invoke(play.world, 'sync-provider-transactions', {}))
+  await syncNow(play)
 }
 
 /** More of them than one run sums. */
@@ -159,10 +153,9 @@ const agedInNumbers = async (play: Play): Promise<void> => {
 
 const settled = async (play: Play): Promise<string> => {
   await aged(play)
-  const reply = await runUntil(play.world, operate(play.world, 'trigger-settlement', forClient(play)))
-  const [settlement] = (reply?.body['settlements'] ?? []) as { readonly id: string }[]
-  if (!settlement) throw new Error(`nothing was settled: ${JSON.stringify(reply)}`)
-  return settlement.id
+  await runUntil(play.world, operate(play.world, 'trigger-settlement', forClient(play)))
+  const [settlement] = rowsOf(play.world, 'SETTLEMENT')
+  return text(settlement ?? {}, 'settlement_id')
 }
 
 /** A settlement that was audited a minute after its record. */
@@ -175,23 +168,21 @@ const audited = async (play: Play): Promise<string> => {
 
 const messageOf = (body: object): object => sqsEvent([{ messageId: 'm', body: JSON.stringify(body) }])
 
-const failed = async (play: Play): Promise<string> => {
-  const id = await settled(play)
-  await runUntil(play.world, operate(play.world, 'mark-settlement-failed', onSettlement(id)))
-  return id
-}
-
-const recredited = async (play: Play): Promise<void> => {
-  const id = await failed(play)
-  await runUntil(play.world, operate(play.world, 'recredit-settlement', onSettlement(id)))
-}
+/** A settlement after these actions of operators. */
+const settledThen =
+  (...actions: readonly string[]): Prepare =>
+  async (play) => {
+    const id = await settled(play)
+    for (const action of actions) await runUntil(play.world, operate(play.world, action, onSettlement(id)))
+    return id
+  }
 
 /** After a sync that has read everything so far. */
 const synced =
   (prepare: Prepare): Prepare =>
   async (play) => {
     alone(play)
-    await runUntil(play.world, invoke(play.world, 'sync-provider-transactions', {}))
+    await syncNow(play)
     return prepare(play)
   }
 
@@ -210,9 +201,9 @@ const grow = run('update-client', (play) => ({ ...forClient(play), ledger_parts:
 
 /** Creates payments a minute after the client grew, or did not: every reader must find them. */
 const createGrown: Retry = async (play, prepared) => {
-  await runUntil(play.world, grow(play, prepared, {}))
-  await pass(play, 61_000)
-  for (const key of ['grown-1', 'grown-2', 'grown-3']) await runUntil(play.world, create(play, undefined, {}, key))
+  await grow(play, prepared, {})
+  await waitFor(play.world, 61_000)
+  for (const key of ['grown-1', 'grown-2', 'grown-3']) await create(play, undefined, {}, key)
 }
 
 /** From a settled row to a payout, and what may come between. */
@@ -223,9 +214,9 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['trigger', 29, aged, trigger],
   ['mark paid', 20, audited, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })],
   ['mark failed', 3, settled, onPrepared('mark-settlement-failed')],
-  ['recredit', 4, failed, onPrepared('recredit-settlement')],
-  ['settle a re-credit', 29, recredited, trigger],
-  ['adjust', 5, created, adjust, (play, id) => runUntil(play.world, adjust(play, id, {}))],
+  ['recredit', 4, settledThen('mark-settlement-failed'), onPrepared('recredit-settlement')],
+  ['settle a re-credit', 29, settledThen('mark-settlement-failed', 'recredit-settlement'), trigger],
+  ['adjust', 5, created, adjust, (play, id) => adjust(play, id, {})],
   ['audit', 18, aged, audit],
   ['audit, of a settlement', 17, later(settled, 61_000), auditRecorded],
   ['sync', 9, synced(later(credited, 3_600_000)), sync],

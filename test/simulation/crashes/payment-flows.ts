@@ -1,17 +1,17 @@
 import type { QueueName } from '../../../shared/queues.ts'
 import type { Play } from '../histories/operations.ts'
-import { observeCreate } from '../watching/observations.ts'
+import { createAs, http } from '../scenes/http.ts'
 import { type Faults, NO_FAULTS } from '../world/faults.ts'
-import { type HttpReply, type InvokeOptions, invoke, request, requestAs } from '../world/lambda.ts'
+import { type InvokeOptions, invoke, request } from '../world/lambda.ts'
 import { sqsEvent } from '../world/sim-queue.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { CALLBACK_TOKEN, runUntil } from '../world/world.ts'
+import { CALLBACK_TOKEN, runUntil, waitFor } from '../world/world.ts'
 
 /** Brings the world to just before a flow, without faults, and stops what would start it. */
 export type Prepare = (play: Play) => Promise<unknown>
 /** The one invocation of a flow that is killed. */
 export type Run = (play: Play, prepared: unknown, options: InvokeOptions) => Promise<unknown>
-/** What the caller of a flow does afterwards. */
+/** What the caller of a flow does afterwards; time passes until it has its answer. */
 export type Retry = (play: Play, prepared: unknown) => Promise<unknown>
 
 /** A flow whose every await is a crash point. `awaits`: how many calls its run awaits. */
@@ -41,8 +41,8 @@ export const alone = ({ world }: Play, more: Partial<Faults> = {}): void => {
 export const HOUR_MS = 3_600_000
 export const pass = ({ world }: Play, ms: number): Promise<void> => world.scheduler.runFor(ms)
 
-export const VA = JSON.stringify({ method: 'virtual_account', channel_code: 'BNI', amount: 300_000, currency: 'IDR' })
-export const QRIS = JSON.stringify({ method: 'qris', amount: 300_000, currency: 'IDR', expires_in_seconds: 600 })
+const VA = JSON.stringify({ method: 'virtual_account', channel_code: 'BNI', amount: 300_000, currency: 'IDR' })
+const QRIS = JSON.stringify({ method: 'qris', amount: 300_000, currency: 'IDR', expires_in_seconds: 600 })
 
 export const tenantOf = ({ tenants: [, tenant] }: Play): Tenant => {
   if (!tenant) throw new Error('the play has no second tenant')
@@ -52,21 +52,11 @@ export const tenantOf = ({ tenants: [, tenant] }: Play): Tenant => {
 export const forClient = (play: Play) => ({ operator: 'sim', client_id: tenantOf(play).clientId })
 export const onSettlement = (settlement_id: unknown) => ({ operator: 'sim', notes: 'simulated', settlement_id })
 
-export const create = async (
-  play: Play,
-  body = VA,
-  options: InvokeOptions = {},
-  key = 'flow-key',
-): Promise<HttpReply | undefined> => {
-  const tenant = tenantOf(play)
-  const asked = { headers: { 'idempotency-key': key }, body }
-  const reply = await requestAs(play.world, tenant, 'api-create-payment', asked, options)
-  observeCreate(play.seen, tenant, key, reply)
-  return reply
-}
+export const create = (play: Play, body = VA, options: InvokeOptions = {}, key = 'flow-key') =>
+  createAs(play, tenantOf(play), key, body, options)
 
-export const cancel = (play: Play, id: unknown, options: InvokeOptions = {}) =>
-  requestAs(play.world, tenantOf(play), 'api-cancel-payment', { id: String(id) }, options)
+const cancel = (play: Play, id: unknown, options: InvokeOptions = {}) =>
+  http(play, tenantOf(play), 'api-cancel-payment', { id: String(id) }, options)
 
 export const created = async (play: Play, body = VA, key?: string): Promise<string> => {
   alone(play)
@@ -118,24 +108,15 @@ export const handedOut =
     return sqsEvent(messages.slice(0, 1))
   }
 
-const EXPIRED_MS = 601_000
-
-/** A payment after its expiry time that no worker has expired yet. `before` happens before that time. */
-const expired = async (play: Play, before = async (_id: string): Promise<unknown> => undefined) => {
-  const id = await created(play, QRIS)
-  await before(id)
-  await pass(play, EXPIRED_MS)
-  return id
-}
+/** A payment after its expiry time that no worker has expired yet. */
+const expired = later((play) => created(play, QRIS), 601_000)
 
 const sendCreate: Run = (play, _, options) => create(play, undefined, options)
 
 const retryCreate: Retry = async (play) => {
-  await pass(play, 31_000)
-  await runUntil(play.world, create(play))
+  await waitFor(play.world, 31_000)
+  await create(play)
 }
-
-const retryCancel: Retry = (play, id) => runUntil(play.world, cancel(play, id))
 
 /** A create that the provider took and whose answer was lost. */
 const unanswered: Prepare = async (play) => {
@@ -144,27 +125,27 @@ const unanswered: Prepare = async (play) => {
   alone(play)
 }
 
-const cancelFailed: Prepare = (play) =>
-  expired(play, async (id) => {
-    alone(play, { providerUnreachable: 1 })
-    await runUntil(play.world, cancel(play, id))
-    alone(play)
-  })
+/** The same, after a cancel that could not reach the provider. */
+const cancelFailed = later(async (play) => {
+  const id = await created(play, QRIS)
+  alone(play, { providerUnreachable: 1 })
+  await runUntil(play.world, cancel(play, id))
+  alone(play)
+  return id
+}, 601_000)
 
-const dueWork = scheduledRun('check-due-work')
 const duePayments = run('check-due-payments')
-const wrongAmount: Prepare = (play) => paid(play, 299_999)
 
 /** From a create to its end. */
 export const PAYMENT_FLOWS: readonly Flow[] = [
   ['create', 5, async () => undefined, sendCreate, retryCreate],
   ['create, taking over', 6, unanswered, sendCreate, retryCreate],
   ['callback', 8, paid, callback],
-  ['callback, wrong amount', 10, wrongAmount, callback],
-  ['cancel', 5, created, cancel, retryCancel],
-  ['due work, handed out', 35, expired, dueWork],
+  ['callback, wrong amount', 10, (play) => paid(play, 299_999), callback],
+  ['cancel', 5, created, cancel, cancel],
+  ['due work, handed out', 35, expired, scheduledRun('check-due-work')],
   ['expiry', 10, handedOut('due-payments', expired), duePayments],
-  ['cancel, past its time', 9, expired, cancel, retryCancel],
+  ['cancel, past its time', 9, expired, cancel, cancel],
   ['expiry, after a cancel that failed', 13, handedOut('due-payments', cancelFailed), duePayments],
   ['lost callback', 13, handedOut('due-payments', later(paid, 86_401_000)), duePayments],
 ]
