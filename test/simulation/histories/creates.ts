@@ -54,20 +54,16 @@ export const create: Operation = async (play) => {
   await Promise.all(Array.from({ length: twins }, () => sendCreate(play, tenant, key, body)))
 }
 
-/** A merchant without an answer lists the payment of its key. It is that key's payment for ever. */
-const askByKey = async (play: Play, { tenant, key }: Play['unanswered'][number]): Promise<void> => {
+/** A merchant without an answer lists the payment of its key, which is that key's for ever. Then it tries again. */
+export const retryCreate: Operation = async (play) => {
+  const again = play.unanswered.shift()
+  if (again === undefined) return create(play)
+  const { tenant, key, body } = again
   const listed = await http(play, tenant, 'api-list-payments', { query: { idempotency_key: key } })
   const [payment] = (listed?.body['data'] ?? []) as readonly Record<string, unknown>[]
   if (listed && payment) observeCreate(play.seen, tenant, key, { ...listed, body: payment })
   count(play.world.tally, `asked by key: ${payment ? 'there' : 'not yet'}`)
-}
-
-export const retryCreate: Operation = async (play) => {
-  const again = play.unanswered.shift()
-  if (again === undefined) return create(play)
-  await askByKey(play, again)
-  const body = play.world.prng.chance(0.2) ? bodyFor(play, again.tenant) : again.body
-  return sendCreate(play, again.tenant, again.key, body)
+  return sendCreate(play, tenant, key, play.world.prng.chance(0.2) ? bodyFor(play, tenant) : body)
 }
 
 export const replayCreate: Operation = async (play) => {
@@ -127,18 +123,13 @@ export const CREATE_FAULTS = [
   { fault: 'refuse', value: 'CHANNEL_NOT_ACTIVATED' },
 ]
 
-const UNREADABLE = '{"method":'
-/** How long a push can be answered after the end of its call. */
-const PUSH_MS = 60_000
-
-type Attempt = { readonly startedAt: string; readonly endedAt?: string }
-
-/** When the last push of a payment may end: counted from its claim, from the end of its call, or from its lease. */
+/** When the last push of a payment may end: a minute from its claim, from the end of its call, or from its lease. */
 export const pushEndsMs = ({ row }: NewCreate): readonly number[] => {
-  const last = (row()['provider_attempts'] as readonly Attempt[] | undefined)?.at(-1)
+  const attempts = row()['provider_attempts'] as readonly { startedAt: string; endedAt?: string }[] | undefined
+  const last = attempts?.at(-1)
   if (last === undefined) return []
   const ends = [last.startedAt, last.endedAt ?? last.startedAt, last.endedAt ?? text(row(), 'lease_until')]
-  return ends.map((at) => Date.parse(at) + PUSH_MS).filter((ms) => !Number.isNaN(ms))
+  return ends.map((at) => Date.parse(at) + 60_000).filter((ms) => !Number.isNaN(ms))
 }
 
 /** When a merchant retries: at once, in seconds, or when a lease or a push ends. */
@@ -171,7 +162,7 @@ export const createStubbornly = async (play: Play): Promise<void> => {
     const isSlow = prng.chance(0.3)
     if (isSlow) slow(prng.int(1_000, 25_000))
     else if (prng.chance(0.75)) provider.orderFault({ target: 'create', ...prng.pick(CREATE_FAULTS) })
-    const words = prng.pick([body, body, wanted.otherWords(), UNREADABLE])
+    const words = prng.pick([body, body, wanted.otherWords(), '{"method":'])
     // The attempt is frozen and continues beside another one, often after its lease has expired.
     const freeze = prng.chance(isSlow ? 0.5 : 0.1)
       ? { afterMs: prng.int(5, 600), forMs: prng.pick([0, 40_000]) }

@@ -6,13 +6,6 @@ import type { Play } from './operations.ts'
 
 const openRequests = ({ world }: Play) => world.provider.findPaymentRequests('').filter(isOpen)
 
-/** Open requests of lost attempts: their payments show the destination of another attempt. */
-const overtaken = ({ world }: Play, requests: ReturnType<typeof openRequests>) =>
-  requests.filter(({ reference_id: reference, payment_request_id: id }) => {
-    const payment = paymentOfReference(world, reference)
-    return payment?.['status'] === 'pending' && payment['payment_request_id'] !== id
-  })
-
 /** A rupiah less, or more. */
 export const wrongAmount = ({ prng }: World, amount: number): number =>
   amount > 1 && prng.chance(0.5) ? amount - 1 : amount + 1
@@ -24,8 +17,12 @@ export const pay = async (play: Play): Promise<void> => {
   if (late) world.provider.orderFault({ target: 'payment', fault: 'after_expiry', times: 1 })
   const requests = late ? world.provider.findPaymentRequests('') : openRequests(play)
   if (requests.length === 0) return
-  const lost = world.scenePrng.chance(0.6) ? overtaken(play, requests) : []
-  const paid = world.prng.pick(lost.length > 0 ? lost : requests)
+  // Requests of lost attempts: their payments show the destination of another attempt.
+  const lost = requests.filter(({ reference_id: reference, payment_request_id: id }) => {
+    const payment = paymentOfReference(world, reference)
+    return payment?.['status'] === 'pending' && payment['payment_request_id'] !== id
+  })
+  const paid = world.prng.pick(world.scenePrng.chance(0.6) && lost.length > 0 ? lost : requests)
   const amount = hasFault(world, 'wrongAmount') ? wrongAmount(world, paid.request_amount) : paid.request_amount
   trace(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
   const act = () => world.provider.simulatePayment(paid.payment_request_id, { amount })

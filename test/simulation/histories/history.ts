@@ -104,9 +104,8 @@ const digestOf = (items: readonly RawItem[], play: Play): string =>
     .update(play.world.logLines.join('\n'))
     .digest('hex')
 
-/** The time before the next operation: mostly seconds, sometimes hours, so that deadlines are kept and missed. */
-const gapMs = ({ prng }: World): number =>
-  prng.pick([10, 300, 2_000, 20_000, 120_000, 1_800_000, 6 * HOUR_MS]) * (0.5 + prng.next())
+/** The times before the next operation: mostly seconds, sometimes hours, so that deadlines are kept and missed. */
+const GAPS_MS = [10, 300, 2_000, 20_000, 120_000, 1_800_000, 6 * HOUR_MS]
 
 /** Days without new payments: operators settle, pay out and record refused transfers, and the provider reverses. */
 const STEPS_WITHOUT_PAYMENTS = 6
@@ -131,15 +130,6 @@ const daysWithoutPayments = async (play: Play): Promise<readonly string[]> => {
   return problems
 }
 
-/** The first customers of the second merchant pay at once. Sometimes an operator first gives a merchant more parts. */
-const firstDay = async (play: Play): Promise<void> => {
-  const { scenePrng, scheduler } = play
-  if (scenePrng.chance(0.3)) await runUntil(play.world, growClient(play))
-  const newest = play.tenants.at(-1)
-  if (newest) void sellMany(play, newest, true)
-  await scheduler.runFor(scenePrng.int(0, 60_000))
-}
-
 /** Scenes that make rare situations frequent. Their order matters, because all use one random generator. */
 const ARRANGEMENTS = [arrangeRaces, arrangeRounds, breakAlertTopic, freezeWorkers, arrangeConcurrentOperators]
 
@@ -160,12 +150,16 @@ export const runHistory = async (options: HistoryOptions) => {
   world.faults = faults
   world.apartMs = 2 * Math.ceil(faults.clockSkewMs)
   const problems: string[] = []
-  await firstDay(play)
+  // The first customers of the second merchant pay at once. Sometimes an operator first gives a merchant more parts.
+  if (world.scenePrng.chance(0.3)) await runUntil(world, growClient(play))
+  const newest = play.tenants.at(-1)
+  if (newest) void sellMany(play, newest, true)
+  await world.scheduler.runFor(world.scenePrng.int(0, 60_000))
   for (let number = 0; number < operations && problems.length === 0; number++) {
     const operation = drawOperation(world)
     operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
     reverseRandomPayment(world, 0.12)
-    await world.scheduler.runFor(gapMs(world))
+    await world.scheduler.runFor(world.prng.pick(GAPS_MS) * (0.5 + world.prng.next()))
     problems.push(...play.world.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
   if (problems.length === 0) problems.push(...(await daysWithoutPayments(play)))

@@ -1,4 +1,3 @@
-import type { Key } from '../../../shared/table/keys.ts'
 import { text } from '../../support/recount/books.ts'
 import { changeAccount, changeEndpoints, changeKeys } from '../scenes/change-settings.ts'
 import { type Happens, http, tenantOf } from '../scenes/http.ts'
@@ -9,14 +8,12 @@ import { askedFor } from '../watching/observations.ts'
 import { invoke, operate } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
 import { deliveryRow, paymentRow, rowsOf, windowRow } from '../world/rows.ts'
+import { DAY_MS } from '../world/rules.ts'
 import { count, type World } from '../world/world.ts'
 import { sendCreate } from './creates.ts'
 import { customerPays } from './customers.ts'
 import type { Play } from './operations.ts'
 
-/** Shorter than a flow of the gateway. */
-const AT_ONCE_MS = 200
-const DAY_MS = 86_400_000
 /** As long as one call. */
 const CALL_MS = 20
 
@@ -35,7 +32,8 @@ const isToSettle = (world: World, clientId: string): boolean => {
 /** Makes rare races frequent: cancels at the expiry; triggers, reversals and changes while a window is summed. */
 export const arrangeRaces = (play: Play, happens: Happens): void => {
   const { world, scenePrng, scheduler } = play
-  const soon = (call: () => unknown) => void scheduler.after(scenePrng.int(0, AT_ONCE_MS), () => void call())
+  // Sooner than a flow of the gateway ends.
+  const soon = (call: () => unknown) => void scheduler.after(scenePrng.int(0, 200), () => void call())
   const trigger = (clientId: string) => operate(world, 'trigger-settlement', { client_id: clientId })
 
   world.onChange.push(({ key, before, after }) => {
@@ -132,13 +130,6 @@ const ACTIONS: Readonly<Record<string, Actions>> = {
   APIKEY: (play) => [() => changeKeys(play)],
 }
 
-const actionsOn = (play: Play, { pk }: Key) => {
-  const [kind = '', ...id] = pk.split('#')
-  return ACTIONS[kind]?.(play, id.join('#')) ?? []
-}
-
-const MAX_AT_ONCE = 2
-
 /** While a write is delayed, another actor changes the same item, so the writer's read is out of date. */
 export const changeDuringWrites = (play: Play): void => {
   const { world } = play
@@ -147,9 +138,12 @@ export const changeDuringWrites = (play: Play): void => {
   world.onOvertaken.push((process, keys) => {
     // An alert about a reversal would lead to another reversal, in every minute in which alerts fail.
     const isTelling = process.name === 'check-due-alerts' && keys.every(({ pk }) => pk.startsWith('SUSPENSE#'))
-    const actions = isTelling ? [] : keys.flatMap((key) => actionsOn(play, key))
+    const actions = keys.flatMap(({ pk }) => {
+      const [kind = '', ...id] = pk.split('#')
+      return isTelling ? [] : (ACTIONS[kind]?.(play, id.join('#')) ?? [])
+    })
     // Each action writes too, and may lead to the next: without a limit they would never end.
-    if (running >= MAX_AT_ONCE || actions.length === 0 || world.scenePrng.chance(0.5)) return
+    if (running >= 2 || actions.length === 0 || world.scenePrng.chance(0.5)) return
     running++
     count(world.tally, `interfered with ${process.name}`)
     reportSituation(world, 'another caller changes the item that is being written')

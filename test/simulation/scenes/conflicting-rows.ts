@@ -121,18 +121,8 @@ export const resumeLate = async (scene: Scene): Promise<void> => {
 const HOUR_MS = 3_600_000
 const CLOSED = ['expired', 'cancelled', 'failed']
 
-/** Unpaid requests of payments that have ended without money. Due work no longer checks these. */
-const ended = (world: World) =>
-  world.provider.findPaymentRequests('').filter(({ reference_id: reference, latest_payment_id: paid }) => {
-    const status = String(paymentOfReference(world, reference)?.['status'])
-    return paid === undefined && CLOSED.includes(status)
-  })
-
-const open = ({ provider }: World) =>
-  provider.findPaymentRequests('').filter(({ status }) => status === 'REQUIRES_ACTION')
-
 /** A customer pays. No callback is sent, and the provider does not answer about it for hours. False if it is refused. */
-const pay = (world: World, request: ReturnType<typeof open>[number], isLate: boolean, settlesInSeconds: number) => {
+const pay = (world: World, request: PaymentRequest, isLate: boolean, settlesInSeconds: number) => {
   const { scenePrng, provider, scheduler } = world
   const { payment_request_id: id, request_amount: asked } = request
   const amount = isLate ? asked : asked + scenePrng.int(1, 9)
@@ -162,9 +152,14 @@ const pay = (world: World, request: ReturnType<typeof open>[number], isLate: boo
 /** Customers pay for ended payments, or wrong amounts, while callbacks and the provider's answers are missing. */
 export const payUnasked = async (scene: Scene): Promise<void> => {
   const { world, scenePrng, prng } = scene
-  const late = ended(world)
+  const all = world.provider.findPaymentRequests('')
+  // Unpaid requests of payments that have ended without money. Due work no longer checks these.
+  const late = all.filter(
+    ({ reference_id: reference, latest_payment_id: paid }) =>
+      paid === undefined && CLOSED.includes(String(paymentOfReference(world, reference)?.['status'])),
+  )
   const isLate = late.length > 0 && prng.chance(0.8)
-  const requests = isLate ? late : open(world)
+  const requests = isLate ? late : all.filter(({ status }) => status === 'REQUIRES_ACTION')
   const freeze = prng.chance(0.4)
   const settlesInSeconds = freeze ? scenePrng.int(20, 140) : scenePrng.int(60, 5_000)
   const paid = requests.slice(-prng.int(1, 3)).filter((request) => pay(world, request, isLate, settlesInSeconds))

@@ -37,13 +37,6 @@ const statusProblems = ({ world }: Scene, functionName: string, was: string, { s
     : []
 }
 
-/** The stored status of the payment that a request is about; empty where there is none. */
-const statusOf = ({ world }: Scene, { clientId }: Tenant, functionName: string, { id, headers }: HttpRequest) => {
-  const key = functionName === CREATE ? headers?.['idempotency-key'] : undefined
-  const paymentId = key === undefined ? id : paymentIdForKey(clientId, key)
-  return text(paymentRow(world, paymentId) ?? {}, 'status')
-}
-
 /** A merchant's request, with the checks that every answer must pass. */
 export const http = async (
   play: Scene,
@@ -55,7 +48,9 @@ export const http = async (
   const now = askedFor(play.world, tenant, functionName, asked)
   play.seen.asked.push(now)
   const { apiKey, isBeingChanged = false } = tenant
-  const was = statusOf(play, tenant, functionName, asked)
+  const key = functionName === CREATE ? asked.headers?.['idempotency-key'] : undefined
+  const paymentId = key === undefined ? asked.id : paymentIdForKey(tenant.clientId, key)
+  const was = text(paymentRow(play.world, paymentId) ?? {}, 'status')
   const reply = await requestAs(play.world, tenant, functionName, asked, options)
   now.answered = reply !== undefined
   observeAnswer(play.world, tenant, play.tenants, reply)

@@ -1,8 +1,8 @@
+import type { Transaction } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { amount, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { type Reported, reportSituation } from '../sometimes/report-situation.ts'
-import { settlementOf, stageOf } from '../sometimes/stage-of.ts'
 import { invoke, operate } from '../world/lambda.ts'
-import { entriesOf, paymentOfReference, rowsOf, windowRow } from '../world/rows.ts'
+import { entriesOf, paymentOfReference, rowsOf, settlementOf, stageOf, windowRow } from '../world/rows.ts'
 import { DAY_MS, ms } from '../world/rules.ts'
 import { count, type World, waitFor } from '../world/world.ts'
 import type { Happens, Scene } from './http.ts'
@@ -15,9 +15,7 @@ const STOPS: Readonly<Record<string, Reported>> = {
   findings: 'a payout is stopped by open findings',
 }
 
-type Refused = Readonly<Record<string, unknown>>
-
-const noteRefusal = (world: World, { message, confirm, retry_at: retryAt }: Refused): void => {
+const noteRefusal = (world: World, { message, confirm, retry_at: retryAt }: RawItem): void => {
   for (const name of Object.keys(Object(confirm))) {
     const stop = STOPS[name]
     if (stop) reportSituation(world, stop)
@@ -81,26 +79,24 @@ const balanceOf = (world: World, clientId: string): number => {
   return sum(shards, 'credited_minor') - amount(window, 'in_settlement_minor') - amount(window, 'paid_out_minor')
 }
 
-/** The transaction of a house entry, which a correction may name. */
-const strayRow = ({ table, scenePrng }: World): string | undefined => {
-  const rows = table.items('JOURNAL#house#').filter(({ type }) => type === 'unmatched' || type === 'withdrawal')
-  return rows.length === 0 ? undefined : String(scenePrng.pick([...rows])['transaction_id'])
-}
-
 /** An operator adjusts a ledger: a repayment, a write-off or a correction, sometimes twice at once by one reference. */
 export const adjust = async ({ world, tenants, scenePrng }: Scene): Promise<void> => {
   const owing = tenants.filter(({ clientId }) => balanceOf(world, clientId) < 0)
   const { clientId } = scenePrng.pick(owing.length > 0 && scenePrng.chance(0.8) ? owing : tenants)
   const owed = -balanceOf(world, clientId)
   const kind = scenePrng.pick(['recovered', 'written_off', 'correction'])
-  const row = kind === 'correction' && scenePrng.chance(0.6) ? strayRow(world) : undefined
+  const booked = world.table.items('JOURNAL#house#')
+  const rows = booked.filter(({ type }) => type === 'unmatched' || type === 'withdrawal')
+  // A correction may name the transaction of a house entry.
+  const isNamed = kind === 'correction' && scenePrng.chance(0.6) && rows.length > 0
+  const row = isNamed && { provider_transaction_id: scenePrng.pick(rows)['transaction_id'] }
   const minor = owed > 0 ? scenePrng.int(1, owed) : scenePrng.int(1, 5_000)
   const asked = {
     client_id: clientId,
     kind,
     amount_minor: kind === 'correction' && scenePrng.chance(0.5) ? -minor : minor,
     reference: `adjustment-${scenePrng.int(1, 40)}`,
-    ...(row !== undefined && { provider_transaction_id: row }),
+    ...row,
   }
   const calls = scenePrng.chance(0.3) ? [asked, asked] : [asked]
   const replies = await Promise.all(calls.map((call) => operate(world, 'adjust-ledger', call)))
@@ -122,12 +118,10 @@ export const holdPayouts = async ({ world, tenants }: Scene): Promise<void> => {
 
 const RESOLUTIONS = { money: ['refunded_by_bank', 'written_off'], finding: ['explained', 'explained'] } as const
 
-type Listed = { readonly suspense_id: string; readonly kind: keyof typeof RESOLUTIONS }
-
 /** An operator resolves a suspense item; sometimes two do it at once, each in another way. */
 export const resolveSuspense = async ({ world, prng }: Scene): Promise<void> => {
   const listed = await operate(world, 'list-suspense', { status: 'open', per_page: 100 })
-  const items = (listed?.body['data'] ?? []) as readonly Listed[]
+  const items = (listed?.body['data'] ?? []) as readonly { suspense_id: string; kind: keyof typeof RESOLUTIONS }[]
   if (items.length === 0) return
   const { suspense_id: id, kind } = prng.pick(items)
   const resolutions = RESOLUTIONS[kind]
@@ -201,8 +195,6 @@ export const concurrentOperators = async (scene: Scene): Promise<void> => {
   }
 }
 
-type Row = { readonly id: string; readonly type: string; readonly status: string; readonly reference_id: string }
-
 const BACK = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
 const TURNED = ['VOIDED', 'REVERSED']
 
@@ -216,7 +208,7 @@ export const arrangeConcurrentOperators = (scene: Scene, happens: Happens): void
 
   world.onAnswered.push((_, { path, query, outcome }) => {
     if (path !== '/transactions' || query.has('product_id') || outcome.kind !== 'answered') return
-    const rows = (Object(outcome.json).data ?? []) as readonly Row[]
+    const rows = (Object(outcome.json).data ?? []) as readonly Transaction[]
     const fresh = rows.filter(({ id, type, status }) => {
       const isBack = type === 'PAYMENT' ? TURNED.includes(status) : BACK.includes(type)
       return isBack && !met.has(`${id} ${status}`)

@@ -1,8 +1,7 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { isOpen, type PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
-import { stageOf } from '../sometimes/stage-of.ts'
 import { invoke } from '../world/lambda.ts'
-import { paymentOfReference, rowsOf } from '../world/rows.ts'
+import { paymentOfReference, rowsOf, stageOf } from '../world/rows.ts'
 import { count, noteFault, trace, type World, waitFor } from '../world/world.ts'
 import type { Scene } from './http.ts'
 

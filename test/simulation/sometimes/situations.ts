@@ -2,11 +2,10 @@ import { pausesKey } from '../../../shared/table/keys.ts'
 import { amount, clientOf, type RawItem, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
 import { type Faults, NO_FAULTS } from '../world/faults.ts'
-import { deliveryStatus, entriesOf, onCancel, paymentRow, rowsOf } from '../world/rows.ts'
+import { deliveryStatus, entriesOf, onCancel, paymentRow, rowsOf, STAGES, stageOf } from '../world/rows.ts'
 import { DAY_MS, isChanged, isGiven, ms, onWrite, type Write } from '../world/rules.ts'
 import { count, type Tally, type World } from '../world/world.ts'
 import { REFUSALS, REPORTED, type Situations, type Within } from './report-situation.ts'
-import { STAGES, stageOf } from './stage-of.ts'
 
 /** Faults that few histories have. All other faults must happen within the first 25 seeds. */
 const RARE_FAULTS: Partial<Readonly<Record<keyof Faults, Within>>> = {

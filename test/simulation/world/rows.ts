@@ -1,4 +1,5 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import { DAY_MS } from '../../../shared/time.ts'
 import { booksOf, type RawItem, text } from '../../support/recount/books.ts'
 import { cancelledRequest } from './provider-network.ts'
 import type { World } from './world.ts'
@@ -47,3 +48,27 @@ export const deliveryStatus = (row: StoredItem = {}): string => text(row, 'statu
 /** The journal of a client, in all its parts. */
 export const entriesOf = ({ table }: WithTable, clientId: unknown): readonly RawItem[] =>
   booksOf(table.items(`JOURNAL#${String(clientId)}`)).entries
+
+/** The stage of a payment when money of it is reversed, or returns after a won dispute. */
+export const STAGES = ['open', 'posted', 'recorded', 'failed', 're-credited', 'paid out'] as const
+
+/** The settlement that contains the payment's own entry; undefined before there is one. */
+export const settlementOf = (world: WithTable, payment: RawItem): RawItem | undefined => {
+  const postedAt = text(payment, 'posted_at')
+  if (postedAt === '') return undefined
+  const aDayOld = new Date(Date.parse(text(payment, 'paid_at')) + DAY_MS).toISOString()
+  // The time from which the payment's own entry can be settled.
+  const at = postedAt > aDayOld ? postedAt : aDayOld
+  return rowsOf(world, 'SETTLEMENT', { client_id: payment['client_id'] }).find(
+    (settlement) => text(settlement, 'swept_from') <= at && at < text(settlement, 'swept_until'),
+  )
+}
+
+export const stageOf = (world: WithTable, payment: RawItem): (typeof STAGES)[number] => {
+  if (text(payment, 'posted_at') === '') return 'open'
+  const settlement = settlementOf(world, payment)
+  if (settlement === undefined) return 'posted'
+  if (settlement['status'] === 'recorded') return 'recorded'
+  if (settlement['status'] === 'manual_paid') return 'paid out'
+  return settlement['recredited_at'] === undefined ? 'failed' : 're-credited'
+}
