@@ -108,7 +108,8 @@ export const runSchedule = async (
     }
     const held: TableRequests = {
       ...requestsAround(table.requestsWith('all'), hold),
-      transact: (steps) => hold({ name: 'transact', steps }, (visible) => table.requestsWith(visible).transact(steps)),
+      transact: (sent) =>
+        hold({ name: 'transact', steps: sent }, (visible) => table.requestsWith(visible).transact(sent)),
     }
     const deps = processDeps(at, { requests: border.requests?.(held) ?? held, now: () => clock.now, sleep, steps })
     try {
