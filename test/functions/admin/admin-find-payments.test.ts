@@ -28,12 +28,10 @@ const depsAt = () => {
 
 const it = testWith(depsAt, 'deps', 'destination', 'loseAnswers')
 
-type Found = { readonly data: readonly { readonly id: string }[]; readonly complete: boolean; readonly cursor?: string }
-
 const found = async (deps: TestDeps, payload: object) => {
   const { status, body } = await invokeAdmin(findPayments, deps, payload)
-  const { data, complete, cursor } = body as Found
-  return { status, ids: data.map(({ id }) => id), complete, cursor }
+  const { data, complete, cursor } = Object(body)
+  return { status, ids: (data as { id: string }[]).map(({ id }) => id), complete, cursor: cursor as string | undefined }
 }
 
 it('find-payments by a provider id shows a payment and its suspense items', async ({ deps, destination }) => {

@@ -134,13 +134,8 @@ it.each<[object, string, RegExp]>([
   },
 )
 
-type Listed = {
-  readonly data: readonly { readonly id: string }[]
-  readonly continuing?: true
-  readonly cursor?: string
-}
-
-const listed = async (deps: MemoryDeps, input: object) => (await asked(deps, input)).body as Listed
+const listed = async (deps: MemoryDeps, input: object) =>
+  (await asked(deps, input)).body as { data: { id: string }[]; continuing?: true; cursor?: string }
 
 const idsOf = async (deps: MemoryDeps, input: object) => (await listed(deps, input)).data.map(({ id }) => id)
 

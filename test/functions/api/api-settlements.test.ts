@@ -5,9 +5,6 @@ import { DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
 import { anApi } from '../../support/api-event.ts'
 import { BANK, storedSettlement } from '../../support/settlement-builders.ts'
 
-const idsIn = (body: Readonly<Record<string, unknown>>): string[] =>
-  (Array.isArray(body['data']) ? body['data'] : []).map((row: unknown) => String(Object(row).id))
-
 const october = (day: number): Timestamp => timestampOf(Date.UTC(2026, 9, 1) + day * DAY_MS)
 
 describe('GET /v1/settlements/{id} (spec 4.7, 2.3)', () => {
@@ -73,6 +70,7 @@ it('GET /v1/settlements (spec 4.6) lists each as fetch shows it, by period_end a
   const [third, first, ...second] = stored.map(({ settlementId }) => settlementId)
   const expected = [third, ...second.toSorted().toReversed(), first]
   expect(pages[0]?.['data']).toContainEqual(stored[0] && (await fetched(stored[0])))
-  expect(pages.map(idsIn)).toStrictEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4), []])
+  const ids = pages.map(({ data }) => (data as { readonly id: string }[]).map(({ id }) => id))
+  expect(ids).toStrictEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4), []])
   expect(pages.map((body) => body['pagination'])).toStrictEqual([1, 2, 3, 4].map((page) => ({ page, per_page: 2 })))
 })

@@ -1,0 +1,104 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { slicesSince } from '../../shared/audit/audit-parts.ts'
+import { auditPayment } from '../../shared/audit/judged/audit-payment.ts'
+import { auditBank, registeredAccounts } from '../../shared/audit/judged/audit-settlement.ts'
+import type { Payment } from '../../shared/payment/payment.ts'
+import { type Settlement } from '../../shared/settlement/settlement.ts'
+import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp, TimestampSchema } from '../../shared/time.ts'
+import { succeededPayment } from '../support/paid-builders.ts'
+import { aClient } from '../support/payment-builders.ts'
+
+const ALL = Array.from({ length: 30 }, (_, slice) => slice)
+
+it.each([
+  ['one slice a day', 19_999, [20]],
+  ['the slices of the days that it missed', 19_996, [17, 18, 19, 20]],
+  ['every slice once after a month without', 19_900, ALL],
+  ['every slice when it is the first', undefined, ALL],
+  ['no slice twice on a day', 20_000, []],
+])('an audit reads %s', (_, auditedDay, due) => {
+  expect(ALL.filter(slicesSince(auditedDay, 20_000))).toStrictEqual(due)
+})
+
+const client = aClient()
+const paidAt = addMs(client.createdAt, DAY_MS)
+const paid = succeededPayment(client, { paidAt })
+const early = addMs(paid.createdAt, -MINUTE_MS)
+const [justBefore, ended] = [addMs(paidAt, -MINUTE_MS), addMs(paidAt, MINUTE_MS)]
+const fee = { status: 'actual', feeMinor: paid.providerFeeMinor } as const
+const now = addMs(paidAt, 10 * DAY_MS)
+const tomorrow = addMs(now, DAY_MS)
+
+type Span = readonly [name: string, from: Timestamp, to: Timestamp, (time: Timestamp) => Partial<Payment>]
+
+it.each<Span>([
+  ['expires_at', paid.createdAt, addMs(paid.createdAt, 366 * DAY_MS), (expiresAt) => ({ expiresAt })],
+  ['cancel_requested_at', early, ended, (cancelRequestedAt) => ({ cancelRequestedAt })],
+  ['expiry_started_at', justBefore, ended, (time) => ({ expiresAt: paidAt, expiryStartedAt: time })],
+  ['provider_settled_at', addMs(paid.createdAt, -DAY_MS), tomorrow, (providerSettledAt) => ({ providerSettledAt })],
+  ['final_fee', justBefore, addMs(now, MINUTE_MS), (at) => ({ finalFee: { ...fee, at } })],
+  ['due_at', early, addMs(tomorrow, 2 * HOUR_MS), (dueAt) => ({ dueAt })],
+  ['due_at', early, addMs(now, 2 * HOUR_MS), (dueAt) => ({ dueAt, expiresAt: paidAt })],
+  ['due_at', early, addMs(tomorrow, 2 * HOUR_MS), (dueAt) => ({ dueAt, expiresAt: tomorrow })],
+])('the %s of a payment is possible from %s to %s', (name, from, to, changed) => {
+  const found = [addMs(from, -1), from, to, addMs(to, 1)].map((time) =>
+    auditPayment({ ...paid, ...changed(time) }, {}, { clientId: client.clientId, now }).map(({ what }) => what),
+  )
+
+  expect(found.map((names) => names.includes(`payment.${name}`))).toStrictEqual([true, false, false, true])
+})
+
+const START = v.parse(TimestampSchema, '2026-11-02T03:00:00.000Z')
+const at = (minutes: number) => addMs(START, minutes * MINUTE_MS)
+const bank = { bank_name: 'BNI', bank_account_no: '99', bank_account_name: 'PT Baru' }
+const other = { ...bank, bank_account_no: '00' }
+const since = at(1)
+
+/** Records of a client's changes, a day apart from each other. */
+const registered = (...after: readonly object[]) =>
+  registeredAccounts(after.map((fields, day) => ({ at: at(1_440 * day), number: day + 1, after: fields })) as never)
+
+/** A settlement that is recorded an hour after the last of `changes` changes. */
+const settlement = (changes: number, entered: object, accountNo = '99') =>
+  ({
+    settlementId: 's',
+    createdAt: at(1_440 * (changes - 1) + 60),
+    bank: { bankName: 'BNI', bankAccountNo: accountNo, bankAccountName: 'PT Baru', ...entered },
+  }) as unknown as Settlement
+
+const NOW = { bank, bank_since: since, bank_is_change: true }
+const KEPT = { since, isChange: true }
+
+// What it finds nothing in: `corruptions-by-hand.test.ts`, an intact table.
+describe('auditBank', () => {
+  it('takes the account that was entered last, even if the clock of its operator was slow', () => {
+    const records = [
+      { at: addMs(at(0), -MINUTE_MS), number: 2, after: NOW },
+      { at: at(0), number: 1, after: { ...NOW, bank: other } },
+    ]
+    const accounts = registeredAccounts(records as never)
+
+    expect(auditBank(settlement(1, KEPT), accounts)).toStrictEqual([])
+    expect(auditBank(settlement(1, KEPT, '00'), accounts)).toHaveLength(1)
+  })
+
+  it('takes the accounts of a minute later and of a quarter of an hour before, no others', () => {
+    const accounts = registeredAccounts([
+      { at: at(0), number: 1, after: { ...NOW, bank: other } },
+      { at: at(60), number: 2, after: NOW },
+    ] as never)
+    const found = (createdAt: Timestamp, accountNo: string) =>
+      auditBank({ ...settlement(1, KEPT, accountNo), createdAt }, accounts).length
+
+    expect([found(addMs(at(59), -1), '99'), found(at(59), '99')]).toStrictEqual([1, 0])
+    expect([found(at(75), '00'), found(addMs(at(75), 1), '00')]).toStrictEqual([0, 1])
+  })
+
+  it.each([
+    ['a time that no record has', settlement(2, { ...KEPT, since: at(2) }), registered(NOW, NOW)],
+    ['a first account as a replacement', settlement(1, KEPT), registered({ ...NOW, bank_is_change: false })],
+  ])('finds %s', (_, recorded, accounts) => {
+    expect(auditBank(recorded, accounts)).toMatchObject([{ what: 'settlement.bank', id: 's' }])
+  })
+})
