@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { aCore, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 
-const [MINUTE, WEEK] = [60, 7 * 86_400] as const
+const WEEK = 7 * 86_400
 
 describe('the transactions of the provider simulator', () => {
   // 2026-11-20 is a Friday; 17:30 UTC of a Thursday is already Friday in Jakarta.
@@ -28,20 +28,7 @@ describe('the transactions of the provider simulator', () => {
     },
   )
 
-  it.for([
-    ['channel_categories=VIRTUAL_ACCOUNT&channel_categories=EWALLET', 2],
-    ['reference_id=order-2', 1],
-    ['created[gte]=2026-11-20T04:15:00Z&created[lte]=2026-11-20T04:25:00Z', 1],
-    ['updated[lte]=2026-11-20T04:15:00.000Z', 1],
-  ] as const)('are filtered by %s', async ([query, count], { sim }) => {
-    for (const [at, channel] of ['BNI_VIRTUAL_ACCOUNT', 'BNI_VIRTUAL_ACCOUNT', 'QRIS'].entries()) {
-      sim.pay(sim.create(channel, { reference_id: `order-${at + 1}`, request_amount: (at + 1) * 10_000 }))
-      await sim.advance(10 * MINUTE)
-    }
-
-    expect(sim.rows(query)).toHaveLength(count)
-  })
-
+  // How they are filtered: `sync-reads.test.ts`, and the random histories.
   it('come newest first, each once, 50 at most at a time', ({ sim: { core, create, pay } }) => {
     const list = (query: Record<string, string> = {}) => core.listTransactions(new URLSearchParams(query))
     const newestFirst = Array.from({ length: 62 }, () => pay(create('QRIS'))).toReversed()

@@ -54,9 +54,6 @@ describe('xendit create: the request', () => {
 
   // Each channel by itself: `provider-contract.test.ts`.
   it.each<[Asked, string, object]>([
-    [QRIS, 'QRIS', {}],
-    [wallet('OVO'), 'OVO', { account_mobile_number: '+628123456789' }],
-    [wallet('DANA'), 'DANA', twoUrls],
     [wallet('GOPAY'), 'GOPAY', { ...twoUrls, cancel_return_url: returnUrl }],
     [wallet('NEWPAY'), 'NEWPAY', twoUrls],
     [wallet('CONSTRUCTOR'), 'CONSTRUCTOR', twoUrls],
