@@ -19,12 +19,11 @@ export type Asked = Partial<Pick<PaymentRequest, 'method' | 'channelCode' | 'des
   Partial<Pick<CreateRequestInput, 'reference' | 'amountMinor' | 'expiresAt' | 'phone'>>
 
 const STAGE = { defaultReturnUrl: 'https://gateway.example/return', defaultDisplayName: 'Gateway' }
-const CLIENT = { name: 'Warung Kopi', returnUrl: 'https://merchant.example/return' }
 
 /** What the domain asks the provider for, by the names that clients use; a BCA virtual account by default. */
 export const aCreateInput = (
   { reference, expiresAt, phone, ...asked }: Asked = {},
-  client: Parameters<typeof createInput>[1] = CLIENT,
+  client: Parameters<typeof createInput>[1] = { name: 'Warung Kopi', returnUrl: 'https://merchant.example/return' },
 ): CreateRequestInput => {
   const { method = 'virtual_account', channelCode = 'BCA', amountMinor = minor(150_000), description } = asked
   const request = { method, channelCode, notionalMinor: amountMinor, description, customer: { phone } }

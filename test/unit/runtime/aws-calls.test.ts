@@ -69,12 +69,6 @@ const startQueues = () => {
   return { sqs, queues, batches }
 }
 
-const entry = (number: number) => ({
-  MessageBody: `{"number":${number}}`,
-  DelaySeconds: number,
-  MessageGroupId: `group-${number}`,
-})
-
 describe('messages on their way to SQS', () => {
   it('go together, ten at a time, each with its delay and its group', async () => {
     const { sqs, queues, batches } = startQueues()
@@ -83,9 +77,14 @@ describe('messages on their way to SQS', () => {
     await queues.send('webhooks', ...messages(13))
     await queues.send('webhooks')
 
-    const ids = (from: number, count: number) =>
-      Array.from({ length: count }, (_, at) => ({ Id: String(at), ...entry(from + at) }))
-    expect(batches()).toStrictEqual([ids(0, 10), ids(10, 3)].map((Entries) => ({ QueueUrl: URL, Entries })))
+    const entries = Array.from({ length: 13 }, (_, at) => ({
+      Id: String(at % 10),
+      MessageBody: `{"number":${at}}`,
+      DelaySeconds: at,
+      MessageGroupId: `group-${at}`,
+    }))
+    const sent = [entries.slice(0, 10), entries.slice(10)]
+    expect(batches()).toStrictEqual(sent.map((Entries) => ({ QueueUrl: URL, Entries })))
   })
 
   it('wait a second at most for a queue of webhooks, and as long as it takes for others', async () => {
