@@ -35,10 +35,7 @@ const sendDueAudits = async (deps: FindDeps): Promise<number> => {
   return messages.length
 }
 
-/**
- * Runs every minute. Finds the slots with due items, and sends a message for each to the workers of its kind. If one
- * kind fails, the others are still sent, and then the run fails. Answers the due items by kind, with a limit per slot.
- */
+/** Every minute: a message for each slot with due items. Answers their number. A kind that fails stops no other. */
 export const checkDueWork = async (deps: FindDeps): Promise<Record<CheckedWork | 'audit', number>> => {
   // Each kind has its own queue and workers, so no kind delays another.
   const kinds = [

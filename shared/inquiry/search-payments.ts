@@ -23,10 +23,7 @@ const CRITERIA = ['external_reference', 'payment_destination', 'provider_payment
 type SearchDeps = Pick<Deps, 'table' | 'provider'>
 type Search = ActionRequest<v.InferOutput<typeof paymentSearch>>
 
-/**
- * Finds payments of any age by a value that the customer or merchant knows, newest first, with their suspense items.
- * `complete`: all were read. Throws 404 for an unknown client, and 502 if the provider is needed and does not answer.
- */
+/** Finds payments by a known value, newest first, with suspense items. Throws 404, and 502 without the provider. */
 export const searchPayments = async (deps: SearchDeps, search: Search) => {
   if (search.clientId !== undefined) await requireClient(deps, search.clientId)
   const { payments, complete, ...position } = await paymentsFound(deps, search)

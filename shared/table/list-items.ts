@@ -17,11 +17,7 @@ type ListInput = {
 /** The maximum number of keys of one query before a deep page; the keys of all partitions are in memory. */
 const MAX_KEYS = 1_000
 
-/**
- * One page of a list, newest first; empty after the end. The index may be stale: an item that no longer matches the
- * filter is left out. It costs a query of each partition's keys and a batch read. For a deep page all keys before it
- * are read.
- */
+/** One page of a list, newest first, without rows that no longer match. A deep page reads all keys before it. */
 export const listItems = async (
   deps: TableDeps,
   { index, kind, partitions, page, reads }: ListInput,
@@ -54,10 +50,7 @@ type Part = {
   ended: boolean
 }
 
-/**
- * Yields several partitions of an index as one list, in its order, page by page. `after`: a position made of the
- * table's key and the index's sort attributes. It need not exist in any partition.
- */
+/** Yields partitions as one list, in order, by pages. `after`: a key and its sort attributes, which need not exist. */
 export const mergedPages = async function* (
   deps: TableDeps,
   { partitions, ...input }: MergedInput,

@@ -49,10 +49,7 @@ export type Table = {
   getMany(keys: readonly Key[], reads?: Reads): Promise<readonly (Item | undefined)[]>
   /** One page of a key range; the last one has no cursor. An index is never consistent. */
   query(input: QueryInput): Promise<QueryPage>
-  /**
-   * Applied: an update answers the new item, except one of open fields. Refused: the present item, if any. Throws on
-   * any other failure, after retries.
-   */
+  /** Answers an update's new item, except of open fields, or the item that refused it. Throws after retries. */
   write(step: Step): Promise<WriteOutcome>
   /** Writes all steps or none, once. After `freshUntil` nothing is tried any more. */
   transact<Name extends string>(steps: Steps<Name>, freshUntil?: Timestamp): Promise<TransactOutcome<Name>>

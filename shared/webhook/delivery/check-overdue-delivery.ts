@@ -3,10 +3,7 @@ import type { DeliveryId } from '../../ids.ts'
 import { addMs } from '../../time.ts'
 import { findDelivery, overdueAfterMs, postponeDelivery, sendDeliveryMessages } from './delivery-store.ts'
 
-/**
- * Due work `delivery`: sends the message of an overdue attempt again, because it may never have been sent. The claim
- * comes first: a crash after it costs one more wait. Answers whether it sent.
- */
+/** Due work: sends an overdue attempt's message again. It is claimed first: a crash then costs one more wait. */
 export const checkOverdueDelivery = async (
   deps: Pick<Deps, 'table' | 'queues' | 'now'>,
   deliveryId: DeliveryId,

@@ -18,10 +18,7 @@ export const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
 
 type Announced = Pick<Event, 'eventId' | 'firedAt'> & { readonly name: string; readonly paymentId?: PaymentId }
 
-/**
- * The one delivery of an event to an endpoint, due at once. Its id is derived, so a repeat builds the same delivery. A
- * disabled endpoint's delivery starts as `skipped`: an operator can see and redeliver it.
- */
+/** The one delivery of an event to an endpoint, under a derived id; due at once, or `skipped` if it is disabled. */
 export const newDelivery = (
   { eventId, name, firedAt, paymentId }: Announced,
   { endpointId, clientId, url, enabled }: Pick<Endpoint, 'endpointId' | 'clientId' | 'url' | 'enabled'>,

@@ -46,9 +46,7 @@ const DeliveryRowSchema = v.object({
   claimedUntil: v.optional(TimestampSchema),
   /** The last attempt was lost with its worker. */
   lostBefore: v.optional(v.literal(true)),
-  /**
-   * The bytes of a test delivery, as UTF-8 text. All other deliveries send those of their event, which outlives them.
-   */
+  /** The bytes of a test delivery. Every other delivery sends those of its event, which outlives it. */
   body: v.optional(v.string()),
   /** The first attempt of an unlisted row, if it delivered. All others have rows of their own. */
   success: v.optional(v.pipe(FromItem, DeliveryAttemptSchema)),

@@ -62,10 +62,7 @@ const roundsToday = ({ roundsOn = '', rounds = 0 }: Delivery, now: Timestamp) =>
   return roundsOn < today ? { roundsOn: today, rounds: 0 } : { roundsOn, rounds }
 }
 
-/**
- * Starts a new round of attempts on a finished delivery and counts it. Refused when another round was begun meanwhile.
- * A skipped round leaves status and attempts unchanged; the count distinguishes it.
- */
+/** Begins and counts a round. Refused when another began meanwhile: after a skipped one only the count differs. */
 export const startRound = (delivery: Delivery, now: Timestamp): Step => {
   assertInvariant(delivery.status !== 'scheduled', 'a round starts after the last one has ended')
   const { roundsOn, rounds } = roundsToday(delivery, now)

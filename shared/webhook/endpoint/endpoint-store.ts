@@ -92,11 +92,7 @@ export const markDeleted = (endpoint: Endpoint, deletedAt: Timestamp) => ({
   client: countEndpoint(endpoint.clientId, -1),
 })
 
-/**
- * Sets or removes a mark of the delivery worker on an endpoint, or a deleted one: since when it has held workers, or the
- * time of its last alert. Refused when another worker has moved the mark since the read. It cannot change what operators
- * set.
- */
+/** Sets or removes a mark of the delivery worker, also on a deleted endpoint. Refused when it has changed since. */
 export const moveMark = (endpoint: Endpoint, mark: 'slowSince' | 'lastAlertAt', to: Timestamp | undefined): Step => {
   const key = endpoint.deletedAt === undefined ? endpointKey(endpoint) : deletedEndpointKey(endpoint)
   const changes = to === undefined ? { remove: [mark] } : { set: { [mark]: to } }

@@ -17,10 +17,7 @@ const LOOPBACK_HOSTS: ReadonlyMap<string, readonly ResolvedAddress[]> = new Map(
 // The URL parser silently drops tabs, line ends and invisible characters. The shown URL must be the called URL.
 const HIDDEN_CHARACTER = /[\s\p{Cc}\p{Cf}]/u
 
-/**
- * The rules of a webhook's URL at registration and at each delivery: https, no user info, a host's name. Answers why a
- * URL is refused.
- */
+/** The URL of a webhook, or why it is refused, at registration and at each delivery. */
 export const inspectUrl = (text: string, rules: UrlRules): URL | string => {
   if (HIDDEN_CHARACTER.test(text) || !URL.canParse(text)) return 'must be a full URL'
   const url = new URL(text)

@@ -9,19 +9,13 @@ import { expiresAfter, type Timestamp } from '../../time.ts'
 import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery/delivery.ts'
 import { CLAIM_FIELDS, SCHEDULE_FIELDS, schedule, UNLISTED_FIELD } from '../delivery/delivery-store.ts'
 
-/**
- * No worker has made or claimed the attempt that was read. Only a scheduled delivery has a time for it; a skipped round
- * leaves its number to the next round.
- */
+/** No worker has made or claimed the attempt that was read. After a skipped round only its time differs. */
 const unclaimed = ({ attempts, nextAttemptAt }: Delivery): Condition =>
   all(equals('attempts', attempts), equals('nextAttemptAt', nextAttemptAt), absent('claimToken'))
 
 export type Claim = { readonly token: string; readonly until: Timestamp }
 
-/**
- * Claims the number of an attempt that is due, which can be claimed once. Undefined when another worker was first. When
- * our claim's answer was lost and the SDK's retry is refused, the token shows that the claim is ours.
- */
+/** Claims a due attempt, once; undefined for a later worker. The token shows a claim of ours whose answer was lost. */
 export const claimAttempt = async (deps: TableDeps, delivery: Delivery, claim: Claim) => {
   const changes = { set: { claimToken: claim.token, claimedUntil: claim.until } }
   const outcome = await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, unclaimed(delivery)))
