@@ -15,6 +15,7 @@ export type ClientId = v.InferOutput<typeof ClientIdSchema>
 
 export const EndpointIdSchema = v.pipe(UuidSchema, v.brand('EndpointId'))
 export type EndpointId = v.InferOutput<typeof EndpointIdSchema>
+export type EndpointIds = { readonly clientId: ClientId; readonly endpointId: EndpointId }
 
 export const EventIdSchema = v.pipe(UuidSchema, v.brand('EventId'))
 export type EventId = v.InferOutput<typeof EventIdSchema>

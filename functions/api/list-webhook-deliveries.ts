@@ -18,7 +18,7 @@ const query = v.object({
 export const handler = apiHandler({ query }, async ({ clientId, query: asked }, deps) => {
   const page = pageOf(asked)
   const endpointId = asked.endpoint_id === undefined ? undefined : parseEndpointId(asked.endpoint_id)
-  const filter = { endpointId, eventId: asked.event_id, status: asked.status }
-  const { deliveries } = await listDeliveries(deps, { clientId, filter, page, maxLooked: 1_000 })
+  const { event_id: eventId, status } = asked
+  const { deliveries } = await listDeliveries(deps, { clientId, status, endpointId, eventId, page, maxLooked: 1_000 })
   return ok({ data: deliveries.map(toOwnDeliveryDto), pagination: pagination(page) })
 })

@@ -3,7 +3,7 @@ import {
   type ClientId,
   type DeliveryId,
   derivedUuid,
-  type EndpointId,
+  type EndpointIds,
   type PaymentId,
   type SettlementId,
 } from '../ids.ts'
@@ -54,7 +54,6 @@ export const apiKeyKey = (keyHash: string) => itemKey('APIKEY', keyHash)
 
 export const endpointsPk = (clientId: ClientId) => pkOf('ENDPOINTS', clientId)
 export const ENDPOINT_SK_PREFIX = 'ENDPOINT#'
-export type EndpointIds = { readonly clientId: ClientId; readonly endpointId: EndpointId }
 export const endpointKey = ({ clientId, endpointId }: EndpointIds) =>
   keyOf(endpointsPk(clientId), `${ENDPOINT_SK_PREFIX}${endpointId}`)
 export const deletedEndpointKey = ({ clientId, endpointId }: EndpointIds) =>

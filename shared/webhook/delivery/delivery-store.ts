@@ -92,12 +92,10 @@ export const postponeDelivery = async (
 }
 
 /** Removes a published alert from due work. Refused when a new round has begun: its due time must stay. */
-export const endAlert = ({ deliveryId, attempts }: Delivery): Step =>
-  update(
-    deliveryKey(deliveryId),
-    { remove: DUE_WORK_FIELDS },
-    all(equals('status', 'abandoned'), equals('attempts', attempts)),
-  )
+export const endAlert = ({ deliveryId, attempts }: Delivery): Step => {
+  const hasEnded = all(equals('status', 'abandoned'), equals('attempts', attempts))
+  return update(deliveryKey(deliveryId), { remove: DUE_WORK_FIELDS }, hasEnded)
+}
 
 const SHOWN_ATTEMPTS = 100
 

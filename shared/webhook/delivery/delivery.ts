@@ -20,46 +20,44 @@ export type DeliveryAttempt = v.InferOutput<typeof DeliveryAttemptSchema>
 
 const Status = v.picklist(DELIVERY_STATUSES)
 
-const DeliveryRowSchema = v.object({
-  deliveryId: DeliveryIdSchema,
-  eventId: EventIdSchema,
-  /** Its type, and what distinguishes several events of one type. */
-  eventName: v.string(),
-  clientId: ClientIdSchema,
-  endpointId: EndpointIdSchema,
-  url: v.string(),
-  /** One of the two: `status` puts the row into the list of its status; `state` says the same without the list. */
-  status: v.optional(Status),
-  state: v.optional(Status),
-  paymentId: v.optional(PaymentIdSchema),
-  /** Attempts recorded so far; never reset. The next attempt's number is one more. */
-  attempts: v.number(),
-  /** Attempts that were made before the current round of eight. */
-  roundStart: v.number(),
-  /** Rounds that were begun on one UTC day, and that day. */
-  rounds: v.optional(v.number()),
-  roundsOn: v.optional(v.string()),
-  /** Present while scheduled. */
-  nextAttemptAt: v.optional(TimestampSchema),
-  /** Present while a worker holds the next attempt. */
-  claimToken: v.optional(v.string()),
-  claimedUntil: v.optional(TimestampSchema),
-  /** The last attempt was lost with its worker. */
-  lostBefore: v.optional(v.literal(true)),
-  /** The bytes of a test delivery. Every other delivery sends those of its event, which outlives it. */
-  body: v.optional(v.string()),
-  /** The first attempt of an unlisted row, if it delivered. All others have rows of their own. */
-  success: v.optional(v.pipe(FromItem, DeliveryAttemptSchema)),
-  createdAt: TimestampSchema,
-  /** When the announced fact became true: for a succeeded payment, when it was paid. */
-  firedAt: TimestampSchema,
-  resends: v.optional(v.number(), 0),
-  dueAt: v.optional(TimestampSchema),
-})
-
 /** The delivery of an event to one endpoint (spec 6.4). This row is the truth; a queue message only says "look". */
 export const DeliverySchema = v.pipe(
-  DeliveryRowSchema,
+  v.object({
+    deliveryId: DeliveryIdSchema,
+    eventId: EventIdSchema,
+    /** Its type, and what distinguishes several events of one type. */
+    eventName: v.string(),
+    clientId: ClientIdSchema,
+    endpointId: EndpointIdSchema,
+    url: v.string(),
+    /** One of the two: `status` puts the row into the list of its status; `state` says the same without the list. */
+    status: v.optional(Status),
+    state: v.optional(Status),
+    paymentId: v.optional(PaymentIdSchema),
+    /** Attempts recorded so far; never reset. The next attempt's number is one more. */
+    attempts: v.number(),
+    /** Attempts that were made before the current round of eight. */
+    roundStart: v.number(),
+    /** Rounds that were begun on one UTC day, and that day. */
+    rounds: v.optional(v.number()),
+    roundsOn: v.optional(v.string()),
+    /** Present while scheduled. */
+    nextAttemptAt: v.optional(TimestampSchema),
+    /** Present while a worker holds the next attempt. */
+    claimToken: v.optional(v.string()),
+    claimedUntil: v.optional(TimestampSchema),
+    /** The last attempt was lost with its worker. */
+    lostBefore: v.optional(v.literal(true)),
+    /** The bytes of a test delivery. Every other delivery sends those of its event, which outlives it. */
+    body: v.optional(v.string()),
+    /** The first attempt of an unlisted row, if it delivered. All others have rows of their own. */
+    success: v.optional(v.pipe(FromItem, DeliveryAttemptSchema)),
+    createdAt: TimestampSchema,
+    /** When the announced fact became true: for a succeeded payment, when it was paid. */
+    firedAt: TimestampSchema,
+    resends: v.optional(v.number(), 0),
+    dueAt: v.optional(TimestampSchema),
+  }),
   v.transform(({ status: listed, state, ...row }) => {
     const status = listed ?? state
     assertInvariant(status !== undefined, 'a delivery has a status')

@@ -11,15 +11,11 @@ import { findEndpointEver, listEndpoints } from '../endpoint/endpoint-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
 import { attemptsOf, DELIVERY_ENTITY, findDeliveries } from './delivery-store.ts'
 
-export type DeliveryFilter = {
+export type DeliveryListing = {
+  readonly clientId: ClientId
   readonly status?: DeliveryStatus | undefined
   readonly endpointId?: EndpointId | undefined
   readonly eventId?: EventId | undefined
-}
-
-type Listing = {
-  readonly clientId: ClientId
-  readonly filter: DeliveryFilter
   readonly page: Page
   /** The most deliveries of the endpoints that are read, newest first, for a status without an index. */
   readonly maxLooked: number
@@ -38,9 +34,8 @@ const MAX_ATTEMPTS_TOGETHER = 800
  * out, so a page may be shorter than asked. `complete` unless there may be more scheduled ones that no index lists yet.
  * Throws 404 for an endpoint that the client never had.
  */
-export const listDeliveries = async (deps: StoreDeps, listing: Listing) => {
-  const { clientId, filter, page } = listing
-  const { status, endpointId, eventId } = filter
+export const listDeliveries = async (deps: StoreDeps, listing: DeliveryListing) => {
+  const { clientId, status, endpointId, eventId, page } = listing
   const owners = endpointId === undefined ? await allEndpointIds(deps, clientId) : [endpointId]
   if (endpointId && !(await findEndpointEver(deps, { clientId, endpointId }))) throw notFound('endpoint')
   const isAsked = (delivery: Delivery) => status === undefined || delivery.status === status
@@ -59,10 +54,10 @@ export const deliveriesOfEvent = async (deps: TableDeps, clientId: ClientId, eve
 const allEndpointIds = async (deps: TableDeps, clientId: ClientId): Promise<readonly EndpointId[]> =>
   (await listEndpoints(deps, clientId)).map(({ endpointId }) => endpointId)
 
-const keysOfPage = async (deps: StoreDeps, owners: readonly EndpointId[], listing: Listing) => {
-  const { filter, page, maxLooked } = listing
+const keysOfPage = async (deps: StoreDeps, owners: readonly EndpointId[], listing: DeliveryListing) => {
+  const { status, page, maxLooked } = listing
   const depth = firstOfPage(page) + page.perPage
-  const wanted = { status: filter.status, count: Math.min(depth, MAX_DEPTH), maxLooked }
+  const wanted = { status, count: Math.min(depth, MAX_DEPTH), maxLooked }
   const { keys, complete } = await newestKeys(deps, owners, wanted)
   if (depth > MAX_DEPTH && keys.length >= MAX_DEPTH) {
     const hint = `The last page is ${Math.floor(MAX_DEPTH / page.perPage)}. Find an older delivery by its event_id.`
@@ -94,7 +89,10 @@ const toListKey = ({ listedAt, id }: Item): ListKey => ({
   deliveryId: v.parse(DeliveryIdSchema, id),
 })
 
-type Wanted = Pick<Listing, 'maxLooked'> & { readonly status: DeliveryStatus | undefined; readonly count: number }
+type Wanted = Pick<DeliveryListing, 'maxLooked'> & {
+  readonly status: DeliveryStatus | undefined
+  readonly count: number
+}
 
 const LOOK_PAGE = 100
 /** By then due work has checked, and listed, a delivery without a result. */

@@ -1,29 +1,21 @@
 import type { Deps, TableDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
-import { type Event, RETENTION } from '../../event/event.ts'
+import { RETENTION } from '../../event/event.ts'
 import { eventCursorOf, readEventCursor } from '../../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../../event/read-events.ts'
-import { type ClientId, deliveryIdFor } from '../../ids.ts'
+import { type ClientId, deliveryIdFor, type EndpointIds } from '../../ids.ts'
 import { readParts } from '../../ledger/window-store.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
-import type { EndpointIds } from '../../table/keys.ts'
 import { addMs, END_OF_TIME, later } from '../../time.ts'
 import { type Endpoint, laneOf, subscribes } from '../endpoint/endpoint.ts'
 import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
 import { findEndpoint, findEndpointEver, requireEndpoint } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
 import { parseDeliveryId } from './delivery-dto.ts'
-import {
-  attemptsOf,
-  findDeliveries,
-  findDelivery,
-  insertDelivery,
-  newDelivery,
-  sendDeliveryMessages,
-} from './delivery-store.ts'
+import { attemptsOf, findDeliveries, findDelivery } from './delivery-store.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
 import { parseRedeliverBody, type Redelivered, type SinceRequest } from './redeliver-dto.ts'
-import { beginRound, keepEvent, ROUNDS_A_DAY, type RoundDeps, type WriteRound } from './round-store.ts'
+import { beginRound, deliverMissing, ROUNDS_A_DAY, type RoundDeps, type WriteRound } from './round-store.ts'
 import { endpointDisabled } from './send-test-event.ts'
 
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
@@ -60,7 +52,7 @@ export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: stri
   const endpoint = await findEndpoint(deps, delivery)
   // A deleted endpoint is not found.
   if (!endpoint?.enabled) throw ownDisabled()
-  const begun = await begin(deps, delivery, endpoint, withoutAuditRecord(deps))
+  const begun = await begin(deps, delivery, endpoint, (_, steps) => deps.table.transact(steps))
   deps.log.info('delivery.redelivered', { delivery_id: delivery.deliveryId, client_id: clientId })
   return { delivery: begun, attempts }
 }
@@ -79,23 +71,14 @@ const begin = async (deps: RoundDeps, delivery: Delivery, endpoint: Endpoint, wr
 const requireEnabledEndpoint = async (deps: TableDeps, ids: EndpointIds) => {
   const endpoint = await findEndpointEver(deps, ids)
   if (!endpoint) throw notFound('endpoint')
-  if (endpoint.deletedAt !== undefined) {
-    throw invalid(
-      'the endpoint is deleted',
-      undefined,
-      'To send the event to another endpoint of the client, redeliver with the endpoint_id of that endpoint and since.',
-    )
-  }
+  const hint =
+    'To send the event to another endpoint of the client, redeliver with the endpoint_id of that endpoint and since.'
+  if (endpoint.deletedAt !== undefined) throw invalid('the endpoint is deleted', undefined, hint)
   if (!endpoint.enabled) throw endpointDisabled()
   return endpoint
 }
 
 const ownDisabled = () => invalid('the endpoint is disabled', undefined, 'GET /v1/events lists what it missed.')
-
-const withoutAuditRecord =
-  (deps: RoundDeps): WriteRound =>
-  (_, steps) =>
-    deps.table.transact(steps)
 
 /** With an operator's audit record. A missing delivery had no status before. */
 const withAuditRecord =
@@ -123,7 +106,7 @@ export const redeliverOwnSince = async (
   const endpoint = await requireEndpoint(deps, { clientId, endpointId: parseEndpointId(id) })
   const asked = parseRedeliverBody(rawBody)
   if (!endpoint.enabled) throw ownDisabled()
-  const redelivered = await redeliverSince(deps, endpoint, asked, withoutAuditRecord(deps))
+  const redelivered = await redeliverSince(deps, endpoint, asked, (_, steps) => deps.table.transact(steps))
   const { endpointId } = endpoint
   deps.log.info('delivery.redelivered', { endpoint_id: endpointId, client_id: clientId, deliveries: redelivered.count })
   return redelivered
@@ -173,12 +156,4 @@ const redeliverSince = async (
   }
   const last = positions.length > EVENTS_PER_CALL ? page.at(-1) : undefined
   return { count, passedOver, next: last && eventCursorOf(last) }
-}
-
-const deliverMissing = async (deps: RoundDeps, event: Event, endpoint: Endpoint, write: WriteRound) => {
-  const delivery = newDelivery(event, endpoint, deps.now())
-  const { applied } = await write(delivery, { delivery: insertDelivery(delivery), event: await keepEvent(deps, event) })
-  if (!applied) return 'in progress'
-  await sendDeliveryMessages(deps, [{ delivery, lane: laneOf(endpoint) }])
-  return delivery
 }

@@ -6,9 +6,18 @@ import { deliveryKey, eventKey } from '../../table/keys.ts'
 import { above, all, equals, type Step, unchanged, update } from '../../table/step.ts'
 import type { Steps, TransactOutcome } from '../../table/table.ts'
 import { addMs, expiresAfter, type Timestamp } from '../../time.ts'
+import { type Endpoint, laneOf } from '../endpoint/endpoint.ts'
 import { alertBeforeRound } from './alert-abandoned.ts'
 import type { Delivery } from './delivery.ts'
-import { type InLane, isStatus, schedule, sendDeliveryMessages, UNLISTED_FIELD } from './delivery-store.ts'
+import {
+  type InLane,
+  insertDelivery,
+  isStatus,
+  newDelivery,
+  schedule,
+  sendDeliveryMessages,
+  UNLISTED_FIELD,
+} from './delivery-store.ts'
 
 export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
 
@@ -41,8 +50,17 @@ export const beginRound = async (
   return { ...delivery, status: 'scheduled', nextAttemptAt: now, roundStart: delivery.attempts }
 }
 
+/** Sends an event to an endpoint that has no delivery of it, unless another caller does so now. */
+export const deliverMissing = async (deps: RoundDeps, event: Event, endpoint: Endpoint, write: WriteRound) => {
+  const delivery = newDelivery(event, endpoint, deps.now())
+  const { applied } = await write(delivery, { delivery: insertDelivery(delivery), event: await keepEvent(deps, event) })
+  if (!applied) return 'in progress'
+  await sendDeliveryMessages(deps, [{ delivery, lane: laneOf(endpoint) }])
+  return delivery
+}
+
 /** Keeps an event that is sent again as long as a new one; undefined if it is kept long enough already. */
-export const keepEvent = async (
+const keepEvent = async (
   deps: StoreDeps,
   { paymentId, name, firedAt }: NamedEvent & Pick<Event, 'firedAt'>,
 ): Promise<Step | undefined> => {

@@ -1,15 +1,8 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../../deps.ts'
 import { notFound } from '../../errors.ts'
-import type { ClientId } from '../../ids.ts'
-import {
-  clientKey,
-  deletedEndpointKey,
-  ENDPOINT_SK_PREFIX,
-  type EndpointIds,
-  endpointKey,
-  endpointsPk,
-} from '../../table/keys.ts'
+import type { ClientId, EndpointIds } from '../../ids.ts'
+import { clientKey, deletedEndpointKey, ENDPOINT_SK_PREFIX, endpointKey, endpointsPk } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import {
   absent,

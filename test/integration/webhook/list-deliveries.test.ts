@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/admin/list-deliveries.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { DELIVERY_STATUSES } from '../../../shared/webhook/delivery/delivery.ts'
-import { type DeliveryFilter, listDeliveries } from '../../../shared/webhook/delivery/list-deliveries.ts'
+import { type DeliveryListing, listDeliveries } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { skipDelivery } from '../../../shared/webhook/send/attempt-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { invokeAdmin, withClient } from '../../support/operator-actions.ts'
@@ -25,8 +25,14 @@ const aMerchant = async (own?: TestDeps) => {
   return { deps, clientId, endpoint: await storedEndpoint(deps, { clientId }) }
 }
 
-const listed = async (deps: TestDeps, clientId: ClientId, filter: DeliveryFilter = {}, page = 1, perPage = 25) => {
-  const listing = { clientId, filter, page: { page, perPage }, maxLooked: 1_000 }
+const listed = async (
+  deps: TestDeps,
+  clientId: ClientId,
+  filter: Partial<DeliveryListing> = {},
+  page = 1,
+  perPage = 25,
+) => {
+  const listing = { clientId, ...filter, page: { page, perPage }, maxLooked: 1_000 }
   return (await listDeliveries(deps, listing)).deliveries.map(({ delivery }) => delivery.deliveryId)
 }
 
@@ -40,7 +46,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     const besides = await storedDelivery(deps, endpoint, { ...ENDED, status: 'succeeded' })
     const [{ endpointId }, { eventId }] = [endpoint, event]
 
-    const cases: readonly (readonly [DeliveryFilter, ...(typeof here)[]])[] = [
+    const cases: readonly (readonly [Partial<DeliveryListing>, ...(typeof here)[]])[] = [
       [{ endpointId }, here, besides],
       [{ eventId }, here, there],
       [{ status: 'succeeded' }, besides],
@@ -101,7 +107,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     await storedDelivery(deps, endpoint, { ...ENDED, status: 'succeeded' })
     deps.clock.advance(1)
     for (let made = 0; made < 1_000; made++) await storedDelivery(deps, endpoint, SKIPPED)
-    const scheduled = { clientId, filter: { status: 'scheduled' }, page: { page: 1, perPage: 25 } } as const
+    const scheduled = { clientId, status: 'scheduled', page: { page: 1, perPage: 25 } } as const
     expect(await listDeliveries(deps, { ...scheduled, maxLooked: 1_000 })).toMatchObject({ complete: false })
     expect(await listDeliveries(deps, { ...scheduled, maxLooked: 1_001 })).toMatchObject({ complete: true })
     const watched = recordTable(deps)
