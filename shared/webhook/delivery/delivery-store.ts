@@ -13,7 +13,7 @@ export const DELIVERY_ENTITY = 'delivery'
 
 export const SCHEDULE_FIELDS = ['nextAttemptAt', 'resends', ...DUE_WORK_FIELDS] as const
 /** Has the status of a row that no status list shows. A failure or an overdue attempt moves it to `status`. */
-export const UNLISTED_FIELD = 'state'
+export const UNLISTED = 'state'
 export const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
 
 type Announced = Pick<Event, 'eventId' | 'firedAt'> & { readonly name: string; readonly paymentId?: PaymentId }
@@ -73,7 +73,7 @@ export const schedule = ({ deliveryId }: Delivery, nextAttemptAt: Timestamp) => 
   ...dueWork('delivery', deliveryId, addMs(nextAttemptAt, overdueAfterMs(0))),
 })
 
-export const isStatus = (status: DeliveryStatus) => any(equals('status', status), equals(UNLISTED_FIELD, status))
+export const isStatus = (status: DeliveryStatus) => any(equals('status', status), equals(UNLISTED, status))
 
 /** The wait before due work sends an attempt's message again. It doubles, so that an outage does not fill the queue. */
 export const overdueAfterMs = (resends: number): number => Math.min(MINUTE_MS * 2 ** resends, HOUR_MS)
@@ -86,7 +86,7 @@ export const postponeDelivery = async (
   resends: number | undefined,
 ): Promise<boolean> => {
   // Overdue deliveries are listed, because operators look for them.
-  const changes = { set: { dueAt, resends, status: delivery.status }, remove: [UNLISTED_FIELD] }
+  const changes = { set: { dueAt, resends, status: delivery.status }, remove: [UNLISTED] }
   const isDue = all(isStatus(delivery.status), equals('dueAt', delivery.dueAt))
   return (await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, isDue))).applied
 }

@@ -7,7 +7,7 @@ import { type ClientId, deliveryIdFor, type EndpointIds } from '../../ids.ts'
 import { readParts } from '../../ledger/window-store.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
 import { addMs, END_OF_TIME, later } from '../../time.ts'
-import { type Endpoint, laneOf, subscribes } from '../endpoint/endpoint.ts'
+import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
 import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
 import { findEndpoint, findEndpointEver, requireEndpoint } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
@@ -58,7 +58,7 @@ export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: stri
 }
 
 const begin = async (deps: RoundDeps, delivery: Delivery, endpoint: Endpoint, write: WriteRound): Promise<Delivery> => {
-  const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, write)
+  const begun = await beginRound(deps, delivery, endpoint, write)
   if (begun === 'in progress') {
     throw invalid('the delivery is in progress', undefined, 'Wait for its remaining attempts.')
   }
@@ -149,7 +149,7 @@ const redeliverSince = async (
     const isWanted = status === undefined ? delivery?.status !== 'succeeded' : delivery?.status === status
     if (!isWanted || !(delivery || subscribes(endpoint, event.type))) continue
     const begun = delivery
-      ? await beginRound(deps, { delivery, lane: laneOf(endpoint) }, write)
+      ? await beginRound(deps, delivery, endpoint, write)
       : await deliverMissing(deps, event, endpoint, write)
     if (begun === 'no round left') passedOver += 1
     else if (begun !== 'in progress') count += 1

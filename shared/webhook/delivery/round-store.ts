@@ -1,7 +1,6 @@
 import type { Deps, StoreDeps } from '../../deps.ts'
 import { assertInvariant, invalid } from '../../errors.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
-import type { NamedEvent } from '../../event/event-store.ts'
 import { deliveryKey, eventKey } from '../../table/keys.ts'
 import { above, all, equals, type Step, unchanged, update } from '../../table/step.ts'
 import type { Steps, TransactOutcome } from '../../table/table.ts'
@@ -9,15 +8,7 @@ import { addMs, expiresAfter, type Timestamp } from '../../time.ts'
 import { type Endpoint, laneOf } from '../endpoint/endpoint.ts'
 import { alertBeforeRound } from './alert-abandoned.ts'
 import type { Delivery } from './delivery.ts'
-import {
-  type InLane,
-  insertDelivery,
-  isStatus,
-  newDelivery,
-  schedule,
-  sendDeliveryMessages,
-  UNLISTED_FIELD,
-} from './delivery-store.ts'
+import { insertDelivery, isStatus, newDelivery, schedule, sendDeliveryMessages, UNLISTED } from './delivery-store.ts'
 
 export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
 
@@ -30,11 +21,7 @@ export type WriteRound = (delivery: Delivery, steps: Steps<RoundStep>) => Promis
  * then is, or why this caller begins none. Unreported abandonments of its endpoint are reported first. After a crash
  * before the message, due work sends it within minutes.
  */
-export const beginRound = async (
-  deps: RoundDeps,
-  { delivery: read, lane }: InLane,
-  write: WriteRound,
-): Promise<Delivery | 'in progress' | 'no round left'> => {
+export const beginRound = async (deps: RoundDeps, read: Delivery, endpoint: Endpoint, write: WriteRound) => {
   if (read.status === 'scheduled') return 'in progress'
   // Another request may have begun the last round of the day since the read.
   const delivery = await alertBeforeRound(deps, read)
@@ -46,8 +33,8 @@ export const beginRound = async (
   const outcome = await write(delivery, { delivery: startRound(delivery, now), event })
   if (!outcome.applied && outcome.refusedBy === 'event') throw invalid('the event is no longer kept')
   if (!outcome.applied) return 'in progress'
-  await sendDeliveryMessages(deps, [{ delivery, lane }])
-  return { ...delivery, status: 'scheduled', nextAttemptAt: now, roundStart: delivery.attempts }
+  await sendDeliveryMessages(deps, [{ delivery, lane: laneOf(endpoint) }])
+  return { ...delivery, status: 'scheduled' as const, nextAttemptAt: now, roundStart: delivery.attempts }
 }
 
 /** Sends an event to an endpoint that has no delivery of it, unless another caller does so now. */
@@ -60,10 +47,8 @@ export const deliverMissing = async (deps: RoundDeps, event: Event, endpoint: En
 }
 
 /** Keeps an event that is sent again as long as a new one; undefined if it is kept long enough already. */
-const keepEvent = async (
-  deps: StoreDeps,
-  { paymentId, name, firedAt }: NamedEvent & Pick<Event, 'firedAt'>,
-): Promise<Step | undefined> => {
+const keepEvent = async (deps: StoreDeps, event: Pick<Event, 'paymentId' | 'name' | 'firedAt'>) => {
+  const { paymentId, name, firedAt } = event
   const now = deps.now()
   if (now < addMs(firedAt, RETENTION.eventMs - RETENTION.keepMs)) return undefined
   const item = await deps.table.getFields(eventKey(paymentId, name), ['ttl'])
@@ -88,7 +73,7 @@ export const startRound = (delivery: Delivery, now: Timestamp): Step => {
   const set = { ...schedule(delivery, now), roundStart: delivery.attempts, rounds: rounds + 1, roundsOn }
   return update(
     deliveryKey(delivery.deliveryId),
-    { set, remove: ['lostBefore', 'resends', 'ttl', UNLISTED_FIELD] },
+    { set, remove: ['lostBefore', 'resends', 'ttl', UNLISTED] },
     all(
       isStatus(delivery.status),
       equals('attempts', delivery.attempts),

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { requireClient } from '../../client/client-store.ts'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant, GatewayError, invalid, notFound } from '../../errors.ts'
-import { EndpointIdSchema } from '../../ids.ts'
+import { EndpointIdSchema, type EndpointIds } from '../../ids.ts'
 import { type RecordDeps, recordChange } from '../../operator/audit-record-store.ts'
 import type { Steps } from '../../table/table.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -19,15 +19,13 @@ import {
 } from './endpoint-store.ts'
 import { assertSafeUrl } from './safe-url.ts'
 
-type By = { readonly operator: string }
-
 /**
  * Registers an endpoint, enabled, and answers its signing secret this one time (spec 2.4). A crash leaves nothing, or an
  * endpoint whose secret is lost: delete it. A repeat makes a second endpoint, as a rotation needs (spec 6.4).
  */
 export const registerEndpoint = async (
   deps: RecordDeps & Pick<Deps, 'stage' | 'sealer' | 'resolveHost' | 'randomBytes'>,
-  { clientId, operator, url, eventTypes }: Pick<Endpoint, 'clientId' | 'url' | 'eventTypes'> & By,
+  { clientId, operator, url, eventTypes }: Pick<Endpoint, 'clientId' | 'url' | 'eventTypes'> & { operator: string },
 ): Promise<{ readonly endpoint: Endpoint; readonly signingSecret: string }> => {
   await requireClient(deps, clientId)
   await assertSafeUrl(url, deps.stage, deps.resolveHost)
@@ -47,7 +45,7 @@ export const registerEndpoint = async (
   return { endpoint, signingSecret }
 }
 
-type Target = Pick<Endpoint, 'clientId' | 'endpointId'> & By
+type Target = EndpointIds & { readonly operator: string }
 
 /** Enables, disables or resubscribes. Without effect it leaves no record. `redeliver` sends what was missed. */
 export const updateEndpoint = async (
@@ -66,18 +64,15 @@ export const updateEndpoint = async (
 }
 
 /** Deletes an endpoint and its secret. Deliveries in progress become `skipped`. A repeat answers the same. */
-export const deleteEndpoint = async (
-  deps: RecordDeps,
-  { clientId, endpointId, operator }: Target,
-): Promise<Endpoint> => {
-  const before = await findEndpointEver(deps, { clientId, endpointId })
+export const deleteEndpoint = async (deps: RecordDeps, { operator, ...target }: Target): Promise<Endpoint> => {
+  const { clientId, endpointId } = target
+  const before = await findEndpointEver(deps, target)
   if (!before) throw notFound('endpoint')
-  const after = { ...before, enabled: false, deletedAt: before.deletedAt ?? deps.now() }
-  if (before.deletedAt === undefined) {
-    const record = { subject: endpointId, clientId, operator, action: 'delete-endpoint', before: toEndpointDto(before) }
-    await write(deps, record, markDeleted(before, after.deletedAt))
-  }
-  return after
+  if (before.deletedAt !== undefined) return before
+  const deletedAt = deps.now()
+  const record = { subject: endpointId, clientId, operator, action: 'delete-endpoint', before: toEndpointDto(before) }
+  await write(deps, record, markDeleted(before, deletedAt))
+  return { ...before, enabled: false, deletedAt }
 }
 
 const write = async (deps: RecordDeps, record: Parameters<typeof recordChange>[1], steps: Steps<string>) => {

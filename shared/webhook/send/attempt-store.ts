@@ -7,7 +7,7 @@ import { attemptKey, deliveryKey } from '../../table/keys.ts'
 import { absent, all, type Condition, dueWork, equals, put, update } from '../../table/step.ts'
 import { expiresAfter, type Timestamp } from '../../time.ts'
 import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery/delivery.ts'
-import { CLAIM_FIELDS, SCHEDULE_FIELDS, schedule, UNLISTED_FIELD } from '../delivery/delivery-store.ts'
+import { CLAIM_FIELDS, SCHEDULE_FIELDS, schedule, UNLISTED } from '../delivery/delivery-store.ts'
 
 /** No worker has made or claimed the attempt that was read. After a skipped round only its time differs. */
 const unclaimed = ({ attempts, nextAttemptAt }: Delivery): Condition =>
@@ -26,7 +26,7 @@ export const claimAttempt = async (deps: TableDeps, delivery: Delivery, claim: C
 /** Ends a delivery whose endpoint is disabled or deleted. False when its attempt was claimed or made meanwhile. */
 export const skipDelivery = async (deps: StoreDeps, delivery: Delivery): Promise<boolean> => {
   const set = { status: 'skipped', ttl: expiresAfter(deps.now(), RETENTION.deliveryMs) }
-  const changes = { set, remove: [...SCHEDULE_FIELDS, UNLISTED_FIELD] }
+  const changes = { set, remove: [...SCHEDULE_FIELDS, UNLISTED] }
   return (await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, unclaimed(delivery)))).applied
 }
 
@@ -56,7 +56,7 @@ const onItsClaim = ({ claimToken }: Delivery, { number }: DeliveryAttempt): Cond
 /** Ends a delivery by its first attempt, in one write. The SDK's retry of a lost answer is refused. */
 const storeFirstSuccess = async (deps: TableDeps, claimed: Delivery, attempt: DeliveryAttempt): Promise<boolean> => {
   const { number } = attempt
-  const set = { [UNLISTED_FIELD]: 'succeeded', attempts: number, success: toItem(attempt), ...keptSince(attempt) }
+  const set = { [UNLISTED]: 'succeeded', attempts: number, success: toItem(attempt), ...keptSince(attempt) }
   // Due work lists deliveries that take long.
   const changes = { set, remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS, 'status'] }
   const step = update(deliveryKey(claimed.deliveryId), changes, onItsClaim(claimed, attempt))
@@ -77,7 +77,7 @@ export const storeAttemptResult = async (
   const { applied } = await deps.table.transact({
     delivery: update(
       deliveryKey(claimed.deliveryId),
-      { set: { ...set, attempts: attempt.number }, remove: [...CLAIM_FIELDS, UNLISTED_FIELD, ...remove] },
+      { set: { ...set, attempts: attempt.number }, remove: [...CLAIM_FIELDS, UNLISTED, ...remove] },
       onItsClaim(claimed, attempt),
     ),
     attempt: put(attemptKey(claimed.deliveryId, attempt.number), { ...attempt, ...keptSince(attempt) }),
