@@ -13,9 +13,6 @@ export type Load = {
   readonly attemptMs: number
 }
 
-/** Lambda's limit for the maximum concurrency of a queue. */
-const MAX_RUNS = 1_000
-
 export type Trigger =
   | { readonly kind: 'http'; readonly method: 'GET' | 'POST'; readonly path: string }
   | { readonly kind: 'http-default' }
@@ -95,7 +92,8 @@ export const queuesOf = (trigger: Trigger, load?: Load): readonly QueueSource[] 
   if (trigger.kind !== 'queue') return []
   const { queue, batchSize, slowLane, runsAt } = trigger
   const needed = load && runsAt ? runsAt(load) : 0
-  const maxConcurrency = Math.max(trigger.maxConcurrency, Math.min(needed, MAX_RUNS))
+  // At most Lambda's limit.
+  const maxConcurrency = Math.max(trigger.maxConcurrency, Math.min(needed, 1_000))
   return [{ queue, batchSize, maxConcurrency }, ...(slowLane ? [{ ...slowLane, batchSize }] : [])]
 }
 
@@ -139,8 +137,6 @@ export const BOTH_LANES = ['webhooks', 'webhooks-slow'] as const
 export const webhookSeconds = ({ endpointsAPayment, attemptMs }: Omit<Load, 'callsPerMinute'>): number =>
   (endpointsAPayment * attemptMs) / 1_000
 
-const HEADROOM = 4 / 3
-
-/** One run for each attempt in progress. A run can take several messages, which is the reserve for retries. */
+/** A run for each attempt in progress, and a third more. A run can take several messages: the reserve for retries. */
 export const webhookRuns = (load: Load): number =>
-  Math.ceil((load.callsPerMinute / 60) * webhookSeconds(load) * HEADROOM)
+  Math.ceil((load.callsPerMinute / 60) * webhookSeconds(load) * (4 / 3))

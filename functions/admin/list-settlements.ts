@@ -24,8 +24,6 @@ const isAsked = ({ client_id, status, from, to }: v.InferOutput<typeof fields>) 
   (client_id ?? status ?? from ?? to) !== undefined
 const input = v.pipe(fields, v.check(isAsked, 'give client_id, status, from or to'))
 
-const NO_PAGES = 'use cursor instead'
-
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
   const { clientId, status, format, from, to, cursor, ...page } = request
   if (clientId !== undefined) await requireClient(deps, clientId)
@@ -33,7 +31,7 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
   const isPayouts = clientId === undefined && status === 'recorded' && !hasDays
   const isPaged = format === 'json' && (isPayouts || (status === undefined && !hasDays))
   if (isPaged && cursor !== undefined) throw invalid('cursor: use page instead', { cursor: ['use page instead'] })
-  if (!isPaged && page.page > 1) throw invalid(`page: ${NO_PAGES}`, { page: [NO_PAGES] })
+  if (!isPaged && page.page > 1) throw invalid('page: use cursor instead', { page: ['use cursor instead'] })
   if (!isPaged) return isPayouts ? payoutFile(deps, cursor) : settlementsOfPeriod(deps, request)
   const found = clientId === undefined ? await listPayouts(deps, page) : await listSettlements(deps, clientId, page)
   return { data: found.map((one) => toOperatorSettlement(one, deps.now())), pagination: pagination(page) }

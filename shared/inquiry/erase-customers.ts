@@ -5,9 +5,9 @@ import { listPaymentEvents } from '../event/read-events.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { pagesOfReference } from '../payment/list-payments.ts'
-import type { CreatingPayment, Payment, StoredPayment } from '../payment/payment.ts'
+import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { findAnyPayment } from '../payment/payment-store.ts'
-import { SECOND_MS, type Timestamp } from '../time.ts'
+import { SECOND_MS } from '../time.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 import { eraseFromEvent, eraseFromPayment, eraseFromRequest } from './erase-store.ts'
 
@@ -32,12 +32,6 @@ const eraseFromEvents = async (deps: EraseDeps, { paymentId, clientId, status }:
   return events
 }
 
-/** Throws 422 while an attempt of the create runs. */
-const requestOf = ({ leaseUntil, request }: CreatingPayment, now: Timestamp) => {
-  if (leaseUntil !== undefined && leaseUntil > now) throw underWay('the payment is being created')
-  return request
-}
-
 /**
  * Erases name, e-mail and phone from a payment, its stored request and its events (design section 11). Events come
  * first, so after a crash the payment still names its customer, and a repeat finishes. Throws 422 while the payment is
@@ -46,9 +40,10 @@ const requestOf = ({ leaseUntil, request }: CreatingPayment, now: Timestamp) => 
 const eraseCustomer = async (deps: EraseDeps, payment: StoredPayment, operator: string): Promise<Erased> => {
   const { paymentId: payment_id, clientId } = payment
   const now = deps.now()
+  if (payment.status === 'creating' && (payment.leaseUntil ?? now) > now) throw underWay('the payment is being created')
   const [{ customer }, events, step] =
     payment.status === 'creating'
-      ? [requestOf(payment, now), 0, eraseFromRequest(payment, now)]
+      ? [payment.request, 0, eraseFromRequest(payment, now)]
       : [payment, await eraseFromEvents(deps, payment), eraseFromPayment(payment, now)]
   const fields = Object.keys(customer ?? {})
   const record = { subject: payment_id, clientId, operator, action: 'erase-customer' }

@@ -17,9 +17,7 @@ const cached = (spell: (name: string) => string): ((name: string) => string) => 
 /** A field's attribute: `paidAt` is `paid_at`. Top level only. `fieldName` is the inverse (a test checks it). */
 export const attributeName = cached((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
 
-export const fieldName = cached((attribute) =>
-  attribute.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-)
+export const fieldName = cached((name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
 
 export type Item = Readonly<Record<string, unknown>>
 

@@ -152,9 +152,7 @@ export const isSuspenseKey = ({ sk }: Key): boolean => sk === 'SUSPENSE'
 
 /** The primary key of an index row. Throws for a row of another partition kind. */
 export const rowKeyOf = (partition: Partition, { pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): Key => {
-  assertInvariant(
-    typeof pk === 'string' && typeof sk === 'string' && pk.startsWith(pkPrefix(partition)),
-    `the index returned a key outside ${partition}`,
-  )
+  const isOwn = typeof pk === 'string' && typeof sk === 'string' && pk.startsWith(pkPrefix(partition))
+  assertInvariant(isOwn, `the index returned a key outside ${partition}`)
   return { pk, sk }
 }

@@ -33,8 +33,8 @@ export const put = (key: Key, record: object, condition?: Condition): Step => ({
   condition,
 })
 
-export const update = (key: Key, changes: Changes, condition?: Condition): Step => ({
-  kind: 'update',
+export const update = (key: Key, changes: Changes, condition?: Condition) => ({
+  kind: 'update' as const,
   key,
   changes,
   condition,
@@ -42,10 +42,7 @@ export const update = (key: Key, changes: Changes, condition?: Condition): Step 
 
 /** An update of open fields alone, which returns no item (table/access.ts). */
 export const updateFields = (key: Key, changes: Changes, condition: Condition): Step => ({
-  kind: 'update',
-  key,
-  changes,
-  condition,
+  ...update(key, changes, condition),
   returnsNothing: true,
 })
 

@@ -1,12 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-type Count = { units: number }
-
-const requests = new AsyncLocalStorage<Count>()
+const requests = new AsyncLocalStorage<{ units: number }>()
 
 /** Runs one request. `used` answers the request units that the table has reported for it so far. */
 export const countingUnits = <Result>(run: (used: () => number) => Promise<Result>): Promise<Result> => {
-  const count: Count = { units: 0 }
+  const count = { units: 0 }
   return requests.run(count, () => run(() => count.units))
 }
 
