@@ -90,10 +90,7 @@ export const settlementPart = (deps: AuditDeps, read: ClientBooks, settlementId:
 export const isLong = ({ stage }: Pick<AuditDeps, 'stage'>, { entryCount }: Settlement): boolean =>
   entryCount > (stage.historySteps ?? HISTORY_STEPS).atOnce
 
-/**
- * Reports what the last audit of a long settlement found, and makes the next one due. Inconclusive before the first
- * audit has ended.
- */
+/** Reports what a long settlement's own audit found last, and makes the next one due. Inconclusive before the first. */
 const longPart = (deps: AuditDeps, clientId: ClientId, key: string, settlementId: SettlementId): Part => ({
   key,
   hasOwnVerdict: true,
@@ -106,10 +103,7 @@ const longPart = (deps: AuditDeps, clientId: ClientId, key: string, settlementId
   },
 })
 
-/**
- * Payments that were created in a span. Those with differences are judged again at once: the read may have seen half of
- * a transaction, and a busy client always has such payments.
- */
+/** Payments created in a span. The read may see half of a transaction, so differences are judged again at once. */
 const paymentsPart = (deps: AuditDeps, books: ClientBooks, name: string, between: readonly [string, string]): Part => ({
   key: `payments ${name}`,
   judge: async () => {

@@ -66,10 +66,7 @@ const DAYS_AT_ONCE = 50
 /** Rows that an operator may take over into a client's journal: they belong to no client. */
 const OPEN_TYPES = ['unmatched', 'withdrawal'] as const satisfies readonly HouseEntryType[]
 
-/**
- * The entry of a provider row without a client, by its id alone. Keys contain the row's day, so the days are read
- * backwards, from tomorrow on, because the provider's clock may be ahead.
- */
+/** The entry of a provider row without a client. Its key has the row's day: days are read from tomorrow backwards. */
 export const findUnclaimedRow = async (deps: StoreDeps, transactionId: string): Promise<HouseEntry | undefined> => {
   const newest = addMs(deps.now(), DAY_MS)
   const days = Array.from({ length: DAYS_LOOKED_AT }, (_, back) => addMs(newest, -back * DAY_MS).slice(0, 10))

@@ -35,10 +35,7 @@ const detailsOf = ({ event }: StrayEvent) => ifValid(EventDetails, JSON.parse(ev
 
 type Ended = { readonly after: Payment; readonly steps: () => Promise<Steps<string>> | Steps<string> }
 
-/**
- * The payment after its capture. One that was paid before its create ended became visible in the transaction that wrote
- * the stray event.
- */
+/** The payment after its capture. One still `creating` became visible in the transaction of the stray event. */
 const succeeded = async (
   deps: RecountDeps,
   payment: StoredPayment,
@@ -112,10 +109,7 @@ const end = async (
 
 const ROWS = 10
 
-/**
- * Asks the provider for the capture that paid a payment, on any of its attempts. A capture in suspense is not it.
- * Undefined if the provider shows none. Throws 502 if the provider does not answer.
- */
+/** The capture that paid a payment, on any attempt, not one in suspense. Throws 502 if the provider does not answer. */
 const askCapture = async (deps: RecountDeps, payment: StoredPayment): Promise<ProviderPayment | undefined> => {
   const references = Array.from({ length: payment.attempt }, (_, at) => referenceOf(payment.paymentId, at + 1))
   // The provider's payments under an attempt's reference, because an unanswered attempt has no known request id.

@@ -11,9 +11,6 @@ import { attributeName } from '../table/attributes.ts'
 import { confirmedDifferences, type Difference } from '../verdict/difference.ts'
 import type { RecountDeps, Repair } from './repair.ts'
 
-/** A client's kept figures and their differences, found twice and unchanged during the read. */
-type JudgedFigures = { readonly books: ClientBooks; readonly differences: readonly Difference[] }
-
 /** Tells the field of an item that a difference names; undefined for other differences. */
 const fieldOf =
   <Field extends string>(item: string, fields: readonly Field[]) =>
@@ -34,11 +31,8 @@ export const isFigure = (one: Difference): boolean =>
   (shardFigure(one) ?? windowSum(one) ?? chainField(one)) !== undefined
 
 /** Judges the kept figures again, as an audit does. Throws 409 while they keep changing. */
-export const judgeFigures = async (
-  deps: RecountDeps,
-  client: Client,
-  { withCounts }: { readonly withCounts: boolean },
-): Promise<JudgedFigures> => {
+export const judgeFigures = async (deps: RecountDeps, client: Client, expected: readonly Difference[]) => {
+  const withCounts = expected.some(isCount)
   const first = await readClientBooks(deps, client)
   let books = first
   const judge = async (read: ClientBooks) => {
@@ -54,7 +48,7 @@ export const judgeFigures = async (
 }
 
 /** The books with the repaired written-off sum, which decides how much a won dispute pays back. */
-export const repairedBooks = ({ books, differences }: JudgedFigures): ClientBooks => {
+export const repairedBooks = (books: ClientBooks, differences: readonly Difference[]): ClientBooks => {
   const writtenOff = differences.find(({ what }) => what === WRITTEN_OFF)
   if (writtenOff === undefined || books.ledger === undefined) return books
   const window = { ...books.ledger.window, writtenOffMinor: minor(Number(writtenOff.expected)) }

@@ -16,7 +16,7 @@ import { notAccepted, readClientVerdict } from '../verdict/client-verdict-store.
 import { confirmedDifferences, type Difference, isSame } from '../verdict/difference.ts'
 import { completePayment, storedEvent } from './complete-payment.ts'
 import { planForward } from './plan-forward.ts'
-import { isCount, isFigure, isOfLeftOut, judgeFigures, repairedBooks, repairFigures } from './recount-figures.ts'
+import { isFigure, isOfLeftOut, judgeFigures, repairedBooks, repairFigures } from './recount-figures.ts'
 import { recreditLeftOut, repairVerdict } from './recount-settlements.ts'
 import type { RecountDeps, StrayEntry, StrayEvent, Strays } from './repair.ts'
 
@@ -37,8 +37,7 @@ const isIn = (list: readonly Difference[]) => (one: Difference) => list.some((ot
  * all other differences too, except those that finance accepted.
  */
 const judgeAgain = async (deps: RecountDeps, client: Client, expected: readonly Difference[]) => {
-  const figures = await judgeFigures(deps, client, { withCounts: expected.some(isCount) })
-  const { books, differences } = figures
+  const { books, differences } = await judgeFigures(deps, client, expected)
   const strays = await findStrays(deps, books, expected)
   const found = [
     ...differences,
@@ -59,17 +58,12 @@ const judgeAgain = async (deps: RecountDeps, client: Client, expected: readonly 
     'the audit finds more differences; a figure is repaired only together with all of them',
     'Name all differences that audit-ledger shows, or accept those that finance has explained with accept-difference.',
   )
-  return { figures, strays, wanted: found.filter(isIn(expected)) }
+  return { books, repaired: repairedBooks(books, differences), strays, wanted: found.filter(isIn(expected)) }
 }
 
-/**
- * Plans the repairs of the differences. Throws 422 unless all of them can be repaired. `later`: those of a second torn
- * transaction of a payment that is repaired now.
- */
+/** Plans the repairs. Throws 422 unless all are possible. `later`: a second torn transaction of a repaired payment. */
 const plan = async (deps: RecountDeps, client: Client, expected: readonly Difference[]) => {
-  const { figures, strays, wanted } = await judgeAgain(deps, client, expected)
-  const { books } = figures
-  const repaired = repairedBooks(figures)
+  const { books, repaired, strays, wanted } = await judgeAgain(deps, client, expected)
   const settlements = books.settlements.map(({ settlement }) => settlement)
   const recredited = await mapInChunks(settlements, 1, (settlement) =>
     recreditLeftOut(deps, repaired, settlement, wanted),

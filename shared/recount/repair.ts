@@ -53,10 +53,7 @@ export const providerRows = async ({ provider }: RecountDeps, filter: Transactio
 const openNet = (payment: Payment): Minor =>
   payment.openAt === undefined ? ZERO : standingFigures(moneyOf(payment)).netMinor
 
-/**
- * Changes the shard and the window's written-off sum by as much as a repair changes what the audit expects of them. So
- * figures can be corrected before or after it.
- */
+/** Moves shard and written-off sum as the audit's expectation moves, so figures can be corrected before or after. */
 export const shiftedBy = (
   { now }: Pick<Deps, 'now'>,
   { ledger, unsettled }: ClientBooks,

@@ -2,10 +2,10 @@ import { requireClient } from '../client/client-store.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { type Accepted, changeClientVerdict, readClientVerdict } from './client-verdict-store.ts'
+import { changeClientVerdict, readClientVerdict } from './client-verdict-store.ts'
 import { type Difference, isExactly } from './difference.ts'
 
-type Asked = Pick<Accepted, 'operator' | 'notes'> & { readonly clientId: ClientId; readonly difference: Difference }
+type Asked = Readonly<{ clientId: ClientId; difference: Difference; operator: string; notes: string }>
 
 const TRIES = 5
 
@@ -29,7 +29,7 @@ export const acceptDifference = async (
         'Run audit-ledger and repeat with the figures exactly as it shows them.',
       )
     }
-    const accepted: Accepted = { ...difference, operator, notes, at: deps.now() }
+    const accepted = { ...difference, operator, notes, at: deps.now() }
     const after = { ...difference, notes }
     const record = { subject: clientId, clientId, operator, action: 'accept-difference', after }
     const { applied } = await recordChange(deps, record, {

@@ -7,23 +7,14 @@ import { equals, guard, isNew, put, type Step } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
 import { type Difference, DifferenceSchema, isExactly } from './difference.ts'
 
-/** A difference that stands on a client, and the part of its books in which it was found. */
-const StandingSchema = v.object({ ...DifferenceSchema.entries, part: v.string() })
-export type Standing = v.InferOutput<typeof StandingSchema>
-
-const AcceptedSchema = v.object({
-  ...DifferenceSchema.entries,
-  operator: v.string(),
-  notes: v.string(),
-  at: TimestampSchema,
-})
-export type Accepted = v.InferOutput<typeof AcceptedSchema>
-
 /** The result of a client's audits, and the progress of today's. */
 export const ClientVerdictSchema = v.object({
   version: v.number(),
-  standing: v.array(StandingSchema),
-  accepted: v.array(AcceptedSchema),
+  /** The differences that stand, each with the part of the books in which it was found. */
+  standing: v.array(v.object({ ...DifferenceSchema.entries, part: v.string() })),
+  accepted: v.array(
+    v.object({ ...DifferenceSchema.entries, operator: v.string(), notes: v.string(), at: TimestampSchema }),
+  ),
   /** Parts whose last audit was inconclusive: the next day's audit judges them again. */
   unclear: v.array(v.string()),
   /** The last day whose slices were audited, in days since 1970. */
@@ -82,16 +73,13 @@ const withFound = (before: ClientVerdict, found: Found): ClientVerdict => {
 
 const TRIES = 5
 
-/**
- * Writes an audit's findings and progress to a client's verdict. Answers the standing differences that are not
- * accepted. Throws when the verdict kept changing.
- */
+/** Writes an audit's findings and progress. Answers what stands unaccepted. Throws when the verdict kept changing. */
 export const noteFound = async (
   deps: TableDeps,
   clientId: ClientId,
   found: Found,
   noted: Partial<Omit<ClientVerdict, 'version' | 'standing' | 'accepted'>> | undefined,
-): Promise<readonly Standing[]> => {
+) => {
   for (let tried = 0; tried < TRIES; tried++) {
     const before = await readClientVerdict(deps, clientId)
     const after = { ...withFound(before, found), ...noted }

@@ -82,10 +82,7 @@ export const tellsOf = (item: Item | undefined, name: string): boolean => {
   return payment !== undefined && eventNamesOf(payment).includes(name)
 }
 
-/**
- * Events that their payments do not show, because a restore brought the event alone. No later news can change such a
- * payment: its transaction would write the event a second time.
- */
+/** Events that their payments do not show: a restore brought them alone, and no later news changes such a payment. */
 export const auditStrayEvents = async (
   deps: StoreDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,

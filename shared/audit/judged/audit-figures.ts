@@ -53,10 +53,7 @@ const auditUnsettled = async (deps: JudgeDeps, books: ClientBooks, open: readonl
   return { sums, differences }
 }
 
-/**
- * Compares a client's stored figures with the sums of their parts (design section 4, "Audit"). It reads the settlements,
- * all open payments and all entries after the last settlement. The latter two are usually of a few days.
- */
+/** Compares a client's stored figures with its settlements, open payments and unsettled entries (design section 4). */
 export const auditFigures = async (deps: JudgeDeps, books: ClientBooks) => {
   const { clientId, ledger, parts } = books
   const chain = [...books.differences, ...auditChain(books)]
@@ -134,10 +131,7 @@ export const changeTimes = (settlements: ClientBooks['settlements']): readonly T
     ...leftOut.map((entry) => entry.recreditedAt),
   ])
 
-/**
- * A shard's fence is between the window's settled time and the window's fence. The window changes only with a settlement
- * or a re-credit. No credit is before the client. Nothing is in the future.
- */
+/** The times of window and shards: fences in order, changes by settlements and re-credits, nothing in the future. */
 const auditTimes = ({ client, clientId, settlements }: ClientBooks, { window, shards }: Ledger, now: Timestamp) => {
   const { settledUntil, closedUntil, changedAt } = window
   const times = changeTimes(settlements)

@@ -109,10 +109,7 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
   return differences
 }
 
-/**
- * Compares the house journal with its totals, and suspense with its entries and records, both ways (design sections 4
- * and 12). `unstable`: the journal changed during the read.
- */
+/** Compares the house journal with its totals and with suspense, both ways. `unstable`: it changed during the read. */
 export const auditHouse = async (deps: StoreDeps): Promise<readonly HouseDifference[] | 'unstable'> => {
   const { entries, totals } = await readHouse(deps)
   const unequal = entries.flatMap(({ transactionId, type, ...entry }) => {

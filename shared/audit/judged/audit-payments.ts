@@ -43,10 +43,7 @@ const auditExpectedEntries = async (deps: StoreDeps, payments: readonly Payment[
   })
 }
 
-/**
- * Compares payments with themselves, their events, the deliveries of these, and their entries. `payment`: undefined when
- * it cannot be parsed.
- */
+/** Compares payments with themselves, their events, deliveries and entries. `payment`: undefined if unreadable. */
 export const judgePayments = async (
   deps: StoreDeps,
   { clientId }: Pick<ClientBooks, 'clientId'>,

@@ -57,10 +57,7 @@ export const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promi
   }
 }
 
-/**
- * All settlements of a client, page by page, and a difference for each missing or unreadable one. The index may lag. So
- * the audit also reads each id that the window or a later settlement names.
- */
+/** A client's settlements, and a difference for each lost one. The index may lag, so every named id is read too. */
 export const storedSettlements = async function* (
   deps: TableDeps,
   clientId: ClientId,
@@ -146,10 +143,7 @@ const auditClientRecord = (client: Client, records: readonly AuditRecord[]): rea
 /** Items that are read at the same time. They and their events are the memory that an audit needs. */
 const PAGE = 500
 
-/**
- * A client's payments that are open or listed in a range (both ends included); oldest first, page by page. The items are
- * not parsed, because an audit must also report an unreadable one.
- */
+/** A client's payments, open or listed in a range (ends included), not parsed: an audit reports unreadable ones. */
 export const ownedPayments = (
   deps: TableDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
