@@ -126,7 +126,6 @@ const judgeLong = async (deps: AuditDeps, books: ClientBooks, stored: StoredSett
 
 /** After a worker's death another one follows this much later. */
 const CLAIM_MS = 10 * MINUTE_MS
-const AGAIN_MS = MINUTE_MS
 
 /**
  * Audits a settlement a minute after it was recorded; only then it may be paid out (design sections 4 and 11). A long
@@ -159,7 +158,7 @@ export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): 
     await alertDifferences(deps, verdict.clientId, ofSettlement)
   }
   const state = isInconclusive ? 'inconclusive' : 'audited'
-  await deps.table.write(noteAudited(settlementId, { state, auditedAt: at, dueAt: addMs(at, AGAIN_MS), seen }))
+  await deps.table.write(noteAudited(settlementId, { state, auditedAt: at, dueAt: addMs(at, MINUTE_MS), seen }))
   deps.log.info('audit.completed', { client_id: verdict.clientId, balanced: String(differences.length === 0) })
 }
 

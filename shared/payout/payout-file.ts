@@ -23,7 +23,6 @@ const Position = v.strictObject({ id: SettlementIdSchema, due_at: CursorTime })
 
 const PAYOUTS = ['payout', 0] as const
 
-const PAGE = 100
 const CONCURRENCY = 8
 
 /** The most settlements of one run. */
@@ -43,7 +42,7 @@ export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) =>
   let next: string | undefined
   // Read once: an outage of the provider may leave thousands.
   const findings = await openFindings(deps)
-  for await (const page of queryPages(deps, { index: 'by-due', partition: PAYOUTS, limit: PAGE, cursor: from })) {
+  for await (const page of queryPages(deps, { index: 'by-due', partition: PAYOUTS, limit: 100, cursor: from })) {
     const due = page.items.map((item) => v.parse(Row, item))
     const ids = due.map(({ id }) => id)
     const recorded = (await findSettlements(deps, ids)).filter(({ status }) => status === 'recorded')

@@ -117,10 +117,7 @@ const posted = (payment: Payment, at: Timestamp, row?: SettledRow): MoneyAfter =
   return row ? { after } : { after, suspense: assumed }
 }
 
-/**
- * The possible posted forms of an open payment: by its own entry; if the restore has only reversal entries, by the
- * provider's row or with an assumed fee. Throws 502 if the provider does not answer.
- */
+/** An open payment's possible posted forms: by own entry, provider's row, or assumed fee. Throws 502 without answer. */
 const postedAfter = async (deps: RecountDeps, payment: Payment, strays: readonly Entry[], postedAt: Timestamp) => {
   const own = strays.find(({ type }) => type === 'payment')
   if (own) {
@@ -139,13 +136,11 @@ const postedAfter = async (deps: RecountDeps, payment: Payment, strays: readonly
   return answer.row ? [posted(payment, postedAt, answer.row), assumed] : [assumed]
 }
 
-const ROWS = 50
-
 const askForRow = async (deps: RecountDeps, payment: Payment, transactionId: string) => {
   const { creditedProviderPaymentId: providerPaymentId, providerAttempts, paymentId } = payment
   const references = providerAttempts.map(({ number }) => ({ reference: referenceOf(paymentId, number) }))
   for (const by of [{ providerPaymentId }, ...references]) {
-    const rows = await providerRows(deps, { ...by, limit: ROWS })
+    const rows = await providerRows(deps, { ...by, limit: 50 })
     const row = rows.find((one) => one.transactionId === transactionId)
     if (row) return row
   }

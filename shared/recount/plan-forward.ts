@@ -107,13 +107,11 @@ const end = async (
   }
 }
 
-const ROWS = 10
-
 /** The capture that paid a payment, on any attempt, not one in suspense. Throws 502 if the provider does not answer. */
 const askCapture = async (deps: RecountDeps, payment: StoredPayment): Promise<ProviderPayment | undefined> => {
   const references = Array.from({ length: payment.attempt }, (_, at) => referenceOf(payment.paymentId, at + 1))
   // The provider's payments under an attempt's reference, because an unanswered attempt has no known request id.
-  const rows = await mapInChunks(references, 1, (reference) => providerRows(deps, { reference, limit: ROWS }))
+  const rows = await mapInChunks(references, 1, (reference) => providerRows(deps, { reference, limit: 10 }))
   const subjects: readonly NewsSubject[] = [
     ...requestsOf(payment).map((paymentRequestId) => ({ paymentRequestId })),
     ...(payment.rememberedProviderPaymentIds ?? []).values().map((providerPaymentId) => ({ providerPaymentId })),

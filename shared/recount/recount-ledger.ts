@@ -22,11 +22,9 @@ import type { RecountDeps, StrayEntry, StrayEvent, Strays } from './repair.ts'
 
 type Asked = { readonly clientId: ClientId; readonly expected: readonly Difference[]; readonly operator: string }
 
-const NAMED = 20
-
 /** Throws 422 with the names of the differences, if there are any. */
 const refuse = (differences: readonly Difference[], message: string, hint: string): void => {
-  const named = differences.slice(0, NAMED).map(({ what, id }) => `${what} of ${id}`)
+  const named = differences.slice(0, 20).map(({ what, id }) => `${what} of ${id}`)
   if (named.length > 0) throw invalid(message, { expected: named }, hint)
 }
 

@@ -111,9 +111,6 @@ export type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
   readonly _aws?: { readonly Timestamp: number; readonly CloudWatchMetrics: readonly Directive[] }
 }
 
-/** CloudWatch refuses an empty dimension; a QRIS payment has no channel. */
-const NO_VALUE = 'none'
-
 const valueOf = ({ value }: Measured, fields: LogFields): number | undefined => {
   if (typeof value === 'number') return value
   const found = fields[value.field]
@@ -135,7 +132,8 @@ export const embeddedMetrics = (code: LogCode, fields: LogFields): EmbeddedMetri
     )
   const members = measured.flatMap((one) => [
     ...METRICS[one.metric].dimensionSets.flat().map((name) => {
-      return [name, String((name === 'outcome' ? one.outcome : fields[name]) ?? NO_VALUE)]
+      // CloudWatch refuses an empty dimension; a QRIS payment has no channel.
+      return [name, String((name === 'outcome' ? one.outcome : fields[name]) ?? 'none')]
     }),
     [one.metric, valueOf(one, fields)],
   ])

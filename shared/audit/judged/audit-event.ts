@@ -45,9 +45,6 @@ const bodyOf = (payment: Payment, event: Event): string | undefined =>
     return envelopeBody(event.type, event.eventId, event.firedAt, data)
   })
 
-/** Events outlive their deliveries, which are kept for ninety days. */
-const EVENTS_KEPT_MS = 90 * DAY_MS
-
 /** Compares the event of a name with its payment, in whose transaction it was written. */
 export const auditEvent = (
   payment: Payment,
@@ -57,7 +54,8 @@ export const auditEvent = (
   const { paymentId: id, clientId, part, transitions } = payment
   const ended = transitions.at(-1)
   if (item === undefined) {
-    const mayBeGone = ended !== undefined && addMs(ended.at, EVENTS_KEPT_MS) <= now
+    // Events outlive their deliveries, which are kept for ninety days.
+    const mayBeGone = ended !== undefined && addMs(ended.at, 90 * DAY_MS) <= now
     return when(!mayBeGone, differs('event', id, name, undefined))
   }
   const event = ifValid(EventSchema, item)

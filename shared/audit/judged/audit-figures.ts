@@ -32,16 +32,24 @@ const settledSums = ({ settlements }: ClientBooks) => {
 }
 
 /** Compares entries that are in no settlement yet with their sources. Answers the sums with them and open payments. */
-const auditUnsettled = async (deps: JudgeDeps, books: ClientBooks, open: readonly Payment[]) => {
+const auditUnsettled = async (deps: JudgeDeps, books: ClientBooks) => {
   const sums = settledSums(books)
   const differences: Difference[] = []
-  const openById = new Map<PaymentId | undefined, Payment>(open.map((payment) => [payment.paymentId, payment]))
+  const open = new Map<PaymentId | undefined, Payment>()
+  for await (const page of ownedPayments(deps, books, 'open')) {
+    for (const owned of page) {
+      const payment = storedPayment(owned)
+      if (payment === undefined) differences.push(...differs('payment', idOf(owned.key.pk), 'readable', 'unreadable'))
+      // The index may list a payment that is posted already.
+      else if (payment.openAt !== undefined) open.set(payment.paymentId, payment)
+    }
+  }
   const seen = new Set<Payment>()
   for await (const { entries } of entryPages(deps, books.unsettled)) {
     for (const { type, standsForType = type, netMinor, paymentId } of entries) {
       sums[type === 'recredit' ? 'recreditedMinor' : 'netMinor'] += netMinor
       if (standsForType === 'written_off') sums.writtenOffMinor += netMinor
-      const payment = openById.get(paymentId)
+      const payment = open.get(paymentId)
       if (payment) seen.add(payment)
     }
     differences.push(...(await auditEntries(deps, books, entries)))
@@ -49,7 +57,9 @@ const auditUnsettled = async (deps: JudgeDeps, books: ClientBooks, open: readonl
   // Without payments that were posted meanwhile: the entries' sum already has them.
   const items = await deps.table.getMany([...seen].map(({ paymentId }) => paymentKey(paymentId)))
   const posted = new Set([...seen].filter((_, at) => ifValid(PaymentSchema, items[at])?.openAt === undefined))
-  for (const payment of open) if (!posted.has(payment)) sums.netMinor += standingFigures(moneyOf(payment)).netMinor
+  for (const payment of open.values()) {
+    if (!posted.has(payment)) sums.netMinor += standingFigures(moneyOf(payment)).netMinor
+  }
   return { sums, differences }
 }
 
@@ -59,8 +69,7 @@ export const auditFigures = async (deps: JudgeDeps, books: ClientBooks) => {
   const chain = [...books.differences, ...auditChain(books)]
   if (ledger === undefined) return chain
   const { window, shards } = ledger
-  const open = await auditOpenPayments(deps, books)
-  const { sums, differences } = await auditUnsettled(deps, books, open.payments)
+  const { sums, differences } = await auditUnsettled(deps, books)
   const numbers = new Set(shards.map(({ number }) => number))
   const count = parts * LEDGER_SHARDS
   return [
@@ -79,7 +88,6 @@ export const auditFigures = async (deps: JudgeDeps, books: ClientBooks) => {
     ...differences,
     ...(await auditAdjustments(deps, books)),
     ...auditTimes(books, ledger, deps.now()),
-    ...open.differences,
   ]
 }
 
@@ -101,20 +109,6 @@ export const auditCounts = async (deps: StoreDeps, { clientId, parts, ledger }: 
     }),
   )
   return counted.flat()
-}
-
-/** A client's open payments. The index may list a payment that is posted already; it is left out. */
-const auditOpenPayments = async (deps: StoreDeps, books: ClientBooks) => {
-  const payments: Payment[] = []
-  const differences: Difference[] = []
-  for await (const page of ownedPayments(deps, books, 'open')) {
-    for (const owned of page) {
-      const payment = storedPayment(owned)
-      if (payment === undefined) differences.push(...differs('payment', idOf(owned.key.pk), 'readable', 'unreadable'))
-      else if (payment.openAt !== undefined) payments.push(payment)
-    }
-  }
-  return { payments, differences }
 }
 
 /** More than the clocks of two functions differ. */

@@ -20,7 +20,6 @@ type HouseDifference = Difference & { readonly clientId: string | undefined }
 const ofClient = (clientId: string | undefined, differences: readonly Difference[]): readonly HouseDifference[] =>
   differences.map((difference) => ({ ...difference, clientId }))
 
-const PAGE = 100
 const SIDE_BY_SIDE = 16
 
 /** The sync reads rows that are at most 180 days older than the day of booking. */
@@ -89,7 +88,7 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
   const of = Map.groupBy(entries, ({ suspenseId }) => suspenseId ?? '')
   const found = new Set([''])
   const differences: HouseDifference[] = []
-  const list = { kind: 'SUSPENSE', index: 'by-owner', partitions: [[GATEWAY_OWNER, 'suspense']], limit: PAGE } as const
+  const list = { kind: 'SUSPENSE', index: 'by-owner', partitions: [[GATEWAY_OWNER, 'suspense']], limit: 100 } as const
   const judge = async (owned: readonly KeyedItem[]) => {
     const judged = await mapInChunks(owned, SIDE_BY_SIDE, async ({ key, item: stored }) => {
       const id = idOf(key.pk)

@@ -34,7 +34,6 @@ const auditAmounts = (payment: Payment): readonly Difference[] => {
 
 /** Due work checks it at its expiry at the latest. A claim moves it on by minutes, and daily what never expires. */
 const FARTHEST_CHECK_MS = 2 * HOUR_MS
-const LONGEST_EXPIRY_MS = 366 * DAY_MS
 /** Clocks differ a little, the provider's times by more. */
 const SKEW_MS = MINUTE_MS
 
@@ -53,7 +52,7 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
   const spans = [
     ['created_at', createdAt, '', soon, 'a past time'],
     ['transitions', endedAt, early, soon, 'in order, and not in the future'],
-    ['expires_at', expiresAt, createdAt, addMs(createdAt, LONGEST_EXPIRY_MS), 'within a year of its creation'],
+    ['expires_at', expiresAt, createdAt, addMs(createdAt, 366 * DAY_MS), 'within a year of its creation'],
     ['cancel_requested_at', cancelRequestedAt, early, ended, 'while it was pending'],
     ['expiry_started_at', expiryStartedAt, expired, ended, 'past its time, while it was pending'],
     ['provider_settled_at', providerSettledAt, settled, addMs(now, DAY_MS), 'after it was paid, and not in the future'],

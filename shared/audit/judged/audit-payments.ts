@@ -114,8 +114,6 @@ const auditDelivery = (
   ]
 }
 
-const ENDPOINTS_PAGE = 100
-
 /** Reads the deliveries strongly consistently. Those that a redelivery made later are not included. */
 const auditDeliveries = async (
   deps: StoreDeps,
@@ -131,7 +129,7 @@ const auditDeliveries = async (
   })
   if (announced.length === 0) return []
   // The place of each endpoint, including deleted ones.
-  const list = { partition: [endpointsPk(clientId)], limit: ENDPOINTS_PAGE, fields: ['endpointId', 'url'] }
+  const list = { partition: [endpointsPk(clientId)], limit: 100, fields: ['endpointId', 'url'] }
   const [items, endpoints] = await Promise.all([
     deps.table.getMany(announced.map(({ deliveryId }) => deliveryKey(deliveryId))),
     queryAll(deps, list),

@@ -173,15 +173,11 @@ export const registeredAccounts = (records: readonly AuditRecord[]): readonly Re
   return registered
 }
 
-/** A settlement reads its client shortly before it is recorded, and clocks differ a little. */
-const READ_BEFORE_MS = 15 * MINUTE_MS
-const SKEW_MS = MINUTE_MS
-
 /** A settlement is paid out to an account that its client was registered with when it was recorded. */
 export const auditBank = (settlement: Settlement, registered: readonly Registration[]): readonly Difference[] => {
   const { settlementId: id, createdAt } = settlement
-  const from = addMs(createdAt, -READ_BEFORE_MS)
-  const until = addMs(createdAt, SKEW_MS)
+  // A settlement reads its client shortly before it is recorded, and clocks differ a little.
+  const [from, until] = [addMs(createdAt, -15 * MINUTE_MS), addMs(createdAt, MINUTE_MS)]
   // Two records of one millisecond have no order: both count.
   const endOf = (start: Timestamp) => registered.find(({ at }) => at > start)?.at ?? until
   const inForce = registered.filter(({ at }) => at <= until && endOf(at) >= from)

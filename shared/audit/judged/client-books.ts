@@ -124,12 +124,11 @@ export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<C
   }
 }
 
-const CLIENT_CHANGES = new Set(['create-client', 'update-client'])
-
 /** A client equals its last audit record: no field, above all no bank detail, changes without a record. */
 const auditClientRecord = (client: Client, records: readonly AuditRecord[]): readonly Difference[] => {
   const { clientId } = client
-  const last = records.toSorted((a, b) => a.number - b.number).findLast(({ action }) => CLIENT_CHANGES.has(action))
+  const isChange = ({ action }: AuditRecord) => action === 'create-client' || action === 'update-client'
+  const last = records.toSorted((a, b) => a.number - b.number).findLast(isChange)
   if (last?.after === undefined) return differs('audit_record', clientId, 'a record of its creation', 'none')
   const written = last.after
   return Object.entries(toClientDto(client)).flatMap(([field, value]) => {

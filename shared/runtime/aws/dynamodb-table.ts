@@ -174,10 +174,7 @@ const toTransactItem = (TableName: string, step: Step): TransactWriteItem => {
   }
 }
 
-/**
- * The client of every table: four tries, unless the function has fewer. It caches its middleware stacks. It notes the
- * units of each call of a request that counts them; for others DynamoDB reports none.
- */
+/** The client of every table: four tries by default. It notes the units of calls in a request that counts them. */
 export const dynamoDbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient => {
   const options = { maxAttempts: 4, requestHandler: AWS_HTTP_OPTIONS, cacheMiddleware: true, ...config }
   const client = withoutLog(new DynamoDBClient(options))

@@ -62,14 +62,12 @@ const problemOf = async ({ lambda, stage }: Means, { target, route }: Ask): Prom
 
 const Failure = v.object({ errorType: v.optional(v.string(), 'no type'), errorMessage: v.optional(v.string(), '') })
 
-const MAX_SHOWN = 200
-
 /** Lambda's error of a failed run names modules, variables and error classes, and no secrets. */
 const describeFailure = (payload: unknown): string => {
   const failure = ifValid(Failure, payload)
   if (failure === undefined) return 'no reason was given'
   const { errorType, errorMessage } = failure
-  return `${errorType}: ${errorMessage.replaceAll(/\s+/g, ' ').slice(0, MAX_SHOWN)}`
+  return `${errorType}: ${errorMessage.replaceAll(/\s+/g, ' ').slice(0, 200)}`
 }
 
 const Unauthorized = v.object({
