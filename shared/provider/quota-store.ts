@@ -131,8 +131,6 @@ const countCalls = (
   return deps.table.write(update(key, changes, all(...hasRoom)))
 }
 
-export type CallBudget = ReturnType<typeof callBudget>
-
 /** The calls of one run: taken from the quota in portions, used one by one. */
 export const callBudget = (
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,

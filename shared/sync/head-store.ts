@@ -15,7 +15,6 @@ const LONGEST_SLICE_MS = 6 * HOUR_MS
 const ROWS_PER_SLICE = 2_000
 /** A transaction holds a hundred steps. */
 const MAX_SLICES = 90
-const REVERSALS_EVERY_MS = DAY_MS
 /** Longer than a dispute can be raised (QRIS: 90 days). */
 const REVERSALS_SPAN_MS = 180 * DAY_MS
 
@@ -25,10 +24,8 @@ export const isRoundPast = async (deps: StoreDeps): Promise<boolean> => {
   return head === undefined || head.position <= addMs(deps.now(), -2 * OVERLAP_MS)
 }
 
-type Span = Pick<Slice, 'from' | 'to'>
-
 /** Cuts a span into slices of equal length, at most as many as one transaction can write. */
-const cut = ({ from, to }: Span, rowsPerMinute: number): readonly Span[] => {
+const cut = ({ from, to }: Pick<Slice, 'from' | 'to'>, rowsPerMinute: number) => {
   const spanMs = Math.max(1, msBetween(from, to))
   const byRows = Math.ceil((rowsPerMinute * spanMs) / MINUTE_MS / ROWS_PER_SLICE)
   const count = Math.min(MAX_SLICES, Math.max(1, byRows, Math.ceil(spanMs / LONGEST_SLICE_MS)))
@@ -67,17 +64,17 @@ export const planRound = async (deps: StoreDeps) => {
     position: later(from, to < now ? to : addMs(now, -OVERLAP_MS)),
     round,
     rowsPerMinute,
-    reversalsAt: reversalsDue ? addMs(now, REVERSALS_EVERY_MS) : head.reversalsAt,
+    reversalsAt: reversalsDue ? addMs(now, DAY_MS) : head.reversalsAt,
   }
   const moved = update(headKey, { set: { ...next, provider: UPSTREAM } }, unchanged('round', head?.round))
-  const added = Object.fromEntries(slices.map((slice) => [slice.id, newSlice(slice)]))
-  const planned = await deps.table.transact<string>({ head: moved, ...added })
+  // Its id names the round, which only the condition of the head lets begin.
+  const added = slices.map((slice) => {
+    const item = { ...slice, provider: UPSTREAM, ...dueWork('sync', slice.id, slice.dueAt) }
+    return [slice.id, put(syncJobKey(slice.id), item)] as const
+  })
+  const planned = await deps.table.transact<string>({ head: moved, ...Object.fromEntries(added) })
   return planned.applied ? { slices, to } : undefined
 }
-
-/** Its id names the round, which only the condition of the head lets begin. */
-const newSlice = (slice: Slice) =>
-  put(syncJobKey(slice.id), { ...slice, provider: UPSTREAM, ...dueWork('sync', slice.id, slice.dueAt) })
 
 const headKey = syncJobKey('head')
 

@@ -3,18 +3,7 @@ import type { StoreDeps, TableDeps } from '../deps.ts'
 import { fieldsText } from '../journal/entry.ts'
 import { type ProviderTransaction, ProviderTransactionSchema } from '../provider/provider.ts'
 import { syncJobKey } from '../table/keys.ts'
-import {
-  absent,
-  all,
-  any,
-  below,
-  type Changes,
-  DUE_WORK_FIELDS,
-  dueWork,
-  equals,
-  present,
-  update,
-} from '../table/step.ts'
+import { absent, all, any, below, type Changes, DUE_WORK_FIELDS, dueWork, equals, update } from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, DAY_MS, expiresAfter, later, MINUTE_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
@@ -31,10 +20,11 @@ export const HeadSchema = v.object({
 export type Head = v.InferOutput<typeof HeadSchema>
 
 /** A worker claims a job by moving its due time to the end of a lease. */
-const claimed = { id: v.string(), dueAt: TimestampSchema }
+const DueJobSchema = v.object({ id: v.string(), dueAt: TimestampSchema })
+export type DueJob = v.InferOutput<typeof DueJobSchema>
 
 const SliceSchema = v.object({
-  ...claimed,
+  ...DueJobSchema.entries,
   /** `head`: by update time. `tail`, `reversals`: by creation time. */
   kind: v.picklist(['head', 'tail', 'reversals']),
   from: TimestampSchema,
@@ -52,7 +42,7 @@ export type Slice = v.InferOutput<typeof SliceSchema>
 
 /** A transaction that could not be decided, for example without a provider answer. It is checked again alone. */
 const OpenTransactionSchema = v.object({
-  ...claimed,
+  ...DueJobSchema.entries,
   kind: v.literal('open'),
   tries: v.number(),
   transaction: ProviderTransactionSchema,
@@ -67,12 +57,9 @@ export const LEASE_MS = 5 * MINUTE_MS
 /** Done jobs are kept this long for investigation. */
 const KEPT_MS = 7 * DAY_MS
 
-const DueJobSchema = v.object(claimed)
-export type DueJob = v.InferOutput<typeof DueJobSchema>
-
 /** Changes a job as it was read or claimed. Refused after a later claim, because each one changes the due time. */
 const change = (deps: TableDeps, { id, dueAt }: DueJob, changes: Changes) =>
-  deps.table.write(update(syncJobKey(id), changes, all(present('work'), equals('dueAt', dueAt))))
+  deps.table.write(update(syncJobKey(id), changes, equals('dueAt', dueAt)))
 
 /** Jobs that are due, oldest first. The index may be stale; the claim decides. */
 export const findDueJobs = async (deps: StoreDeps, limit: number): Promise<readonly DueJob[]> => {
@@ -131,10 +118,6 @@ export const registerReading = (
   return deps.table.write(update(syncJobKey(hour.id), changes, all(isLater, hasReads)))
 }
 
-/** Several passes read the same row. A row that is equal or older is not news. */
-const isNewer = (known: ProviderTransaction, row: ProviderTransaction): boolean =>
-  row.updatedAt >= known.updatedAt && fieldsText(known) !== fieldsText(row)
-
 /** Each further try has lost against another claim; more than this is an error. */
 const MAX_TRIES = 5
 
@@ -150,7 +133,9 @@ export const noteOpen = async (deps: TableDeps, transaction: ProviderTransaction
     const { applied, item } = await deps.table.write(note)
     if (applied) return
     const stored = v.parse(OpenTransactionSchema, item)
-    if (!isNewer(stored.transaction, transaction)) return
+    const { transaction: known } = stored
+    // Several passes read the same row. A row that is equal or older is not news.
+    if (transaction.updatedAt < known.updatedAt || fieldsText(known) === fieldsText(transaction)) return
     const renewed = { transaction, dueAt: stored.dueAt === dueAt ? addMs(dueAt, 1) : dueAt }
     if ((await change(deps, stored, { set: renewed })).applied) return
   }

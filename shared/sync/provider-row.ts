@@ -38,10 +38,6 @@ export const withDisputedAmount = (
 export const isCreditedWith = (stored: StoredPayment | undefined, row: ProviderTransaction): stored is Payment =>
   stored?.status === 'succeeded' && stored.creditedProviderPaymentId === row.providerPaymentId
 
-/** Whether a reversal row concerns the credited money. The provider does not document which ids it carries. */
-export const isAboutCredit = (known: Payment | undefined, transaction: ProviderTransaction): known is Payment =>
-  known?.status === 'succeeded' && (transaction.providerPaymentId === '' || isCreditedWith(known, transaction))
-
 /** The payment that a row names, in any state. */
 export const findNamedPayment = async (deps: NewsDeps, { reference }: ProviderTransaction) => {
   const paymentId = paymentIdOf(reference)

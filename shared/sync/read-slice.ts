@@ -1,6 +1,5 @@
 import { mapInChunks } from '../chunks.ts'
 import type { Deps, TableDeps } from '../deps.ts'
-import { assertNever } from '../errors.ts'
 import { paymentIdOf } from '../ids.ts'
 import { readsOfPage } from '../payment/announcement.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
@@ -12,14 +11,12 @@ import {
   type ProviderTransaction,
   type TransactionFilter,
   type TransactionPage,
-  type Unanswered,
 } from '../provider/provider.ts'
-import type { CallBudget } from '../provider/quota-store.ts'
+import type { callBudget } from '../provider/quota-store.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { addMs, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { noteDensity } from './head-store.ts'
-import type { Slice } from './job-store.ts'
-import { finishJob, keepPosition, noteOpen, releaseJob } from './job-store.ts'
+import { finishJob, keepPosition, noteOpen, releaseJob, type Slice } from './job-store.ts'
 import { postingBy, type KnownRow as Row } from './reconcile-own-row.ts'
 import { type ProviderLookups, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpen, endReading, latestOf, type OpenHours, registerOpen } from './tail.ts'
@@ -42,8 +39,6 @@ const filterOf = ({ kind, from, to, category, afterId }: Slice): TransactionFilt
       return { ...page, createdFrom: from, createdTo: to, ...(category !== undefined && { category }) }
     case 'reversals':
       return { ...page, createdFrom: from, createdTo: to, reversedOnly: true }
-    default:
-      return assertNever(kind)
   }
 }
 
@@ -57,9 +52,6 @@ const waitForQuota = async ({ deps, budget, deadlineMs }: SyncRun): Promise<Time
     await deps.sleep(waitMs)
   }
 }
-
-const endBy = (answer: Unanswered | { readonly kind: 'not_found' }): 'refused' | 'provider_silent' =>
-  answer.kind === 'not_found' || isOurMistake(answer) ? 'refused' : 'provider_silent'
 
 const learnDensity = async ({ deps }: SyncRun, { from, to, rows, cutFor }: Slice): Promise<void> => {
   const measured = Math.round((rows * MINUTE_MS) / Math.max(MINUTE_MS, msBetween(from, to)))
@@ -120,7 +112,8 @@ export const readSlice = async (run: SyncRun, claimed: Slice): Promise<SliceEnd>
       continue
     }
     const mayBeCursor = answer.kind === 'unanswered' && answer.reason === 'refused' && slice.afterId !== undefined
-    if (!mayBeCursor || restarted) return release(run, slice, endBy(answer))
+    const isRefused = answer.kind === 'not_found' || isOurMistake(answer)
+    if (!mayBeCursor || restarted) return release(run, slice, isRefused ? 'refused' : 'provider_silent')
     restarted = true
     const fromStart = await keepPosition(run.deps, slice, { afterId: undefined, rows: 0, openUntil: undefined })
     if (fromStart === undefined) return 'overtaken'
@@ -131,7 +124,7 @@ export const readSlice = async (run: SyncRun, claimed: Slice): Promise<SliceEnd>
 
 export type SyncRun = {
   readonly deps: NewsDeps & Pick<Deps, 'monotonicMs' | 'sleep' | 'memory'>
-  readonly budget: CallBudget
+  readonly budget: ReturnType<typeof callBudget>
   /** Counts, as logged. `passed_over`: rows that concern no payment, or are not decided yet. */
   readonly tally: { transactions: number; unanswered: number; passed_over: number; failed: number }
   readonly deadlineMs: number
@@ -194,17 +187,6 @@ const withPosted = async (deps: NewsDeps, rows: readonly Row[]): Promise<readonl
   }
 }
 
-/** Isolates the failure of one row: it is logged and the row is checked again alone. */
-const reconcileAlone = async (deps: NewsDeps, run: SyncRun, { transaction, known }: Row): Promise<Reconciled> => {
-  try {
-    return await reconcileTransaction(deps, transaction, known, lookupsOf(run))
-  } catch (cause) {
-    deps.log.error('sync.row_failed', { transaction_id: transaction.transactionId }, cause)
-    run.tally.failed++
-    return 'open'
-  }
-}
-
 /**
  * Reconciles a page of transactions with the books. A row that cannot be decided now becomes an open job, so the page is
  * complete on return. Answers the hours whose transactions are not final yet. Safe to repeat.
@@ -218,9 +200,14 @@ const reconcilePage = async (run: SyncRun, page: TransactionPage): Promise<OpenH
   }
   const rows = await withPosted(deps, await knownRows(deps, page.transactions))
   const hours: OpenHours = new Map()
-  const reconcile = async (row: Row) => {
-    const { transaction } = row
-    const reconciled = await reconcileAlone(deps, run, row)
+  const reconcile = async ({ transaction, known }: Row) => {
+    const answer = reconcileTransaction(deps, transaction, known, lookupsOf(run))
+    // The failure of one row is isolated: the row is checked again alone.
+    const reconciled = await answer.catch((cause: unknown): Reconciled => {
+      deps.log.error('sync.row_failed', { transaction_id: transaction.transactionId }, cause)
+      tally.failed++
+      return 'open'
+    })
     tally.transactions++
     if (reconciled === 'passed_over') tally.passed_over++
     if (typeof reconciled === 'object') addOpen(hours, transaction, deps.now(), reconciled.booked)

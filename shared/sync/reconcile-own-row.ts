@@ -10,9 +10,6 @@ import { isCreditedWith, recordFinding } from './provider-row.ts'
 /** Each try books the row or loses a race; the next read shows the result. */
 const MAX_TRIES = 5
 
-/** The fee that a posted payment's row must show. */
-const expectedKept = ({ finalFee, providerFeeMinor }: Payment) => (finalFee?.invoiced === true ? 0 : providerFeeMinor)
-
 /** Posts a payment by its own settled row, once. Another fee than the posted one is a finding. Safe to repeat. */
 export const reconcileOwnRow = async (
   deps: NewsDeps,
@@ -28,8 +25,10 @@ export const reconcileOwnRow = async (
     if (payment.isVoid === true) return
     if (payment.openAt !== undefined) await postPayments(deps, [{ payment, by: { row } }])
     else if (payment.ownRow === undefined) await bookLateRow(deps, payment, row)
-    else if (expectedKept(payment) === keptMinor) return
-    else return recordFinding(deps, payment, transaction, 'fee_changed')
+    else {
+      const expectedMinor = payment.finalFee?.invoiced === true ? 0 : payment.providerFeeMinor
+      return expectedMinor === keptMinor ? undefined : recordFinding(deps, payment, transaction, 'fee_changed')
+    }
     const stored = await findStoredPayment(deps, payment.paymentId)
     if (!isCreditedWith(stored, transaction)) return
     payment = stored

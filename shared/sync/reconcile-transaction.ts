@@ -1,6 +1,6 @@
 import { paymentIdOf } from '../ids.ts'
 import { isLeftToOperator } from '../journal/house-store.ts'
-import { hasMoved, type MoneyRow } from '../journal/payment-money.ts'
+import { hasMoved } from '../journal/payment-money.ts'
 import { applyProviderNews } from '../payment/news/apply-news.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -23,7 +23,6 @@ import {
   findHeldMoney,
   findingOf,
   findNamedPayment,
-  isAboutCredit,
   isCreditedWith,
   isYoung,
   mayBeCredited,
@@ -46,12 +45,20 @@ export type ProviderLookups = {
   noteUnanswered(reason: Unanswered['reason']): Promise<void>
 }
 
-const reconcileMovement = async (
+const reconcileCredited = async (
   deps: NewsDeps,
   payment: Payment,
   transaction: ProviderTransaction,
-  moneyRow: MoneyRow,
 ): Promise<Reconciled> => {
+  const moneyRow = moneyRowOf(transaction)
+  if (moneyRow === undefined) {
+    if (isForAmount(transaction, payment)) {
+      await reconcileOwnRow(deps, payment, transaction)
+      return { booked: payment }
+    }
+    await recordFinding(deps, payment, transaction, 'amount_differs')
+    return 'done'
+  }
   if (hasMoved(payment.movements, moneyRow)) return 'done'
   // An operator may have adjusted the client's ledger for this row. A second booking would count it twice.
   if (moneyRow.isOwnRow !== true && (await isLeftToOperator(deps, houseRowOf(transaction)))) {
@@ -69,21 +76,6 @@ const reconcileMovement = async (
   if (isEarly && isYoung(deps, transaction)) return 'open'
   await movePayment(deps, payment, row)
   return 'done'
-}
-
-const reconcileCredited = async (
-  deps: NewsDeps,
-  payment: Payment,
-  transaction: ProviderTransaction,
-): Promise<Reconciled> => {
-  const row = moneyRowOf(transaction)
-  if (row) return reconcileMovement(deps, payment, transaction, row)
-  if (!isForAmount(transaction, payment)) {
-    await recordFinding(deps, payment, transaction, 'amount_differs')
-    return 'done'
-  }
-  await reconcileOwnRow(deps, payment, transaction)
-  return { booked: payment }
 }
 
 /** Books a row of money in suspense: its settled payment, or a reversal. Any other row is a finding. */
@@ -177,7 +169,11 @@ const reconcileNonPayment = async (
     else await bookUnmatched(deps, row)
     return 'passed_over'
   }
-  if (moneyRowOf(transaction) && isAboutCredit(known, transaction)) return reconcileCredited(deps, known, transaction)
+  // The provider does not document which ids a reversal's row carries.
+  const isAboutCredit = transaction.providerPaymentId === '' || isCreditedWith(known, transaction)
+  if (moneyRowOf(transaction) && known?.status === 'succeeded' && isAboutCredit) {
+    return reconcileCredited(deps, known, transaction)
+  }
   const held = await findHeldMoney(deps, transaction)
   return held ? reconcileHeld(deps, held, transaction) : recordUnmatched(deps, transaction, known)
 }

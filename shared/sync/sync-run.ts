@@ -5,8 +5,15 @@ import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { callBudget, callsPerMinute, workersForQuota } from '../provider/quota-store.ts'
 import { addMs, HOUR_MS, msBetween, type Timestamp } from '../time.ts'
 import { isRoundPast, planRound } from './head-store.ts'
-import type { OpenTransaction, Slice, SyncJob } from './job-store.ts'
-import { claimJob, type DueJob, findDueJobs, finishJob, retryOpen } from './job-store.ts'
+import {
+  claimJob,
+  type DueJob,
+  findDueJobs,
+  finishJob,
+  type OpenTransaction,
+  retryOpen,
+  type SyncJob,
+} from './job-store.ts'
 import { isYoung, recordFindingOf } from './provider-row.ts'
 import { ASK_AGAIN_MS, lookupsOf, readSlice, type SyncRun } from './read-slice.ts'
 import { reconcileTransaction } from './reconcile-transaction.ts'
@@ -18,7 +25,6 @@ const RUN_BUDGET_MS = 240_000
 const SHARE_AFTER_MS = 20_000
 /** How many calls a run takes from the quota at once. Calls for single payments are rare. */
 const PORTIONS = { listTransactions: 10, getPayment: 5, getRequest: 5 } as const
-const JOBS_A_QUERY = 50
 /** A second round is needed only when a backlog has more slices than one transaction can write. */
 const MAX_ROUNDS = 50
 
@@ -42,20 +48,11 @@ const claimAndRun = async (run: SyncRun, due: DueJob): Promise<boolean> => {
   return true
 }
 
-/** Reads the slices that this run planned. The plan has already claimed the first slice. */
-const runPlannedSlices = async (run: SyncRun, slices: readonly Slice[]): Promise<boolean> => {
-  for (const [at, slice] of slices.entries()) {
-    run.jobsLeft = slices.length - at - 1
-    if (!(await (at === 0 ? runJob(run, slice) : claimAndRun(run, slice)))) return false
-  }
-  return true
-}
-
 /** Runs due jobs of every kind until none is left or the run must stop. */
 const runDueJobs = async (run: SyncRun): Promise<void> => {
   // What stopped the head also stops every other job.
   while (run.end === 'read' || run.end === 'overtaken') {
-    const found = await findDueJobs(run.deps, JOBS_A_QUERY)
+    const found = await findDueJobs(run.deps, 50)
     const fresh = found.filter(({ id, dueAt }) => !run.tried.has(`${id} ${dueAt}`))
     if (fresh.length === 0) return
     for (const [at, due] of fresh.entries()) {
@@ -94,8 +91,14 @@ const readHeadRounds = async (run: SyncRun): Promise<Timestamp | undefined> => {
     const startedAt = run.deps.now()
     const round = await planRound(run.deps)
     if (round === undefined) run.end = 'overtaken'
-    if (round === undefined || !(await runPlannedSlices(run, round.slices))) return undefined
-    if (round.to >= startedAt) return round.to
+    if (round === undefined) return undefined
+    const { slices, to } = round
+    // The plan has already claimed the first slice.
+    for (const [at, slice] of slices.entries()) {
+      run.jobsLeft = slices.length - at - 1
+      if (!(await (at === 0 ? runJob(run, slice) : claimAndRun(run, slice)))) return undefined
+    }
+    if (to >= startedAt) return to
   }
   return undefined
 }
@@ -123,52 +126,47 @@ export const runSyncJobs = async (deps: SyncRun['deps'], { woken }: { readonly w
 
 const MIN_HELPERS = 9
 
-/** Wakes other workers at once, before their next schedule. A worker without a job costs one query. */
-const helperWaker = ({ queues, stage, now }: Pick<Deps, 'queues' | 'stage' | 'now'>) => {
-  const most = Math.max(MIN_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
-  let called = 0
-  return async (jobs: number) => {
-    for (; called < Math.min(jobs, most); called++) {
-      await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
-    }
-  }
-}
-
 /**
  * Reconciles the provider's transactions with the books (design section 4, "Sync"), every five minutes and on demand.
  * After a crash another worker continues from the stored position. Two workers on one slice have the effect of one.
  */
-export const syncProviderTransactions = (deps: SyncRun['deps'] & Pick<Deps, 'queues'>) =>
-  runSync(startSync(deps, helperWaker(deps)), true)
-
-const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> => {
-  const { deps, tally } = run
-  const { transaction } = job
-  const paymentId = paymentIdOf(transaction.reference)
-  const [known]: readonly Payment[] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
-  const reconciled = await reconcileTransaction(deps, transaction, known, lookupsOf(run))
-  if (reconciled === 'open') {
-    tally.unanswered++
-    // The backoff doubles from two minutes to one hour.
-    const backoffMs = Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(job.tries + 1, 10))
-    await retryOpen(deps, job, addMs(deps.now(), backoffMs))
-    return
+export const syncProviderTransactions = (deps: SyncRun['deps'] & Pick<Deps, 'queues'>) => {
+  const { queues, stage, now } = deps
+  const most = Math.max(MIN_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
+  let called = 0
+  // Wakes other workers at once, before their next schedule. A worker without a job costs one query.
+  const wakeHelpers = async (jobs: number) => {
+    for (; called < Math.min(jobs, most); called++) {
+      await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
+    }
   }
-  if (typeof reconciled === 'object') {
-    const hours: OpenHours = new Map()
-    addOpen(hours, transaction, deps.now(), reconciled.booked)
-    await registerOpen(deps, hours, run.scheduledHours)
-  }
-  await finishJob(deps, job)
+  return runSync(startSync(deps, wakeHelpers), true)
 }
 
 /** After a failure the job is due again when its lease has expired. After two days it is a finding too. */
 const recheckOpen = async (run: SyncRun, job: OpenTransaction): Promise<void> => {
+  const { deps, tally } = run
+  const { transaction } = job
   try {
-    await recheckOnce(run, job)
+    const paymentId = paymentIdOf(transaction.reference)
+    const [known]: readonly Payment[] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
+    const reconciled = await reconcileTransaction(deps, transaction, known, lookupsOf(run))
+    if (reconciled === 'open') {
+      tally.unanswered++
+      // The backoff doubles from two minutes to one hour.
+      const backoffMs = Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(job.tries + 1, 10))
+      await retryOpen(deps, job, addMs(deps.now(), backoffMs))
+      return
+    }
+    if (typeof reconciled === 'object') {
+      const hours: OpenHours = new Map()
+      addOpen(hours, transaction, deps.now(), reconciled.booked)
+      await registerOpen(deps, hours, run.scheduledHours)
+    }
+    await finishJob(deps, job)
   } catch (cause) {
-    run.deps.log.error('sync.row_failed', { transaction_id: job.transaction.transactionId }, cause)
-    run.tally.failed++
-    if (!isYoung(run.deps, job.transaction)) await recordFindingOf(run.deps, job.transaction, undefined)
+    deps.log.error('sync.row_failed', { transaction_id: transaction.transactionId }, cause)
+    tally.failed++
+    if (!isYoung(deps, transaction)) await recordFindingOf(deps, transaction, undefined)
   }
 }

@@ -30,20 +30,16 @@ const settlesBy = (transaction: ProviderTransaction, channel: ChannelChoice, now
   return addMs(hourOf(bounded), HOUR_MS)
 }
 
-/** Whether the provider has not settled the money yet. */
-const isOpen = ({ keptMinor, settledAt }: ProviderTransaction): boolean =>
-  keptMinor === undefined || settledAt === undefined
-
-/** Adds a booked transaction to its hour if it is open. The hour is read when its latest one has settled. */
+/** Adds a booked transaction to its hour unless the provider has settled it. The hour is read when its latest one has settled. */
 export const addOpen = (
   hours: OpenHours,
   transaction: ProviderTransaction,
   now: Timestamp,
   channel: ChannelChoice = USUAL,
 ): void => {
-  if (!isOpen(transaction)) return
-  const from = hourOf(transaction.createdAt ?? transaction.updatedAt)
-  const { category } = transaction
+  const { keptMinor, settledAt, category, createdAt = transaction.updatedAt } = transaction
+  if (keptMinor !== undefined && settledAt !== undefined) return
+  const from = hourOf(createdAt)
   const id = `tail#${from}#${category ?? ''}`
   const by = settlesBy(transaction, channel, now)
   const known = hours.get(id)?.settlesBy ?? by
