@@ -12,10 +12,7 @@ export type ShardFigure = 'creditedMinor' | (typeof COUNT_FIELD)[PaymentStatus]
 const isStill = (field: string, value: number): Condition =>
   value === 0 ? any(absent(field), equals(field, 0)) : equals(field, value)
 
-/**
- * Corrects the sums of a client's shards, all in the first one, because readers see only the sum. Refused when that
- * shard has changed since it was read, so of two recounts with one gap only one is written.
- */
+/** Corrects the sums of all shards in the first one: readers see only the sum. Refused if it changed after the read. */
 export const correctShards = (
   clientId: ClientId,
   first: LedgerShard,
@@ -37,10 +34,7 @@ const FIGURES = [...WINDOW_SUMS, ...WINDOW_CHAIN] as const
 
 type WindowFigures = Pick<Window, (typeof FIGURES)[number]>
 
-/**
- * Writes the figures that an audit expects of a window. Refused when any has changed since it was read. A sum in
- * progress begins again, because it was of another window.
- */
+/** Writes an audit's figures of a window. Refused if any changed after the read. A sum in progress begins again. */
 export const correctWindow = (clientId: ClientId, read: Window, figures: Partial<WindowFigures>): Step => {
   const gone = FIGURES.filter((name) => name in figures && figures[name] === undefined)
   return update(

@@ -29,10 +29,7 @@ const readPart = async (deps: TableDeps, clientId: ClientId, part: number) => {
   return { shards, window: items.find(isWindow) }
 }
 
-/**
- * A client's whole ledger: 17 small items in one consistent query, at any number of payments, and 16 more for each
- * further part. Undefined without a window.
- */
+/** A client's ledger: 17 small items in one consistent query, 16 more for each further part. Undefined: no window. */
 export const findLedger = async (deps: TableDeps, clientId: ClientId): Promise<Ledger | undefined> => {
   const first = await readPart(deps, clientId, 0)
   if (first.window === undefined) return undefined
@@ -58,10 +55,7 @@ export type Balance = ReturnType<typeof balanceOf>
 export const creditedOf = ({ shards }: Pick<Ledger, 'shards'>): Minor =>
   shards.reduce((sum, { creditedMinor }) => plus(sum, creditedMinor), ZERO)
 
-/**
- * Pending is all that was credited, less what settlements have taken (spec 2.2; design section 3). `updatedAt`:
- * undefined for a client that never received a payment.
- */
+/** Pending is all credits less what settlements have taken (spec 2.2). `updatedAt`: undefined before any payment. */
 export const balanceOf = (ledger: Ledger) => {
   const { shards, window } = ledger
   const { availableMinor, inSettlementMinor, paidOutMinor } = window

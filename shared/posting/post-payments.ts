@@ -100,24 +100,21 @@ const postTogether = async (deps: StoreDeps, postings: readonly Posting[]): Prom
 const MAX_ITEMS = 100
 const MAX_PAYMENTS = 45
 
-const itemsOf = ({ payment: { movements }, by }: Posting): number => 2 + movements.length + ('assumed' in by ? 1 : 0)
-
 /** Payments of one shard in groups that one transaction takes. */
 const groupsOf = (postings: readonly Posting[]): readonly (readonly Posting[])[] => {
   const groups: Posting[][] = []
   let items = 1
   for (const posting of postings) {
     const last = groups.at(-1)
-    items += itemsOf(posting)
+    const added = 2 + posting.payment.movements.length + ('assumed' in posting.by ? 1 : 0)
+    items += added
     if (last === undefined || last.length === MAX_PAYMENTS || items > MAX_ITEMS) {
       groups.push([posting])
-      items = 1 + itemsOf(posting)
+      items = 1 + added
     } else last.push(posting)
   }
   return groups
 }
-
-const CONCURRENCY = 8
 
 /**
  * Posts open payments (design section 12): each once, on condition of `money_version`, in one transaction with its
@@ -129,7 +126,7 @@ export const postPayments = async (deps: StoreDeps, postings: readonly Posting[]
   const distinct = [...new Map(postings.toReversed().map((posting) => [posting.payment.paymentId, posting])).values()]
   const shards = Map.groupBy(distinct, ({ payment }) => JSON.stringify(shardOf(payment))).values()
   const groups = [...shards].flatMap((ofShard) => groupsOf(ofShard))
-  const posted = await mapInChunks(groups, CONCURRENCY, async (group) => {
+  const posted = await mapInChunks(groups, 8, async (group) => {
     const planned = await postTogether(deps, group)
     if (planned !== 'refused') return planned
     if (group.length === 1) return []

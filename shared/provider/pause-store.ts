@@ -9,18 +9,16 @@ import type { ProviderOperation } from './provider.ts'
 
 type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'memory'>
 
-/** The maximum delay before this environment sees another's pause; until then a few more calls are refused. */
-const CACHE_MS = SECOND_MS
 /** The pause after a 429 that gives no time. */
 const DEFAULT_PAUSE_MS = 5 * SECOND_MS
-const ROW_LIFE_MS = HOUR_MS
 
+/** Cached for a second: until then this environment does not see another's pause, and a few more calls are refused. */
 const readPauses = async (deps: PauseDeps): Promise<Item> => {
   const now = deps.now()
   const { providerPauses: seen } = deps.memory
   if (seen && isFresh(seen, now)) return seen.pauses
   const pauses = (await deps.table.get(pausesKey)) ?? {}
-  deps.memory.providerPauses = { from: now, until: addMs(now, CACHE_MS), pauses }
+  deps.memory.providerPauses = { from: now, until: addMs(now, SECOND_MS), pauses }
   return pauses
 }
 
@@ -44,7 +42,7 @@ export const notePause = async (deps: PauseDeps, operations: readonly ProviderOp
   for (const operation of refused.length > 0 ? refused : operations) {
     const now = deps.now()
     const until = ownPause(deps, operation) ?? addMs(now, DEFAULT_PAUSE_MS)
-    const ttl = expiresAfter(until, ROW_LIFE_MS)
+    const ttl = expiresAfter(until, HOUR_MS)
     await deps.table.write(
       update(pausesKey, { set: { [operation]: until, ttl } }, any(absent(operation), below(operation, until))),
     )

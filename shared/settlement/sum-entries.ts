@@ -159,10 +159,7 @@ const addEntry = (sums: EntrySums, entry: Entry, start: Timestamp): EntrySums =>
   entryCount: sums.entryCount + 1,
 })
 
-/**
- * The sums with one more block of entries, in the order of the journal, and the digest over it and the block before.
- * `start`: of the window.
- */
+/** The sums with one more block of entries, in the order of the journal. `start`: of the window. */
 export const addBlock = (sums: EntrySums, entries: readonly Entry[], start: Timestamp): EntrySums => {
   if (entries.length === 0) return sums
   const hash = createHash('sha256').update(sums.digest)

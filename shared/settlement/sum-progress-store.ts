@@ -23,10 +23,7 @@ export const keptSum = ({ settledUntil, progress }: Window): KeptSum | undefined
   return kept.start === settledUntil ? kept : undefined
 }
 
-/**
- * Stores the progress of a window's sum, unless another run has swept it or stored progress after the read: sums only
- * continue those that they follow.
- */
+/** Stores the progress of a window's sum. Refused if another run has swept it, or stored progress, after the read. */
 export const keepSum = async (
   deps: TableDeps,
   clientId: ClientId,

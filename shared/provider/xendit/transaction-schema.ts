@@ -117,15 +117,14 @@ const TransactionSchema = v.pipe(
 )
 
 const RowIdSchema = v.object({ id: RowId })
-
 const idOf = (row: unknown): string | undefined => ifValid(RowIdSchema, row)?.id
 
-/** Twice the provider's page size, and the limit of one batch read of payments. */
-const MAX_ROWS = 100
-
-/** Parses row by row: an unreadable row is listed by id, and the others stay valid. */
+/**
+ * Parses row by row: an unreadable row is listed by id, and the others stay valid. A page has at most twice the
+ * provider's page size, which is the limit of one batch read of payments.
+ */
 export const TransactionPageSchema = v.pipe(
-  v.object({ has_more: v.optional(v.boolean(), false), data: v.pipe(v.array(v.unknown()), v.maxLength(MAX_ROWS)) }),
+  v.object({ has_more: v.optional(v.boolean(), false), data: v.pipe(v.array(v.unknown()), v.maxLength(100)) }),
   v.transform(({ has_more: hasMore, data }): TransactionPage => {
     const rows = data.map((row) => ({ row, transaction: ifValid(TransactionSchema, row) }))
     const transactions = rows.flatMap(({ transaction }) => transaction ?? [])

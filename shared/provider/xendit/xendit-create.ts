@@ -1,4 +1,3 @@
-import { assertNever } from '../../errors.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { HttpOutcome } from '../call-json.ts'
 import type { CreateAnswer, CreateRequestInput } from '../provider.ts'
@@ -22,7 +21,7 @@ export const createBody = (input: CreateRequestInput): object => ({
   ...(input.description && { description: input.description }),
 })
 
-const providerCodeOf = ({ method, channelCode = '' }: Pick<CreateRequestInput, 'method' | 'channelCode'>) => {
+const providerCodeOf = ({ method, channelCode = '' }: CreateRequestInput): string => {
   switch (method) {
     case 'qris':
       return 'QRIS'
@@ -30,8 +29,6 @@ const providerCodeOf = ({ method, channelCode = '' }: Pick<CreateRequestInput, '
       return `${channelCode}_VIRTUAL_ACCOUNT`
     case 'ewallet':
       return channelCode
-    default:
-      return assertNever(method)
   }
 }
 
@@ -62,21 +59,19 @@ export const createAnswer = (outcome: HttpOutcome, asked: CreateRequestInput): C
   if (outcome.kind === 'not_sent') return { kind: 'not_executed', reason: outcome.reason }
   if (outcome.kind === 'lost') return { kind: 'unknown', reason: outcome.reason }
   const { status, json } = outcome
-  if (status === 200 || status === 201) return readCreated(json, asked)
+  if (status === 200 || status === 201) {
+    const [request, echo] = [ifValid(RequestSchema, json), ifValid(RequestEchoSchema, json)]
+    if (!request || !echo) return unclear('unreadable answer')
+    // The destination of another request would send the customer's money to the wrong payment.
+    const isOurs = echo.reference_id === asked.reference && echo.request_amount === asked.amountMinor
+    return isOurs ? { kind: 'created', request } : unclear('answer about another request')
+  }
   const code = errorCodeOf(json)
   if (status === 429) return { kind: 'not_executed', reason: code }
   if (!REFUSED_STATUSES.has(status) || EXISTS.has(code)) return unclear(`HTTP ${status} ${code}`)
   if (NOT_NOW.has(code)) return { kind: 'not_executed', reason: code }
   const isAccountWide = ACCOUNT_STATUSES.has(status) || ACCOUNT_CODES.has(code)
   return { kind: 'refused', code, ...(isAccountWide && { isAccountWide }) }
-}
-
-const readCreated = (json: unknown, asked: CreateRequestInput): CreateAnswer => {
-  const [request, echo] = [ifValid(RequestSchema, json), ifValid(RequestEchoSchema, json)]
-  if (!request || !echo) return unclear('unreadable answer')
-  // The destination of another request would send the customer's money to the wrong payment.
-  const isOurs = echo.reference_id === asked.reference && echo.request_amount === asked.amountMinor
-  return isOurs ? { kind: 'created', request } : unclear('answer about another request')
 }
 
 const unclear = (reason: string): CreateAnswer => ({ kind: 'unknown', reason, answered: true })

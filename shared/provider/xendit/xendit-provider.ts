@@ -29,8 +29,6 @@ export type XenditOptions = {
   readonly call?: (call: HttpCall) => Promise<HttpOutcome>
 }
 
-const BASE_URL = 'https://api.xendit.co'
-const API_VERSION = '2024-11-11'
 const REQUESTS = '/v3/payment_requests'
 
 /** A GET unless it says POST, with the timeout of a read unless it names one. */
@@ -49,8 +47,8 @@ type Send = (call: Call) => Promise<Outcome>
 
 /** Xendit's payments API v3. Each call is made once and never throws for a provider or network failure. */
 export const xenditProvider = (options: XenditOptions): Provider => {
-  const { baseUrl = BASE_URL, stage, secrets, nowMs, call: make = callJson } = options
-  const limits = rateLimits(nowMs)
+  const { baseUrl = 'https://api.xendit.co', stage, secrets, nowMs, call: make = callJson } = options
+  const { note, ...limits } = rateLimits(nowMs)
   let keyRefused = false
   const send: Send = async ({ operation, path, method = 'GET', query, headers, ...call }) => {
     const startedMs = nowMs()
@@ -62,15 +60,14 @@ export const xenditProvider = (options: XenditOptions): Provider => {
     const url = new URL(path, baseUrl)
     url.search = query?.toString() ?? ''
     const authorization = `Basic ${Buffer.from(`${key}:`).toString('base64')}`
-    const all = { authorization, 'api-version': API_VERSION, ...headers }
+    const all = { authorization, 'api-version': '2024-11-11', ...headers }
     const outcome = await make({ ...call, method, timeoutMs, url, headers: all })
-    limits.note(operation, outcome)
+    note(operation, outcome)
     keyRefused = outcome.kind === 'answered' && outcome.status === 401
     return outcome
   }
   return {
-    pauseMs: limits.pauseMs,
-    callsLeft: limits.callsLeft,
+    ...limits,
     isNonWalletCode,
     providerNameFor: () => UPSTREAM,
     createRequest: (input, timeoutMs) => createRequest(send, input, timeoutMs),

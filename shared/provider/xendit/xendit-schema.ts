@@ -8,11 +8,9 @@ import { destinationOf } from './xendit-channels.ts'
 
 /** The provider's objects (payments API v3) that we read. Unknown states count as not final. */
 
-const PROVIDER_ID = /^[A-Za-z0-9_-]{1,64}$/
-
-/** Whether an id is safe in a URL path. */
-export const isProviderId = (text: string): boolean => PROVIDER_ID.test(text)
-export const ProviderIdSchema = v.pipe(v.string(), v.regex(PROVIDER_ID))
+/** An id that is safe in a URL path. */
+export const ProviderIdSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/))
+export const isProviderId = (text: string): boolean => v.is(ProviderIdSchema, text)
 
 export const ReferenceSchema = v.pipe(v.string(), v.maxLength(255))
 
@@ -31,12 +29,11 @@ export const Amount = v.pipe(SignedAmount, v.minValue(0))
 /** Rounded down: an unexpected fraction of a rupiah is not credited. */
 export const receivedMinor = (amount: number): Minor => minor(Math.floor(amount))
 
-// The provider's times are UTC, also without a zone.
-const utc = (text: string) => (/(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`)
-
+/** The provider's times are UTC, also without a zone. */
 export const Time = v.pipe(
   v.string(),
-  v.transform((text): string => parseForeignTime(utc(text)) ?? ''),
+  v.transform((text) => (/(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`)),
+  v.transform((text): string => parseForeignTime(text) ?? ''),
   TimestampSchema,
 )
 
@@ -67,7 +64,7 @@ export const RequestSchema = v.pipe(
       paymentRequestId: answer.payment_request_id ?? answer.id ?? '',
       reference: answer.reference_id,
       status: REQUEST_STATUS.get(answer.status) ?? 'open',
-      ...(answer.status === 'FAILED' && { failureReason: failureReasonOf(answer.failure_code) }),
+      ...(answer.status === 'FAILED' && { failureReason: FAILURE_REASON.get(answer.failure_code ?? '') ?? 'other' }),
       latestPaymentId: answer.latest_payment_id || undefined,
       destination: destinationOf(answer.channel_code, answer.actions ?? []),
     }),
@@ -132,5 +129,3 @@ const FAILURE_REASON: ReadonlyMap<string, FailureReason> = new Map([
   ...DECLINED.map((code) => [code, 'declined'] as const),
   ...UNAVAILABLE.map((code) => [code, 'channel_unavailable'] as const),
 ])
-
-const failureReasonOf = (code: string | undefined): FailureReason => FAILURE_REASON.get(code ?? '') ?? 'other'
