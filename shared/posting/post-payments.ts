@@ -138,10 +138,8 @@ export const postPayments = async (deps: StoreDeps, postings: readonly Posting[]
 }
 
 /** True when the row is about this payment's money. A row with another amount says nothing about its fee. */
-export const isForAmount = (
-  transaction: ProviderTransaction,
-  payment: Pick<Payment, 'notionalMinor' | 'currency'>,
-): boolean => transaction.amountMinor === payment.notionalMinor && transaction.currency === payment.currency
+export const isForAmount = (transaction: ProviderTransaction, payment: Pick<Payment, 'notionalMinor' | 'currency'>) =>
+  transaction.amountMinor === payment.notionalMinor && transaction.currency === payment.currency
 
 /**
  * A payment's own row if it can post the payment: of type payment, successful, settled, with a final fee and the

@@ -16,11 +16,7 @@ const CallbackTokens = v.pipe(v.array(CallbackToken), v.minLength(1), v.maxLengt
 const CallbackSecret = v.pipe(v.string(), v.parseJson(), v.object({ callback_tokens: CallbackTokens }))
 
 /** Reads the callback tokens from their own secret, which only the callback function may read. */
-export const readCallbackTokens = async (
-  secrets: Pick<Secrets, 'get'>,
-  stage: string,
-  fresh?: 'fresh',
-): Promise<readonly string[]> =>
+export const readCallbackTokens = async (secrets: Pick<Secrets, 'get'>, stage: string, fresh?: 'fresh') =>
   (await readSecret(secrets, 'callback', callbackSecretName(stage), CallbackSecret, fresh)).callback_tokens
 
 /** Whether a callback's token is valid. The comparison takes constant time. */

@@ -28,10 +28,8 @@ const PUBLISHED: readonly (Dated & { readonly callsPerMinute: number })[] = [
 ]
 
 /** The calls a minute of one operation: the stage's setting, else the published limit, in a deployment the latest. */
-export const callsPerMinute = (
-  stage: Pick<StageSettings, 'providerCallsPerMinute'>,
-  at: string = END_OF_TIME,
-): number => stage.providerCallsPerMinute ?? inForce(PUBLISHED, at).callsPerMinute
+export const callsPerMinute = (stage: Pick<StageSettings, 'providerCallsPerMinute'>, at: string = END_OF_TIME) =>
+  stage.providerCallsPerMinute ?? inForce(PUBLISHED, at).callsPerMinute
 
 /** Worker seconds for one payment: the figures of `npm run bench -- walls` at 200 ms a provider call, plus a third. */
 export const SECONDS_A_PAYMENT = { listing: 0.087, due: 0.05 } as const
@@ -50,10 +48,7 @@ type Calls = ReadonlyMap<ProviderOperation, number>
  * together never exceed it. A paused operation gets none. `retryAt`: when the caller can take the rest; undefined if all
  * were granted.
  */
-export const takeCalls = async (
-  deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
-  wanted: Calls,
-): Promise<{ readonly granted: Calls; readonly retryAt: Timestamp | undefined }> => {
+export const takeCalls = async (deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>, wanted: Calls) => {
   const now = deps.now()
   const window = quotaWindow(callsPerMinute(deps.stage, now), now)
   const { limit, endsAt } = window

@@ -25,11 +25,7 @@ export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefin
 }
 
 /** A chargeback row with the amount that it disputes; undefined when an operator must find out. */
-export const withDisputedAmount = (
-  row: MoneyRow,
-  { disputedMinor }: ProviderTransaction,
-  payment: Payment,
-): MoneyRow | undefined => {
+export const withDisputedAmount = (row: MoneyRow, { disputedMinor }: ProviderTransaction, payment: Payment) => {
   if (row.type !== 'chargeback') return row
   if (disputedMinor !== undefined) return { ...row, amountMinor: disputedMinor }
   return row.amountMinor === payment.notionalMinor ? row : undefined

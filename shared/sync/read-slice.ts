@@ -18,7 +18,7 @@ import { addMs, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { noteDensity } from './head-store.ts'
 import { finishJob, keepPosition, noteOpen, releaseJob, type Slice } from './job-store.ts'
 import { postingBy, type KnownRow as Row } from './reconcile-own-row.ts'
-import { type ProviderLookups, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
+import { type Lookups, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpen, endReading, latestOf, type OpenHours, registerOpen } from './tail.ts'
 
 /** `read`: to its end. `overtaken`: another worker has it. Otherwise why it was released; its position is kept. */
@@ -147,7 +147,7 @@ export const ASK_AGAIN_MS = 2 * MINUTE_MS
 /** The provider calls that one unbooked transaction may need. */
 const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
 
-export const lookupsOf = (run: SyncRun): ProviderLookups => ({
+export const lookupsOf = (run: SyncRun): Lookups => ({
   isAllowed: async () => {
     if (run.silent || run.deps.monotonicMs() >= run.deadlineMs) return false
     for (const operation of QUESTIONS) if ((await run.budget.take(operation)) !== undefined) return false
@@ -200,8 +200,9 @@ const reconcilePage = async (run: SyncRun, page: TransactionPage): Promise<OpenH
   }
   const rows = await withPosted(deps, await knownRows(deps, page.transactions))
   const hours: OpenHours = new Map()
-  const reconcile = async ({ transaction, known }: Row) => {
-    const answer = reconcileTransaction(deps, transaction, known, lookupsOf(run))
+  const reconcile = async (row: Row) => {
+    const { transaction } = row
+    const answer = reconcileTransaction(deps, row, lookupsOf(run))
     // The failure of one row is isolated: the row is checked again alone.
     const reconciled = await answer.catch((cause: unknown): Reconciled => {
       deps.log.error('sync.row_failed', { transaction_id: transaction.transactionId }, cause)

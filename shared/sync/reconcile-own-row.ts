@@ -11,11 +11,7 @@ import { isCreditedWith, recordFinding } from './provider-row.ts'
 const MAX_TRIES = 5
 
 /** Posts a payment by its own settled row, once. Another fee than the posted one is a finding. Safe to repeat. */
-export const reconcileOwnRow = async (
-  deps: NewsDeps,
-  known: Payment,
-  transaction: ProviderTransaction,
-): Promise<void> => {
+export const reconcileOwnRow = async (deps: NewsDeps, known: Payment, transaction: ProviderTransaction) => {
   const { keptMinor } = transaction
   if (keptMinor === undefined) return
   let payment = known
@@ -49,11 +45,7 @@ export const postingBy = (deps: NewsDeps, { transaction, known }: KnownRow): Pos
  * Credits a pending payment by a row that the sync fetched, on condition that it is pending, without a further call.
  * Undefined: the row does not match, or the payment is no longer pending; the caller then asks the provider.
  */
-export const creditByRow = async (
-  deps: NewsDeps,
-  known: Payment | undefined,
-  transaction: ProviderTransaction,
-): Promise<Payment | undefined> => {
+export const creditByRow = async (deps: NewsDeps, { known, transaction }: KnownRow): Promise<Payment | undefined> => {
   if (known === undefined || !matchesPayment(transaction, known)) return undefined
   const { providerPaymentId, reference, currency, amountMinor: capturedMinor } = transaction
   const captured = { providerPaymentId, reference, currency, capturedMinor, status: 'captured' } as const

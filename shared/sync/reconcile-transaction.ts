@@ -32,7 +32,7 @@ import {
   syncFinding,
   withDisputedAmount,
 } from './provider-row.ts'
-import { creditByRow, reconcileOwnRow } from './reconcile-own-row.ts'
+import { creditByRow, type KnownRow, reconcileOwnRow } from './reconcile-own-row.ts'
 
 /**
  * `booked`: the money is credited or in suspense. The sync reads the row again until it has settled. `done`: nothing is
@@ -40,16 +40,9 @@ import { creditByRow, reconcileOwnRow } from './reconcile-own-row.ts'
  */
 export type Reconciled = { readonly booked: Payment | undefined } | 'done' | 'open' | 'passed_over'
 
-export type ProviderLookups = {
-  isAllowed(): Promise<boolean>
-  noteUnanswered(reason: Unanswered['reason']): Promise<void>
-}
+export type Lookups = { isAllowed(): Promise<boolean>; noteUnanswered(reason: Unanswered['reason']): Promise<void> }
 
-const reconcileCredited = async (
-  deps: NewsDeps,
-  payment: Payment,
-  transaction: ProviderTransaction,
-): Promise<Reconciled> => {
+const reconcileCredited = async (deps: NewsDeps, payment: Payment, transaction: ProviderTransaction) => {
   const moneyRow = moneyRowOf(transaction)
   if (moneyRow === undefined) {
     if (isForAmount(transaction, payment)) {
@@ -104,11 +97,7 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
  * answer, or without a capture, the row stays open for two days. Then it becomes a finding. A row with one of our
  * references stays open until the provider answers.
  */
-const askAndReconcile = async (
-  deps: NewsDeps,
-  transaction: ProviderTransaction,
-  lookups: ProviderLookups,
-): Promise<Reconciled> => {
+const askAndReconcile = async (deps: NewsDeps, transaction: ProviderTransaction, lookups: Lookups) => {
   const { type, providerPaymentId, paymentRequestId, transactionId } = transaction
   const paymentId = paymentIdOf(transaction.reference)
   const subject = providerPaymentId || transactionId
@@ -155,11 +144,7 @@ const recordUnmatched = async (
 }
 
 /** Books a row that is not a payment. Unless it is of the account, or of a payment or suspense, it is a finding. */
-const reconcileNonPayment = async (
-  deps: NewsDeps,
-  transaction: ProviderTransaction,
-  known: Payment | undefined,
-): Promise<Reconciled> => {
+const reconcileNonPayment = async (deps: NewsDeps, { transaction, known }: KnownRow): Promise<Reconciled> => {
   const { type, status } = transaction
   if (type === 'account' && status !== 'unknown' && known === undefined) {
     const row = houseRowOf(transaction)
@@ -179,11 +164,7 @@ const reconcileNonPayment = async (
 }
 
 /** A failed row moves no money. If it was booked before, that booking is wrong: a finding. */
-const passOverFailed = async (
-  deps: NewsDeps,
-  transaction: ProviderTransaction,
-  known: Payment | undefined,
-): Promise<Reconciled> => {
+const passOverFailed = async (deps: NewsDeps, { transaction, known }: KnownRow): Promise<Reconciled> => {
   if (transaction.type === 'payment') return 'passed_over'
   const hasMovedIt = known?.movements.some(({ transactionId }) => transactionId === transaction.transactionId)
   if (hasMovedIt || (await isLeftToOperator(deps, houseRowOf(transaction)))) {
@@ -193,32 +174,29 @@ const passOverFailed = async (
 }
 
 /** Reconciles one provider transaction with the books. `known` may be stale: every write has a condition. */
-export const reconcileTransaction = async (
-  deps: NewsDeps,
-  transaction: ProviderTransaction,
-  known: Payment | undefined,
-  lookups: ProviderLookups,
-): Promise<Reconciled> => {
+export const reconcileTransaction = async (deps: NewsDeps, row: KnownRow, lookups: Lookups): Promise<Reconciled> => {
+  const { transaction, known } = row
   const { type, status, providerPaymentId, reference } = transaction
-  if (type === 'unknown' || status === 'unknown') return reconcileNonPayment(deps, transaction, known)
+  if (type === 'unknown' || status === 'unknown') return reconcileNonPayment(deps, row)
   if (status === 'pending') return 'passed_over'
-  if (status === 'failed') return passOverFailed(deps, transaction, known)
+  if (status === 'failed') return passOverFailed(deps, row)
   // A capture is decided before its reversal.
   if (moneyRowOf(transaction)) {
     const stored = known?.status === 'succeeded' ? known : await findNamedPayment(deps, transaction)
     // Another row of the page may have credited it after the read.
-    if (stored !== known && stored?.status === 'succeeded')
-      return reconcileTransaction(deps, transaction, stored, lookups)
+    if (stored !== known && stored?.status === 'succeeded') {
+      return reconcileTransaction(deps, { transaction, known: stored }, lookups)
+    }
     const isUndecided = mayBeCredited(stored)
     const isOther = type !== 'payment' && paymentIdOf(reference) !== undefined && !isCreditedWith(known, transaction)
     if (providerPaymentId !== '' && (isUndecided || isOther)) return askAndReconcile(deps, transaction, lookups)
     // Without a payment id there is nothing to ask the provider.
     if (isUndecided && isYoung(deps, transaction)) return 'open'
   }
-  if (type !== 'payment') return reconcileNonPayment(deps, transaction, known)
+  if (type !== 'payment') return reconcileNonPayment(deps, row)
   if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)
   if (status === 'success') {
-    const credited = await creditByRow(deps, known, transaction)
+    const credited = await creditByRow(deps, row)
     if (credited) return reconcileCredited(deps, credited, transaction)
     return askAndReconcile(deps, transaction, lookups)
   }

@@ -150,7 +150,7 @@ const recheckOpen = async (run: SyncRun, job: OpenTransaction): Promise<void> =>
   try {
     const paymentId = paymentIdOf(transaction.reference)
     const [known]: readonly Payment[] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
-    const reconciled = await reconcileTransaction(deps, transaction, known, lookupsOf(run))
+    const reconciled = await reconcileTransaction(deps, { transaction, known }, lookupsOf(run))
     if (reconciled === 'open') {
       tally.unanswered++
       // The backoff doubles from two minutes to one hour.

@@ -49,11 +49,7 @@ export const addOpen = (
 const readAt = (settled: Timestamp, now: Timestamp): Timestamp => later(addMs(settled, MARGIN_MS), now)
 
 /** Schedules a reading of each hour after its expected settlement. `scheduled`: those already scheduled by this run. */
-export const registerOpen = async (
-  deps: StoreDeps,
-  hours: OpenHours,
-  scheduled: Map<string, Timestamp>,
-): Promise<void> => {
+export const registerOpen = async (deps: StoreDeps, hours: OpenHours, scheduled: Map<string, Timestamp>) => {
   for (const hour of hours.values()) {
     if ((scheduled.get(hour.id) ?? '') >= hour.settlesBy) continue
     await registerReading(deps, hour, { dueAt: readAt(hour.settlesBy, deps.now()), maxReads: MAX_READS })

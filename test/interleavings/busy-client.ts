@@ -93,8 +93,8 @@ export const reconcile =
   async (deps) => {
     for (let looks = 0; looks < 3; looks++) {
       const stored = await findStoredPayment(deps, payment.paymentId)
-      const now = stored?.status === 'creating' ? undefined : stored
-      if ((await reconcileTransaction(deps, row, now, ASK)) !== 'open') return
+      const known = stored?.status === 'creating' ? undefined : stored
+      if ((await reconcileTransaction(deps, { transaction: row, known }, ASK)) !== 'open') return
       await deps.sleep(1_000)
     }
   }
@@ -104,7 +104,7 @@ export const reconcileFrozen =
   (row: ProviderTransaction, payment: Payment, agoMs: number): Act =>
   async (deps) => {
     const now = addMs(deps.now(), -agoMs)
-    await reconcileTransaction({ ...deps, now: () => now }, row, payment, ASK)
+    await reconcileTransaction({ ...deps, now: () => now }, { transaction: row, known: payment }, ASK)
   }
 
 /** One client's part of the sweep, by a process whose clock may be ahead. Runs follow one another until all is summed. */

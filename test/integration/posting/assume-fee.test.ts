@@ -31,7 +31,7 @@ const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefine
 
 /** What the sync does with a row. */
 const notify = async (deps: TestDeps, payment: Payment, row: ProviderTransaction) =>
-  reconcileTransaction(deps, row, await paymentOf(deps, { payment }), ASK)
+  reconcileTransaction(deps, { transaction: row, known: await paymentOf(deps, { payment }) }, ASK)
 
 /** With one payment that has been open for so long that it is asked about now. */
 const it = clientTest.extend('overdue', async ({ deps, client }) => {

@@ -24,7 +24,8 @@ export const syncRows = async (deps: TestDeps): Promise<void> => {
   for (const row of deps.provider.transactions) {
     const paymentId = paymentIdOf(row.reference)
     const stored = paymentId && (await findStoredPayment(deps, paymentId))
-    await reconcileTransaction(deps, row, stored?.status === 'creating' ? undefined : stored, ASK)
+    const known = stored?.status === 'creating' ? undefined : stored
+    await reconcileTransaction(deps, { transaction: row, known }, ASK)
   }
 }
 
