@@ -21,6 +21,14 @@ import {
 } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
+export const COUNT_FIELD = {
+  pending: 'countPending',
+  succeeded: 'countSucceeded',
+  failed: 'countFailed',
+  expired: 'countExpired',
+  cancelled: 'countCancelled',
+} as const satisfies Record<PaymentStatus, string>
+
 const count = v.optional(v.pipe(v.number(), v.safeInteger()), 0)
 
 /** One of a client's ledger shards: credits, and the number of payments in each status. */
@@ -32,11 +40,7 @@ export const ShardSchema = v.object({
   creditedAt: v.optional(TimestampSchema),
   /** The fence: no entry of this shard is posted before it. */
   closedUntil: TimestampSchema,
-  countPending: count,
-  countSucceeded: count,
-  countFailed: count,
-  countExpired: count,
-  countCancelled: count,
+  ...v.entriesFromList(Object.values(COUNT_FIELD), count),
 })
 export type LedgerShard = v.InferOutput<typeof ShardSchema>
 
@@ -49,14 +53,6 @@ export const allShards = (parts: number) =>
 /** An empty shard of a new client's first part, with its fence. */
 export const newShard = (clientId: ClientId, shard: number, closedUntil: Timestamp): Step =>
   put(shardKey(clientId, shard), { closedUntil }, isNew)
-
-export const COUNT_FIELD = {
-  pending: 'countPending',
-  succeeded: 'countSucceeded',
-  failed: 'countFailed',
-  expired: 'countExpired',
-  cancelled: 'countCancelled',
-} as const satisfies Record<PaymentStatus, keyof LedgerShard>
 
 type Placed = { readonly clientId: ClientId; readonly paymentId: PaymentId; readonly part?: number | undefined }
 

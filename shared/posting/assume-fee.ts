@@ -3,13 +3,12 @@ import type { Deps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { type Unanswered } from '../provider/provider.ts'
 import { finding, reportSuspense } from '../suspense/record-suspense.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
 import { ownersOf, paymentKey } from '../table/keys.ts'
 import { mergedPages } from '../table/list-items.ts'
 import { addMs, DAY_MS, MINUTE_MS, TimestampSchema } from '../time.ts'
-import { postPayments, type SettledRow, settledRowOf } from './post-payments.ts'
+import { postPayments, settledRowOf } from './post-payments.ts'
 
 export type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'alerts'>
 
@@ -29,14 +28,7 @@ export type OpenRow = v.InferOutput<typeof OpenRowSchema>
  * Posts some of a client's payments that have waited long enough, oldest first. Answers the last one that it asked about
  * if more may be left. The next run begins after it, so that payments that cannot be posted hold up no younger one.
  */
-export const postOverdue = async (
-  deps: AssumeDeps,
-  {
-    clientId,
-    parts,
-    after,
-  }: { readonly clientId: ClientId; readonly parts: number; readonly after: OpenRow | undefined },
-): Promise<OpenRow | undefined> => {
+export const postOverdue = async (deps: AssumeDeps, clientId: ClientId, parts: number, after?: OpenRow) => {
   const endsAtMs = deps.monotonicMs() + MINUTE_MS
   const partitions = ownersOf(clientId, parts).map((owner) => [owner])
   const range = { atMost: addMs(deps.now(), -FEE_WAIT_MS) }
@@ -85,12 +77,7 @@ const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<bo
 }
 
 /** Asks the provider for the payment's own row. `row`: undefined until it has settled with its final fee. */
-export const askForOwnRow = async (
-  deps: Pick<Deps, 'provider' | 'stage'>,
-  payment: Payment,
-): Promise<
-  Unanswered | { readonly kind: 'answered'; readonly row: SettledRow | undefined; readonly isKnown: boolean }
-> => {
+export const askForOwnRow = async (deps: Pick<Deps, 'provider' | 'stage'>, payment: Payment) => {
   const providerPaymentId = payment.creditedProviderPaymentId ?? ''
   // A payment has one row. A few more are read, so that other rows cannot hide it.
   const answer = await deps.provider.listTransactions({ providerPaymentId, limit: 10 })
@@ -98,5 +85,5 @@ export const askForOwnRow = async (
   const rows = answer.kind === 'found' ? answer.value.transactions : []
   const own = rows.filter((row) => row.type === 'payment' && row.providerPaymentId === providerPaymentId)
   const [row] = own.flatMap((one) => settledRowOf(deps, payment, one) ?? [])
-  return { kind: 'answered', row, isKnown: own.length > 0 }
+  return { kind: 'answered' as const, row, isKnown: own.length > 0 }
 }

@@ -9,9 +9,7 @@ import { changeSuspense, findSuspense, newSuspense } from '../suspense/suspense-
 
 type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'>
 
-type ProviderRow = Pick<ProviderTransaction, 'transactionId' | 'createdAt' | 'updatedAt' | 'providerMinor'>
-
-export const houseRowOf = ({ transactionId, createdAt, updatedAt, providerMinor }: ProviderRow): HouseRow => ({
+export const houseRowOf = ({ transactionId, createdAt, updatedAt, providerMinor }: ProviderTransaction): HouseRow => ({
   transactionId,
   rowAt: createdAt ?? updatedAt,
   providerMinor,

@@ -15,20 +15,17 @@ import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { findingOfRow, logSuspense, movedMoney, publishSuspenseAlert } from '../suspense/record-suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
-import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
-import { bookWithFinding, houseRowOf } from './house-journal.ts'
+import { bookWithFinding } from './house-journal.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
 import { reversalAfter } from './reversal-after.ts'
 
 type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
 
-const plan = async (
-  deps: MoveDeps,
-  payment: Payment,
-  { now, ...about }: { readonly row: MoneyRow; readonly moved: Moved; readonly now: Timestamp },
-): Promise<{ readonly after: Payment; readonly steps: Steps<string> }> => {
+type Move = { readonly row: MoneyRow; readonly moved: Moved }
+
+const plan = async (deps: MoveDeps, payment: Payment, about: Move, now: Timestamp) => {
   const { netMinor } = about.moved.figures
   // While the payment is open no entry is written: pending changes at once, and the posting writes an entry of every
   // noted row.
@@ -61,14 +58,15 @@ export const movePayment = async (deps: MoveDeps, known: Payment, moneyRow: Mone
     const row = withProviderLeg(payment, moneyRow)
     if (hasMoved(payment.movements, row)) return
     if (payment.movements.length >= MAX_MOVEMENTS) {
-      const house = houseRowOf({ ...row, updatedAt: row.at })
+      const { transactionId, providerMinor, createdAt: rowAt = row.at } = row
+      const house = { transactionId, providerMinor, rowAt }
       return bookWithFinding(deps, house, findingOfRow(payment, row, 'too_many_movements', deps.now()))
     }
     const moved = moveMoney(moneyOf(payment), row)
     if (moved === undefined) return
     const now = deps.now()
     const noted = movedMoney(payment, row, moved.figures.netMinor, now)
-    const { after, steps } = await plan(deps, payment, { row, moved, now })
+    const { after, steps } = await plan(deps, payment, { row, moved }, now)
     const announcement = await announcementOfMovement(deps, after, now)
     const all = { ...steps, ...announcement.steps, suspense: ensureSuspense(noted) }
     const { applied } = await deps.table.transact<string>(all, announcement.freshUntil)
@@ -101,7 +99,7 @@ export const clawedBack = ({ writtenOffMinor }: Pick<Window, 'writtenOffMinor'>,
 /** The payment after one more row. An open payment whose own row is voided leaves with nothing for its client. */
 export const afterRow = (
   payment: Payment,
-  { row, moved: { money } }: { readonly row: MoneyRow; readonly moved: Moved },
+  { row, moved: { money } }: Move,
   { clawedMinor, postedAt }: { readonly clawedMinor: Minor; readonly postedAt: Timestamp },
 ): Payment => {
   const isOpen = payment.openAt !== undefined

@@ -83,14 +83,14 @@ const stepsOf = (planned: readonly Planned[], postedAt: Timestamp): Steps<string
 /** A settlement raises the fence once, so a later try succeeds. */
 const MAX_TRIES = 4
 
-/** Posts payments of one shard in one transaction. `refused`: one of them has changed since it was read. */
-const postTogether = async (deps: StoreDeps, postings: readonly Posting[]): Promise<readonly Planned[] | 'refused'> => {
+/** Posts payments of one shard in one transaction. Undefined: one of them has changed since it was read. */
+const postTogether = async (deps: StoreDeps, postings: readonly Posting[]): Promise<readonly Planned[] | undefined> => {
   let postedAt = deps.now()
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const planned = postings.map((posting) => planPosting(posting, postedAt))
     const outcome = await deps.table.transact(stepsOf(planned, postedAt))
     if (outcome.applied) return planned
-    if (outcome.refusedBy !== 'ledger') return 'refused'
+    if (outcome.refusedBy !== 'ledger') return undefined
     postedAt = later(deps.now(), v.parse(FenceSchema, outcome.item).closedUntil)
   }
   throw new Error('the journal of a client kept being closed while a payment was posted')
@@ -128,10 +128,9 @@ export const postPayments = async (deps: StoreDeps, postings: readonly Posting[]
   const groups = [...shards].flatMap((ofShard) => groupsOf(ofShard))
   const posted = await mapInChunks(groups, 8, async (group) => {
     const planned = await postTogether(deps, group)
-    if (planned !== 'refused') return planned
-    if (group.length === 1) return []
+    if (planned || group.length === 1) return planned ?? []
     const alone = await mapInChunks(group, 1, (posting) => postTogether(deps, [posting]))
-    return alone.flatMap((one) => (one === 'refused' ? [] : one))
+    return alone.flatMap((one) => one ?? [])
   })
   const afterOf = new Map(posted.flat().map(({ posting, after }) => [posting, after]))
   return postings.map((posting) => afterOf.get(posting))
@@ -159,15 +158,11 @@ export const settledRowOf = (
   return isInvoiced ? { ...row, feeMinor: payment.providerFeeMinor, invoiced: true } : row
 }
 
-/** Books the settled row of a payment that was posted without it. False: the payment or its fence has changed. */
-export const bookLateRow = async (deps: StoreDeps, payment: Payment, row: SettledRow): Promise<boolean> => {
+/** Books the settled row of a payment that was posted without it. Refused: the payment or its fence has changed. */
+export const bookLateRow = async (deps: StoreDeps, payment: Payment, row: SettledRow) => {
   const { closedUntil } = await readWindow(deps, payment.clientId)
   const lateRowAt = later(deps.now(), closedUntil)
   const ownRow = { transactionId: row.transactionId, providerMinor: row.providerMinor }
   const after: Payment = { ...payment, ownRow, lateRowAt, providerSettledAt: row.settledAt }
-  const { applied } = await deps.table.transact({
-    ...changeMoney(payment, after),
-    ledger: moveCredit(payment, ZERO, lateRowAt),
-  })
-  return applied
+  return deps.table.transact({ ...changeMoney(payment, after), ledger: moveCredit(payment, ZERO, lateRowAt) })
 }

@@ -83,7 +83,7 @@ export const settleClient = async (
   { after, ...trigger }: SettleTrigger & { readonly after?: OpenRow | undefined },
 ) => {
   const { parts } = await readWindow(deps, (await requireClient(deps, clientId)).clientId)
-  const overdue = await postOverdue(deps, { clientId, parts, after })
+  const overdue = await postOverdue(deps, clientId, parts, after)
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const result = await settleOnce(deps, clientId, trigger)
     if (result === undefined) continue

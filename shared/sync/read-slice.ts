@@ -24,14 +24,13 @@ import { addOpen, endReading, latestOf, type OpenHours, registerOpen } from './t
 /** `read`: to its end. `overtaken`: another worker has it. Otherwise why it was released; its position is kept. */
 export type SliceEnd = 'read' | 'overtaken' | 'provider_silent' | 'refused' | 'rate_limited' | 'out_of_time'
 
-const PAGE = 50
 const MAX_PAGES = 10_000
 /** From this many rows a minute on, density decides the length of slices. */
 const WORTH_CUTTING = 200
 const LIST: ProviderOperation = 'listTransactions'
 
 const filterOf = ({ kind, from, to, category, afterId }: Slice): TransactionFilter => {
-  const page = { allTypes: true, limit: PAGE, ...(afterId !== undefined && { afterId }) }
+  const page = { allTypes: true, limit: 50, ...(afterId !== undefined && { afterId }) }
   switch (kind) {
     case 'head':
       return { ...page, updatedFrom: from, updatedTo: to }
@@ -140,8 +139,6 @@ export type SyncRun = {
   lagMs: number
 }
 
-/** Rows of a page in parallel. Rows are independent; conditions decide when two concern one item. */
-const CONCURRENCY = 8
 export const ASK_AGAIN_MS = 2 * MINUTE_MS
 
 /** The provider calls that one unbooked transaction may need. */
@@ -174,10 +171,8 @@ const knownRows = async (deps: TableDeps, transactions: readonly ProviderTransac
 /** Posts the payments whose rows have settled, together by shard, and answers the rows with the posted payments. */
 const withPosted = async (deps: NewsDeps, rows: readonly Row[]): Promise<readonly Row[]> => {
   try {
-    const posted = await postPayments(
-      deps,
-      rows.flatMap((row) => postingBy(deps, row) ?? []),
-    )
+    const settled = rows.flatMap((row) => postingBy(deps, row) ?? [])
+    const posted = await postPayments(deps, settled)
     const final = new Map(posted.map((payment) => [payment?.paymentId, payment]))
     return rows.map(({ transaction, known }) => ({ transaction, known: final.get(known?.paymentId) ?? known }))
   } catch (cause) {
@@ -216,11 +211,11 @@ const reconcilePage = async (run: SyncRun, page: TransactionPage): Promise<OpenH
     tally.unanswered++
     await noteOpen(deps, transaction, addMs(deps.now(), ASK_AGAIN_MS))
   }
-  const { payment = [], other = [] } = Object.groupBy(rows, ({ transaction: { type } }) =>
-    type === 'payment' ? type : 'other',
-  )
+  const isPayment = ({ transaction: { type } }: Row) => type === 'payment'
   // Money is decided before the rows that take it back.
-  await mapInChunks(payment, CONCURRENCY, reconcile)
-  await mapInChunks(other, CONCURRENCY, reconcile)
+  for (const some of [rows.filter(isPayment), rows.filter((row) => !isPayment(row))]) {
+    // Rows are independent; conditions decide when two concern one item.
+    await mapInChunks(some, 8, reconcile)
+  }
   return hours
 }

@@ -1,7 +1,4 @@
 import type { Deps } from '../deps.ts'
-import { paymentIdOf } from '../ids.ts'
-import type { Payment } from '../payment/payment.ts'
-import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { callBudget, callsPerMinute, workersForQuota } from '../provider/quota-store.ts'
 import { addMs, HOUR_MS, msBetween, type Timestamp } from '../time.ts'
 import { isRoundPast, planRound } from './head-store.ts'
@@ -14,7 +11,7 @@ import {
   retryOpen,
   type SyncJob,
 } from './job-store.ts'
-import { isYoung, recordFindingOf } from './provider-row.ts'
+import { findNamedPayment, isYoung, recordFindingOf } from './provider-row.ts'
 import { ASK_AGAIN_MS, lookupsOf, readSlice, type SyncRun } from './read-slice.ts'
 import { reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpen, type OpenHours, registerOpen } from './tail.ts'
@@ -63,8 +60,12 @@ const runDueJobs = async (run: SyncRun): Promise<void> => {
   }
 }
 
-/** `onJobsLeft`: called with the number of jobs that other workers can take. */
-const startSync = (deps: SyncRun['deps'], onJobsLeft?: (jobs: number) => Promise<void>): SyncRun => {
+/**
+ * Reads the head if `readsHead`, then runs due jobs, and logs the result. Answers how many transactions were read and how
+ * many are undecided. `until`: all rows updated before it were read. `complete`: no due job is left or held by another.
+ * `onJobsLeft`: called with the number of jobs that other workers can take.
+ */
+const runSync = async (deps: SyncRun['deps'], readsHead: boolean, onJobsLeft?: (jobs: number) => Promise<void>) => {
   const startMs = deps.monotonicMs()
   const run: SyncRun = {
     deps,
@@ -82,7 +83,14 @@ const startSync = (deps: SyncRun['deps'], onJobsLeft?: (jobs: number) => Promise
     end: 'read',
     lagMs: 0,
   }
-  return run
+  const readTo = readsHead ? await readHeadRounds(run) : undefined
+  await runDueJobs(run)
+  const { tally, end, lagMs } = run
+  const { transactions, unanswered } = tally
+  const complete = end === 'read'
+  const incomplete = complete || end === 'overtaken' ? 0 : 1
+  deps.log[complete ? 'info' : 'warn']('sync.completed', { ...tally, incomplete, end, until: readTo, lag_ms: lagMs })
+  return { transactions, unanswered, until: readTo ?? null, complete: complete && readTo !== undefined }
 }
 
 /** Reads rounds of the head until now. Answers the end of the last round; undefined when it stopped before. */
@@ -103,25 +111,9 @@ const readHeadRounds = async (run: SyncRun): Promise<Timestamp | undefined> => {
   return undefined
 }
 
-/**
- * Reads the head if `readsHead`, then runs due jobs, and logs the result. Answers how many transactions were read and how
- * many are undecided. `until`: all rows updated before it were read. `complete`: no due job is left or held by another.
- */
-const runSync = async (run: SyncRun, readsHead: boolean) => {
-  const readTo = readsHead ? await readHeadRounds(run) : undefined
-  await runDueJobs(run)
-  const { deps, tally, end, lagMs } = run
-  const { transactions, unanswered } = tally
-  const complete = end === 'read'
-  const incomplete = complete || end === 'overtaken' ? 0 : 1
-  deps.log[complete ? 'info' : 'warn']('sync.completed', { ...tally, incomplete, end, until: readTo, lag_ms: lagMs })
-  return { transactions, unanswered, until: readTo ?? null, complete: complete && readTo !== undefined }
-}
-
 /** Runs the due jobs of the sync. `woken`: first reads the rows after the last round, if that round is old enough. */
 export const runSyncJobs = async (deps: SyncRun['deps'], { woken }: { readonly woken: boolean }): Promise<void> => {
-  const run = startSync(deps)
-  await runSync(run, woken && (await isRoundPast(deps)))
+  await runSync(deps, woken && (await isRoundPast(deps)))
 }
 
 const MIN_HELPERS = 9
@@ -140,7 +132,7 @@ export const syncProviderTransactions = (deps: SyncRun['deps'] & Pick<Deps, 'que
       await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
     }
   }
-  return runSync(startSync(deps, wakeHelpers), true)
+  return runSync(deps, true, wakeHelpers)
 }
 
 /** After a failure the job is due again when its lease has expired. After two days it is a finding too. */
@@ -148,8 +140,8 @@ const recheckOpen = async (run: SyncRun, job: OpenTransaction): Promise<void> =>
   const { deps, tally } = run
   const { transaction } = job
   try {
-    const paymentId = paymentIdOf(transaction.reference)
-    const [known]: readonly Payment[] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
+    const stored = await findNamedPayment(deps, transaction)
+    const known = stored?.status === 'creating' ? undefined : stored
     const reconciled = await reconcileTransaction(deps, { transaction, known }, lookupsOf(run))
     if (reconciled === 'open') {
       tally.unanswered++

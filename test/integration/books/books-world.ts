@@ -54,7 +54,7 @@ const threeDays = async () => {
   expect(await deps.table.transact({ settlement, window })).toStrictEqual({ applied: true })
   // The provider kept 5,000 of it: 1,000 more than was assumed.
   const late = settledRowFor(assumed, { feeMinor: 5_000, settledAt: deps.now() })
-  expect(await bookLateRow(deps, assumed, late)).toBe(true)
+  expect(await bookLateRow(deps, assumed, late)).toMatchObject({ applied: true })
 
   aDayLater(deps)
   await moved(deps, va, aRefund(deps, 100_000))
