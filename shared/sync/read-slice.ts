@@ -14,12 +14,12 @@ import {
 } from '../provider/provider.ts'
 import type { callBudget } from '../provider/quota-store.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
-import { addMs, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
+import { addMs, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { noteDensity } from './head-store.ts'
 import { finishJob, keepPosition, noteOpen, releaseJob, type Slice } from './job-store.ts'
 import { postingBy, type KnownRow as Row } from './reconcile-own-row.ts'
 import { type Lookups, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
-import { addOpen, endReading, latestOf, type OpenHours, registerOpen } from './tail.ts'
+import { addOpen, endReading, type OpenHours, registerOpen } from './tail.ts'
 
 /** `read`: to its end. `overtaken`: another worker has it. Otherwise why it was released; its position is kept. */
 export type SliceEnd = 'read' | 'overtaken' | 'provider_silent' | 'refused' | 'rate_limited' | 'out_of_time'
@@ -65,14 +65,15 @@ const positionAfter = ({ afterId, transactions }: TransactionPage): string | und
 /** Reconciles one page and keeps the position. Answers the new slice; undefined when another worker has it. */
 const readPage = async (run: SyncRun, slice: Slice, page: TransactionPage): Promise<Slice | undefined> => {
   const hours: OpenHours = await reconcilePage(run, page)
-  let openUntil: Timestamp | undefined
-  if (slice.kind === 'tail') openUntil = latestOf(hours, slice.openUntil)
-  else await registerOpen(run.deps, hours, run.scheduledHours)
+  const isTail = slice.kind === 'tail'
+  const expected = isTail ? [...hours.values()].map(({ settlesBy }) => settlesBy) : []
+  const openUntil = expected.reduce((latest, by) => later(latest ?? by, by), slice.openUntil)
+  if (!isTail) await registerOpen(run.deps, hours, run.scheduledHours)
   const rows = slice.rows + page.transactions.length
   const read = { ...slice, rows, openUntil }
   if (page.hasMore) return keepPosition(run.deps, slice, { afterId: positionAfter(page), rows, openUntil })
   if (slice.kind === 'head') await learnDensity(run, read)
-  await (slice.kind === 'tail' ? endReading(run.deps, read) : finishJob(run.deps, read))
+  await (isTail ? endReading(run.deps, read) : finishJob(run.deps, read))
   return { ...read, afterId: undefined }
 }
 

@@ -57,10 +57,6 @@ export const registerOpen = async (deps: StoreDeps, hours: OpenHours, scheduled:
   }
 }
 
-/** The latest expected settlement among a page's open transactions and `before`. */
-export const latestOf = (hours: OpenHours, before: Timestamp | undefined): Timestamp | undefined =>
-  hours.values().reduce((latest, { settlesBy: by }) => later(latest ?? by, by), before)
-
 /** Ends a complete reading: schedules another while a transaction is open and readings are left, else finishes. */
 export const endReading = async (deps: StoreDeps, slice: Slice): Promise<void> => {
   const reads = slice.reads + 1

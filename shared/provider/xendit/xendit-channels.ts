@@ -1,7 +1,5 @@
 type Action = { readonly descriptor?: string | undefined; readonly value?: string | undefined }
 
-const ACCOUNT_NUMBER = /^\d{6,20}$/
-
 /** What the customer is shown (spec 2.1.2), by descriptor. Undefined if no action fits the channel. */
 export const destinationOf = (channelCode: string, actions: readonly Action[]): string | undefined => {
   const valueOf = (...descriptors: readonly string[]) =>
@@ -9,16 +7,14 @@ export const destinationOf = (channelCode: string, actions: readonly Action[]): 
   if (channelCode === 'QRIS') return valueOf('QR_STRING')
   if (channelCode.endsWith('_VIRTUAL_ACCOUNT')) {
     const number = valueOf('VIRTUAL_ACCOUNT_NUMBER')
-    return number !== undefined && ACCOUNT_NUMBER.test(number) ? number : undefined
+    return number !== undefined && /^\d{6,20}$/.test(number) ? number : undefined
   }
   // Without a web page a link into the wallet's app is used.
   const url = valueOf('WEB_URL', 'DEEPLINK_URL')
-  return url !== undefined && isLink(url) ? url : undefined
+  if (url === undefined || !URL.canParse(url)) return undefined
+  // The customer's browser opens it: a page or an app is allowed, code is not.
+  return ['javascript:', 'data:', 'vbscript:', 'file:'].includes(new URL(url).protocol) ? undefined : url
 }
-
-// The customer's browser opens it: a page or an app is allowed, code is not.
-const isLink = (text: string) =>
-  URL.canParse(text) && !['javascript:', 'data:', 'vbscript:', 'file:'].includes(new URL(text).protocol)
 
 /** Codes of channels that are neither a wallet nor a bank of the tariff; `*` stands for any prefix. */
 export const OTHER_CHANNELS: readonly string[] = ['QRIS', 'CARDS', 'ALFAMART', 'INDOMARET', '*_VIRTUAL_ACCOUNT']

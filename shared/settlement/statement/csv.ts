@@ -1,13 +1,11 @@
-/** Text that a spreadsheet would run as a formula. */
-const FORMULA = /^[=+\-@\t\r]/
-
 type Cell = string | number | null | undefined
 
 /** Text is always quoted, so that it stays text. Numbers are no formulas, whatever their sign. A null is an empty cell. */
 const cellOf = (value: Cell): string => {
   if (value === undefined || value === null || value === '') return ''
   if (typeof value === 'number') return String(value)
-  const text = FORMULA.test(value) ? `'${value}` : value
+  // A spreadsheet would run such text as a formula.
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
   return `"${text.replaceAll('"', '""')}"`
 }
 
