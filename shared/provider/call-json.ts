@@ -41,9 +41,15 @@ export const callJson = async ({ method, url, headers, body, timeoutMs }: HttpCa
     return { kind: 'answered', status, json: await readJson(response), ...(rateLimit && { rateLimit }) }
   } catch (error) {
     if (signal.aborted) return { kind: 'lost', reason: 'timeout' }
-    const causes = causesOf(error)
-    const notSent = causes.length > 0 && causes.every(neverConnected)
-    return { kind: notSent ? 'not_sent' : 'lost', reason: causes[0]?.code ?? 'network error' }
+    const cause = error instanceof Error ? error.cause : undefined
+    // Several if `fetch` tried several addresses of the host.
+    const all: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
+    const causes = all.map((one) => v.parse(CauseSchema, one))
+    // A reset or closed connection does not count: it may happen after the provider accepted the request.
+    const notSent = causes.every(
+      ({ code = '', syscall = '' }) => ['connect', 'getaddrinfo'].includes(syscall) || BEFORE_SENDING.test(code),
+    )
+    return { kind: notSent && causes.length > 0 ? 'not_sent' : 'lost', reason: causes[0]?.code ?? 'network error' }
   }
 }
 
@@ -82,18 +88,6 @@ const readJson = async (response: Response): Promise<unknown> => {
 
 const Text = v.fallback(v.optional(v.string()), undefined)
 const CauseSchema = v.fallback(v.object({ code: Text, syscall: Text }), { code: undefined, syscall: undefined })
-type Cause = v.InferOutput<typeof CauseSchema>
-
-/** The causes of "fetch failed": several if `fetch` tried several addresses of the host. */
-const causesOf = (error: unknown): readonly Cause[] => {
-  const cause = error instanceof Error ? error.cause : undefined
-  const causes: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
-  return causes.map((one) => v.parse(CauseSchema, one))
-}
 
 // The certificate is checked before the first byte of the request is sent.
 const BEFORE_SENDING = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_)/
-
-/** A reset or closed connection does not count: it may happen after the provider accepted the request. */
-const neverConnected = ({ code, syscall }: Cause) =>
-  syscall === 'connect' || syscall === 'getaddrinfo' || BEFORE_SENDING.test(code ?? '')

@@ -3,12 +3,6 @@ import { ifValid } from '../../if-valid.ts'
 import type { CallbackSubject, ParseCallback } from '../provider.ts'
 import { ProviderIdSchema, ReferenceSchema } from './xendit-schema.ts'
 
-/** Events about a payment; older ones carry the payment id as `id`. */
-const PAYMENT_EVENT = /^payment\.(capture|failure|authorization|succeeded|failed|pending)$/
-
-/** Events about the request: the documented and the observed name. Either id field may be set. */
-const REQUEST_EVENT = /^payment_request\.(expiry|expired)$/
-
 /** An invalid field counts as absent; the other fields stay valid. */
 const readable = (schema: v.GenericSchema<string>) => v.fallback(v.optional(schema), undefined)
 
@@ -32,10 +26,12 @@ export const parseCallback: ParseCallback = (text) => {
   // Its body is not read, because the transactions carry the facts.
   if (/^(refund|dispute)\./.test(event)) return 'money_back'
   const { id, payment_id, payment_request_id, reference_id: reference } = data
-  if (PAYMENT_EVENT.test(event)) {
+  // Older events carry the payment id as `id`.
+  if (/^payment\.(capture|failure|authorization|succeeded|failed|pending)$/.test(event)) {
     return usable({ paymentRequestId: payment_request_id, providerPaymentId: payment_id ?? id, reference })
   }
-  if (!REQUEST_EVENT.test(event)) return undefined
+  // The documented and the observed name. Either id field may be set.
+  if (!/^payment_request\.(expiry|expired)$/.test(event)) return undefined
   return usable({ paymentRequestId: payment_request_id ?? id, providerPaymentId: undefined, reference })
 }
 
