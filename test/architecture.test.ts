@@ -105,7 +105,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
   ],
   'only the chosen provider and its callbacks import an adapter': [
     ['shared/sync/read-slice.ts', types('../provider/xendit/xendit-schema.ts'), types('../provider/provider.ts')],
-    ['shared/provider/quota-store.ts', from('./xendit/xendit-provider.ts'), from('./pause-store.ts')],
+    ['shared/provider/quota-store.ts', from('./xendit/xendit-provider.ts'), from('./provider.ts')],
     ['infra/local/main.ts', from('../../shared/provider/xendit/xendit-channels.ts'), from('../../shared/money.ts')],
   ],
   'time, random values and environment variables come from deps': [

@@ -23,7 +23,7 @@ export const WindowSchema = v.object({
   lastSettlementId: v.optional(SettlementIdSchema),
   /** The client's number of parts: every reader of its payments asks all of them. */
   parts: v.number(),
-  /** The progress of a sum (settlement/sum-progress-store.ts), and how often it was stored. */
+  /** The progress of a sum (settlement/settlement-store.ts), and how often it was stored. */
   progress: v.optional(v.unknown()),
   progressNumber: v.optional(v.number()),
   /** When a settlement last changed a figure of the balance. */

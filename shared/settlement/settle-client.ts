@@ -15,9 +15,8 @@ import { toItem } from '../table/attributes.ts'
 import { addMs, epochMs, later, type Timestamp } from '../time.ts'
 import { newSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import type { Settlement } from './settlement.ts'
-import { findSettlements, recordStep } from './settlement-store.ts'
+import { findSettlements, keepSum, keptSum, recordStep } from './settlement-store.ts'
 import { type EntrySums, noSums, type SumDeps, sumEntries, sumFirstPage } from './sum-entries.ts'
-import { keepSum, keptSum } from './sum-progress-store.ts'
 
 type SettleResult = {
   readonly settlement: Settlement | undefined

@@ -3,10 +3,12 @@ import type { TableDeps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
+import { PositionSchema } from '../journal/entry-store.ts'
 import type { Span } from '../journal/read-entries.ts'
+import type { Window } from '../ledger/window-store.ts'
 import type { Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
-import { bankReferenceKey, settlementKey } from '../table/keys.ts'
+import { bankReferenceKey, settlementKey, windowKey } from '../table/keys.ts'
 import { listItems, queryAll } from '../table/list-items.ts'
 import {
   absent,
@@ -21,8 +23,9 @@ import {
   unchanged,
   update,
 } from '../table/step.ts'
-import { addMs, END_OF_TIME, type Timestamp } from '../time.ts'
+import { addMs, END_OF_TIME, type Timestamp, TimestampSchema } from '../time.ts'
 import { ELIGIBLE_AGE_MS, periodOf, type Settlement, SettlementSchema } from './settlement.ts'
+import { EntrySumsSchema } from './sum-entries.ts'
 
 const ENTITY = 'settlement'
 
@@ -115,3 +118,31 @@ export const noteLeftOut = ({ settlementId, leftOut }: Settlement, added: NonNul
 /** Refused when the reference has paid out another settlement. */
 export const putBankReference = (reference: string, settlementId: SettlementId): Step =>
   put(bankReferenceKey(reference), { settlementId }, isNew)
+
+const KeptSumSchema = v.object({
+  start: TimestampSchema,
+  end: TimestampSchema,
+  sums: EntrySumsSchema,
+  position: v.optional(PositionSchema),
+})
+type KeptSum = Omit<v.InferOutput<typeof KeptSumSchema>, 'start'>
+
+/** The progress of an earlier run, unless it is of an earlier window. */
+export const keptSum = ({ settledUntil, progress }: Window): KeptSum | undefined => {
+  if (progress === undefined) return undefined
+  const kept = v.parse(KeptSumSchema, progress)
+  return kept.start === settledUntil ? kept : undefined
+}
+
+/** Stores the progress of a window's sum. Refused if another run has swept it, or stored progress, after the read. */
+export const keepSum = async (
+  deps: TableDeps,
+  clientId: ClientId,
+  { settledUntil, progressNumber }: Pick<Window, 'settledUntil' | 'progressNumber'>,
+  { sums, position, end }: KeptSum,
+): Promise<void> => {
+  const progress = { start: settledUntil, end, sums, ...(position && { position }) }
+  const changes = { set: { progress, progressNumber: (progressNumber ?? 0) + 1 } }
+  const isAsRead = all(equals('settledUntil', settledUntil), unchanged('progressNumber', progressNumber))
+  await deps.table.write(update(windowKey(clientId), changes, isAsRead))
+}

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { notePause, pausedUntil } from '../../../shared/provider/pause-store.ts'
 import type { Provider, ProviderOperation } from '../../../shared/provider/provider.ts'
-import { callBudget, quotaWindow, takeCalls, takeShare } from '../../../shared/provider/quota-store.ts'
+import {
+  callBudget,
+  notePause,
+  pausedUntil,
+  quotaWindow,
+  takeCalls,
+  takeShare,
+} from '../../../shared/provider/quota-store.ts'
 import { pausesKey, quotaKey } from '../../../shared/table/keys.ts'
 import { addMs, epochMs, expiresAfter, HOUR_MS, MINUTE_MS, SECOND_MS, timestampOf } from '../../../shared/time.ts'
 import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
