@@ -80,17 +80,19 @@ export const ask = async (table: TableRequests, asked: Asked): Promise<Answer> =
   }
 }
 
-const ONE_PATIENT_TRY = { maxAttempts: 1, requestHandler: { requestTimeout: 60_000, connectionTimeout: 60_000 } }
-
-const localTable = (name: string = dynamoDb().tableName): TableRequests =>
-  // A retry would hide the result of a request. A busy machine may answer late.
-  dynamoDbRequests({ client: dynamoDbClient({ ...localAws(dynamoDb().endpoint), ...ONE_PATIENT_TRY }), name })
-
 let opened: { readonly model: TableRequests; readonly local: TableRequests } | undefined
 
 /** Both sides of the port, below the retries that they share. */
-export const bothTables = () =>
-  (opened ??= { model: memoryRequests(createMemoryTable({ indexes: 'immediate' })), local: localTable() })
+export const bothTables = () => {
+  if (opened) return opened
+  const { endpoint, tableName: name } = dynamoDb()
+  const requestHandler = { requestTimeout: 60_000, connectionTimeout: 60_000 }
+  // A retry would hide the result of a request. A busy machine may answer late.
+  const client = dynamoDbClient({ ...localAws(endpoint), maxAttempts: 1, requestHandler })
+  const model = memoryRequests(createMemoryTable({ indexes: 'immediate' }))
+  opened = { model, local: dynamoDbRequests({ client, name }) }
+  return opened
+}
 
 /** Sends the same requests to both, which must answer the same. Returns the answers. */
 export const onBoth = async (sequence: readonly Asked[]): Promise<readonly Answer[]> => {

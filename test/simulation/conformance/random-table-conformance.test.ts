@@ -24,7 +24,7 @@ import {
 } from './on-both.ts'
 
 /** Four items in two partitions. `inCorner` replaces `@` by a name that only one sequence has. */
-export const KEYS: readonly Key[] = ['A', 'B#1', 'B#2', 'A'].map((sk, at) => ({ pk: `@${at % 2}`, sk }))
+const KEYS: readonly Key[] = ['A', 'B#1', 'B#2', 'A'].map((sk, at) => ({ pk: `@${at % 2}`, sk }))
 
 const inCorner = <Value>(corner: string, value: Value): Value => named(corner, value) as Value
 

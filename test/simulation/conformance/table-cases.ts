@@ -4,7 +4,6 @@ import {
   all,
   any,
   type Changes,
-  type Condition,
   equals,
   exists,
   guard,
@@ -21,12 +20,6 @@ type TableCase = readonly [name: string, words: string, ask: (there: Key, b: Key
 
 export const THERE = { amount: 1, text: 'b', nothing: null, tags: new Set(['x', 'y']) }
 
-const asks = (...asked: TableCase): TableCase => asked
-const conditions = (name: string, words: string, ...asked: readonly Condition[]): TableCase => [
-  `a condition on ${name}`,
-  words,
-  (there) => asked.map((condition) => remove(there, condition)),
-]
 const updates = (name: string, words: string, ...asked: readonly Changes[]): TableCase => [
   `an update of ${name}`,
   words,
@@ -69,11 +62,12 @@ const WRONG_KEYS = [
 ] as readonly Key[]
 
 export const TABLE_CASES: readonly TableCase[] = [
-  asks('an update of fields, which returns no item', 'applied refused', (a) => [
-    updateFields(a, { set: { text: 'c' } }, exists),
-    updateFields(a, { remove: ['text'] }, TEXT_B),
-  ]),
-  conditions('all of nothing', 'invalid', all(), all(exists, any())),
+  [
+    'an update of fields, which returns no item',
+    'applied refused',
+    (a) => [updateFields(a, { set: { text: 'c' } }, exists), updateFields(a, { remove: ['text'] }, TEXT_B)],
+  ],
+  ['a condition on all of nothing', 'invalid', (a) => [remove(a, all()), remove(a, all(exists, any()))]],
   updates(
     'one attribute twice',
     'invalid',
@@ -83,25 +77,35 @@ export const TABLE_CASES: readonly TableCase[] = [
   updates('one attribute under both of its names', 'invalid', { set: { dueAt: 't', due_at: 't' } }),
   updates('the key', 'invalid', { set: { pk: 'x' } }, { remove: ['sk'] }),
   updates('nothing', 'invalid', {}, { set: { text: undefined } }),
-  asks('an update that its condition refuses and that is impossible', 'refused', (a) => [
-    update(a, { add: { text: 1 } }, TEXT_C),
-  ]),
-  asks('transactions that name one item twice', 'invalid', (a) => [
-    transact(put(a, {}), update(a, ALL_CHANGES)),
-    transact(guard(a, exists), remove(a, exists)),
-  ]),
-  asks('transactions of none, of 100 and of 101 steps', 'invalid applied invalid', () =>
-    [0, 100, 101].map((count) => transact(...MANY.slice(0, count).map((key) => put(key, {})))),
-  ),
-  asks('a transaction with an impossible update', 'invalid', (a, b) => [
-    transact(put(b, {}), update(a, { add: { text: 1 } })),
-  ]),
-  asks('transactions with two wrong index keys, of which the first decides', 'refused invalid', (_, b, c) =>
-    [
-      { owner: 5, status: '' },
-      { owner: '', status: 5 },
-    ].map((item) => transact(put(b, item), guard(c, exists))),
-  ),
+  [
+    'an update that its condition refuses and that is impossible',
+    'refused',
+    (a) => [update(a, { add: { text: 1 } }, TEXT_C)],
+  ],
+  [
+    'transactions that name one item twice',
+    'invalid',
+    (a) => [transact(put(a, {}), update(a, ALL_CHANGES)), transact(guard(a, exists), remove(a, exists))],
+  ],
+  [
+    'transactions of none, of 100 and of 101 steps',
+    'invalid applied invalid',
+    () => [0, 100, 101].map((count) => transact(...MANY.slice(0, count).map((key) => put(key, {})))),
+  ],
+  [
+    'a transaction with an impossible update',
+    'invalid',
+    (a, b) => [transact(put(b, {}), update(a, { add: { text: 1 } }))],
+  ],
+  [
+    'transactions with two wrong index keys, of which the first decides',
+    'refused invalid',
+    (_, b, c) =>
+      [
+        { owner: 5, status: '' },
+        { owner: '', status: 5 },
+      ].map((item) => transact(put(b, item), guard(c, exists))),
+  ],
   puts(
     'index keys as long as they may be together',
     'applied invalid',
@@ -114,7 +118,7 @@ export const TABLE_CASES: readonly TableCase[] = [
   puts('empty names', 'invalid', { '': 1 }, { map: [{ '': 1 }] }),
   updates('empty names', 'invalid', { set: { value: [{ '': 1 }] } }),
   puts('400 KB and of one byte more', 'applied invalid', filling(MAX_BYTES), filling(MAX_BYTES + 1)),
-  asks(
+  [
     'what is too large in a put before its condition, in an update after it',
     'invalid applied refused invalid',
     (a, b) => [
@@ -122,14 +126,17 @@ export const TABLE_CASES: readonly TableCase[] = [
       put(b, filling(MAX_BYTES)),
       ...[isNew, exists].map((condition) => update(b, { set: { more: 1 } }, condition)),
     ],
-  ),
-  asks('what is no key', 'invalid', () =>
-    WRONG_KEYS.flatMap((key) => [put(key, {}), update(key, ALL_CHANGES), remove(key, exists), get(key), batch(key)]),
-  ),
-  asks('a key as long as it may be', 'applied found invalid', () => [
-    put(LONG, {}),
-    get(LONG),
-    get({ ...LONG, sk: `${LONG.sk}x` }),
-  ]),
-  asks('a batch of no key, of one twice, of too many', 'invalid', (a, b) => [batch(), batch(a, b, a), batch(...MANY)]),
+  ],
+  [
+    'what is no key',
+    'invalid',
+    () =>
+      WRONG_KEYS.flatMap((key) => [put(key, {}), update(key, ALL_CHANGES), remove(key, exists), get(key), batch(key)]),
+  ],
+  [
+    'a key as long as it may be',
+    'applied found invalid',
+    () => [put(LONG, {}), get(LONG), get({ ...LONG, sk: `${LONG.sk}x` })],
+  ],
+  ['a batch of no key, of one twice, of too many', 'invalid', (a, b) => [batch(), batch(a, b, a), batch(...MANY)]],
 ]

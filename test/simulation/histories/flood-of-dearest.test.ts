@@ -36,28 +36,22 @@ const bodyOf = (key: string, body: object): HttpRequest => ({
   body: JSON.stringify(body),
 })
 
-const pass = ({ scheduler }: World, ms: number) => scheduler.runFor(ms)
-
 const p99 = (times: readonly number[]): number =>
   times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? Number.NaN
 
-type Ask = (number: number) => readonly [string, HttpRequest]
-
 /** The most expensive requests. Each kind has its own part of the minute: the debt of a list would refuse all creates. */
-const dearest = (deliveries: readonly string[]): readonly Ask[] => [
+const dearest = (deliveries: readonly string[]): readonly ((number: number) => readonly [string, HttpRequest])[] => [
   (number) => ['api-create-payment', bodyOf(`flood-${number}`, FAT)],
   (number) => ['api-redeliver-webhook', { id: deliveries[number % deliveries.length] ?? '' }],
   () => ['api-list-payments', { query: { per_page: '100', page: String(OF_REFERENCE / 100) } }],
   () => ['api-list-payments', { query: { external_reference: REFERENCE } }],
 ]
 
-const REQUESTS = 4 * LIMIT * LOAD_SECONDS
-
 /** A minute at four times the limit. Answers how many requests passed, by their kind. */
 const flood = async (world: World, tenant: Tenant, deliveries: readonly string[]): Promise<readonly number[]> => {
   const kinds = dearest(deliveries)
   const answered = kinds.map(() => 0)
-  const ofOneKind = REQUESTS / kinds.length
+  const ofOneKind = (4 * LIMIT * LOAD_SECONDS) / kinds.length
   for (const [kind, ask] of kinds.entries()) {
     for (let number = 0; number < ofOneKind; number++) {
       const [name, asked] = ask(number)
@@ -97,9 +91,9 @@ const prepare = async (world: World, tenant: Tenant): Promise<readonly string[]>
   for (let number = 0; number < OF_REFERENCE; number++) {
     const body = { ...UNPAID, external_reference: REFERENCE }
     void requestAs(world, tenant, 'api-create-payment', bodyOf(`before-${number}`, body))
-    await pass(world, SECOND_MS / LIMIT)
+    await world.scheduler.runFor(SECOND_MS / LIMIT)
   }
-  await pass(world, REST_MS)
+  await world.scheduler.runFor(REST_MS)
   return rowsOf(world, 'DELIVERY', { client_id: tenant.clientId }).map((row) => String(row['delivery_id']))
 }
 
@@ -116,7 +110,7 @@ const firstWebhookMs = ({ merchants }: World): ReadonlyMap<string, number> => {
 const timesOf = async (world: World, neighbours: readonly Tenant[]): Promise<Times> => {
   const times: Times = { create: [], get: [], due: [] }
   const asking = neighbours.map((tenant) => askSteadily(world, tenant, times))
-  await pass(world, LOAD_SECONDS * SECOND_MS + REST_MS)
+  await world.scheduler.runFor(LOAD_SECONDS * SECOND_MS + REST_MS)
   const first = firstWebhookMs(world)
   for (const ends of await Promise.all(asking)) {
     for (const [id, endMs] of ends) times.due.push((first.get(id) ?? Number.POSITIVE_INFINITY) - endMs)

@@ -18,18 +18,13 @@ export const watchPromises = (world: World): (() => readonly string[]) => {
 /** Due work checks a payment within this time. */
 const SOON_MS = 2 * 60_000
 
-type Announced = { readonly paymentId: string; readonly capturedId: string }
-
 /** The payment and the capture that a callback names. */
-const announcedBy = (body: string): Announced | undefined => {
+const announcedBy = (body: string) => {
   const { event, data } = Object(JSON.parse(body))
   if (!/^payment\.(capture|succeeded)$/.test(String(event))) return undefined
   const { payment_id: capturedId, reference_id: reference } = Object(data)
   return { paymentId: String(reference).slice(0, 36), capturedId: String(capturedId) }
 }
-
-const isCheckedSoon = ({ scheduler }: World, payment: RawItem): boolean =>
-  payment['work'] === 'payment' && Date.parse(text(payment, 'due_at')) <= scheduler.nowMs() + SOON_MS + APART_MS
 
 /** The provider does not repeat a callback after a 2xx: its money is credited or held then, or due work checks it soon. */
 const watchAcknowledged = (world: World): void => {
@@ -45,7 +40,9 @@ const watchAcknowledged = (world: World): void => {
     const payment = paymentRow(world, paymentId)
     const isCredited = payment?.['credited_provider_payment_id'] === capturedId
     const isHeld = suspenseRow(world, capturedId) !== undefined
-    if (isCredited || isHeld || (payment && isCheckedSoon(world, payment))) return
+    const isCheckedSoon =
+      payment?.['work'] === 'payment' && ms(payment, 'due_at') <= world.scheduler.nowMs() + SOON_MS + APART_MS
+    if (isCredited || isHeld || isCheckedSoon) return
     world.problems.push(`the callback of ${capturedId} is acknowledged, and it is neither credited nor held`)
   })
 }
@@ -110,13 +107,6 @@ const watchSettling = (world: World): (() => readonly string[]) => {
   const succeededMs = new Map<string, number>()
   const { since } = watchStates(world, / CLIENT$/, 'client_id')
 
-  const minFloor = (clientId: string): number =>
-    Math.min(
-      ...since(clientId, world.scheduler.nowMs() - RECORDING_MS).map((client) =>
-        amount(client, 'settlement_floor_minor'),
-      ),
-    )
-
   const ageProblems = (settlement: RawItem): string[] => {
     const id = text(settlement, 'settlement_id')
     const nowMs = world.scheduler.nowMs()
@@ -148,7 +138,8 @@ const watchSettling = (world: World): (() => readonly string[]) => {
     if (sk !== 'SETTLEMENT' || before !== undefined) return
     world.problems.push(...ageProblems(after))
     if (!hadAccount(after)) world.problems.push(`${pk} names an account that its client no longer had`)
-    const floor = minFloor(text(after, 'client_id'))
+    const clients = since(text(after, 'client_id'), world.scheduler.nowMs() - RECORDING_MS)
+    const floor = Math.min(...clients.map((client) => amount(client, 'settlement_floor_minor')))
     const net = amount(after, 'net_minor')
     if (!(net > floor))
       world.problems.push(`settlement ${text(after, 'settlement_id')} of ${net} is not above ${floor}`)

@@ -148,17 +148,13 @@ const SUMMED = 'a window is summed over several runs'
 /** Another request is shown, or the payment is paid. */
 const UNNEEDED = 'a request that its payment does not need is cancelled'
 
-const SIZES = ['whole', 'in part'] as const
-
 /** Every kind of reversal and won dispute, at every stage. */
 const REVERSAL_CELLS: readonly string[] = [
   'voided whole',
   'reversed whole',
   'row voided',
-  ...['refund', 'chargeback', 'dispute_won'].flatMap((kind) => SIZES.map((size) => `${kind} ${size}`)),
+  ...['refund', 'chargeback', 'dispute_won'].flatMap((kind) => [`${kind} whole`, `${kind} in part`]),
 ].flatMap((way) => STAGES.map((stage) => `reversal: ${way}, ${stage}`))
-
-const TABLES = [OF_PAYMENTS, OF_SUSPENSE, OF_DELIVERIES, OF_SETTLEMENTS, OF_OTHERS, REFUSALS]
 
 export const SITUATIONS: ReadonlyMap<string, Within> = new Map([
   ...(Object.keys(NO_FAULTS) as (keyof Faults)[]).map((name) => [`fault ${name}`, RARE_FAULTS[name] ?? 25] as const),
@@ -166,7 +162,9 @@ export const SITUATIONS: ReadonlyMap<string, Within> = new Map([
   ...Object.entries({ ...REPORTED, [SUMMED]: 25 as const, [UNNEEDED]: 25 as const }).map(
     ([name, within]) => [`sometimes: ${name}`, within] as const,
   ),
-  ...TABLES.flatMap(Object.entries).map(([name, [within]]) => [`sometimes: ${name}`, within] as const),
+  ...[...Object.values(BY_KIND), OF_OTHERS, REFUSALS]
+    .flatMap(Object.entries)
+    .map(([name, [within]]) => [`sometimes: ${name}`, within] as const),
 ])
 
 /** Situations and faults that were expected in this number of histories and did not happen. */

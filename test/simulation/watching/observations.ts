@@ -61,26 +61,16 @@ export const observeAnswer = (
 
 /** Machines' clocks differ by twenty seconds at most, and a call may take as long as its function. */
 const NEAR_MS = 60_000
-const MINUTE_MS = 60_000
 
-/** Points that a request takes before it works. */
-const weightOf = ({ query, body }: HttpRequest): number =>
-  body === undefined
-    ? listPoints(Number(query?.['per_page'] ?? query?.['limit'] ?? 0))
-    : 1 + Math.floor(Buffer.byteLength(body) / (6 * 1_024))
-
-export const askedFor = ({ scheduler }: World, { clientId }: Tenant, name: string, asked: HttpRequest): Asked => ({
-  clientId,
-  atMs: scheduler.nowMs(),
-  weight: weightOf(asked),
-  name,
-  answered: false,
-})
-
-const isOfLimit = ({ body }: HttpReply) => String(body['message']).startsWith('the limit of ')
-
-/** The SDK may repeat a count whose answer was lost. A counter has no token, so the request then counts twice. */
-const countedTimes = ({ faults }: World) => (faults.tableRetried > 0 ? 2 : 1)
+export const askedFor = ({ scheduler }: World, { clientId }: Tenant, name: string, asked: HttpRequest): Asked => {
+  const { query, body } = asked
+  // Points that a request takes before it works.
+  const weight =
+    body === undefined
+      ? listPoints(Number(query?.['per_page'] ?? query?.['limit'] ?? 0))
+      : 1 + Math.floor(Buffer.byteLength(body) / (6 * 1_024))
+  return { clientId, atMs: scheduler.nowMs(), weight, name, answered: false }
+}
 
 /** A client gets a 429 only after more requests than its own limit, or its share of the quota, allows. */
 export const refusalProblems = (
@@ -91,14 +81,14 @@ export const refusalProblems = (
   reply: HttpReply | undefined,
 ): readonly string[] => {
   if (reply?.status !== 429) return []
-  const times = countedTimes(world)
+  // The SDK may repeat a count whose answer was lost. A counter has no token, so the request then counts twice.
+  const times = world.faults.tableRetried > 0 ? 2 : 1
   const own = asked.filter((other) => other.clientId === clientId)
   const since = (sinceMs: number) => own.filter((other) => other.atMs >= sinceMs || !other.answered)
   const used = since(atMs - NEAR_MS).reduce((sum, { weight }) => sum + weight * times, 0)
-  if (isOfLimit(reply)) {
+  if (String(reply.body['message']).startsWith('the limit of '))
     return rateLimit !== undefined && used > rateLimit ? [] : [`${clientId} was refused after ${used} requests`]
-  }
-  const creates = since(atMs - NEAR_MS - MINUTE_MS).filter((other) => other.name === name).length * times
+  const creates = since(atMs - 2 * NEAR_MS).filter((other) => other.name === name).length * times
   return creates > Math.max(1, Math.floor(world.callsPerMinute / 4))
     ? []
     : [`${clientId} was refused its ${creates}. create`]

@@ -19,10 +19,6 @@ const DELAYS_MS = [100, 1_000, 10_000]
 /** How long other writers of an item may take. */
 const CONTESTED_MS = [20, 100, 500, 1_500, 4_000]
 
-/** Most writes come from two functions. Writes of the others are overtaken more often. */
-const RARE_TIMES = 3
-const isEverywhere = (name: string) => /^(deliver-webhook|audit-client)$/.test(name)
-
 const metadata = { $metadata: {} }
 
 /** An index has its own throughput. When that is used up, reads of the index and writes that change it are refused. */
@@ -41,16 +37,16 @@ const touchedBy = (step: Step): ReadonlySet<string> => {
   return new Set([...Object.keys(set), ...Object.keys(setIfAbsent), ...remove].map(attributeName))
 }
 
-const indexesOf = (step: Step): readonly string[] => {
-  const touched = touchedBy(step)
-  return Object.entries(TABLE_SCHEMA.indexes)
-    .filter(([, { partition, sort }]) => [...partition, ...sort].some((attribute) => touched.has(attribute)))
-    .map(([name]) => name)
+const meetsThrottledIndex = (world: World, steps: readonly Step[]): boolean => {
+  if (world.faults.indexThrottled === 0) return false
+  const indexes = steps.flatMap((step) => {
+    const touched = touchedBy(step)
+    return Object.entries(TABLE_SCHEMA.indexes).filter(([, { partition, sort }]) =>
+      [...partition, ...sort].some((attribute) => touched.has(attribute)),
+    )
+  })
+  return [...new Set(indexes.map(([name]) => name))].some((index) => isThrottled(world, index))
 }
-
-const meetsThrottledIndex = (world: World, steps: readonly Step[]): boolean =>
-  world.faults.indexThrottled > 0 &&
-  [...new Set(steps.flatMap((step) => indexesOf(step)))].some((index) => isThrottled(world, index))
 
 /** One page, which DynamoDB may end early because a megabyte is full. */
 const page = (world: World, input: QueryInput): QueryPage => {
@@ -64,10 +60,8 @@ const page = (world: World, input: QueryInput): QueryPage => {
   return found
 }
 
-type BatchAnswer = Awaited<ReturnType<TableRequests['batchGet']>>
-
 /** A batch read that leaves some keys unprocessed. */
-const batch = (world: World, ...[keys, reads]: Parameters<TableRequests['batchGet']>): BatchAnswer => {
+const batch = (world: World, ...[keys, reads]: Parameters<TableRequests['batchGet']>) => {
   if (keys.length < 2 || !hasFault(world, 'batchCut')) return world.table.requests.batchGet(keys, reads)
   const taken = world.prng.int(1, keys.length - 1)
   return { ...world.table.requests.batchGet(keys.slice(0, taken), reads), unprocessed: keys.slice(taken) }
@@ -101,13 +95,6 @@ const written = <Answer extends Applied>(world: World, steps: readonly Step[], r
   return answer
 }
 
-const cancelled = () =>
-  new TransactionCanceledException({
-    message: 'an index was throttled',
-    CancellationReasons: [{ Code: 'ThrottlingError' }],
-    ...metadata,
-  })
-
 /** The table's single requests with their faults. The adapter's retries, as deployed, are above. */
 export const faultyRequests = (world: World, process: () => Process): TableRequests => {
   const { requests } = world.table
@@ -131,7 +118,8 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
       if (contest.rival && world.prng.chance(0.7)) void contest.rival()
       return delay(world.prng.pick(CONTESTED_MS))
     }
-    const times = isEverywhere(own.name) ? 1 : RARE_TIMES
+    // Most writes come from two functions. Writes of the others are overtaken more often.
+    const times = /^(deliver-webhook|audit-client)$/.test(own.name) ? 1 : 3
     if (world.onOvertaken.length === 0 || !Array.from({ length: times }).some(() => hasFault(world, 'overtaken')))
       return
     for (const listen of world.onOvertaken) listen(own, keys)
@@ -147,7 +135,9 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
     const sentMs = world.scheduler.nowMs()
     const once = () => {
       if (!meetsThrottledIndex(world, steps)) return run()
-      throw name === 'transact' ? cancelled() : new Error('an index was throttled')
+      const [message, CancellationReasons] = ['an index was throttled', [{ Code: 'ThrottlingError' }]]
+      if (name === 'write') throw new Error(message)
+      throw new TransactionCanceledException({ message, CancellationReasons, ...metadata })
     }
     const first = await send(name, () => written(world, steps, once))
     if (!first.applied || !hasFault(world, 'tableRetried')) return first

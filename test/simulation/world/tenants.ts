@@ -27,9 +27,6 @@ export type Tenant = {
 export const liveEndpoints = ({ endpoints }: Tenant): readonly SimEndpoint[] =>
   endpoints.filter(({ isGone }) => isGone !== true)
 
-/** The second tenant's own retries sometimes reach its limit. The third one is for floods. */
-const RATE_LIMITS = [undefined, 3, 4]
-
 const okBody = (reply: Awaited<ReturnType<typeof operate>>): Record<string, unknown> => {
   if (reply?.status !== 200) throw new Error(`an operator action failed: ${JSON.stringify(reply)}`)
   return reply.body
@@ -49,7 +46,8 @@ export const addEndpoint = async (world: World, clientId: string): Promise<SimEn
 
 /** Registers a merchant through the operator actions, with this number of endpoints and of parts. */
 export const addTenant = async (world: World, number: number, endpoints: number, parts = 1): Promise<Tenant> => {
-  const rateLimit = RATE_LIMITS[number]
+  // The second tenant's own retries sometimes reach its limit. The third one is for floods.
+  const rateLimit = [undefined, 3, 4][number]
   const client = okBody(
     await operate(world, 'create-client', {
       name: `Toko Nomor ${'ABCDEFGH'[number] ?? 'X'}`,
