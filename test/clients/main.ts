@@ -62,19 +62,15 @@ system's temporary directory, and removes it.
   --help, -h   this text
 Exit code: 0 all clients work, 1 one does not, 2 wrong arguments.`
 
-const run = async (command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<boolean> => {
-  const child = spawn('bash', ['-c', command], { cwd, stdio: 'inherit', env: { ...process.env, ...env } })
-  const [code]: unknown[] = await once(child, 'close')
-  return code === 0
-}
-
 const use = async ({ program, commands }: Generator, env: NodeJS.ProcessEnv): Promise<boolean> => {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-client-'))
   try {
     await copyFile(join(PROJECT_ROOT, 'docs/openapi.yaml'), join(folder, 'openapi.yaml'))
     await copyFile(join(import.meta.dirname, program), join(folder, program))
     await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
-    return await run(commands.join(' && '), folder, env)
+    const options = { cwd: folder, stdio: 'inherit', env: { ...process.env, ...env } } as const
+    const [code]: unknown[] = await once(spawn('bash', ['-c', commands.join(' && ')], options), 'close')
+    return code === 0
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -2,12 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { PROJECT_ROOT } from '../support/source-file.ts'
-import { guardsOf, MODELS, withoutGuard } from './model.ts'
-
-const GUARDS = MODELS.flatMap((model) => model.guards.map((guard) => ({ model, guard, name: guard.name })))
-
-/** What of a configuration can be switched off. */
-const switchesOf = (config: string) => new Set([...config.matchAll(/^ {2}(\w+) = TRUE$/gm)].map(([, name]) => name))
+import { guardsOf, MODELS } from './model.ts'
 
 describe('the protocols on paper', () => {
   it.each(MODELS)('$name has a guard for each thing it promises, and each switch is a guard of some', (model) => {
@@ -19,17 +14,9 @@ describe('the protocols on paper', () => {
     expect(guardsOf(model.spec).filter(({ name }) => !ofModule.some((guard) => guard.name === name))).toStrictEqual([])
   })
 
-  it.each(GUARDS)('$name is a condition that the code has where the model says', ({ guard }) => {
+  it.each(MODELS.flatMap(({ guards }) => guards))('$name is a condition that the code has there', (guard) => {
     const code = readFileSync(join(PROJECT_ROOT, guard.path), 'utf8')
 
     expect(code).toMatch(new RegExp(`^(export )?const ${guard.declaration}\\b`, 'm'))
-  })
-
-  it.each(GUARDS)('without $name the twin differs in one place, and is asked for one thing', ({ model, guard }) => {
-    const twin = withoutGuard(model, guard)
-
-    expect(switchesOf(model.config).difference(switchesOf(twin.config))).toStrictEqual(new Set([guard.name]))
-    expect(twin.config).toContain(`  ${guard.name} = FALSE\n`)
-    expect([...twin.invariants, ...twin.properties]).toStrictEqual([guard.breaks])
   })
 })

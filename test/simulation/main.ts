@@ -14,24 +14,10 @@ npm run sim -- --seeds A..B [--steps M] [--jobs N]            runs many
   --help, -h  this text
 Exit code: 0 every history passed, 1 one failed, 2 wrong arguments.`
 
-const OPTIONS = {
-  seed: { type: 'string' },
-  seeds: { type: 'string', default: '1..100' },
-  steps: { type: 'string' },
-  trace: { type: 'boolean', default: false },
-  jobs: { type: 'string' },
-} as const
-
 const integer = (text: string | undefined, name: string, least = 0): number => {
   const value = wholeNumber(text ?? '') ?? -1
   if (value < least) throw new UsageError(`--${name} takes a whole number from ${least} on`)
   return value
-}
-
-const rangeOf = (text: string) => {
-  const [from = -1, to = -1] = text.split('..').map((one) => wholeNumber(one) ?? -1)
-  if (from < 0 || to < from) throw new UsageError('--seeds takes two whole numbers, the smaller one first: 1..100')
-  return { from, to }
 }
 
 const figures = (tally: Tally, histories: number, steps: number, failures: number) => {
@@ -48,16 +34,11 @@ const replay = async (seed: number, operations: number | undefined, tracing: boo
   return problems.length > 0 ? 1 : 0
 }
 
-const PROGRESS_EVERY = 100
-
 /** Says how far it is. The story of a failure comes at the end, with the others. */
-const reportProgress = () => {
-  let done = 0
-  let failures = 0
-  return ({ seed, failure }: SeedResult) => {
-    if (failure !== undefined) console.log(`seed ${seed} fails (failure ${++failures})`)
-    if (++done % PROGRESS_EVERY === 0) console.log(`${done} done, ${failures} failures so far`)
-  }
+const progress = { done: 0, failures: 0 }
+const reportProgress = ({ seed, failure }: SeedResult): void => {
+  if (failure !== undefined) console.log(`seed ${seed} fails (failure ${++progress.failures})`)
+  if (++progress.done % 100 === 0) console.log(`${progress.done} done, ${progress.failures} failures so far`)
 }
 
 const reportResults = (results: readonly SeedResult[]): number => {
@@ -80,9 +61,17 @@ const reportResults = (results: readonly SeedResult[]): number => {
 }
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-  const { seed, seeds, steps, trace, jobs } = readOptions(argv, OPTIONS)
+  const { seed, seeds, steps, trace, jobs } = readOptions(argv, {
+    seed: { type: 'string' },
+    seeds: { type: 'string', default: '1..100' },
+    steps: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    jobs: { type: 'string' },
+  })
   const operations = steps === undefined ? undefined : integer(steps, 'steps')
   if (seed !== undefined) return replay(integer(seed, 'seed'), operations, trace)
+  const [from = -1, to = -1] = seeds.split('..').map((one) => wholeNumber(one) ?? -1)
+  if (from < 0 || to < from) throw new UsageError('--seeds takes two whole numbers, the smaller one first: 1..100')
   const processes = jobs === undefined ? availableParallelism() : integer(jobs, 'jobs', 1)
-  return reportResults(await runSeeds({ ...rangeOf(seeds), jobs: processes, operations }, reportProgress()))
+  return reportResults(await runSeeds({ from, to, jobs: processes, operations }, reportProgress))
 })

@@ -65,13 +65,10 @@ const startEmulatorQueues = async () => {
 }
 
 /**
- * `send 60`: with a delay in seconds; `receive 3`: at most three; `wait 30`: seconds; `remove 2`: by the receipt before
- * the last one.
+ * Each receive as sorted bodies with their receive counts, and the dead letters at the end. `send 60`: with a delay in
+ * seconds; `receive 3`: at most three; `wait 30`: seconds; `remove 2`: by the receipt before the last one.
  */
-type Action = string
-
-/** Each receive as sorted bodies with their receive counts, and the dead letters at the end. */
-const play = async (queue: Queue, actions: readonly Action[], startMs: number) => {
+const play = async (queue: Queue, actions: readonly string[], startMs: number) => {
   vi.setSystemTime(startMs)
   const seen: string[] = []
   const receipts: string[] = []
@@ -99,7 +96,7 @@ afterAll(async () => {
   vi.useRealTimers()
 })
 
-const playBoth = async (actions: readonly Action[]) => {
+const playBoth = async (actions: readonly string[]) => {
   const startMs = Date.now()
   const expected = await play(await emulator.open(), actions, startMs)
   expect(await play(await modelQueue(), actions, startMs)).toStrictEqual(expected)
@@ -121,7 +118,7 @@ describe('the model and the emulator', () => {
       fc.constantFrom('remove 1', 'remove 2', 'remove 3', 'remove 4'),
     )
     // More messages could not all be received at once, and which of them come first is not promised.
-    const atMostTen = (actions: readonly Action[]) => {
+    const atMostTen = (actions: readonly string[]) => {
       const sends = actions.filter((one) => one.startsWith('send')).slice(0, 10)
       return actions.filter((one) => !one.startsWith('send') || sends.pop() !== undefined)
     }
