@@ -97,23 +97,16 @@ const prepare = async (world: World, tenant: Tenant): Promise<readonly string[]>
   return rowsOf(world, 'DELIVERY', { client_id: tenant.clientId }).map((row) => String(row['delivery_id']))
 }
 
-/** When the first webhook of each payment arrived. */
-const firstWebhookMs = ({ merchants }: World): ReadonlyMap<string, number> => {
-  const first = new Map<string, number>()
-  for (const { body, atMs } of merchants.received.toReversed()) {
-    first.set(/"id":"([^"]+)"/.exec(body)?.[1] ?? '', atMs)
-  }
-  return first
-}
-
 /** A minute of the neighbours' requests, and how long each took; those of due work from the end of a payment on. */
 const timesOf = async (world: World, neighbours: readonly Tenant[]): Promise<Times> => {
   const times: Times = { create: [], get: [], due: [] }
   const asking = neighbours.map((tenant) => askSteadily(world, tenant, times))
   await world.scheduler.runFor(LOAD_SECONDS * SECOND_MS + REST_MS)
-  const first = firstWebhookMs(world)
   for (const ends of await Promise.all(asking)) {
-    for (const [id, endMs] of ends) times.due.push((first.get(id) ?? Number.POSITIVE_INFINITY) - endMs)
+    for (const [id, endMs] of ends) {
+      const firstMs = world.merchants.received.find(({ body }) => body.includes(`"id":"${id}"`))?.atMs
+      times.due.push((firstMs ?? Number.POSITIVE_INFINITY) - endMs)
+    }
   }
   return times
 }

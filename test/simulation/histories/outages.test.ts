@@ -9,38 +9,12 @@ import { createAs } from '../scenes/http.ts'
 import { NO_FAULTS } from '../world/faults.ts'
 import { operate } from '../world/lambda.ts'
 import { deliveryStatus, rowsOf } from '../world/rows.ts'
+import type { SimEndpoint, Tenant } from '../world/tenants.ts'
 import { QUEUES_DOWN, runUntil } from '../world/world.ts'
 import { startPlay } from './history.ts'
-import type { Play } from './operations.ts'
 
 const BODY = JSON.stringify({ method: 'virtual_account', channel_code: 'BNI', amount: 300_000, currency: 'IDR' })
 const PAYMENTS = 12
-
-/** Payments of a client with two endpoints, which wait for their customers. */
-const startShop = async () => {
-  const play = await startPlay({ seed: 5 })
-  const { world, tenants } = play
-  const [, tenant] = tenants
-  if (!tenant) throw new Error('there is no merchant')
-  const waiting: string[] = []
-  const pass = (ms: number) => world.scheduler.runFor(ms)
-  for (let made = 0; made < PAYMENTS; made++) {
-    const reply = await runUntil(world, createAs(play, tenant, `key-${made}`, BODY))
-    waiting.push(String(reply?.body['id']))
-    await pass(1_000)
-  }
-  /** The customers of the next payments pay, and the provider calls back. */
-  const pay = async (count: number) => {
-    for (const id of waiting.splice(0, count)) {
-      const [request] = world.provider.findPaymentRequests(id)
-      world.provider.simulatePayment(request?.payment_request_id ?? '')
-    }
-    await pass(10_000)
-  }
-  const deliveries = () => rowsOf(world, 'DELIVERY')
-  const states = () => [...new Set(deliveries().map(deliveryStatus))]
-  return { play, world, pass, pay, deliveries, states }
-}
 
 describe('an outage of the queues', () => {
   it.each([
@@ -48,13 +22,29 @@ describe('an outage of the queues', () => {
     ['of an hour, in which one message in ten is sent', 'ten', { queueSendFails: 0.9 }, HOUR_MS],
     ['of an hour, in which no queue can be reached', 'ten', { queuesDown: Number.MIN_VALUE }, HOUR_MS],
   ] as const)('%s delays events by at most %s minutes after its end', async (_, minutes, faults, lastsMs) => {
-    const { play, world, pass, pay, deliveries, states } = await startShop()
+    const play = await startPlay({ seed: 5 })
+    const { world, tenants } = play
+    const pass = (ms: number) => world.scheduler.runFor(ms)
+    // Payments of a client with two endpoints, which wait for their customers.
+    const waiting: string[] = []
+    for (let made = 0; made < PAYMENTS; made++) {
+      const reply = await runUntil(world, createAs(play, tenants[1] as Tenant, `key-${made}`, BODY))
+      waiting.push(String(reply?.body['id']))
+      await pass(1_000)
+    }
+    const deliveries = () => rowsOf(world, 'DELIVERY')
+    const states = () => [...new Set(deliveries().map(deliveryStatus))]
     const endMs = world.scheduler.nowMs() + lastsMs
     if ('queuesDown' in faults) world.lastingFaults.set(QUEUES_DOWN, { isOn: true, untilMs: endMs })
     world.faults = { ...NO_FAULTS, ...faults }
 
     for (const share of [1, 2, 3]) {
-      await pay(PAYMENTS / 3)
+      // The customers of the next payments pay, and the provider calls back.
+      for (const id of waiting.splice(0, PAYMENTS / 3)) {
+        const [request] = world.provider.findPaymentRequests(id)
+        world.provider.simulatePayment(request?.payment_request_id ?? '')
+      }
+      await pass(10_000)
       await pass((share * lastsMs) / 12)
     }
     await world.scheduler.runUntil(endMs)
@@ -80,16 +70,13 @@ const EVERY_MS = 500
 /** An attempt that hangs ends after ten seconds, and then its endpoint is marked. */
 const KNOWN_AFTER_MS = 12_000
 
-type Endpoint = { readonly clientId: string; readonly endpointId: string; readonly url: string }
-
-const endpointsOf = ({ tenants }: Play): readonly Endpoint[] =>
-  tenants.flatMap(({ clientId, endpoints }) => endpoints.map((endpoint) => ({ clientId, ...endpoint })))
-
 /** A minute of test events, and what became of them; the first endpoint hangs or does not. */
 const underLoad = async (hangs: boolean) => {
   const play = await startPlay({ seed: 5 })
   const { world } = play
-  const [first, ...neighbours] = endpointsOf(play)
+  const [first, ...neighbours] = play.tenants.flatMap(({ clientId, endpoints }) =>
+    endpoints.map((endpoint) => ({ clientId, ...endpoint })),
+  )
   if (!first) throw new Error('there is no endpoint')
   if (hangs) world.merchants.impaired.set(first.url, 'hangs')
   const fromMs = world.scheduler.nowMs()
@@ -99,8 +86,8 @@ const underLoad = async (hangs: boolean) => {
     }
     await world.scheduler.runFor(EVERY_MS)
   }
-  const deliveries = () => rowsOf(world, 'DELIVERY')
-  const of = ({ endpointId }: Endpoint) => deliveries().filter((row) => row['endpoint_id'] === endpointId)
+  const of = ({ endpointId }: SimEndpoint) =>
+    rowsOf(world, 'DELIVERY').filter((row) => row['endpoint_id'] === endpointId)
   /** Milliseconds from each delivery of the neighbours to its POST, of those made once the endpoint is known. */
   const waits = () => {
     const came = new Map(world.merchants.received.map(({ deliveryId, atMs }) => [deliveryId, atMs]))
