@@ -84,9 +84,8 @@ export const undescribed = ({ method, path, status, headers, text }: ClientAnswe
   const response = found as Response
   const type = headers.get('content-type')?.split(';')[0] ?? ''
   if (!(type in response.content)) return [`${type} is not described`]
-  const body: unknown = type === 'application/json' ? JSON.parse(text) : text
   return [
     ...headerFaults(pointer, headers, Object.keys(response.headers ?? {})),
-    ...faultsOf(`${pointer}/content/${escaped(type)}/schema`, body),
+    ...faultsOf(`${pointer}/content/${escaped(type)}/schema`, type === 'application/json' ? JSON.parse(text) : text),
   ]
 }

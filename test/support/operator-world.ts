@@ -34,8 +34,7 @@ export const operatorWorld = async (deps: TestDeps) => {
   await recordSuspense(deps, held)
   await bookSuspense(deps, held, { transactionId: 'txn-held', rowAt: deps.now(), providerMinor: minor(5_000) })
   await auditedNow(deps, settlement)
-  const standing = { ...STANDING, id: stranger.clientId }
-  await noteFound(deps, stranger.clientId, new Map([['figures', [standing]]]), undefined)
+  await noteFound(deps, stranger.clientId, new Map([['figures', [{ ...STANDING, id: stranger.clientId }]]]), undefined)
   const torn = await aStoredClient(deps)
   await deps.table.write(update(windowKey(torn.clientId), { add: { paidOutMinor: 1 } }))
   const names: Readonly<Record<string, string>> = {

@@ -57,8 +57,7 @@ const languageOf = ({ language }: Block): Language => {
 /** The program that this machine would need for a block, and does not have. */
 export const missingFor = (block: Block): string | undefined => {
   const { needs } = languageOf(block)
-  const asked = spawnSync(needs, [needs === 'go' ? 'version' : '--version'])
-  return asked.status === 0 ? undefined : needs
+  return spawnSync(needs, [needs === 'go' ? 'version' : '--version']).status === 0 ? undefined : needs
 }
 
 const write = (block: Block): string => {

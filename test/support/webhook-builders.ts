@@ -142,8 +142,7 @@ export const attemptRows = (deps: TestDeps, { deliveryId }: Pick<Delivery, 'deli
 
 /** The time when due work checks an item; undefined if it is not due work. */
 export const dueAtOf = async (deps: TestDeps, work: Work, id: string): Promise<string | undefined> => {
-  const partition = [work, slotOf(id, WORK_SLOTS[work])]
-  const due = await queryAll(deps, { index: 'by-due', partition, limit: 1_000 })
+  const due = await queryAll(deps, { index: 'by-due', partition: [work, slotOf(id, WORK_SLOTS[work])], limit: 1_000 })
   const item = due.find((candidate) => candidate['id'] === id)
   return item && String(item['dueAt'])
 }

@@ -12,7 +12,6 @@ const verdictOn = (name: string, denied: string | null = null): Verdict => ({
 })
 
 it('the judgement on a rehearsal counts the calls of functions, and names what was refused or never heard', () => {
-  const tool = { ...verdictOn('x'), principal: 'arn:aws:iam::000000000001:root' }
   // Its role lets api-not-found ask nothing.
   const heard = MANIFEST.map(({ name }) => name).filter(
     (name) => !['check-due-deliveries', 'api-not-found'].includes(name),
@@ -21,7 +20,7 @@ it('the judgement on a rehearsal counts the calls of functions, and names what w
   const { calls, denied, silent } = judgementOn([
     ...heard.map((name) => verdictOn(name)),
     verdictOn('get-payment', 'No matching Allow statement'),
-    tool,
+    { ...verdictOn('x'), principal: 'arn:aws:iam::000000000001:root' },
   ])
 
   expect([calls.get('get-payment'), calls.size]).toStrictEqual([2, heard.length])

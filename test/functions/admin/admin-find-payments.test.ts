@@ -44,8 +44,7 @@ it('find-payments by a provider id shows a payment and its suspense items', asyn
 
   const suspense = [{ suspense_id: providerPaymentId, cause: 'wrong_amount', amount_minor: 1 }]
   const shown = { id: payment.paymentId, status: 'failed', failure_reason: 'wrong_amount', suspense }
-  const asks = [{ provider_payment_id: providerPaymentId }, { payment_request_id: payment.paymentRequestId }]
-  for (const asked of asks) {
+  for (const asked of [{ provider_payment_id: providerPaymentId }, { payment_request_id: payment.paymentRequestId }]) {
     expect(await invokeAdmin(findPayments, deps, asked)).toMatchObject({ status: 200, body: { data: [shown] } })
     const stranger = await aStoredClient(deps)
     expect((await found(deps, { ...asked, client_id: stranger.clientId })).ids).toStrictEqual([])

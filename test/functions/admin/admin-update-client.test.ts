@@ -102,9 +102,11 @@ describe('update-client (design section 7)', () => {
 
   it('refuses fewer parts than another operator has set meanwhile', async () => {
     const { deps, client, change } = await aMerchant()
-    const overtaken = beforeFirst(deps, 'transact', () => change({ ledger_parts: 8 }))
 
-    const answer = await change({ ledger_parts: 2 }, overtaken)
+    const answer = await change(
+      { ledger_parts: 2 },
+      beforeFirst(deps, 'transact', () => change({ ledger_parts: 8 })),
+    )
 
     expect(answer).toMatchObject({ status: 422, body: { message: 'ledger_parts can only grow; it is 8' } })
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })

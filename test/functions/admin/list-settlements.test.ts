@@ -193,9 +193,8 @@ describe('list-settlements by status and days', () => {
     const last = await aSettlement(deps, await aClient(deps))
     const input = { status: 'recorded', from: day(30) }
     let readMs = 0
-    const slow = { ...deps, monotonicMs: () => (readMs += 200_000) }
 
-    const first = await listed(slow, input)
+    const first = await listed({ ...deps, monotonicMs: () => (readMs += 200_000) }, input)
     const rest = await listed(deps, { ...input, cursor: first.cursor })
 
     const found = [first.data.length, first.continuing, rest.data.map(({ id }) => id), rest.cursor]

@@ -38,8 +38,7 @@ it('GET /v1/payments (spec 4.2) lists each payment as fetch shows it, newest fir
   const watched = recordTable(deps)
 
   const { body } = await ask('listPayments')
-  const asked = { caller, query: { page: '2', per_page: '1' } }
-  const second = await call(watched.deps, API.listPayments, asked)
+  const second = await call(watched.deps, API.listPayments, { caller, query: { page: '2', per_page: '1' } })
 
   const fetched = await Promise.all(ids.toReversed().map((id) => ask('getPayment', { id })))
   const data = fetched.map((answer) => answer.body)
@@ -127,8 +126,12 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
 
     const refused = [await listed(), await listed({ status: 'failed' })]
 
-    const oldest = payments.slice(0, 100).toReversed()
-    expect(last.body['data']).toMatchObject(oldest.map(({ paymentId: id }) => ({ id })))
+    expect(last.body['data']).toMatchObject(
+      payments
+        .slice(0, 100)
+        .toReversed()
+        .map(({ paymentId: id }) => ({ id })),
+    )
     expect(last.body['pagination']).toStrictEqual({ page: 10, per_page: 100, total: 1_000, total_pages: 10 })
     const refusal = {
       message: 'external_reference: more than 1000 payments have it',

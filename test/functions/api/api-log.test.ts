@@ -25,7 +25,6 @@ import { interceptTable, memoryDeps, type TestDeps, testDeps } from '../../suppo
 
 const TOKEN = 'a-token-of-tests'
 const word = (name: string) => `zq-${name}-5501`
-const SECRET = /zq-\w+-5501|6281255045504/
 
 const body = aPaymentBody({
   method: 'ewallet',
@@ -69,8 +68,7 @@ const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise
   await send(API.cancelPayment, { id })
   await send(API.listPayments, { query: { status: word('query') } })
   await send(API.getBalance, { caller: { authorization: `${caller.authorization}x` } })
-  const failing = interceptTable(deps, { before: () => Promise.reject(thrown) })
-  for (const withDeps of [deps, failing]) {
+  for (const withDeps of [deps, interceptTable(deps, { before: () => Promise.reject(thrown) })]) {
     for (const endpoint of [...Object.values(API), UNKNOWN_PATH]) await send(endpoint, foreign, withDeps)
   }
   return answers
@@ -89,7 +87,7 @@ it('the log (design section 4; style guide: ids only) has a line for every reque
   expect(requests).toHaveLength(answers.length)
   expect(answers.filter(({ requestId }, at) => !requests[at]?.includes(requestId))).toStrictEqual([])
   expect(output).toContain('"error_stack"')
-  expect(output).not.toMatch(SECRET)
+  expect(output).not.toMatch(/zq-\w+-5501|6281255045504/)
   expect(output).not.toContain(caller.authorization.slice(-43))
 })
 

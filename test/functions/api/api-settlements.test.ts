@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
@@ -7,50 +7,41 @@ import { BANK, storedSettlement } from '../../support/settlement-builders.ts'
 
 const october = (day: number): Timestamp => timestampOf(Date.UTC(2026, 9, 1) + day * DAY_MS)
 
-describe('GET /v1/settlements/{id} (spec 4.7, 2.3)', () => {
-  it('shows every field, and null if it has no value yet', async () => {
-    const { deps, caller, ask } = await anApi()
-    const { settlementId } = await storedSettlement(deps, { clientId: caller.clientId })
+it('GET /v1/settlements/{id} (spec 4.7, 2.3) shows every field, and null where there is no value yet', async () => {
+  const { deps, caller, ask } = await anApi()
+  const { clientId } = caller
+  const shown = async ({ settlementId: id }: Settlement) => (await ask('getSettlement', { id })).body
+  const recorded = await storedSettlement(deps, { clientId })
+  const paid = await storedSettlement(deps, { clientId, triggeredBy: 'manual', bank: BANK })
+  const settledAt = '2026-11-21T09:00:00.000Z' as Timestamp
+  await deps.table.write(closeStep({ ...paid, status: 'manual_paid', notes: 'batch 7', settledAt }))
 
-    const { body } = await ask('getSettlement', { id: settlementId })
+  const [before, after] = [await shown(recorded), await shown(paid)]
 
-    expect(body).toStrictEqual({
-      id: settlementId,
-      client_id: caller.clientId,
-      period_start: '2026-11-18T02:00:00.000Z',
-      period_end: '2026-11-19T02:00:00.000Z',
-      gross_minor: 300_000,
-      xendit_fees_minor: 12_000,
-      hexolus_markup_minor: 300,
-      net_minor: 287_700,
-      currency: 'IDR',
-      payment_count: 3,
-      status: 'recorded',
-      triggered_by: 'auto',
-      bank_name: null,
-      bank_account_no: null,
-      bank_account_name: null,
-      notes: null,
-      settled_at: null,
-      created_at: '2026-11-20T02:00:01.000Z',
-    })
+  expect(before).toStrictEqual({
+    id: recorded.settlementId,
+    client_id: clientId,
+    period_start: '2026-11-18T02:00:00.000Z',
+    period_end: '2026-11-19T02:00:00.000Z',
+    gross_minor: 300_000,
+    xendit_fees_minor: 12_000,
+    hexolus_markup_minor: 300,
+    net_minor: 287_700,
+    currency: 'IDR',
+    payment_count: 3,
+    status: 'recorded',
+    triggered_by: 'auto',
+    bank_name: null,
+    bank_account_no: null,
+    bank_account_name: null,
+    notes: null,
+    settled_at: null,
+    created_at: '2026-11-20T02:00:01.000Z',
   })
-
-  it('shows the bank details, the note and the time of payout when they exist', async () => {
-    const { deps, caller, ask } = await anApi()
-    const recorded = await storedSettlement(deps, { clientId: caller.clientId, triggeredBy: 'manual', bank: BANK })
-    const before = await ask('getSettlement', { id: recorded.settlementId })
-    const settledAt = '2026-11-21T09:00:00.000Z' as Timestamp
-    await deps.table.write(closeStep({ ...recorded, status: 'manual_paid', notes: 'batch 7', settledAt }))
-
-    const { body } = await ask('getSettlement', { id: recorded.settlementId })
-
-    const { bankName: bank_name, bankAccountNo: bank_account_no, bankAccountName: bank_account_name } = BANK
-    const bank = { bank_name, bank_account_no, bank_account_name, triggered_by: 'manual' }
-    expect(before.body).toMatchObject(bank)
-    const closed = { status: 'manual_paid', notes: 'batch 7', settled_at: settledAt }
-    expect(body).toStrictEqual({ ...before.body, ...closed })
-  })
+  const { bankName: bank_name, bankAccountNo: bank_account_no, bankAccountName: bank_account_name } = BANK
+  const bank = { bank_name, bank_account_no, bank_account_name, triggered_by: 'manual' }
+  const closed = { id: paid.settlementId, status: 'manual_paid', notes: 'batch 7', settled_at: settledAt }
+  expect(after).toStrictEqual({ ...before, ...bank, ...closed })
 })
 
 it('GET /v1/settlements (spec 4.6) lists each as fetch shows it, by period_end and not by created_at, newest first, and by id where they are equal', async () => {

@@ -13,15 +13,13 @@ const expectedOf = (payment: RawItem): readonly string[] => {
 export const eventProblems = ({ payments, events, deliveries }: Books, { endpointsOfClient }: Seen): string[] => {
   const problems: string[] = []
   for (const payment of payments) {
-    const own = events.filter(({ pk }) => pk === payment['pk'])
-    const found = own.map((event) => text(event, 'type'))
+    const found = events.filter(({ pk }) => pk === payment['pk']).map((event) => text(event, 'type'))
     if (found.toSorted().join() !== expectedOf(payment).toSorted().join())
       problems.push(`payment ${text(payment, 'payment_id')} (${text(payment, 'status')}) has events ${found.join()}`)
   }
   const deliveriesOf = Map.groupBy(deliveries, (item) => item['event_id'])
   for (const event of events) {
-    const endpoints = endpointsOfClient.get(text(event, 'client_id')) ?? []
-    for (const endpoint of endpoints) {
+    for (const endpoint of endpointsOfClient.get(text(event, 'client_id')) ?? []) {
       const found = (deliveriesOf.get(event['event_id']) ?? []).filter((item) => item['endpoint_id'] === endpoint)
       if (found.length > 1)
         problems.push(`event ${text(event, 'event_id')} has ${found.length} deliveries to ${endpoint}`)

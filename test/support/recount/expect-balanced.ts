@@ -24,11 +24,10 @@ const listedItems = async (deps: Deps, owner: string, entity: string): Promise<r
 /** Everything that says something of a client's money, as it is stored. */
 const moneyItemsOf = async (deps: Deps, clientId: ClientId): Promise<readonly RawItem[]> => {
   const { parts } = await readWindow(deps, clientId)
-  const owners = ownersOf(clientId, parts)
   const found = await Promise.all([
     ...Array.from({ length: parts }, (_, part) => itemsOf(deps, ledgerPk(clientId, part))),
     ...journalPks(clientId, parts).map((pk) => itemsOf(deps, pk)),
-    ...owners.map((owner) => listedItems(deps, owner, 'payment')),
+    ...ownersOf(clientId, parts).map((owner) => listedItems(deps, owner, 'payment')),
     listedItems(deps, clientId, 'settlement'),
   ])
   return found.flat()

@@ -106,8 +106,7 @@ const spanProblems = ({ window, shards, settlements }: OwnBooks): string[] => [
 
 /** The text of an entry for its settlement's digest: each field with a value, by name; every amount has one. */
 const entryText = (entry: RawItem): string => {
-  const fields = { ...Object.fromEntries(AMOUNTS.map((name) => [name, 0])), ...entry }
-  const spelled = Object.entries(fields)
+  const spelled = Object.entries({ ...Object.fromEntries(AMOUNTS.map((name) => [name, 0])), ...entry })
     .filter(([name, value]) => !['pk', 'sk'].includes(name) && value !== undefined)
     .map(([name, value]) => [name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), value] as const)
   return JSON.stringify(spelled.toSorted(([a], [b]) => (a < b ? -1 : 1)))

@@ -160,8 +160,7 @@ describe('the client', () => {
 
   it('lists every page, and a row once that a new one moved on', async () => {
     const rows = Array.from({ length: 130 }, (_, n) => ({ id: `p${n}` }))
-    const pages = [rows.slice(0, 100), rows.slice(98)].map((data): Scripted => [200, { data }])
-    const { client, requests } = scripted(pages)
+    const { client, requests } = scripted([rows.slice(0, 100), rows.slice(98)].map((data): Scripted => [200, { data }]))
 
     const seen: Payment[] = []
     for await (const payment of client.listPayments({ status: 'pending' })) seen.push(payment)
