@@ -1,14 +1,14 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { answerProviderCall } from '../../../infra/local/provider-simulator/answer-provider-call.ts'
-import { PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
-import { API_HEADERS, aCore, aRequestBody, simulatorIt } from '../../support/provider-simulator-harness.ts'
+import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import { API_HEADERS, aCore, aRequestBody, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 
 // The form of each answer and refusal is held against the provider's documents in `provider-contract.test.ts`.
 
 type Menu = { controls: { example: string; body?: object }[]; faults: { target: string; fault: string }[] }
 
 describe('the control API of the provider simulator (design section 6)', () => {
-  simulatorIt('counts every call of the provider API by its template, also the refused ones', async ({ running }) => {
+  it('counts every call of the provider API by its template, also the refused ones', async ({ running }) => {
     const { call, create, order } = running
     const { path } = await create()
     await call('POST', '/v3/payment_requests', aRequestBody('QRIS'), {})
@@ -27,7 +27,7 @@ describe('the control API of the provider simulator (design section 6)', () => {
     expect(reset.body).toStrictEqual({})
   })
 
-  simulatorIt('lists every control and fault with an example that works as it is', async ({ running }) => {
+  it('lists every control and fault with an example that works as it is', async ({ running }) => {
     const { call, create } = running
     const open = await create('DANA')
     const filled = (text: string) =>
@@ -49,7 +49,7 @@ describe('the control API of the provider simulator (design section 6)', () => {
     expect([menu.controls.length, menu.faults.length]).toStrictEqual([11, 44])
   })
 
-  simulatorIt('arms, shows and clears faults, each for as often as ordered', async ({ running: { call, order } }) => {
+  it('arms, shows and clears faults, each for as often as ordered', async ({ running: { call, order } }) => {
     const armed = await order('create', 'http_429', undefined, 2)
     const limited = await call('POST', '/v3/payment_requests', aRequestBody())
     await order('get', 'http_429')
@@ -123,5 +123,97 @@ describe.each(['create', 'get', 'cancel', 'transactions'])('a call fault for tar
     expect(struck).toMatchObject(answer)
     expect(happened).toBe(target === 'create' || target === 'cancel' ? times : 0)
     expect(next).toMatchObject(target === 'cancel' && times === 1 ? { status: 400 } : success)
+  })
+})
+
+const [MINUTE, MONTH] = [60, 30 * 86_400] as const
+const PAYMENT_ID = '5f2d7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f'
+
+describe('the callbacks of the provider simulator', () => {
+  it.for([
+    [500, 7],
+    ['unreachable', 7],
+    [204, 1],
+  ] as const)('answered %s come %i times: retries after 15, 45 min, 2, 3, 6 and 12 h', async (want, { sim }) => {
+    const [status, times] = want
+    sim.receiver.status = status
+    sim.pay()
+    await sim.advance(0)
+
+    const counts = [sim.callbacks.length]
+    for (const minutes of [15, 45, 120, 180, 360, 720]) {
+      await sim.advance(minutes * MINUTE - 1)
+      counts.push(sim.callbacks.length)
+      await sim.advance(1)
+    }
+    await sim.advance(MONTH)
+
+    expect(counts).toStrictEqual([1, 1, 2, 3, 4, 5, 6].map((count) => Math.min(count, times)))
+    expect(sim.callbacks).toHaveLength(times)
+    expect(new Set(sim.callbacks.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  })
+
+  it.for<[(readonly [fault: string, value?: number])[], number[]]>([
+    [[['lost']], []],
+    [[['duplicate']], [0, 0]],
+    [
+      [['delay', 10] as const, ['duplicate', 3] as const],
+      [10, 10, 10],
+    ],
+    [[['reorder']], [5]],
+  ])('%j: that of the next payment comes, under one id, after %j seconds', async ([faults, seconds], { sim }) => {
+    for (const [fault, value] of faults) sim.order('callback', fault, value)
+    sim.pay()
+
+    const startedMs = sim.clock.nowMs()
+    await sim.advance(120)
+
+    expect(sim.callbacks.map(({ created }) => (Date.parse(created) - startedMs) / 1_000)).toStrictEqual(seconds)
+    expect(new Set(sim.callbacks.map(({ headers }) => headers['webhook-id'])).size).toBe(Math.min(1, seconds.length))
+  })
+
+  it('reorder: one comes after the next one', async ({ sim: { order, pay, advance, callbacks } }) => {
+    order('callback', 'reorder')
+    const first = pay()
+    await advance(1)
+    const second = pay()
+    await advance(0)
+
+    expect(callbacks.map(({ data }) => data['payment_id'])).toStrictEqual([second, first])
+  })
+
+  it('wrong_token: one and its retries carry another token', async ({ sim }) => {
+    sim.receiver.status = 401
+    sim.order('callback', 'wrong_token')
+    sim.pay()
+    await sim.advance(0)
+    await sim.advance(15 * MINUTE)
+
+    expect(sim.callbacks).toHaveLength(2)
+    expect(sim.callbacks.map(({ headers }) => headers['x-callback-token'])).not.toContain(CALLBACK_TOKEN)
+  })
+
+  it('legacy_names: each event comes under its older name', async ({ sim }) => {
+    sim.order('callback', 'legacy_names', undefined, 3)
+    for (const status of ['SUCCEEDED', 'FAILED', 'EXPIRED', 'EXPIRED'] as const) sim.end(sim.create(), status)
+    await sim.advance(0)
+
+    const names = 'payment.succeeded payment.failed payment_request.expired payment_request.expiry'
+    expect(sim.callbacks.map(({ event }) => event)).toStrictEqual(names.split(' '))
+  })
+
+  it('forged: one capture with the right token comes at once for the latest unpaid request', async ({ sim }) => {
+    const { create, order, advance, callbacks, receiver, statusOf, rows } = sim
+    receiver.status = 500
+    const [, latest = ''] = [1, 2].map((nth) => create('DANA', { reference_id: `${PAYMENT_ID}-${nth}` }))
+
+    order('callback', 'forged', { payment_id: PAYMENT_ID })
+    await advance(1_000)
+
+    const data = { payment_request_id: latest, status: 'SUCCEEDED', captures: [{ capture_amount: 150_000 }] }
+    expect(callbacks).toMatchObject([
+      { event: 'payment.capture', headers: { 'x-callback-token': CALLBACK_TOKEN }, data },
+    ])
+    expect([statusOf(latest), rows()]).toStrictEqual(['REQUIRES_ACTION', []])
   })
 })

@@ -25,24 +25,7 @@ describe('a request of the provider simulator', () => {
     expect([least, most].map((amount) => ask(amount)().request_amount)).toStrictEqual([least, most])
   })
 
-  it.for([
-    ...CHANNEL_FACTS.filter(({ method }) => method !== 'virtual_account').map(
-      ({ providerCode, lifetimeSeconds }) => [providerCode, lifetimeSeconds, undefined] as const,
-    ),
-    ['BCA_VIRTUAL_ACCOUNT', 3_600, '2026-11-20T05:10:00.000Z'],
-  ] as const)('of %s expires after %i seconds, with its callback', async ([channel, seconds, asked], { sim }) => {
-    const { channel_properties: properties } = aRequestBody(channel)
-    const id = sim.create(channel, { channel_properties: { ...properties, ...(asked && { expires_at: asked }) } })
-    const open = sim.statusOf(id)
-
-    await sim.advance(seconds - 0.001)
-    const before = sim.statusOf(id)
-    await sim.advance(0.001)
-
-    expect([before, sim.statusOf(id)]).toStrictEqual([open, 'EXPIRED'])
-    expect(sim.callbacks).toMatchObject([{ event: 'payment_request.expiry', data: { payment_request_id: id } }])
-  })
-
+  // When it expires, with its callback: the random histories.
   it.for([
     ['BNI_VIRTUAL_ACCOUNT', /^8808\d{12}$/],
     // An EMVCo string that says the amount and ends with its checksum.

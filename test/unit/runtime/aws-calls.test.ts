@@ -8,6 +8,7 @@ import { AWS_HTTP_OPTIONS } from '../../../shared/runtime/aws/client-options.ts'
 import { secretsManager } from '../../../shared/runtime/aws/kept-secrets.ts'
 import { snsAlerts, sqsQueues } from '../../../shared/runtime/aws/sent-messages.ts'
 import { ENV, queueUrlVariable } from '../../../shared/runtime/config.ts'
+import { defaultProvider } from '../../../shared/runtime/env-credentials.ts'
 import { runtimeDeps } from '../../../shared/runtime/runtime-deps.ts'
 import { silence, startScriptedServer } from '../../support/scripted-server.ts'
 
@@ -182,5 +183,26 @@ describe('alerts', () => {
     time.ms = 30_000
     await expect(alerts.publish(ALERT)).rejects.not.toThrow('timed out less than 30 seconds ago')
     expect(requests.length).toBeGreaterThan(asked)
+  })
+})
+
+const credentialsOf = (changes: Readonly<Record<string, string | undefined>>) => {
+  const environment = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_SESSION_TOKEN: undefined }
+  for (const [name, value] of Object.entries({ ...environment, ...changes })) vi.stubEnv(name, value)
+  return defaultProvider()()
+}
+
+describe('credentials of a bundled function', () => {
+  // AWS refuses those of a role without their session token; DynamoDB Local needs none.
+  it.each([{ sessionToken: 'token' }, {}])('are those of the environment: %j', async (session) => {
+    const credentials = await credentialsOf({ AWS_SESSION_TOKEN: session.sessionToken })
+
+    expect(credentials).toStrictEqual({ accessKeyId: 'id', secretAccessKey: 'secret', ...session })
+  })
+
+  it.each(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])('are refused without %s, quoting none', async (missing) => {
+    const refused = credentialsOf({ [missing]: undefined })
+
+    await expect(refused).rejects.toThrow(/^the environment has no AWS credentials$/)
   })
 })

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import type { LocalRequest } from '../../../infra/local/process/local-http-server.ts'
+import { type LocalRequest, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { httpEvent } from '../../../infra/local/triggers/http-event.ts'
 import { functionRoutes } from '../../../infra/local/triggers/start-http-gateway.ts'
 
@@ -55,4 +55,15 @@ describe('routes of the manifest', () => {
   ])('lead %s to %s; a segment with a broken escape goes on as it was sent', (request, ...expected) => {
     expect(found(request)).toStrictEqual(expected)
   })
+})
+
+it('prints an error that it answers with 500, and the request that met it', async () => {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  const failure = new Error('no such page')
+  const server = await startLocalHttpServer({ port: 0, answer: () => Promise.reject(failure) })
+  const answer = await fetch(`${server.url}/page?of=1`)
+  await server.close()
+
+  expect(answer.status).toBe(500)
+  expect(printed.mock.calls).toStrictEqual([['\nThe local server failed at GET /page?of=1:', failure]])
 })
