@@ -21,7 +21,7 @@ import {
   shardOf,
   shardRow,
   windowRow,
-} from './corruption-world.ts'
+} from './audited-history.ts'
 
 beforeAll(() => makeHistory(memoryDeps()))
 

@@ -1,23 +1,42 @@
+import { eventNamesOf } from '../../../shared/audit/judged/audit-event.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
-import { shardOf } from '../../../shared/ledger/shard-store.ts'
+import { slotOf } from '../../../shared/ids.ts'
+import { shardOf as shardKeyOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { cancelPayment, expirePayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
-import { update } from '../../../shared/table/step.ts'
+import { toItem } from '../../../shared/table/attributes.ts'
+import {
+  auditRecordPk,
+  clientKey,
+  entryKey,
+  eventKey,
+  houseDayPk,
+  type Key,
+  paymentKey,
+  settlementKey,
+  shardKey,
+  suspenseKey,
+  windowKey,
+} from '../../../shared/table/keys.ts'
+import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
+import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { aChargeback, adjusted, aRefund } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { BANK, BY_OPERATOR, fail, payOut, recredit, sweptNow, trigger } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
@@ -109,7 +128,9 @@ export const auditedHistory = async (own?: TestDeps) => {
   deps.clock.advance(60)
 
   // The machine of a credit has a clock that is five minutes ahead.
-  await deps.table.write(update(shardOf(corrected.payment), { set: { creditedAt: addMs(deps.now(), 5 * MINUTE_MS) } }))
+  await deps.table.write(
+    update(shardKeyOf(corrected.payment), { set: { creditedAt: addMs(deps.now(), 5 * MINUTE_MS) } }),
+  )
 
   const credited = { settledActual, settledAssumed, refunded, estimated, corrected, knownAtOnce }
   const named = { ...credited, pending, failedPayment, expired, cancelled }
@@ -121,3 +142,94 @@ export const auditedHistory = async (own?: TestDeps) => {
 }
 
 export type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>
+
+export let history: AuditedHistory
+/** Makes the history that is corrupted, once for a file. */
+export const makeHistory = async (deps = testDeps()): Promise<void> => {
+  history = await auditedHistory(deps)
+}
+
+type Row = Readonly<Record<string, unknown>>
+/** The key of a row of the history. */
+export type Place = () => Key | Promise<Key>
+
+const write = async (row: Row): Promise<void> => void (await putRaw(history.deps, row))
+const keyOf = ({ pk, sk }: Row): Key => ({ pk: String(pk), sk: String(sk) })
+const erase = async (row: Row): Promise<void> => void (await history.deps.table.write(remove(keyOf(row), exists)))
+const firstIn = async (pk: string, isIt: (row: Row) => boolean = () => true): Promise<Key> => {
+  const found = (await history.deps.table.query({ partition: [pk], limit: 100 })).items.map(toItem).find(isIt)
+  if (found === undefined) throw new Error(`there is no such row in ${pk}`)
+  return keyOf(found)
+}
+
+export const paymentCalled = (name: string) => {
+  const payment = history.payments[name]
+  if (payment === undefined) throw new Error(`there is no payment ${name}`)
+  return payment
+}
+
+/** A place that has a name in the history. */
+const called =
+  <Name>(keyCalled: (name: Name) => Key): ((name: Name) => Place) =>
+  (name) =>
+  () =>
+    keyCalled(name)
+export const paymentRow = called((name: string) => paymentKey(paymentCalled(name).paymentId))
+/** Of its end, or of a later movement of its money. */
+export const eventRow =
+  (name: string, nth = 0): Place =>
+  () =>
+    eventKey(paymentCalled(name).paymentId, eventNamesOf(paymentCalled(name))[nth] ?? '')
+export const settlementRow = called((name: keyof AuditedHistory['settlements']) =>
+  settlementKey(history.settlements[name].settlementId),
+)
+export const suspenseRow = called((name: keyof AuditedHistory['suspense']) => suspenseKey(history.suspense[name]))
+/** The entry of a type that a payment has. */
+export const entryRow =
+  (name: string, type: string): Place =>
+  async () => {
+    const payment = await paymentOf(history.deps, { payment: paymentCalled(name) })
+    const entry = entriesOf(payment).find((one) => one.type === type)
+    if (entry === undefined) throw new Error(`${name} has no entry ${type}`)
+    return entryKey(payment, entry)
+  }
+
+export const clientId = () => history.client.clientId
+export const clientRow: Place = () => clientKey(clientId())
+export const windowRow: Place = () => windowKey(clientId())
+export const shardOf = (name: string): number => slotOf(paymentCalled(name).paymentId, LEDGER_SHARDS)
+export const shardRow = called((name: string) => shardKey(clientId(), shardOf(name)))
+export const houseRow: Place = () =>
+  firstIn(houseDayPk(history.houseRowAt.slice(0, 10)), ({ suspense_id: id }) => id === 'py-held')
+export const recordRow: Place = () => firstIn(auditRecordPk(history.settlements.paid.settlementId))
+
+/** A change of rows past every condition, as a person with access to the table makes it. Answers how it is undone. */
+export type Corruption = () => Promise<() => Promise<void>>
+
+/** Other rows in place of a row, under its key or under others. */
+const replace =
+  (place: Place, alter: (before: Row) => readonly Row[]): Corruption =>
+  async () => {
+    const before = await rawItem(history.deps, await place())
+    const rows = alter(before)
+    await erase(before)
+    for (const row of rows) await write(row)
+    return async () => {
+      for (const row of rows) await erase(row)
+      await write(before)
+    }
+  }
+
+export const change = (place: Place, changes: (before: Row) => Row): Corruption =>
+  replace(place, (before) => [{ ...before, ...changes(before) }])
+
+export const set = (place: Place, changes: Row): Corruption => change(place, () => changes)
+
+export const add = (place: Place, attribute: string): Corruption =>
+  change(place, ({ [attribute]: before = 0 }) => ({ [attribute]: Number(before) + 1 }))
+
+export const lose = (place: Place): Corruption => replace(place, () => [])
+
+/** A copy of a row under another key. */
+export const copy = (place: Place, changes: (before: Row) => Row): Corruption =>
+  replace(place, (before) => [before, { ...before, ...changes(before) }])
