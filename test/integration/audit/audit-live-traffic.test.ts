@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import { minor } from '../../../shared/money.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
-import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
-import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
@@ -19,7 +17,7 @@ import { putRaw, rawItem } from '../../support/tampering.ts'
 import { depsWithLateIndexes, interceptTable, memoryDeps, recordTable } from '../../support/test-deps.ts'
 
 /** The settlement, a day later, of a payment that was posted with its actual fee. Advances the clock. */
-const aSettled = async ({ deps, client }: SyncWorld): Promise<Settlement> => {
+const aSettled = async ({ deps, client }: SyncWorld) => {
   const { payment } = await creditedPayment(deps, client)
   await post(deps, payment, { feeMinor: minor(4_440) })
   deps.clock.set(addMs(deps.now(), 25 * HOUR_MS))
@@ -85,8 +83,7 @@ describe('audit-ledger under live traffic', () => {
     ['the entries', ({ partition: [pk] }: QueryInput) => String(pk).startsWith('JOURNAL#')],
   ])('is never false when a payment is posted during every check, before the check reads %s', async (_, isRead) => {
     const { deps, client } = await aSyncWorld(memoryDeps())
-    const open: Payment[] = []
-    for (let made = 0; made < 6; made++) open.push((await creditedPayment(deps, client)).payment)
+    const open = await Array.fromAsync({ length: 6 }, async () => (await creditedPayment(deps, client)).payment)
     const busy = interceptTable(deps, {
       before: async (call) => {
         const payment = call.name === 'query' && isRead(call.query) ? open.shift() : undefined

@@ -5,7 +5,6 @@ import { minor } from '../../../shared/money.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import { findStoredPayment, noteCancelRequested } from '../../../shared/payment/payment-store.ts'
-import type { ProviderRequest } from '../../../shared/provider/provider.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
@@ -117,7 +116,7 @@ describe('a callback about a capture that the provider does not show yet', () =>
 
 describe('such a callback about a payment that is being created', () => {
   /** Its request is not known here: its process died, and the customer has paid. */
-  const aHiddenCreating = async (request: Partial<ProviderRequest>) => {
+  const aHiddenCreating = async (request: object) => {
     const { deps, payment, providerPaymentId, sayPaid, held } = await aHidden()
     const { creating } = await aCreating()
     const { paymentId } = creating

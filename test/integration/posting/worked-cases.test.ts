@@ -123,30 +123,27 @@ it.for<readonly [string, (deps: TestDeps) => readonly MoneyRow[], shown: readonl
   expect(after.takenBackMinor).toBe(amountMinor)
 })
 
-describe('money of a payment that was paid out', () => {
-  const paidOut = it.extend('paid', async ({ deps, client, payment }) => {
-    await payOut(deps, await sweptADayLater(deps, client))
-    return payment
-  })
-
-  paidOut.for([
-    [95_460, 'written_off 95,460 0 0 95,460 0 -95,460', 'written_off -95,460 0 0 -95,460 0 95,460'],
-    // Of less the client has the rest.
-    [40_000, 'written_off 40,000 0 0 40,000 0 -40,000', 'written_off -40,000 0 0 -40,000 0 40,000'],
-  ] as const)('is won after a write-off of %d, which is undone', async (lines, { deps, client, paid }) => {
+it.for([
+  [95_460, 'written_off 95,460 0 0 95,460 0 -95,460', 'written_off -95,460 0 0 -95,460 0 95,460'],
+  // Of less the client has the rest.
+  [40_000, 'written_off 40,000 0 0 40,000 0 -40,000', 'written_off -40,000 0 0 -40,000 0 40,000'],
+] as const)(
+  'money that was paid out is won, and its write-off of %d undone',
+  async (lines, { deps, client, payment }) => {
     const [amount, given, taken] = lines
-    await applyRows(deps, paid, aChargeback(deps, 100_000))
+    await payOut(deps, await sweptADayLater(deps, client))
+    await applyRows(deps, payment, aChargeback(deps, 100_000))
     deps.clock.advance(60)
     await adjusted(deps, client, 'written_off', amount)
     expect(await pendingOf(deps, client.clientId)).toBe(amount - 95_460)
 
-    await applyRows(deps, paid, aWin(deps, 100_000))
+    await applyRows(deps, payment, aWin(deps, 100_000))
 
     expect(await linesIn(deps, client)).toStrictEqual([OWN, LOST, given, WON, taken])
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0, paidOutMinor: 95_460 })
     expect(await trialBalance(deps, client)).toBe('70,560 95,460 -24,900')
-  })
-})
+  },
+)
 
 describe('money of an open payment', () => {
   const open = clientTest.extend('payment', async ({ deps, client }) => anOpenPayment(deps, client))

@@ -162,22 +162,11 @@ export const tornOf = async (flow: Flow) => {
   return { client, states, end: await rest(worldOf([whole], [whole.written.map(() => true)]), client) }
 }
 
-/** What a client was credited and paid, the money that was held, and how its payments ended. */
-const endOf = async (deps: MemoryDeps, { clientId }: Client) => {
-  const ledger = await readLedger(deps, clientId)
-  const held = deps.stored.items('SUSPENSE#').filter(({ kind }) => kind === 'money')
-  const payments = deps.stored.items('PAYMENT#').filter(({ sk }) => sk === 'PAYMENT')
-  const ended = payments.filter(({ status }) => status !== 'creating' && status !== 'pending')
-  return {
-    credited: creditedOf(ledger),
-    paidOut: ledger.window.paidOutMinor,
-    held: held.map(({ pk }) => String(pk)),
-    ended: ended.map(({ pk, status }) => `${String(pk)} ${String(status)}`),
-  }
-}
-
-/** The provider calls again about everything, twice, and everything is paid out. */
-const rest = async (deps: MemoryDeps, client: Client): ReturnType<typeof endOf> => {
+/**
+ * The provider calls again about everything, twice, and everything is paid out. Answers what the client was credited and
+ * paid, the money that was held, and how its payments ended.
+ */
+const rest = async (deps: MemoryDeps, client: Client) => {
   for (let time = 0; time < 2; time++) {
     await receiveEverything(deps)
     await expectBalanced(deps, client.clientId)
@@ -188,14 +177,16 @@ const rest = async (deps: MemoryDeps, client: Client): ReturnType<typeof endOf> 
     if (settlement.status === 'recorded') await payOut(deps, settlement)
   }
   await expectBalanced(deps, client.clientId)
-  return endOf(deps, client)
+  const ledger = await readLedger(deps, client.clientId)
+  const held = deps.stored.items('SUSPENSE#').flatMap(({ kind, pk }) => (kind === 'money' ? [String(pk)] : []))
+  const payments = deps.stored.items('PAYMENT#').filter(({ sk }) => sk === 'PAYMENT')
+  const ended = payments.filter(({ status }) => status !== 'creating' && status !== 'pending')
+  const ends = ended.map(({ pk, status }) => `${String(pk)} ${String(status)}`)
+  return { credited: creditedOf(ledger), paidOut: ledger.window.paidOutMinor, held, ends }
 }
 
 /** The repair is complete: everything ends as without a restore. */
-export const expectHealed = async (
-  deps: MemoryDeps,
-  { client, end }: Awaited<ReturnType<typeof tornOf>>,
-): Promise<void> => {
+export const expectHealed = async (deps: MemoryDeps, { client, end }: Awaited<ReturnType<typeof tornOf>>) => {
   await expectBalanced(deps, client.clientId)
   expect(await rest(deps, client)).toStrictEqual(end)
 }

@@ -3,12 +3,10 @@ import { handler } from '../../../functions/admin/redeliver.ts'
 import { eventCursorOf } from '../../../shared/event/event-cursor.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
-import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
-import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { aClientId } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { testDeps } from '../../support/test-deps.ts'
 import { drainQueue, ENDED, storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 import { webhookTest } from './webhook-test.ts'
 
@@ -16,7 +14,7 @@ import { webhookTest } from './webhook-test.ts'
 const since = testDeps().now()
 
 /** An event, a second after the last one, and its delivery where it has one. */
-const anEventOf = async (deps: TestDeps, endpoint: Endpoint, delivery?: Partial<Delivery>) => {
+const anEventOf = async (...[deps, endpoint, delivery]: Parameters<typeof storedDelivery>) => {
   deps.clock.advance(1)
   const event = await storedEvent(deps, { clientId: endpoint.clientId })
   if (delivery) await storedDelivery(deps, endpoint, delivery, event)

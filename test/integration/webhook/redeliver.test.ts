@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { handler } from '../../../functions/admin/redeliver.ts'
 import { RETENTION } from '../../../shared/event/event.ts'
-import type { ClientId } from '../../../shared/ids.ts'
 import { deliveryKey, eventKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, expiresAfter, timestampOf } from '../../../shared/time.ts'
@@ -31,9 +30,6 @@ import { withoutQueue, withoutTopic } from './webhook-test.ts'
 
 const DAY_SECONDS = 86_400
 
-const redeliver = (deps: TestDeps, clientId: ClientId, payload: object) =>
-  invokeAdmin(handler, deps, { operator: OPERATOR, client_id: clientId, ...payload })
-
 /** A finished delivery, and its redelivery by an operator and by its merchant. */
 const aFinishedDelivery = async (overrides: Partial<Delivery> = ABANDONED) => {
   const { deps, caller } = await anApi()
@@ -45,7 +41,7 @@ const aFinishedDelivery = async (overrides: Partial<Delivery> = ABANDONED) => {
   const stored = { deps, caller, endpoint, event, delivery }
   return {
     ...stored,
-    byOperator: (as = deps) => redeliver(as, clientId, { delivery_id: id }),
+    byOperator: (as = deps) => invokeAdmin(handler, as, { operator: OPERATOR, client_id: clientId, delivery_id: id }),
     byMerchant: async (as = deps) => {
       const { status, body } = await call(as, API.redeliverWebhook, { caller, id })
       return { status, body }

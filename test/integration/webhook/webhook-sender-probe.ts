@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { httpsWebhookSender, type SenderOptions } from '../../../shared/webhook/send/https-webhook-sender.ts'
-import type { Certificate } from '../../support/https-servers.ts'
 import type { Script } from '../../support/scripted-server.ts'
 
 const HEADERS: Readonly<Record<string, string>> = {
@@ -26,7 +25,10 @@ export const send = async (url: string, options: Partial<SenderOptions> = {}, he
 }
 
 /** One request to each URL by a process of its own that trusts the certificate: node reads whom to trust when it starts. */
-export const sendTrusting = async ({ certFile }: Certificate, urls: readonly string[]): Promise<unknown> => {
+export const sendTrusting = async (
+  { certFile }: { readonly certFile: string },
+  urls: readonly string[],
+): Promise<unknown> => {
   const program = `
     import { httpsWebhookSender } from './shared/webhook/send/https-webhook-sender.ts'
     const send = httpsWebhookSender({ allowLoopbackWebhooks: true, monotonicMs: () => 0, ...${JSON.stringify(PATIENT)} })
