@@ -66,7 +66,6 @@ const message = async (queue: string, { deps, client: { clientId }, names }: Wor
   return sentFor(await storedDelivery(deps, await storedEndpoint(deps, { clientId }))).message.body
 }
 
-/** An event for a function's trigger. */
 const eventFor = async (spec: FunctionSpec, world: World): Promise<unknown> => {
   const { name, trigger } = spec
   if (trigger.kind === 'operator') return filledIn(RIGHT_PAYLOADS[name], world.names)

@@ -157,7 +157,6 @@ it('a client’s debt raises an alert after a week, then weekly, until new payme
   await expectBalanced(deps, clientId)
 })
 
-/** A paid payment whose event was delivered. */
 const deliveredPayment = async () => {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)

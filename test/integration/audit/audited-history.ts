@@ -144,7 +144,6 @@ export const auditedHistory = async (own?: TestDeps) => {
 export type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>
 
 export let history: AuditedHistory
-/** Makes the history that is corrupted, once for a file. */
 export const makeHistory = async (deps = testDeps()): Promise<void> => {
   history = await auditedHistory(deps)
 }
@@ -168,7 +167,6 @@ export const paymentCalled = (name: string) => {
   return payment
 }
 
-/** A place that has a name in the history. */
 const called =
   <Name>(keyCalled: (name: Name) => Key): ((name: Name) => Place) =>
   (name) =>
@@ -230,6 +228,5 @@ export const add = (place: Place, attribute: string): Corruption =>
 
 export const lose = (place: Place): Corruption => replace(place, () => [])
 
-/** A copy of a row under another key. */
 export const copy = (place: Place, changes: (before: Row) => Row): Corruption =>
   replace(place, (before) => [before, { ...before, ...changes(before) }])

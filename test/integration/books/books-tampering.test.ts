@@ -16,7 +16,6 @@ const checked = async (deps: TestDeps) => {
   return v.parse(v.object({ balanced: v.boolean(), differences }), (await invokeAdmin(getBooks, deps, {})).body)
 }
 
-/** The newest item of a partition. */
 const lastOf = async (deps: TestDeps, pk: string): Promise<Key> => {
   const { items } = await deps.table.query({ partition: [pk], limit: 1, newestFirst: true })
   return { pk, sk: String(items[0]?.['sk']) }

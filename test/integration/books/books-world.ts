@@ -15,7 +15,6 @@ import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
-/** A paid payment that its settled row has posted. */
 export const aPosted = async (
   deps: TestDeps,
   client: Client,

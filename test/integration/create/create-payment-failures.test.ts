@@ -83,7 +83,6 @@ describe('createPayment when the provider fails', () => {
  * Method: the wall clock jumps while the create waits, once at each of its awaits; the monotonic clock does not advance.
  */
 
-/** The environment is frozen: only the wall clock advances. */
 const freeze = ({ clock }: TestDeps, ms: number) => clock.set(addMs(clock.now(), ms))
 
 describe('a create whose environment is frozen after its answer', () => {

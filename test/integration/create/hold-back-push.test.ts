@@ -38,7 +38,6 @@ const lostPush = async (waitedSeconds = 60) => {
       const value = { transactions, hasMore: false, ...more }
       deps.provider.script('listTransactions', async () => ({ kind: 'found', value }))
     },
-    /** What the provider says of a row's payment, and of its request. */
     report: (
       { providerPaymentId, reference: of }: ProviderTransaction,
       status: ProviderPayment['status'],

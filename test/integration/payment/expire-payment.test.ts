@@ -43,7 +43,6 @@ const aQris = async () => {
       provider.heal('cancelRequest')
     },
     passTime: () => deps.clock.advance(LIFETIME_S),
-    /** Runs due work until the payment is final. */
     rest: async () => {
       for (let checks = 0; checks < 20 && (await now()).status === 'pending'; checks++) await check()
       return now()

@@ -41,12 +41,10 @@ const sceneOf = <Deps extends TestDeps>(deps: Deps, client: Client, payment: Pay
     notify: (subject: Parameters<typeof applyProviderNews>[1] = { paymentRequestId }, as: TestDeps = deps) =>
       applyProviderNews(as, subject, 'callback'),
     cancel: (as: TestDeps = deps) => cancelPayment(as, { clientId: client.clientId, id: paymentId }),
-    /** Due work checks it at its due time. */
     check: () => checkWhenDue(deps, payment),
   }
 }
 
-/** A pending payment of a new client. */
 export const aScene = async <Deps extends TestDeps = TestDeps>(
   fields: Partial<PaymentRequest> = {},
   deps = testDeps() as Deps,

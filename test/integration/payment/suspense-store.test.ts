@@ -43,7 +43,6 @@ const resolve = (
   resolution: OperatorResolution = 'refunded_by_bank',
 ) => resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' })
 
-/** The provider refunds a part of the money. */
 const refund = (deps: TestDeps, item: Suspense, transactionId: string, amount: number) => {
   const row = { transactionId, rowAt: deps.now(), providerMinor: minor(-amount) }
   return bookSuspenseRefund(deps, item, row, minor(amount))

@@ -25,7 +25,6 @@ const writtenOff = async (deps: TestDeps, { clientId }: Client, written_off_mino
 
 const differenceOf = ({ clientId: id }: Client) => ({ what: 'window.written_off_minor', id, expected: 0, found: 5 })
 
-/** What an audit finds in one part of a client's books. */
 const note = (deps: TestDeps, { clientId }: Client, part: string, differences: readonly Difference[]) =>
   noteFound(deps, clientId, new Map([[part, differences]]), undefined)
 

@@ -32,7 +32,6 @@ export const anAudited = async (...settled: Parameters<typeof aRecorded>) => {
   return world
 }
 
-/** The `it` for tests of such a settlement. */
 export const auditedTest = testWith(() => anAudited(), 'deps', 'client', 'payment', 'settlement', 'pay', 'status')
 
 export const quiet = (deps: TestDeps): TestDeps => ({ ...deps, sleep: async () => {} })

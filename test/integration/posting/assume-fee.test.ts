@@ -29,7 +29,6 @@ import { clientTest } from '../settlement/client-test.ts'
 
 const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
 
-/** What the sync does with a row. */
 const notify = async (deps: TestDeps, payment: Payment, row: ProviderTransaction) =>
   reconcileTransaction(deps, { transaction: row, known: await paymentOf(deps, { payment }) }, ASK)
 

@@ -23,7 +23,6 @@ import { afterFirst, recordTable, type TestDeps } from '../../support/test-deps.
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { it, now } from './worked-case.ts'
 
-/** Open payments that share a ledger shard. */
 const openOfOneShard = async (deps: TestDeps, client: Client, count: number) => {
   const fields = () => ({ paymentId: anIdOfShard(7), paidAt: deps.now() })
   const open = Array.from({ length: count }, () => succeededPayment(client, fields()))

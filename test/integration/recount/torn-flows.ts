@@ -19,7 +19,6 @@ import type { MemoryDeps, TestDeps } from '../../support/test-deps.ts'
 
 const ASK = { isAllowed: async () => true, noteUnanswered: async () => {} }
 
-/** The sync reads every row of the provider. */
 export const syncRows = async (deps: TestDeps): Promise<void> => {
   for (const row of deps.provider.transactions) {
     const paymentId = paymentIdOf(row.reference)
@@ -48,7 +47,6 @@ export const receiveEverything = async (deps: TestDeps): Promise<void> => {
 /** A flow of money. Everything before the act that it answers is done; the transactions of the act are torn. */
 export type Flow = (deps: MemoryDeps, client: Client) => Promise<(acting: MemoryDeps) => Promise<unknown>>
 
-/** What a callback brings. */
 const called =
   (prepared: (deps: MemoryDeps, client: Client) => Promise<Parameters<typeof applyProviderNews>[1]>): Flow =>
   async (deps, client) => {

@@ -61,7 +61,6 @@ const copyOf = (provider: FakeProvider): FakeProvider => {
   return copy
 }
 
-/** Does something, and records every transaction of it that was applied. */
 export const recordTransactions = async (
   deps: MemoryDeps,
   act: (deps: MemoryDeps) => Promise<unknown>,
@@ -185,7 +184,6 @@ const rest = async (deps: MemoryDeps, client: Client) => {
   return { credited: creditedOf(ledger), paidOut: ledger.window.paidOutMinor, held, ends }
 }
 
-/** The repair is complete: everything ends as without a restore. */
 export const expectHealed = async (deps: MemoryDeps, { client, end }: Awaited<ReturnType<typeof tornOf>>) => {
   await expectBalanced(deps, client.clientId)
   expect(await rest(deps, client)).toStrictEqual(end)

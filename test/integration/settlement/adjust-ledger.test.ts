@@ -14,7 +14,6 @@ import { pendingOf } from '../../support/synced-payment.ts'
 import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
-/** A merchant, and an operator who adjusts its balance. */
 const aWorld = async () => {
   const deps = memoryDeps()
   const { clientId } = await withoutFloor(deps)

@@ -109,7 +109,6 @@ describe('settleClient (spec 3.2)', () => {
 /** A sweep goes to every client there is. */
 const { requests } = memoryDeps()
 
-/** Hands messages to the worker in one batch, as the queue does. */
 const work = (deps: TestDeps, ...bodies: readonly unknown[]) => {
   const Records = bodies.map((body, index) => ({ messageId: `message-${index}`, body: JSON.stringify(body) }))
   return settleClientHandler.withDeps(deps)({ Records } as unknown as SQSEvent, {} as Context)

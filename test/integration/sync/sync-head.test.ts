@@ -104,7 +104,6 @@ describe('sync: the head', () => {
   })
 })
 
-/** The provider needs `pageMs` for each page of transactions. */
 const withSlowPages = (deps: TestDeps, pageMs: number): TestDeps => {
   const { listTransactions } = deps.provider
   const after: typeof listTransactions = async (...page) => {
@@ -114,7 +113,6 @@ const withSlowPages = (deps: TestDeps, pageMs: number): TestDeps => {
   return { ...deps, provider: { ...deps.provider, listTransactions: after } }
 }
 
-/** The provider answers every `getPayment` with an error. */
 const failGetPayment = ({ provider }: TestDeps) =>
   provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
 

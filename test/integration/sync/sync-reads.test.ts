@@ -16,7 +16,6 @@ import { interceptTable, memoryDeps, queriesIn, recordTable, type TestDeps } fro
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { syncTest as it } from './sync-test.ts'
 
-/** Payments of a client whose callbacks were lost; the provider's list shows them. */
 const paidAndListed = async (deps: TestDeps, client: Client, count: number) => {
   const paid = await Promise.all(Array.from({ length: count }, () => paidUpstream(deps, client)))
   deps.provider.transactions.push(...paid.map((one) => rowNow(deps, one)))

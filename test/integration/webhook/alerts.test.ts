@@ -19,7 +19,6 @@ import { withoutTopic } from './webhook-test.ts'
  * section 11). Method: whole runs of due work on a table in memory.
  */
 
-/** So many deliveries whose eighth attempt fails. */
 const abandon = async (deps: TestDeps, endpoint: Endpoint, times = 1): Promise<readonly Delivery[]> => {
   const found: Delivery[] = []
   deps.answerWebhooks(async () => FAILED)
@@ -46,7 +45,6 @@ const failing = (deps: TestDeps, meanwhile: (...alert: Parameters<TestDeps['aler
   },
 })
 
-/** An endpoint some of whose deliveries are abandoned. */
 const world = async (times = 1) => {
   const deps = memoryDeps()
   const endpoint = await storedEndpoint(deps)

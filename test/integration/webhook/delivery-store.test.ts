@@ -144,7 +144,6 @@ it('postponeDelivery applies once for each previous due time', async ({ deps, de
   expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
 })
 
-/** A payment that its customer has paid, of a client with these endpoints. */
 const paidWith = async (...endpoints: readonly Partial<Endpoint>[]) => {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)

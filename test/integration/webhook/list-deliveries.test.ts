@@ -1,4 +1,3 @@
-/** The list of deliveries of merchants and operators, and the operators' action list-deliveries. */
 import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/admin/list-deliveries.ts'
 import type { ClientId } from '../../../shared/ids.ts'

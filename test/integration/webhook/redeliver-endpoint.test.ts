@@ -25,7 +25,6 @@ const anEventOf = async (...[deps, endpoint, delivery]: Parameters<typeof stored
 const BEFORE = { abandoned: 'abandoned', skipped: 'skipped', succeeded: 'succeeded', inProgress: 'scheduled' }
 const SENT = { abandoned: 'scheduled', skipped: 'scheduled', missing: 'scheduled' }
 
-/** Deliveries of every kind, and events that have none. */
 const everyKind = async () => {
   const deps = testDeps()
   const endpoint = await storedEndpoint(deps, { eventTypes: ['payment.succeeded', 'payment.failed'] })

@@ -30,7 +30,6 @@ import { withoutQueue, withoutTopic } from './webhook-test.ts'
 
 const DAY_SECONDS = 86_400
 
-/** A finished delivery, and its redelivery by an operator and by its merchant. */
 const aFinishedDelivery = async (overrides: Partial<Delivery> = ABANDONED) => {
   const { deps, caller } = await anApi()
   const { clientId } = caller

@@ -10,7 +10,6 @@ import { PATIENT, send, sendTrusting } from './webhook-sender-probe.ts'
 
 const LIMIT = 65_536
 
-/** An informational answer of this length. */
 const hint = (bytes: number) => {
   const [head, tail] = ['HTTP/1.1 103 Early Hints\r\nX: ', '\r\n\r\n']
   return head + 'x'.repeat(bytes - head.length - tail.length) + tail

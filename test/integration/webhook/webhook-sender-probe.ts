@@ -15,7 +15,6 @@ export const SHORT = { deadlineMs: 300 }
 /** Longer than a test may take: no timeout ends the attempt. */
 export const PATIENT = { deadlineMs: 120_000, bodyGraceMs: 120_000 }
 
-/** One request by a sender with real clocks. */
 export const send = async (url: string, options: Partial<SenderOptions> = {}, headers = HEADERS) => {
   const monotonicMs = () => performance.now()
   const sender = httpsWebhookSender({ allowLoopbackWebhooks: true, monotonicMs, deadlineMs: 20_000, ...options })

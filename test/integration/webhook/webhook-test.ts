@@ -9,13 +9,11 @@ export const webhookTest = test
   .extend('event', ({ deps, endpoint }) => storedEvent(deps, { clientId: endpoint.clientId }))
   .extend('delivery', ({ deps, endpoint, event }) => storedDelivery(deps, endpoint, {}, event))
 
-/** The same gateway with queues that refuse every message. */
 export const withoutQueue = (deps: TestDeps): TestDeps => ({
   ...deps,
   queues: { send: () => Promise.reject(new Error('no queue')) },
 })
 
-/** The same gateway with an alert topic that cannot be reached. */
 export const withoutTopic = (deps: TestDeps): TestDeps => ({
   ...deps,
   alerts: { publish: () => Promise.reject(new Error('no topic')) },
