@@ -62,7 +62,7 @@ const auditBeside = async (
 
 describe('audit-ledger under live traffic', () => {
   it.each(Object.entries(HAPPENINGS))(
-    'never says false when a payment %s between two of its reads, in every look at the same place',
+    'is never false when a payment %s between two of its reads',
     async (_, happens) => {
       const world = await aSyncWorld(memoryDeps())
       await happens(world)
@@ -75,7 +75,6 @@ describe('audit-ledger under live traffic', () => {
       expect(verdicts.length).toBeGreaterThan(6)
       await expectBalanced(world.deps, world.client.clientId)
     },
-    120_000,
   )
 
   it.each([
@@ -99,24 +98,21 @@ describe('audit-ledger under live traffic', () => {
     ['PAYMENT#', 'succeeds'],
     ['PAYMENT#', 'is posted'],
     ['SETTLEMENT#', 'is settled'],
-  ] as const)(
-    'never says false while the indexes do not list the last %s: a payment %s just before each look',
-    async (pk, name) => {
-      const { deps, catchUp } = depsWithLateIndexes(pk)
-      const world = await aSyncWorld(deps)
-      const happens = HAPPENINGS[name]
-      const verdicts: unknown[] = []
-      for (let read = 1; read < 8; read++) {
-        catchUp()
-        await happens(world)
-        verdicts.push(await auditBeside(world, read, happens, catchUp))
-      }
-
-      expect(verdicts).not.toContain(false)
+  ] as const)('never says false while no index lists the last %s: a payment %s before each look', async (pk, name) => {
+    const { deps, catchUp } = depsWithLateIndexes(pk)
+    const world = await aSyncWorld(deps)
+    const happens = HAPPENINGS[name]
+    const verdicts: unknown[] = []
+    for (let read = 1; read < 8; read++) {
       catchUp()
-      await expectBalanced(deps, world.client.clientId)
-    },
-  )
+      await happens(world)
+      verdicts.push(await auditBeside(world, read, happens, catchUp))
+    }
+
+    expect(verdicts).not.toContain(false)
+    catchUp()
+    await expectBalanced(deps, world.client.clientId)
+  })
 
   it.each([1, 3])('finds %d settlements by their window while the indexes lag', async (count) => {
     const { deps, catchUp } = depsWithLateIndexes('SETTLEMENT#')

@@ -94,7 +94,7 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
   })
 
   it.each(['before', 'after'])(
-    'answers the payment, without a second push, if paid %s the read of rows',
+    'answers the payment, with no second push, if paid %s the read of rows',
     async (when) => {
       const { deps, make, asked, ledger, row, report } = await lostPush()
       const paid = row('success')

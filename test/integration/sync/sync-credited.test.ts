@@ -25,23 +25,21 @@ it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
   ['less than nothing kept', { keptMinor: minor(-1) }, 'fee_changed', -1],
   ['another amount', { amountMinor: minor(99_999) }, 'amount_differs', 99_999],
   ['another currency', { currency: 'PHP' }, 'amount_differs', 100_000],
-])(
-  'sync: %s: a finding with an alert, once, and the fee stays the estimate',
-  async ([, fields, cause, amountMinor], { deps, client, credited, sync, syncAfter }) => {
-    await sync(rowNow(deps, credited, fields))
-    await syncAfter(3_600)
+])('sync: %s is a finding, once; the fee stays', async (row, { deps, client, credited, sync, syncAfter }) => {
+  const [, fields, cause, amountMinor] = row
+  await sync(rowNow(deps, credited, fields))
+  await syncAfter(3_600)
 
-    const { paymentId } = credited.payment
-    const about = { paymentId, clientId: client.clientId, providerPaymentId: credited.providerPaymentId }
-    const found = { kind: 'finding', cause, amountMinor, status: 'open', ...about }
-    expect(await findingAbout(deps, paymentId, cause)).toMatchObject(found)
-    const alerts = deps.published.map(({ kind, subject }) => `${kind} ${subject}`)
-    expect(alerts).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])
-    const estimated = { status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 }
-    expect(await paymentOf(deps, credited)).toMatchObject(estimated)
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-  },
-)
+  const { paymentId } = credited.payment
+  const about = { paymentId, clientId: client.clientId, providerPaymentId: credited.providerPaymentId }
+  const found = { kind: 'finding', cause, amountMinor, status: 'open', ...about }
+  expect(await findingAbout(deps, paymentId, cause)).toMatchObject(found)
+  const alerts = deps.published.map(({ kind, subject }) => `${kind} ${subject}`)
+  expect(alerts).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])
+  const estimated = { status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 }
+  expect(await paymentOf(deps, credited)).toMatchObject(estimated)
+  expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+})
 
 it('a refund that was only reported, because it failed, still moves the money', async ({ deps, credited, sync }) => {
   const row = rowNow(deps, credited, { type: 'return', amountMinor: minor(40_000) })
@@ -153,18 +151,15 @@ const invoiced = it.extend('deps', () => under(memoryDeps(), 'invoiced'))
 const TARIFFS_FEE = { feeStatus: 'actual', providerFeeMinor: 4_000, netMinor: 95_900 } as const
 
 describe('a contract that bills fees after the month (stage setting providerFees: invoiced)', () => {
-  invoiced(
-    'makes the tariff’s fee the actual one in the transaction of success, and asks no provider',
-    async ({ deps, client, paid }) => {
-      await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
+  invoiced('makes the tariff’s fee the actual one at success, and asks no provider', async ({ deps, client, paid }) => {
+    await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
 
-      const { finalFee, ...stored } = await paymentOf(deps, paid)
-      expect(stored).toMatchObject(TARIFFS_FEE)
-      expect(finalFee).toStrictEqual({ status: 'actual', feeMinor: 4_000, at: deps.now(), invoiced: true })
-      expect(deps.provider.countOf('listTransactions')).toBe(0)
-      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-    },
-  )
+    const { finalFee, ...stored } = await paymentOf(deps, paid)
+    expect(stored).toMatchObject(TARIFFS_FEE)
+    expect(finalFee).toStrictEqual({ status: 'actual', feeMinor: 4_000, at: deps.now(), invoiced: true })
+    expect(deps.provider.countOf('listTransactions')).toBe(0)
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+  })
 
   invoiced.for([4_440, 4_000, -1])('only reports a row’s fee: %d', async (kept, { deps, client, credited, sync }) => {
     await sync(rowNow(deps, credited, { keptMinor: minor(kept) }))

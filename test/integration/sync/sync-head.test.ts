@@ -54,13 +54,13 @@ describe('sync: the head', () => {
     [600, 9],
     [60_000, 13],
   ] as const)(
-    'cuts slices by the last row density; with slow pages and a quota of %d calls it wakes %d workers',
-    async ([callsPerMinute, helpers], { deps, rows, sync }) => {
+    'cuts slices by density; of %d calls it wakes %d workers',
+    async ([quota, helpers], { deps, rows, sync }) => {
       const { asked } = await withBacklog(deps, rows, 3_100)
       await sync()
       const alone = asked.length
       deps.clock.advance(3_600)
-      const stage = { ...deps.stage, providerCallsPerMinute: callsPerMinute }
+      const stage = { ...deps.stage, providerCallsPerMinute: quota }
 
       await syncProviderTransactions({ ...withSlowPages(deps, 1_000), stage })
 
@@ -75,21 +75,18 @@ describe('sync: the head', () => {
     [800, 5, 0],
     // After 240 seconds the new slice and 23 of them are read.
     [10_000, 9, 6],
-  ] as const)(
-    'at %d ms a page, wakes %d workers, at most one for each due job, and leaves %d jobs at its time limit',
-    async ([pageMs, helpers, left], { deps, rows, sync }) => {
-      const dueAt = deps.now()
-      const { state } = recordListings(deps, rows)
-      state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
-      await sync()
-      state.answer = undefined
+  ] as const)('at %d ms a page wakes %d workers, leaves %d jobs', async ([ms, helpers, left], { deps, rows, sync }) => {
+    const dueAt = deps.now()
+    const { state } = recordListings(deps, rows)
+    state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
+    await sync()
+    state.answer = undefined
 
-      await syncProviderTransactions(withSlowPages(deps, pageMs))
+    await syncProviderTransactions(withSlowPages(deps, ms))
 
-      expect(deps.sent).toHaveLength(helpers)
-      expect((await findDueJobs(deps, 50)).map((job) => job.dueAt)).toStrictEqual(Array(left).fill(dueAt))
-    },
-  )
+    expect(deps.sent).toHaveLength(helpers)
+    expect((await findDueJobs(deps, 50)).map((job) => job.dueAt)).toStrictEqual(Array(left).fill(dueAt))
+  })
 
   it('reads new rows for deferred callbacks, but not within two minutes of a round', async ({ deps, rows, paid }) => {
     const { asked } = await withBacklog(deps, rows, 0)
