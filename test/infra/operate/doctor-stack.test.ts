@@ -3,7 +3,6 @@ import {
   DescribeStackResourceDriftsCommand,
   DescribeStacksCommand,
   DetectStackDriftCommand,
-  type PropertyDifference,
   type StackResourceDrift,
   type StackStatus,
 } from '@aws-sdk/client-cloudformation'
@@ -23,16 +22,12 @@ beforeEach(async () => {
 
 const found = async () => [...new Set((await prod.notOk()).filter((line) => !line.includes('watch')))]
 
-const aDifference = (PropertyPath: string, ExpectedValue = 'hush', ActualValue = 'hush-hush'): PropertyDifference => ({
-  PropertyPath,
-  ExpectedValue,
-  ActualValue,
-  DifferenceType: 'NOT_EQUAL',
-})
+const aDifference = (PropertyPath: string, ExpectedValue = 'hush', ActualValue = 'hush-hush') =>
+  ({ PropertyPath, ExpectedValue, ActualValue, DifferenceType: 'NOT_EQUAL' }) as const
 const aDrift = (
   StackResourceDriftStatus: StackResourceDrift['StackResourceDriftStatus'],
   ResourceType: string,
-  ...PropertyDifferences: PropertyDifference[]
+  ...PropertyDifferences: ReturnType<typeof aDifference>[]
 ): StackResourceDrift => ({
   StackId: 's1',
   LogicalResourceId: 'L1',
@@ -52,9 +47,10 @@ describe('what CloudFormation says to the doctor', () => {
   it('is asked once and waited for, five seconds at a time', async () => {
     await prod.examine()
 
-    expect(
-      prod.aws.cloudFormation.commandCalls(DetectStackDriftCommand).map(({ args }) => args[0].input),
-    ).toStrictEqual([...STACKS, 'gateway-prod-watch'].map((StackName) => ({ StackName })))
+    const asked = prod.aws.cloudFormation
+      .commandCalls(DetectStackDriftCommand)
+      .map(({ args }) => args[0].input.StackName)
+    expect(asked).toStrictEqual([...STACKS, 'gateway-prod-watch'])
     expect(prod.waitedMs()).toBe(15_000)
   })
 
@@ -160,10 +156,8 @@ describe('npm run doctor', () => {
     printedBy(() => runDoctor(argv, { env: { AWS_REGION: 'ap-southeast-3' }, ...io }))
 
   it('ends with 0 when nothing is wrong', async () => {
-    const { code, text } = await doctor(await examinedStage('dev'), '--stage', 'dev')
-
-    expect(code).toBe(0)
-    expect(text).toMatch(/^ok {14}drift of gateway-dev: none$/m)
+    const text = expect.stringMatching(/^ok {14}drift of gateway-dev: none$/m)
+    expect(await doctor(await examinedStage('dev'), '--stage', 'dev')).toStrictEqual({ code: 0, text })
   })
 
   it('ends with 1 when something is, and says it as JSON when asked', async () => {
@@ -171,10 +165,8 @@ describe('npm run doctor', () => {
 
     const { code, text } = await doctor(prod, '--stage', 'prod', '--json')
 
-    expect(code).toBe(1)
-    expect(JSON.parse(text)).toContainEqual(
-      expect.objectContaining({ what: 'topic gateway-prod-alerts', state: 'wrong' }),
-    )
+    const topic = expect.objectContaining({ what: 'topic gateway-prod-alerts', state: 'wrong' })
+    expect([code, JSON.parse(text)]).toStrictEqual([1, expect.arrayContaining([topic])])
   })
 
   it('ends with 3 when nothing is wrong but something could not be looked at', async () => {

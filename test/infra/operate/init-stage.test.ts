@@ -33,6 +33,7 @@ const [lambda, quotas, sts] = [mocked(LambdaClient), mocked(ServiceQuotasClient)
 const AUTHORITY = 'infra/stack/edge/origin-authority.pem'
 const STAGE_FILE = 'infra/stages/prod.json'
 const ARN = 'arn:aws:acm:us-east-1:000000000000:certificate/11111111-2222-4333-8444-555555555555'
+const TAGS = [{ Key: 'payment-gateway-origin', Value: 'prod' }]
 const denied = (action: string) =>
   awsRefusal('AccessDeniedException', `User: arn:aws:iam::0:user/ayu is not authorized to perform: ${action} on *`)
 
@@ -75,9 +76,7 @@ const init = async (options: Partial<DeployedStage> = {}, cdkAnswers = 0) => {
     return cdkAnswers
   }
   const found = await initStage({ stage: { ...stageNow(), ...options }, region: 'ap-southeast-3', root, runCdk })
-  return found.map(({ what, state, detail, todo }) =>
-    [`${state} ${what}: ${detail}`, ...(todo ? [todo] : [])].join(' -> '),
-  )
+  return found.map(({ what, state, detail, todo }) => `${state} ${what}: ${detail}${todo ? ` -> ${todo}` : ''}`)
 }
 
 const QUOTAS_FIT = [
@@ -107,9 +106,9 @@ describe('initStage', () => {
       ['bootstrap', 'aws://000000000000/ap-southeast-3'],
       ['bootstrap', 'aws://000000000000/us-east-1'],
     ])
-    const settings = projectText(STAGE_FILE)
     const id = '11111111-2222-4333-8444-555555555555'
-    expect(readFileSync(join(root, STAGE_FILE), 'utf8')).toBe(settings.replace(PLACEHOLDER_CERTIFICATE, id))
+    const written = projectText(STAGE_FILE).replace(PLACEHOLDER_CERTIFICATE, id)
+    expect(readFileSync(join(root, STAGE_FILE), 'utf8')).toBe(written)
     expect(originCertificateProblems({ id, authority: join(root, AUTHORITY) }, Date.now())).toStrictEqual([])
 
     expect(await init()).toStrictEqual(EVERYTHING_THERE)
@@ -126,22 +125,19 @@ describe('initStage', () => {
     expect(shown).toMatchObject({ ca: false, subject: 'CN=gateway-prod front', keyUsage: ['1.3.6.1.5.5.7.3.2'] })
     expect(Buffer.from(CertificateChain ?? []).toString()).toBe(authority.toString())
     expect(Buffer.from(PrivateKey ?? []).toString()).toContain('PRIVATE KEY')
-    expect(Tags).toStrictEqual([{ Key: 'payment-gateway-origin', Value: 'prod' }])
+    expect(Tags).toStrictEqual(TAGS)
     expect(readFileSync(join(root, AUTHORITY), 'utf8')).not.toContain('PRIVATE KEY')
   })
 
   it('goes on after a crash between the import and the file, in the place of the certificate that is there', async () => {
-    acm
-      .on(ListCertificatesCommand)
-      .resolves({ CertificateSummaryList: [{ CertificateArn: 'other' }, { CertificateArn: ARN }] })
+    const CertificateSummaryList = [{ CertificateArn: 'other' }, { CertificateArn: ARN }]
+    acm.on(ListCertificatesCommand).resolves({ CertificateSummaryList })
     acm.on(ListTagsForCertificateCommand, { CertificateArn: 'other' }).resolves({ Tags: [] })
-    const Tags = [{ Key: 'payment-gateway-origin', Value: 'prod' }]
-    acm.on(ListTagsForCertificateCommand, { CertificateArn: ARN }).resolves({ Tags })
+    acm.on(ListTagsForCertificateCommand, { CertificateArn: ARN }).resolves({ Tags: TAGS })
 
     await init()
 
-    expect(imported()).toMatchObject([{ CertificateArn: ARN }])
-    expect(imported()[0]?.Tags).toBeUndefined()
+    expect(imported().map(({ CertificateArn, Tags }) => [CertificateArn, Tags])).toStrictEqual([[ARN, undefined]])
   })
 
   it('keeps an authority that another stage may believe', async () => {

@@ -23,54 +23,50 @@ const lambda = mocked(LambdaClient)
 const LIMITS = { MaxReadRequestUnits: 20_000, MaxWriteRequestUnits: 20_000 }
 const INDEXES = Object.keys(TABLE_SCHEMA.indexes)
 
-/** As DynamoDB describes it: bare after a restore, or with all that the stage asks for. */
-const describedAs = (state: 'bare' | 'complete') => ({
+const AT = '2026-11-20T04:00:00Z'
+
+/** As DynamoDB describes it after a restore. */
+const BARE = {
   TableName: 'gateway-prod-2',
   TableArn: 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/gateway-prod-2',
-  TableStatus: 'ACTIVE' as const,
-  DeletionProtectionEnabled: state === 'complete',
-  ...(state === 'complete' && {
-    OnDemandThroughput: LIMITS,
-    RestoreSummary: { RestoreDateTime: new Date('2026-11-20T04:00:00Z'), RestoreInProgress: false },
-  }),
-  GlobalSecondaryIndexes: INDEXES.map((IndexName) => ({
-    IndexName,
-    IndexStatus: 'ACTIVE' as const,
-    ...(state === 'complete' && { OnDemandThroughput: LIMITS }),
-  })),
-})
+  TableStatus: 'ACTIVE',
+  GlobalSecondaryIndexes: INDEXES.map((IndexName) => ({ IndexName, IndexStatus: 'ACTIVE' as const })),
+} as const
+
+/** With all that the stage asks for. */
+const COMPLETE = {
+  ...BARE,
+  DeletionProtectionEnabled: true,
+  OnDemandThroughput: LIMITS,
+  RestoreSummary: { RestoreDateTime: new Date(AT), RestoreInProgress: false },
+  GlobalSecondaryIndexes: BARE.GlobalSecondaryIndexes.map((index) => ({ ...index, OnDemandThroughput: LIMITS })),
+}
 
 const TAGS = [
   { Key: 'service', Value: 'payment-gateway' },
   { Key: 'stage', Value: 'prod' },
 ]
 
-const answerAs = (state: 'bare' | 'complete') => {
-  const enabled = state === 'complete' ? ('ENABLED' as const) : ('DISABLED' as const)
-  dynamodb.on(aws.DescribeTableCommand).resolves({ Table: describedAs(state) })
-  dynamodb
-    .on(aws.DescribeTimeToLiveCommand)
-    .resolves({ TimeToLiveDescription: { TimeToLiveStatus: enabled, AttributeName: 'ttl' } })
-  dynamodb
-    .on(aws.DescribeContinuousBackupsCommand)
-    .resolves({
-      ContinuousBackupsDescription: {
-        ContinuousBackupsStatus: 'ENABLED',
-        PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: enabled, RecoveryPeriodInDays: 35 },
-      },
-    })
-  dynamodb.on(aws.ListTagsOfResourceCommand).resolves({ Tags: state === 'bare' ? [] : TAGS })
+const tableIs = (Table: typeof BARE | typeof COMPLETE) => {
+  const enabled = Table === COMPLETE ? ('ENABLED' as const) : ('DISABLED' as const)
+  const TimeToLiveDescription = { TimeToLiveStatus: enabled, AttributeName: 'ttl' }
+  const PointInTimeRecoveryDescription = { PointInTimeRecoveryStatus: enabled, RecoveryPeriodInDays: 35 }
+  const ContinuousBackupsDescription = { ContinuousBackupsStatus: 'ENABLED' as const, PointInTimeRecoveryDescription }
+  dynamodb.on(aws.DescribeTableCommand).resolves({ Table })
+  dynamodb.on(aws.DescribeTimeToLiveCommand).resolves({ TimeToLiveDescription })
+  dynamodb.on(aws.DescribeContinuousBackupsCommand).resolves({ ContinuousBackupsDescription })
+  dynamodb.on(aws.ListTagsOfResourceCommand).resolves({ Tags: Table === COMPLETE ? TAGS : [] })
 }
 
 beforeEach(() => {
   stageIs('closed', 1)
-  answerAs('bare')
+  tableIs(BARE)
   // The next generation is not there yet, the first time it is asked for.
   dynamodb
     .on(aws.DescribeTableCommand)
     .rejectsOnce(awsRefusal('ResourceNotFoundException'))
-    .resolvesOnce({ Table: { ...describedAs('bare'), TableStatus: 'CREATING' } })
-    .resolves({ Table: describedAs('bare') })
+    .resolvesOnce({ Table: { ...BARE, TableStatus: 'CREATING' } })
+    .resolves({ Table: BARE })
   lambda
     .on(GetFunctionConfigurationCommand)
     .resolves({ Environment: { Variables: { GATEWAY_SETTINGS: '{"isClosed":true}' } } })
@@ -91,10 +87,9 @@ const sent = () =>
 
 describe('npm run restore', () => {
   it('restores the table in use as the next one, under the stage’s key, and gives it what a restore does not carry', async () => {
-    const { code, text, slept } = await restore('--at', '2026-11-20T04:00:00Z')
+    const { code, text, slept } = await restore('--at', AT)
 
-    expect(code).toBe(0)
-    expect(slept).toStrictEqual([10_000])
+    expect([code, slept]).toStrictEqual([0, [10_000]])
     const TableName = 'gateway-prod-2'
     const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 35 }
     expect(sent()).toStrictEqual([
@@ -103,7 +98,7 @@ describe('npm run restore', () => {
         {
           SourceTableName: 'gateway-prod',
           TargetTableName: TableName,
-          RestoreDateTime: new Date('2026-11-20T04:00:00Z'),
+          RestoreDateTime: new Date(AT),
           SSESpecificationOverride: { Enabled: true, SSEType: 'KMS', KMSMasterKeyId: 'alias/gateway-prod' },
         },
       ],
@@ -115,30 +110,28 @@ describe('npm run restore', () => {
       ]),
       ['UpdateTimeToLive', { TableName, TimeToLiveSpecification: { Enabled: true, AttributeName: 'ttl' } }],
       ['UpdateContinuousBackups', { TableName, PointInTimeRecoverySpecification }],
-      ['TagResource', { ResourceArn: describedAs('bare').TableArn, Tags: TAGS }],
+      ['TagResource', { ResourceArn: BARE.TableArn, Tags: TAGS }],
     ])
     expect(text).toContain('set "generation": 2')
   })
 
   it('warms the table and its indexes as the stage says', async () => {
     stage = { ...stage, table: { ...stage.table, warm: { readUnits: 20_000, writeUnits: 8_000 } } }
-    await restore('--at', '2026-11-20T04:00:00Z')
+    await restore('--at', AT)
     expect(JSON.stringify(sent()).match(/"WriteUnitsPerSecond":8000/g)).toHaveLength(1 + INDEXES.length)
   })
 
   it('restores a backup in the same way', async () => {
-    const BackupArn = 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/gateway-prod/backup/1'
-    await restore('--backup', BackupArn)
+    await restore('--backup', 'arn:one')
 
-    expect(sent()[0]).toMatchObject(['RestoreTableFromBackup', { BackupArn, TargetTableName: 'gateway-prod-2' }])
+    const TargetTableName = 'gateway-prod-2'
+    expect(sent()[0]).toMatchObject(['RestoreTableFromBackup', { BackupArn: 'arn:one', TargetTableName }])
   })
 
   it('goes on with a table that an earlier call began, and puts nothing twice', async () => {
-    answerAs('complete')
+    tableIs(COMPLETE)
 
-    const { code } = await restore('--at', '2026-11-20T04:00:00Z')
-
-    expect([code, sent()]).toStrictEqual([0, []])
+    expect([(await restore('--at', AT)).code, sent()]).toStrictEqual([0, []])
   })
 
   it.each([
@@ -146,21 +139,21 @@ describe('npm run restore', () => {
     // No restore made it: another stage's table, for example.
     [undefined, 1],
     [{ RestoreDateTime: new Date('2026-11-20T03:00:00Z') }, 1],
-    [{ RestoreDateTime: new Date('2026-11-20T04:00:00Z'), SourceBackupArn: 'arn:one' }, 0],
+    [{ RestoreDateTime: new Date(AT), SourceBackupArn: 'arn:one' }, 0],
   ])('does not go on with a table that is no copy of that time: %j', async (summary, expected) => {
     const RestoreSummary = summary && { ...summary, RestoreInProgress: false }
-    dynamodb.on(aws.DescribeTableCommand).resolves({ Table: { ...describedAs('bare'), RestoreSummary } })
+    dynamodb.on(aws.DescribeTableCommand).resolves({ Table: { ...BARE, RestoreSummary } })
 
-    expect((await restore('--at', '2026-11-20T04:00:00Z')).code).toBe(expected)
+    expect((await restore('--at', AT)).code).toBe(expected)
     expect((await restore('--backup', 'arn:one')).code).toBe(summary && 'SourceBackupArn' in summary ? 0 : 1)
     expect(sent().map(([name]) => name)).not.toContain('RestoreTableToPointInTime')
   })
 
   it('refuses while the stage’s file says open, or its functions are open still', async () => {
     lambda.on(GetFunctionConfigurationCommand).resolves({ Environment: { Variables: {} } })
-    const still = await restore('--at', '2026-11-20T04:00:00Z')
+    const still = await restore('--at', AT)
     stageIs('open', 1)
-    const open = await restore('--at', '2026-11-20T04:00:00Z')
+    const open = await restore('--at', AT)
 
     expect([still.code, open.code, sent()]).toStrictEqual([1, 1, []])
     const asked = lambda
@@ -177,7 +170,7 @@ describe('npm run restore', () => {
   ])('says to %s and then repeat the command, where AWS refuses a step', async (todo, step, error) => {
     step().rejects(awsRefusal(error))
 
-    const { code, text } = await restore('--at', '2026-11-20T04:00:00Z')
+    const { code, text } = await restore('--at', AT)
 
     expect(code).toBe(1)
     expect(text).toMatch(new RegExp(`${error}: ${todo}.*\\. Run the same command again to continue\\.`))
@@ -185,7 +178,7 @@ describe('npm run restore', () => {
 
   it('finishes a table that was restored by other means, open or closed', async () => {
     stageIs('open', 2)
-    dynamodb.on(aws.DescribeTableCommand).resolves({ Table: describedAs('bare') })
+    dynamodb.on(aws.DescribeTableCommand).resolves({ Table: BARE })
 
     expect((await restore('--finish')).code).toBe(0)
     expect(sent().map(([name]) => name)).not.toContain('RestoreTableToPointInTime')
@@ -194,7 +187,7 @@ describe('npm run restore', () => {
 
   it.each([
     [[], 'give one of --at TIME, --backup ARN and --finish'],
-    [['--at', '2026-11-20T04:00:00Z', '--finish'], 'give one of --at TIME, --backup ARN and --finish'],
+    [['--at', AT, '--finish'], 'give one of --at TIME, --backup ARN and --finish'],
     [['--at', 'yesterday'], '--at must be an RFC 3339 time'],
   ])('called with %j says how', async (argv, message) => {
     const { code, text } = await restore(...argv)
@@ -209,7 +202,7 @@ describe('the doctor', () => {
 
   it('looks at a restored table itself, because the stack does not contain it', async () => {
     stageIs('open', 2)
-    answerAs('complete')
+    tableIs(COMPLETE)
     expect(await checkTable(client, stage)).toMatchObject([{ what: 'table gateway-prod-2', state: 'ok' }])
 
     dynamodb.on(aws.DescribeTimeToLiveCommand).resolves({ TimeToLiveDescription: { TimeToLiveStatus: 'DISABLED' } })
