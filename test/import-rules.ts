@@ -12,9 +12,7 @@ export const isCode = ({ path }: Pick<SourceFile, 'path'>) => layerOf(path) < LA
 /** Merchants copy the examples, so these import none of our code, and only tests import them. */
 const isExample = (path: string) => path.startsWith('docs/examples/')
 
-type Import = SourceFile['imports'][number]
-
-const importing = ({ imports }: SourceFile, isRefused: (used: Import) => boolean): readonly string[] =>
+const importing = ({ imports }: SourceFile, isRefused: (used: SourceFile['imports'][number]) => boolean) =>
   imports.filter(isRefused).map(({ from }) => `imports ${from}`)
 
 /** A file imports only from its own place in an order and earlier places. */
@@ -37,39 +35,25 @@ export const SHARED_FOLDERS: readonly string[] = [
   ...projectText('shared/README.md').matchAll(/^\| `([a-z/-]+)\/` \|/gm),
 ].map(([, folder]) => `shared/${folder}`)
 
-/** The two ports that are in folders. */
-const PORTS_IN_FOLDERS = ['shared/table/table.ts', 'shared/provider/provider.ts']
-
 const foldersKeepTheirOrder: Rule = (file) => {
   const order = ['shared', ...SHARED_FOLDERS]
   const place = order.indexOf(dirname(file.path))
   return importing(file, ({ path: used }) => {
     if (!file.path.startsWith('shared/') || !used?.startsWith('shared/')) return false
-    if (file.path === 'shared/deps.ts' && PORTS_IN_FOLDERS.includes(used)) return false
+    // The two ports that are in folders.
+    if (file.path === 'shared/deps.ts' && /^shared\/(table\/table|provider\/provider)\.ts$/.test(used)) return false
     const usedPlace = order.indexOf(dirname(used))
     return usedPlace < 0 || usedPlace > place
   })
 }
 
 /** The simulation's folders in order. A file imports only from its own folder and earlier folders. */
-const SIMULATION_FOLDERS = [
-  'world',
-  'sometimes',
-  'watching',
-  'scenes',
-  'promises',
-  'histories',
-  'crashes',
-  'conformance',
-  '',
-]
-
-const SIMULATION = /^test\/simulation\/(?:([a-z-]+)\/)?[^/]+$/
+const SIMULATION_FOLDERS = 'world sometimes watching scenes promises histories crashes conformance'.split(' ')
 
 /** -1 outside the simulation, and in an unknown folder. */
 const simulationPlace = (path: string): number => {
-  const [match, folder = ''] = SIMULATION.exec(path) ?? []
-  return match === undefined ? -1 : SIMULATION_FOLDERS.indexOf(folder)
+  const [match, folder = ''] = /^test\/simulation\/(?:([a-z-]+)\/)?[^/]+$/.exec(path) ?? []
+  return match === undefined ? -1 : [...SIMULATION_FOLDERS, ''].indexOf(folder)
 }
 
 const simulationKeepsItsOrder: Rule = (file) => {
@@ -91,21 +75,16 @@ const vendorsStayInRuntime: Rule = (file) =>
       )
 
 /** Alarms and dashboard are plain data. Two constructs beside them translate it for CloudWatch. */
-const PLAIN_DATA = /^infra\/stack\/monitoring\/(alarms|dashboard)\//
-
 const cdkStaysInTheStack: Rule = (file) =>
-  file.path === 'infra/app.ts' || (file.path.startsWith('infra/stack/') && !PLAIN_DATA.test(file.path)) || !isCode(file)
+  /^infra\/(app\.ts$|stack\/(?!monitoring\/(alarms|dashboard)\/))/.test(file.path) || !isCode(file)
     ? []
     : importing(file, ({ from }) => /^(aws-cdk-lib|constructs)(\/|$)/.test(from))
 
-/** The folders of infra in order. A file imports only from its own folder and earlier folders. */
-const INFRA_FOLDERS = ['stack', 'local', 'operate']
-
-/** -1 outside these folders. */
+/** The place among the folders of infra: a file imports only from its own folder and earlier folders. -1 outside. */
 export const infraPlace = (path: string) => {
   const [top, folder = ''] = path.split('/')
-  if (path === 'infra/app.ts') return INFRA_FOLDERS.indexOf('stack')
-  return top === 'infra' ? INFRA_FOLDERS.indexOf(folder) : -1
+  if (path === 'infra/app.ts') return 0
+  return top === 'infra' ? ['stack', 'local', 'operate'].indexOf(folder) : -1
 }
 
 const storesMakeSteps: Rule = (file) => {
@@ -120,12 +99,12 @@ export const isOfAnyProvider = (path: string): boolean =>
   path.startsWith('shared/') && !path.startsWith('shared/runtime/') && !ADAPTER.test(path)
 
 /** Where a provider is chosen, and where its callbacks arrive. */
-const CHOOSES_PROVIDER = /^(shared\/runtime\/chosen-provider\.ts$|functions\/callback\/)/
-
-const oneFileChoosesTheProvider: Rule = (file) =>
-  layerOf(file.path) >= 0 && isCode(file) && !ADAPTER.test(file.path) && !CHOOSES_PROVIDER.test(file.path)
+const oneFileChoosesTheProvider: Rule = (file) => {
+  const chooses = /^(shared\/runtime\/chosen-provider\.ts$|functions\/callback\/)/.test(file.path)
+  return layerOf(file.path) >= 0 && isCode(file) && !ADAPTER.test(file.path) && !chooses
     ? importing(file, ({ path = '' }) => ADAPTER.test(path))
     : []
+}
 
 export const IMPORT_RULES = {
   'imports point only from test to infra to functions to shared': importsToward,
