@@ -17,11 +17,8 @@ export const measureFlows = async () => {
   // The second run: the first one looks back over a week.
   await syncRun(metered, 'sync, first run')
   const idleSync = await syncRun(metered, 'sync, one run')
-  const idleRuns = [
-    await measure('check-due-work', 'due work, one run', () => run('check-due-work', {})),
-    idleSync,
-    await measure('sweep-settlements', 'sweep, one run', () => run('sweep-settlements', {})),
-  ]
+  const dueWork = await measure('check-due-work', 'due work, one run', () => run('check-due-work', {}))
+  const sweep = await measure('sweep-settlements', 'sweep, one run', () => run('sweep-settlements', {}))
   const walked = await startMerchant(metered)
   const before = storedBytes(world.table)
   const steps = await walkPayment(walked, 'payment-1')
@@ -47,7 +44,7 @@ export const measureFlows = async () => {
     unpaid: await measureUnpaid(),
     /** For one delivery to an endpoint that always fails: eight attempts and the hops between them. */
     abandoned: await abandonOne(walked),
-    idleRuns,
+    idleRuns: [dueWork, idleSync, sweep],
   }
 }
 
@@ -110,15 +107,13 @@ const abandonOne = async (walked: MeteredMerchant): Promise<Flow> => {
   return { ...flow, invocations, messages: flow.messages + 1 }
 }
 
-type Body = Readonly<Record<string, unknown>>
-
 /** A metered world with a merchant, and what the merchant asks. */
 export const startMerchant = async (metered?: MeteredWorld) => {
   const started = metered ?? (await startMeteredWorld())
   const { world } = started
   const merchant = await runUntil(world, addTenant(world, 0, 1))
   /** The body of an answer with this status and these fields. Any other is refused: a failed flow costs too little. */
-  const ask = async (name: string, asked: HttpRequest, status = 200, says: Body = {}): Promise<Body> => {
+  const ask = async (name: string, asked: HttpRequest, status = 200, says: object = {}) => {
     const reply = await runUntil(world, requestAs(world, merchant, name, asked))
     const isOther = Object.entries(says).some(([field, value]) => reply?.body[field] !== value)
     if (reply?.status !== status || isOther) throw new Error(`${name} answered ${reply?.text ?? 'nothing'}`)

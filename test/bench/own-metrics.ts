@@ -7,7 +7,6 @@ import { SUSPENSE_CAUSES } from '../../shared/suspense/suspense.ts'
 import { BENCH_STAGE } from './metered-world.ts'
 
 const SOURCES = { create: 0, callback: 0, due_work: 0, cancel: 0, operator: 0, sync: 0 } satisfies Record<NewsSource, 0>
-const TRIGGERS = { auto: 0, manual: 0 } satisfies Record<Settlement['triggeredBy'], 0>
 
 const each = (values: readonly string[], before: readonly string[] = []) => values.map((value) => [...before, value])
 
@@ -22,7 +21,7 @@ const FIELD_VALUES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   kind: each(Object.keys(SUSPENSE_CAUSES)),
   'kind cause': Object.entries(SUSPENSE_CAUSES).flatMap(([kind, causes]) => each(causes, [kind])),
   operation: each(PROVIDER_OPERATIONS),
-  triggered_by: each(Object.keys(TRIGGERS)),
+  triggered_by: each(Object.keys({ auto: 0, manual: 0 } satisfies Record<Settlement['triggeredBy'], 0>)),
   function: MANIFEST.filter(({ trigger: { kind } }) => kind === 'queue').map(({ name }) => [`${BENCH_STAGE}-${name}`]),
 }
 
@@ -31,11 +30,10 @@ const metricsIn = ({ metric, outcome }: Measured): readonly string[] =>
     const fields = set.filter((name) => name !== 'outcome')
     const values = FIELD_VALUES[fields.join(' ')]
     if (!values) throw new Error(`FIELD_VALUES has no values of ${fields.join(' ')}`)
-    return values.map((some) =>
-      [metric, BENCH_STAGE, ...set.map((name) => (name === 'outcome' ? outcome : some[fields.indexOf(name)]))].join(
-        ' ',
-      ),
-    )
+    return values.map((some) => {
+      const dimensions = set.map((name) => (name === 'outcome' ? outcome : some[fields.indexOf(name)]))
+      return [metric, BENCH_STAGE, ...dimensions].join(' ')
+    })
   })
 
 /**

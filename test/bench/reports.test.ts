@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { API } from '../support/api-event.ts'
+import { matchesIn } from '../support/document-blocks.ts'
 import { projectText } from '../support/source-file.ts'
 import { growthReport, measureMonthEnd } from './growth.ts'
 import { measureRequests, requestsReport } from './requests/requests.ts'
@@ -17,8 +18,7 @@ it('docs/reliability.md has the cost of each route’s most expensive request: `
 
 it('the table of starts in docs/performance.md has every function: `npm run bench -- start --write`', () => {
   const [, after = ''] = projectText('docs/performance.md').split('bench -- start --write` -->')
-  const [section = ''] = after.split('<!-- end of what is written -->')
-  const rows = [...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name = '']) => name)
+  const rows = matchesIn(after.split('<!-- end of what is written -->')[0] ?? '', /^\| `([\w-]+)` \|/gm)
 
   expect(rows.toSorted()).toStrictEqual(MANIFEST.map(({ name }) => name).toSorted())
 })
