@@ -31,21 +31,18 @@ describe('the command lines of every script', () => {
     )
   })
 
-  it.each(OWN)('npm run $name -- --help says what it does and how it ends', ({ name }) => {
-    const { code, out, err } = ended.get(`${name} --help`) as Ended
+  it.each(OWN)(
+    'npm run $name says with --help what it does and how it ends, and refuses in words what it does not know',
+    ({ name }) => {
+      const help = ended.get(`${name} --help`)
+      const refused = ended.get(`${name} --no-such-flag`)
 
-    expect([code, err]).toStrictEqual([0, ''])
-    expect(out).toMatch(new RegExp(`^(Usage: )?npm ${['start', 'test'].includes(name) ? '' : 'run '}${name}`))
-    expect(out).toMatch(/^Exit code: 0 /m)
-  })
-
-  it.each(OWN)('npm run $name refuses a flag it does not know in words', ({ name }) => {
-    const { code, out, err } = ended.get(`${name} --no-such-flag`) as Ended
-
-    expect({ code, out }).toStrictEqual({ code: 2, out: '' })
-    expect(err).toContain('--no-such-flag')
-    expect(err).not.toMatch(/^\s+at /m)
-  })
+      expect(help).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^Exit code: 0 /m) })
+      expect(help?.out).toMatch(new RegExp(`^(Usage: )?npm ${['start', 'test'].includes(name) ? '' : 'run '}${name}`))
+      expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--no-such-flag') })
+      expect(refused?.err).not.toMatch(/^\s+at /m)
+    },
+  )
 
   it('npm run trace escapes control characters of a stack', () => {
     const directory = tempDirectory()

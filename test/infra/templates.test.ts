@@ -31,9 +31,6 @@ const lineOf = (resource: Resource): string => {
   return `${type.replace(/^AWS::/, '')} ${logicalId}${kept} ${JSON.stringify(Object.fromEntries(shown))}${moved}`
 }
 
-const outputLines = ({ outputs }: StackTemplate): readonly string[] =>
-  Object.entries(outputs).map(([name, output]) => `Output ${name} ${JSON.stringify(Object(output).Value)}`)
-
 const stackLines = ({ assembly }: StackTemplate): readonly string[] =>
   assembly.stacks.map(
     ({ stackName, terminationProtection: isProtected = false }) =>
@@ -42,7 +39,10 @@ const stackLines = ({ assembly }: StackTemplate): readonly string[] =>
 
 const linesOf = (...templates: readonly StackTemplate[]): readonly string[] =>
   templates
-    .flatMap((template) => [...template.resources.map(lineOf), ...outputLines(template)])
+    .flatMap(({ resources, outputs }) => [
+      ...resources.map(lineOf),
+      ...Object.entries(outputs).map(([name, output]) => `Output ${name} ${JSON.stringify(Object(output).Value)}`),
+    ])
     .map((line) => line.replaceAll(DIGEST, '…'))
     .toSorted()
 

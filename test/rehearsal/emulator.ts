@@ -57,15 +57,15 @@ export const rehearsalClock = async (directory: string) => {
 export type RehearsalClock = Awaited<ReturnType<typeof rehearsalClock>>
 
 /** Tools run as the account itself, as at a first deployment. */
-export const toolEnvironment = ({ authority }: Certificates, clock: RehearsalClock): NodeJS.ProcessEnv => ({
+export const toolEnvironment = ({ certificate }: Certificates, clock: RehearsalClock): NodeJS.ProcessEnv => ({
   ...clock.env,
   PATH: TOOLS,
   AWS_ENDPOINT_URL: ENDPOINT,
   AWS_REGION: REGION,
   AWS_ACCESS_KEY_ID: 'test',
   AWS_SECRET_ACCESS_KEY: 'test',
-  AWS_CA_BUNDLE: authority,
-  NODE_EXTRA_CA_CERTS: authority,
+  AWS_CA_BUNDLE: certificate,
+  NODE_EXTRA_CA_CERTS: certificate,
   CDK_DISABLE_CLI_TELEMETRY: '1',
   CI: 'true',
 })
@@ -89,7 +89,7 @@ export const startEmulator = async (directory: string, certificates: Certificate
       USE_SSL: '1',
       MINISTACK_SSL_CERT: certificates.certificate,
       MINISTACK_SSL_KEY: certificates.key,
-      NODE_EXTRA_CA_CERTS: certificates.authority,
+      NODE_EXTRA_CA_CERTS: certificates.certificate,
       MINISTACK_REGION: REGION,
       MINISTACK_ACCOUNT_ID: ACCOUNT,
       AWS_ACCESS_KEY_ID: 'test',

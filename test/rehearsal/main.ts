@@ -133,8 +133,8 @@ const outside = async (keep: boolean, argv: readonly string[]): Promise<number> 
   const directory = mkdtempSync(join(tmpdir(), 'gateway-rehearsal-'))
   try {
     await installMinistack()
-    const { authority } = await makeCertificates(directory, CERTIFIED)
-    const env = { ...process.env, [INSIDE]: directory, NODE_EXTRA_CA_CERTS: authority }
+    const { certificate } = await makeCertificates(directory, CERTIFIED)
+    const env = { ...process.env, [INSIDE]: directory, NODE_EXTRA_CA_CERTS: certificate }
     const code = await runInNamespace(process.execPath, [import.meta.filename, ...argv], env)
     if (code !== undefined) return code
     console.error('This machine makes no namespaces for us: run it as root, or allow unprivileged user namespaces.')
