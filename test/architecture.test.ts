@@ -77,11 +77,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     ['shared/audit/scan-books.ts', from('../unlisted/one.ts'), from('./audit-parts.ts')],
   ],
   'a folder of the simulation imports only from itself and earlier folders': [
-    [
-      'test/simulation/world/world.ts',
-      types('../histories/history.ts'),
-      from('../../../infra/local/emulators/memory-table/memory-table.ts'),
-    ],
+    ['test/simulation/world/world.ts', types('../histories/history.ts'), from('../../../infra/local/demo-walk.ts')],
     ['test/simulation/world/world.ts', from('../main.ts'), from('../../support/recount/books.ts')],
     ['test/simulation/elsewhere/one.ts', '', ''],
   ],

@@ -40,9 +40,8 @@ const drawn = (graph: Graph) => {
   const firsts = folders.filter((folder) => boxOf(folder)[0] === folder)
   const arrows = firsts.flatMap((from) => {
     const below = firsts.filter((to) => to !== from && reaches(from, to))
-    return below
-      .filter((to) => !below.some((between) => between !== to && reaches(between, to)))
-      .map((to) => [from, to])
+    const next = below.filter((to) => !below.some((between) => between !== to && reaches(between, to)))
+    return next.map((to) => [from, to])
   })
   return { firsts, boxOf, arrows }
 }
@@ -60,9 +59,8 @@ const mermaidOf = (graph: Graph): string => {
       .map((folder) => `    ${idOf(folder)}["${boxOf(folder).map(nameOf).join(', ')}"]`),
     '  end',
   ])
-  return ['flowchart TD', ...boxes, ...arrows.map(([from = '', to = '']) => `  ${idOf(from)} --> ${idOf(to)}`)].join(
-    '\n',
-  )
+  const lines = arrows.map(([from = '', to = '']) => `  ${idOf(from)} --> ${idOf(to)}`)
+  return ['flowchart TD', ...boxes, ...lines].join('\n')
 }
 
 const tableOf = (values: Graph, types: Graph) =>

@@ -144,8 +144,6 @@ export const growthReport = async (sizes: readonly number[] = [100, 10_000, 30_0
   return { text: markdownTable(heading, rows), failures: failuresIn(measured) }
 }
 
-type Command = { readonly command: string } & Readonly<Record<'lines' | 'runs' | 'seconds' | 'reads', number>>
-
 const CSV = { format: 'csv' }
 const COMMANDS = [
   ['get-books --from --to --format csv', getBooks, CSV],
@@ -154,7 +152,7 @@ const COMMANDS = [
   ['get-books --from --to', getBooks, {}],
 ] as const
 
-export const measureMonthEnd = async (clients: number, weeks = 52): Promise<readonly Command[]> => {
+export const measureMonthEnd = async (clients: number, weeks = 52) => {
   const { deps, meter } = meteredDeps()
   const { clock } = deps
   const all: Client[] = []
@@ -175,7 +173,7 @@ export const measureMonthEnd = async (clients: number, weeks = 52): Promise<read
     clock.set(addMs(paidAt, 7 * DAY_MS))
   }
   const days = { from: bookDay(addMs(clock.now(), -30 * DAY_MS)), to: bookDay(clock.now()) }
-  const measured: Command[] = []
+  const measured = []
   for (const [command, handler, input] of COMMANDS) {
     meter.take()
     const startedMs = performance.now()
@@ -195,22 +193,22 @@ export const measureMonthEnd = async (clients: number, weeks = 52): Promise<read
   return measured
 }
 
-const rowOf = ({ command, lines, runs, seconds, reads }: Command) => [
-  `\`${command}\``,
-  lines === 0 ? '' : (lines - 1).toLocaleString('en'),
-  String(runs),
-  seconds.toFixed(1),
-  Math.round(reads).toLocaleString('en'),
-]
-
 /** The commands of the month end on a year of made data, on the table in memory. */
 export const monthEndReport = async () => {
   const commands = await measureMonthEnd(1_000)
-  const seconds = commands.reduce((sum, command) => sum + command.seconds, 0)
-  const table = markdownTable(['Command', 'Lines', 'Runs', 'Seconds', 'Read units'], commands.map(rowOf))
+  const inAll = commands.reduce((sum, { seconds }) => sum + seconds, 0)
+  const whole = (count: number) => Math.round(count).toLocaleString('en')
+  const rows = commands.map(({ command, lines, runs, seconds, reads }) => [
+    `\`${command}\``,
+    lines === 0 ? '' : whole(lines - 1),
+    runs,
+    seconds.toFixed(1),
+    whole(reads),
+  ])
+  const table = markdownTable(['Command', 'Lines', 'Runs', 'Seconds', 'Read units'], rows)
   return {
     text: `1,000 merchants, each settled every week of a year, on the table in memory:\n\n${table}`,
     // The owner of the books waits at most so long for all of them.
-    failures: seconds <= 300 ? [] : [`the month end takes ${Math.round(seconds)} seconds`],
+    failures: inAll <= 300 ? [] : [`the month end takes ${Math.round(inAll)} seconds`],
   }
 }

@@ -1,13 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { Agent } from 'node:http'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import {
-  DeleteMessageCommand,
-  type Message,
-  ReceiveMessageCommand,
-  SendMessageCommand,
-  type SQSClient,
-} from '@aws-sdk/client-sqs'
+import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
@@ -20,18 +14,10 @@ import {
   PROVIDER_KEY,
 } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
-import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { absent, equals, isNew, put, update } from '../../../shared/table/step.ts'
 import { call } from './programs.ts'
 
-type FloorMeans = {
-  readonly table: TableRequests
-  readonly providerUrl: string
-  readonly webhookUrl: string
-  readonly sqs: SQSClient
-  readonly queueUrl: string
-  readonly clientId: string
-}
+type FloorMeans = typeof means
 
 const FEE_MINOR = 4_000
 
@@ -156,7 +142,7 @@ const client = new DynamoDBClient({
   },
 })
 const emulator = await startQueueEmulator()
-const means: FloorMeans = {
+const means = {
   table: dynamoDbRequests({ client, name: tableName }),
   providerUrl: simulator.url,
   webhookUrl,

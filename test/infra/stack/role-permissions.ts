@@ -6,12 +6,7 @@ export type Stage = keyof typeof STAGES
 
 type Texts = string | readonly string[]
 type Condition = Readonly<Record<string, Readonly<Record<string, Texts>>>>
-type Statement = {
-  readonly Effect: string
-  readonly Action: Texts
-  readonly Resource: Texts
-  readonly Condition?: Condition
-}
+type Statement = Readonly<Record<'Effect' | 'Action' | 'Resource', Texts>> & { readonly Condition?: Condition }
 type Role = { readonly Policies: readonly { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }[] }
 
 export const roleOf = (stage: Stage, name: string) => {
@@ -61,7 +56,7 @@ export const permissionsOf = (stage: Stage, name: string): readonly string[] =>
   (roleOf(stage, name)?.Policies ?? [])
     .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
     .flatMap(({ Effect, Action, Resource, Condition: condition }) => {
-      if (Effect !== 'Allow') throw new Error(`${name} has a statement of ${Effect}`)
+      if (Effect !== 'Allow') throw new Error(`${name} has a statement of ${String(Effect)}`)
       const words = condition ? wordsOf(condition) : ['']
       return words.flatMap((word) =>
         [Action].flat().flatMap((action) => [Resource].flat().map((on) => `${action} on ${on}${word}`)),
