@@ -27,7 +27,7 @@ CONSTANTS
   FirstShards, MoreShards, Refunded, LastTime,
   FenceIsRaised,       \* raiseFence in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   FenceBeforeSum,      \* settleOnce in shared/settlement/settle-client.ts, or SumIsItsEntries breaks
-  EveryShardIsClosed,  \* closeShard in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
+  EveryShardIsClosed,  \* raiseFence in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   FenceNeverFalls,     \* isLower in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   SumWaits,            \* VISIBLE_AFTER_MS in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   ShardIsOpen,         \* moveCredit in shared/ledger/shard-store.ts, or SumIsItsEntries breaks
@@ -38,7 +38,7 @@ CONSTANTS
   SweepIsOneWrite,     \* recordSettlement in shared/settlement/settle-client.ts, or InOneSettlement breaks
   MoneyVersion,        \* changeMoney in shared/posting/posting-store.ts, or EntriesAddUp breaks
   RowMovesOnce,        \* hasMoved in shared/journal/payment-money.ts, or EntriesAddUp breaks
-  PartsOfTheRaise,     \* closeWindow in shared/ledger/fence-store.ts, or NoPartIsMissed breaks
+  PartsOfTheRaise,     \* raiseFence in shared/ledger/fence-store.ts, or NoPartIsMissed breaks
   GrowthSeesFence,     \* growWindow in shared/ledger/window-store.ts, or NoPartIsMissed breaks
   NewShardIsRaised,    \* putShards in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
   NewShardNeverFalls,  \* putShards in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
