@@ -37,7 +37,10 @@ export const callJson = async ({ method, url, headers, body, timeoutMs }: HttpCa
     })
     const { status } = response
     const header = (name: string) => response.headers.get(name)
-    const rateLimit = rateLimitOf(header) ?? (status === 429 ? retryAfterOf(header) : undefined)
+    // A 429 may have the Retry-After header alone.
+    const after = (status === 429 && header('retry-after')) || ''
+    const waits = WHOLE.test(after) ? { remaining: 0, resetMs: Number(after) * 1_000 } : undefined
+    const rateLimit = rateLimitOf(header) ?? waits
     return { kind: 'answered', status, json: await readJson(response), ...(rateLimit && { rateLimit }) }
   } catch (error) {
     if (signal.aborted) return { kind: 'lost', reason: 'timeout' }
@@ -62,12 +65,6 @@ export const rateLimitOf = (header: (name: string) => string | null | undefined)
   const reset = header('rate-limit-reset') ?? ''
   if (!WHOLE.test(remaining) || !SECONDS.test(reset)) return undefined
   return { remaining: Number(remaining), resetMs: Math.ceil(Number(reset) * 1_000) }
-}
-
-/** Reads the Retry-After header of a 429 that has no Rate-Limit headers. */
-const retryAfterOf = (header: (name: string) => string | null): RateLimit | undefined => {
-  const seconds = header('retry-after') ?? ''
-  return WHOLE.test(seconds) ? { remaining: 0, resetMs: Number(seconds) * 1_000 } : undefined
 }
 
 const readJson = async (response: Response): Promise<unknown> => {

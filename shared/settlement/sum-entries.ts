@@ -147,26 +147,21 @@ export const unprovenIn = (entry: Entry, start: Timestamp): Minor => {
   }
 }
 
-const addEntry = (sums: EntrySums, entry: Entry, start: Timestamp): EntrySums => ({
-  ...sums,
-  grossMinor: plus(sums.grossMinor, entry.grossMinor),
-  feeMinor: plus(sums.feeMinor, entry.feeMinor),
-  markupMinor: plus(sums.markupMinor, entry.markupMinor),
-  netMinor: plus(sums.netMinor, entry.netMinor),
-  paymentCount: sums.paymentCount + paymentsIn(entry),
-  recreditedMinor: plus(sums.recreditedMinor, entry.type === 'recredit' ? entry.netMinor : ZERO),
-  unprovenMinor: plus(sums.unprovenMinor, unprovenIn(entry, start)),
-  entryCount: sums.entryCount + 1,
-})
-
 /** The sums with one more block of entries, in the order of the journal. `start`: of the window. */
 export const addBlock = (sums: EntrySums, entries: readonly Entry[], start: Timestamp): EntrySums => {
   if (entries.length === 0) return sums
   const hash = createHash('sha256').update(sums.digest)
   for (const entry of entries) hash.update('\n').update(fieldsText(entry))
-  return {
-    ...entries.reduce((sum, entry) => addEntry(sum, entry, start), sums),
-    digest: hash.digest('hex'),
-    totals: [...addTotals(sums.totals, totalsOf(entries))],
+  const added = { ...sums, digest: hash.digest('hex'), totals: [...addTotals(sums.totals, totalsOf(entries))] }
+  for (const entry of entries) {
+    added.grossMinor = plus(added.grossMinor, entry.grossMinor)
+    added.feeMinor = plus(added.feeMinor, entry.feeMinor)
+    added.markupMinor = plus(added.markupMinor, entry.markupMinor)
+    added.netMinor = plus(added.netMinor, entry.netMinor)
+    added.paymentCount += paymentsIn(entry)
+    if (entry.type === 'recredit') added.recreditedMinor = plus(added.recreditedMinor, entry.netMinor)
+    added.unprovenMinor = plus(added.unprovenMinor, unprovenIn(entry, start))
+    added.entryCount++
   }
+  return added
 }

@@ -28,7 +28,6 @@ export const sweepSettlements = async (deps: Pick<Deps, 'table' | 'queues' | 'lo
 const PATIENCE_MS = 3 * DAY_MS
 /** The most settlements of one alert, oldest first. */
 const LOOKED_AT = 100
-const NAMED = 10
 
 /** Reports once a day, in one alert, the settlements that were recorded three days ago and are not paid out. */
 export const alertUnpaidSettlements = async (deps: Pick<Deps, 'table' | 'alerts' | 'now' | 'log'>): Promise<void> => {
@@ -38,7 +37,7 @@ export const alertUnpaidSettlements = async (deps: Pick<Deps, 'table' | 'alerts'
   const unpaid = found.filter(({ status }) => status === 'recorded')
   const [oldest] = unpaid
   if (oldest === undefined) return
-  const ids = unpaid.slice(0, NAMED).map(({ settlementId }) => settlementId)
+  const ids = unpaid.slice(0, 10).map(({ settlementId }) => settlementId)
   await deps.alerts.publish({
     kind: 'settlement.unpaid',
     subject: oldest.settlementId,
