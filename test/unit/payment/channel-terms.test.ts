@@ -89,7 +89,6 @@ describe('inForce', () => {
 })
 
 const BANK: ChannelChoice = { method: 'virtual_account', channelCode: 'BCA' }
-const QRIS: ChannelChoice = { method: 'qris' }
 const wallet = (channelCode: string): ChannelChoice => ({ method: 'ewallet', channelCode })
 
 const OWN = [
@@ -132,19 +131,13 @@ const looksAt = (channel: ChannelChoice, lifeMs: number, count: number): number[
 
 const minutes = (...values: readonly number[]) => values.map((value) => value * MINUTE_MS)
 
+// At its usual time, and of a push: `check-due-payment.test.ts`.
 describe('nextCheckAt (design section 4, expiry and lost callbacks)', () => {
   it.each([
-    [BANK, 4 * HOUR_MS, [4 * HOUR_MS]],
-    [QRIS, 4 * HOUR_MS, [4 * HOUR_MS]],
-    [wallet('DANA'), 3 * HOUR_MS, minutes(15, 180)],
-    [wallet('ASTRAPAY'), 3 * HOUR_MS, minutes(15, 180)],
     [wallet('DANA'), 14 * MINUTE_MS, minutes(14, 16)],
     // Every two minutes once the expiry is past and nothing has been decided.
     [wallet('GOPAY'), 30 * MINUTE_MS, minutes(30, 32, 34, 36)],
     [BANK, SECOND_MS, [SECOND_MS]],
-    // A push is looked at only when its answer can no longer be on its way.
-    [wallet('OVO'), 55 * SECOND_MS, [55 * SECOND_MS + MINUTE_MS]],
-    [wallet('OVO'), 10 * SECOND_MS, [10 * SECOND_MS + MINUTE_MS]],
   ])('%j with a life of %i ms is looked at when it is so old', (channel, lifeMs, expected) => {
     expect(looksAt(channel, lifeMs, expected.length)).toStrictEqual(expected)
   })
