@@ -1,12 +1,27 @@
 import * as fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { pageOf } from '../../shared/page.ts'
+import { attributeName, fieldName, fromItem, toItem } from '../../shared/table/attributes.ts'
 import { PARTITIONS, pkPrefix, rowKeyOf } from '../../shared/table/keys.ts'
 import { listItems, mergedPages } from '../../shared/table/list-items.ts'
 import { isNew, put, update } from '../../shared/table/step.ts'
 import { runs } from '../support/runs.ts'
 import { interceptTable, memoryDeps, queriesIn, recordTable } from '../support/test-deps.ts'
 import { itHoldsFor } from './it-holds-for.ts'
+
+describe('the spelling rule between code and table', () => {
+  // Two fields are never spelled alike, because each spelling leads back to its field.
+  itHoldsFor(fc.stringMatching(/^[a-z]+([A-Z][a-z0-9]*)*$/))('spells any field in snake_case, and back', (field) => {
+    expect(attributeName(field)).toMatch(/^[a-z]+(_[a-z0-9]+)*$/)
+    expect(fieldName(attributeName(field))).toBe(field)
+  })
+})
+
+// That they undo each other and leave out what is undefined: `dynamodb-table.test.ts`, and every store.
+it('toItem and fromItem spell the top level alone', () => {
+  expect(toItem({ bankDetails: { bankName: 'BCA' } })).toStrictEqual({ bank_details: { bankName: 'BCA' } })
+  expect(fromItem({ bank_details: { bank_name: 'BCA' } })).toStrictEqual({ bankDetails: { bank_name: 'BCA' } })
+})
 
 /** Rows of few times, so that many share one, in up to four partitions. One partition may be empty. */
 const rows = fc.uniqueArray(
