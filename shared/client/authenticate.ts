@@ -58,7 +58,7 @@ export const authenticate = async (
 /** The 401 of spec section 5, with the same words for every cause. */
 export const invalidCredentials = () => new GatewayError('auth', 'invalid credentials')
 
-/** Key and client in one consistent batch read. Undefined unless both exist, belong together and may be used. */
+/** Key and client by one consistent read, or cached. Undefined unless both exist, belong together and may be used. */
 const prove = async (deps: AuthDeps, keyId: KeyId, clientId: ClientId): Promise<Proven | undefined> => {
   const cache = (deps.memory.apiKeys ??= new Map())
   const from = deps.now()

@@ -35,7 +35,7 @@ const sendDueAudits = async (deps: FindDeps): Promise<number> => {
   return messages.length
 }
 
-/** Every minute: a message for each slot with due items. Answers their number. A kind that fails stops no other. */
+/** Every minute: messages for all that is due. Answers their number. A kind that fails stops no other, then throws. */
 export const checkDueWork = async (deps: FindDeps): Promise<Record<CheckedWork | 'audit', number>> => {
   // Each kind has its own queue and workers, so no kind delays another.
   const kinds = [

@@ -31,7 +31,7 @@ type EventFeed = { readonly events: readonly Event[]; readonly next: FeedCursor;
 
 type Reading = { readonly clientId: ClientId; readonly from: FeedCursor | undefined; readonly limit: number }
 
-/** A page of the last 90 days (design section 8). By `next` each event comes at once, and again once settled. */
+/** A page of the last 90 days (design section 8). By `next` an event comes at once, a young one again once settled. */
 export const readEventFeed = async (deps: StoreDeps, { clientId, from, limit }: Reading): Promise<EventFeed> => {
   const now = deps.now()
   const oldest = { firedAt: addMs(now, -RETENTION.feedMs) }

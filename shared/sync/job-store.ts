@@ -57,7 +57,7 @@ export const LEASE_MS = 5 * MINUTE_MS
 /** Done jobs are kept this long for investigation. */
 const KEPT_MS = 7 * DAY_MS
 
-/** Changes a job as it was read or claimed. Refused after a later claim, because each one changes the due time. */
+/** Changes a job as it was read or claimed. Refused after a later claim or its end: each changes the due time. */
 const change = (deps: TableDeps, { id, dueAt }: DueJob, changes: Changes) =>
   deps.table.write(update(syncJobKey(id), changes, equals('dueAt', dueAt)))
 

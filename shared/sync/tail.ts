@@ -30,7 +30,7 @@ const settlesBy = (transaction: ProviderTransaction, channel: ChannelChoice, now
   return addMs(hourOf(bounded), HOUR_MS)
 }
 
-/** Adds a booked transaction to its hour unless the provider has settled it. The hour is read when its latest one has settled. */
+/** Adds a booked, unsettled transaction to its hour. The hour is read when its latest one has settled. */
 export const addOpen = (
   hours: OpenHours,
   transaction: ProviderTransaction,

@@ -49,7 +49,7 @@ const bank = (code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays
   ...own,
 })
 
-/** Only a callback reports that a customer left a wallet's page, and it may be lost. */
+/** Asked about after the usual time too: only a callback reports that a customer left the page, and it may be lost. */
 const ALL_DAY = [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: 15 * MINUTE_MS }]
 
 /** Also of every wallet before its first own entry. */
@@ -103,10 +103,15 @@ export type ChannelChoice = { readonly method: PaymentMethod; readonly channelCo
 
 /** The terms of a channel. An unknown wallet has default terms; an unknown bank has no tariff. */
 export const channelOf = ({ method, channelCode = '' }: ChannelChoice): Channel => {
-  if (method === 'qris') return QRIS
   const known = CHANNELS.find((channel) => channel.method === method && channel.code === channelCode)
-  if (known) return known
-  return method === 'ewallet' ? wallet(channelCode, ANY_WALLET) : { ...bank(channelCode), tariffs: [] }
+  switch (method) {
+    case 'qris':
+      return QRIS
+    case 'virtual_account':
+      return known ?? { ...bank(channelCode), tariffs: [] }
+    case 'ewallet':
+      return known ?? wallet(channelCode, ANY_WALLET)
+  }
 }
 
 export const isSupportedBank = (code: string, at: Timestamp): boolean =>

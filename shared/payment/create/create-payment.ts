@@ -71,7 +71,10 @@ type CreateDeps = NewsDeps & Pick<Deps, 'sleep' | 'random' | 'newId' | 'monotoni
 
 type Call = { readonly client: Client; readonly parsed: ParsedRequest; readonly deadline: Deadline }
 
-/** A caller meets at most its own claim, one running attempt and one lost takeover. */
+/**
+ * Replays the payment, waits for its running attempt, or takes it over. The rounds are a bound: a caller meets at most
+ * its own claim, one running attempt and one lost takeover.
+ */
 const resume = async (
   deps: CreateDeps,
   stored: StoredPayment | undefined,

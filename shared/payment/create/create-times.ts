@@ -34,12 +34,12 @@ export const startDeadline = (deps: Pick<Deps, 'monotonicMs'>): Deadline => {
 
 /** The provider within a request's deadline: no call outlives it, and none begins after it. */
 export const providerWithin = (provider: Provider, deadline: Deadline): Provider => {
-  const left = () => Math.min(PROVIDER_READ_TIMEOUT_MS, deadline.remainingMs())
+  const left = (ms = PROVIDER_READ_TIMEOUT_MS) => Math.min(ms, deadline.remainingMs())
   return {
     ...provider,
-    getRequest: async (id) => (left() > 0 ? provider.getRequest(id, left()) : NO_TIME_LEFT),
-    getPayment: async (id) => (left() > 0 ? provider.getPayment(id, left()) : NO_TIME_LEFT),
-    listTransactions: async (filter) => (left() > 0 ? provider.listTransactions(filter, left()) : NO_TIME_LEFT),
+    getRequest: async (id, ms) => (left() > 0 ? provider.getRequest(id, left(ms)) : NO_TIME_LEFT),
+    getPayment: async (id, ms) => (left() > 0 ? provider.getPayment(id, left(ms)) : NO_TIME_LEFT),
+    listTransactions: async (filter, ms) => (left() > 0 ? provider.listTransactions(filter, left(ms)) : NO_TIME_LEFT),
     // An orphan that stays payable is worse than an answer a second after the deadline.
     cancelRequest: (id) => provider.cancelRequest(id, Math.max(1_000, left())),
   }

@@ -1,5 +1,5 @@
 import { referenceOf } from '../../ids.ts'
-import { type ProviderTransaction } from '../../provider/provider.ts'
+import type { ProviderTransaction } from '../../provider/provider.ts'
 import { addMs } from '../../time.ts'
 import { applyNews } from '../news/apply-news.ts'
 import { askForNews, type NewsDeps, type ProviderNews } from '../news/ask-for-news.ts'

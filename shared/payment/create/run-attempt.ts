@@ -184,15 +184,15 @@ export const COMMIT_FAILED = 'commit_failed'
 
 /** Failures of ours. After all but the first, the provider has a request. */
 const FAILURES = {
-  no_time_left: 'the request took too long before the provider was asked',
-  no_destination: 'the provider gave no payment destination',
-  expired_before_commit: 'the payment expired before it could be shown',
-  [COMMIT_FAILED]: 'the payment could not be stored',
-}
+  no_time_left: ['not_executed', 'the request took too long before the provider was asked'],
+  no_destination: ['unknown', 'the provider gave no payment destination'],
+  expired_before_commit: ['unknown', 'the payment expired before it could be shown'],
+  [COMMIT_FAILED]: ['unknown', 'the payment could not be stored'],
+} as const
 
 const ourFailure = (code: keyof typeof FAILURES, paymentRequestId?: string): Failure => {
-  const outcome = paymentRequestId === undefined ? 'not_executed' : 'unknown'
-  return { outcome, code, paymentRequestId, message: `${FAILURES[code]}; ${RETRY}` }
+  const [outcome, message] = FAILURES[code]
+  return { outcome, code, paymentRequestId, message: `${message}; ${RETRY}` }
 }
 
 const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>): Failure => {

@@ -157,13 +157,22 @@ export const decideOnNews = (payment: StoredPayment | undefined, news: ProviderN
   const { capture, paymentRequestId, requestStatus: status, failureReason } = news
   if (capture) return onCapture(payment, capture, now)
   if (payment?.status !== 'pending' || paymentRequestId !== payment.paymentRequestId) return NOTHING
-  if (status === 'failed') return { do: 'close', payment, status, failureReason }
-  if (status === 'expired') return { do: 'close', payment, status }
-  // `succeeded` without a capture is not money yet.
-  if (status !== 'cancelled') return NOTHING
-  // By the client, by our expiry, or by someone at the provider (design section 4). After our expiry has begun, the
-  // provider may be reporting our own cancel.
-  const isByClient = payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined
-  const closedAs = isByClient ? 'cancelled' : isPastItsTime(payment, now) ? 'expired' : 'failed'
-  return { do: 'close', payment, status: closedAs, failureReason: 'cancelled_upstream' }
+  switch (status) {
+    case 'failed':
+      return { do: 'close', payment, status, failureReason }
+    case 'expired':
+      return { do: 'close', payment, status }
+    case 'cancelled': {
+      // By the client, by our expiry, or by someone at the provider (design section 4). After our expiry has begun, the
+      // provider may be reporting our own cancel.
+      const isByClient = payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined
+      const closedAs = isByClient ? 'cancelled' : isPastItsTime(payment, now) ? 'expired' : 'failed'
+      return { do: 'close', payment, status: closedAs, failureReason: 'cancelled_upstream' }
+    }
+    // `succeeded` without a capture is not money yet.
+    case 'succeeded':
+    case 'open':
+    case undefined:
+      return NOTHING
+  }
 }

@@ -1,10 +1,10 @@
 import type { Deps } from '../../deps.ts'
-import {
-  type CallbackSubject,
-  type ProviderPayment,
-  type ProviderRequest,
-  type ProviderRequestStatus,
-  type Unanswered,
+import type {
+  CallbackSubject,
+  ProviderPayment,
+  ProviderRequest,
+  ProviderRequestStatus,
+  Unanswered,
 } from '../../provider/provider.ts'
 import type { AnnounceDeps } from '../announcement.ts'
 

@@ -71,7 +71,7 @@ type CallbackDeps = NewsDeps & Pick<Deps, 'memory'>
 /** `ask_again`: the provider should repeat this callback. */
 type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
 
-/** The sync's head handles all deferred callbacks, a page at a time. One that is woken too soon does nothing. */
+/** The sync's head handles all deferred callbacks, a page at a time. An environment wakes it at most every 30 s. */
 const wakeSync = async (deps: CallbackDeps): Promise<void> => {
   const now = deps.now()
   const { syncWokenAt: last } = deps.memory

@@ -1,5 +1,5 @@
 import { credit } from '../../ledger/shard-store.ts'
-import { type ProviderPayment } from '../../provider/provider.ts'
+import type { ProviderPayment } from '../../provider/provider.ts'
 import type { Timestamp } from '../../time.ts'
 import { commitTransition } from '../announcement.ts'
 import { commitSucceeded, putPointers, rememberCapture } from '../creating-store.ts'

@@ -3,7 +3,7 @@ import type { DeliveryId } from '../../ids.ts'
 import { addMs } from '../../time.ts'
 import { findDelivery, overdueAfterMs, postponeDelivery, sendDeliveryMessages } from './delivery-store.ts'
 
-/** Due work: sends an overdue attempt's message again. It is claimed first: a crash then costs one more wait. */
+/** Due work: sends an overdue attempt's message again. Claimed first: a crash costs one more wait. False: not claimed. */
 export const checkOverdueDelivery = async (
   deps: Pick<Deps, 'table' | 'queues' | 'now'>,
   deliveryId: DeliveryId,

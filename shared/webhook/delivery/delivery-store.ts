@@ -18,7 +18,7 @@ export const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
 
 type Announced = Pick<Event, 'eventId' | 'firedAt'> & { readonly name: string; readonly paymentId?: PaymentId }
 
-/** The one delivery of an event to an endpoint, under a derived id; due at once, or `skipped` if it is disabled. */
+/** The one delivery of an event to an endpoint, under a derived id; due at once, or `skipped` if that is disabled. */
 export const newDelivery = (
   { eventId, name, firedAt, paymentId }: Announced,
   { endpointId, clientId, url, enabled }: Pick<Endpoint, 'endpointId' | 'clientId' | 'url' | 'enabled'>,

@@ -85,7 +85,7 @@ export const markDeleted = (endpoint: Endpoint, deletedAt: Timestamp) => ({
   client: countEndpoint(endpoint.clientId, -1),
 })
 
-/** Sets or removes a mark of the delivery worker, also on a deleted endpoint. Refused when it has changed since. */
+/** Sets or removes a mark, also on a deleted endpoint. Refused when it has changed since the read. */
 export const moveMark = (endpoint: Endpoint, mark: 'slowSince' | 'lastAlertAt', to: Timestamp | undefined): Step => {
   const key = endpoint.deletedAt === undefined ? endpointKey(endpoint) : deletedEndpointKey(endpoint)
   const changes = to === undefined ? { remove: [mark] } : { set: { [mark]: to } }
