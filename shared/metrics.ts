@@ -61,55 +61,45 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS
 
-/** A metric of a log line: a fixed value, or the number in a field; no metric if the field is missing. */
-export type Measured = {
-  readonly metric: MetricName
-  readonly value: 1 | 0 | { readonly field: string }
-  /** The log code is one outcome of the metric. All other dimensions are fields of the line. */
-  readonly outcome?: string
-}
+export const isMetric = (name: string): name is MetricName => name in METRICS
 
-const one = (metric: MetricName): Measured => ({ metric, value: 1 })
-const fieldOf = (metric: MetricName, field: string): Measured => ({ metric, value: { field } })
+/** A fixed value, or the field with the number. A line without a number in that field has no metric. */
+type Measured = Readonly<Partial<Record<MetricName, 1 | 0 | string>>>
 
-const payments = (outcome: string): Measured => ({ ...one('Payments'), outcome })
-const attempts = (outcome: string): Measured => ({ ...one('DeliveryAttempts'), outcome })
-
-/** The metrics of each log code. A metric is part of its log line, so that neither exists without the other. */
-export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly Measured[]>>> = {
-  'payment.created': [payments('created')],
-  'payment.create_failed': [payments('create_failed')],
-  'payment.create_refused': [payments('create_refused')],
-  'payment.succeeded': [payments('succeeded'), one('SuccessHeard')],
-  'payment.failed': [payments('failed')],
-  'payment.expired': [payments('expired')],
-  'payment.cancelled': [payments('cancelled')],
-  'delivery.succeeded': [attempts('succeeded'), fieldOf('TimeToAnnounce', 'announced_ms')],
-  'delivery.failed': [attempts('failed')],
-  'delivery.abandoned': [attempts('abandoned')],
-  'delivery.skipped': [attempts('skipped')],
-  'due_work.completed': [
-    one('DueWorkRuns'),
-    fieldOf('AlertsLate', 'alert_late_ms'),
-    fieldOf('DeliveriesLate', 'delivery_late_ms'),
-    fieldOf('PaymentChecksLate', 'payment_late_ms'),
-  ],
-  'due_work.drained': [fieldOf('DueWorkFailures', 'failed'), fieldOf('DeliveriesRepaired', 'delivery')],
-  'suspense.recorded': [one('SuspenseItems')],
-  'alert.failed': [one('AlertFailures')],
-  'write.contended': [fieldOf('ConflictRetries', 'retries'), fieldOf('ConflictsLost', 'gave_up')],
-  'provider.called': [fieldOf('ProviderLatency', 'call_ms'), { metric: 'ProviderErrors', value: 0 }],
-  'provider.call_failed': [fieldOf('ProviderLatency', 'call_ms'), fieldOf('ProviderErrors', 'trouble')],
-  'provider.call_refused': [
-    fieldOf('ProviderLatency', 'call_ms'),
-    fieldOf('ProviderErrors', 'trouble'),
-    one('CallsRefused'),
-  ],
-  'callback.refused': [one('CallbacksRefused')],
-  'settlement.recorded': [one('Settlements'), fieldOf('SettlementAmount', 'net_minor')],
-  'sweep.completed': [one('SweepRuns'), fieldOf('SweptClients', 'clients')],
-  'sync.completed': [one('SyncRuns'), fieldOf('SyncsIncomplete', 'incomplete'), fieldOf('SyncLag', 'lag_ms')],
-  'audit.imbalance': [one('AuditImbalances')],
-  'message.failed': [one('FailedMessages')],
-  'request.failed': [one('RequestFailures')],
+/**
+ * The metrics of each log code. A metric is part of its log line, so that neither exists without the other. Its dimension
+ * `outcome` is the second part of the code; all other dimensions are fields of the line.
+ */
+export const LOG_METRICS: Readonly<Partial<Record<LogCode, Measured>>> = {
+  'payment.created': { Payments: 1 },
+  'payment.create_failed': { Payments: 1 },
+  'payment.create_refused': { Payments: 1 },
+  'payment.succeeded': { Payments: 1, SuccessHeard: 1 },
+  'payment.failed': { Payments: 1 },
+  'payment.expired': { Payments: 1 },
+  'payment.cancelled': { Payments: 1 },
+  'delivery.succeeded': { DeliveryAttempts: 1, TimeToAnnounce: 'announced_ms' },
+  'delivery.failed': { DeliveryAttempts: 1 },
+  'delivery.abandoned': { DeliveryAttempts: 1 },
+  'delivery.skipped': { DeliveryAttempts: 1 },
+  'due_work.completed': {
+    DueWorkRuns: 1,
+    AlertsLate: 'alert_late_ms',
+    DeliveriesLate: 'delivery_late_ms',
+    PaymentChecksLate: 'payment_late_ms',
+  },
+  'due_work.drained': { DueWorkFailures: 'failed', DeliveriesRepaired: 'delivery' },
+  'suspense.recorded': { SuspenseItems: 1 },
+  'alert.failed': { AlertFailures: 1 },
+  'write.contended': { ConflictRetries: 'retries', ConflictsLost: 'gave_up' },
+  'provider.called': { ProviderLatency: 'call_ms', ProviderErrors: 0 },
+  'provider.call_failed': { ProviderLatency: 'call_ms', ProviderErrors: 'trouble' },
+  'provider.call_refused': { ProviderLatency: 'call_ms', ProviderErrors: 'trouble', CallsRefused: 1 },
+  'callback.refused': { CallbacksRefused: 1 },
+  'settlement.recorded': { Settlements: 1, SettlementAmount: 'net_minor' },
+  'sweep.completed': { SweepRuns: 1, SweptClients: 'clients' },
+  'sync.completed': { SyncRuns: 1, SyncsIncomplete: 'incomplete', SyncLag: 'lag_ms' },
+  'audit.imbalance': { AuditImbalances: 1 },
+  'message.failed': { FailedMessages: 1 },
+  'request.failed': { RequestFailures: 1 },
 }

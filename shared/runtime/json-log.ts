@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Log, LogCode, LogFields } from '../log.ts'
-import { LOG_METRICS, METRIC_NAMESPACE, METRICS, type Measured } from '../metrics.ts'
+import { isMetric, LOG_METRICS, METRIC_NAMESPACE, METRICS } from '../metrics.ts'
 
 /** Only class and stack, because the message of a foreign error may quote a body, a key or a header. */
 export const describeCause = (cause: unknown) =>
@@ -111,31 +111,28 @@ export type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
   readonly _aws?: { readonly Timestamp: number; readonly CloudWatchMetrics: readonly Directive[] }
 }
 
-const valueOf = ({ value }: Measured, fields: LogFields): number | undefined => {
-  if (typeof value === 'number') return value
-  const found = fields[value.field]
-  return typeof found === 'number' && Number.isFinite(found) ? found : undefined
-}
-
 /** Each has the stage as the dimension `service`. */
 export const embeddedMetrics = (code: LogCode, fields: LogFields): EmbeddedMetrics => {
-  const measured = (LOG_METRICS[code] ?? []).filter((one) => valueOf(one, fields) !== undefined)
+  const measured = Object.entries(LOG_METRICS[code] ?? {}).flatMap(([metric, value]) => {
+    const found = typeof value === 'number' ? value : fields[value]
+    const isMeasured = isMetric(metric) && typeof found === 'number' && Number.isFinite(found)
+    return isMeasured ? [{ metric, found, ...METRICS[metric] }] : []
+  })
   if (measured.length === 0) return {}
-  const directives = Map.groupBy(measured, ({ metric }) => METRICS[metric].dimensionSets)
+  const directives = Map.groupBy(measured, ({ dimensionSets }) => dimensionSets)
     .entries()
     .map(
       ([sets, some]): Directive => ({
         Namespace: METRIC_NAMESPACE,
         Dimensions: sets.map((set) => ['service', ...set]),
-        Metrics: some.map(({ metric }) => ({ Name: metric, Unit: METRICS[metric].unit })),
+        Metrics: some.map(({ metric, unit }) => ({ Name: metric, Unit: unit })),
       }),
     )
-  const members = measured.flatMap((one) => [
-    ...METRICS[one.metric].dimensionSets.flat().map((name) => {
-      // CloudWatch refuses an empty dimension; a QRIS payment has no channel.
-      return [name, String((name === 'outcome' ? one.outcome : fields[name]) ?? 'none')]
-    }),
-    [one.metric, valueOf(one, fields)],
+  const [, outcome] = code.split('.')
+  const members = measured.flatMap(({ metric, found, dimensionSets }) => [
+    // CloudWatch refuses an empty dimension; a QRIS payment has no channel.
+    ...dimensionSets.flat().map((name) => [name, String((name === 'outcome' ? outcome : fields[name]) ?? 'none')]),
+    [metric, found],
   ])
   return { ...Object.fromEntries(members), _aws: { Timestamp: Date.now(), CloudWatchMetrics: [...directives] } }
 }

@@ -1,6 +1,6 @@
 import { MANIFEST } from '../../functions/manifest.ts'
 import { PROVIDER_OPERATIONS } from '../../infra/stack/monitoring/alarms/provider-alarms.ts'
-import { LOG_METRICS, METRICS, type Measured } from '../../shared/metrics.ts'
+import { isMetric, LOG_METRICS, METRICS } from '../../shared/metrics.ts'
 import type { NewsSource } from '../../shared/payment/payment.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { SUSPENSE_CAUSES } from '../../shared/suspense/suspense.ts'
@@ -25,8 +25,8 @@ const FIELD_VALUES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   function: MANIFEST.filter(({ trigger: { kind } }) => kind === 'queue').map(({ name }) => [`${BENCH_STAGE}-${name}`]),
 }
 
-const metricsIn = ({ metric, outcome }: Measured): readonly string[] =>
-  METRICS[metric].dimensionSets.flatMap((set: readonly string[]) => {
+const metricsIn = (metric: string, outcome = ''): readonly string[] =>
+  (isMetric(metric) ? METRICS[metric].dimensionSets : []).flatMap((set: readonly string[]) => {
     const fields = set.filter((name) => name !== 'outcome')
     const values = FIELD_VALUES[fields.join(' ')]
     if (!values) throw new Error(`FIELD_VALUES has no values of ${fields.join(' ')}`)
@@ -40,7 +40,12 @@ const metricsIn = ({ metric, outcome }: Measured): readonly string[] =>
  * Every metric of our own that the code may write to while one channel is in use, as CloudWatch bills them: a name with
  * the values of one set of dimensions. From the catalogue, so that an outcome or a metric that is new is counted by itself.
  */
-export const everyMetric = (): ReadonlySet<string> => new Set(Object.values(LOG_METRICS).flat().flatMap(metricsIn))
+export const everyMetric = (): ReadonlySet<string> =>
+  new Set(
+    Object.entries(LOG_METRICS).flatMap(([code, measured]) =>
+      Object.keys(measured).flatMap((metric) => metricsIn(metric, code.split('.')[1])),
+    ),
+  )
 
 export const metricsByChannel = (): number =>
   [...everyMetric()].filter((metric) => metric.includes(CHANNEL.join(' '))).length

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AWS_METRICS } from '../../../infra/stack/monitoring/alarms/metric-ref.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
-import { METRIC_NAMESPACE, METRICS } from '../../../shared/metrics.ts'
+import { isMetric, METRIC_NAMESPACE, METRICS } from '../../../shared/metrics.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { everyMetric } from '../../bench/own-metrics.ts'
 import { alarmsIn, graphsIn, type TemplateMetric, tellingAlarms } from '../../support/alarm-template.ts'
@@ -26,8 +26,7 @@ const ours = alarmsIn(template, STAGE).filter(({ metrics }) => metrics.some(isOu
 const identityOf = ({ namespace, name, dimensions }: Omit<TemplateMetric, 'periodSeconds'>): string =>
   [namespace, name, ...Object.entries(dimensions).map(String).toSorted()].join(' ')
 
-const isName = (name: string): name is keyof typeof METRICS => name in METRICS
-const unitOf = ({ name }: Pick<TemplateMetric, 'name'>) => (isName(name) ? METRICS[name].unit : undefined)
+const unitOf = ({ name }: Pick<TemplateMetric, 'name'>) => (isMetric(name) ? METRICS[name].unit : undefined)
 
 describe('alarms on metrics of our own', () => {
   it('have a scene each, and every scene is for one of them', () => {
@@ -83,7 +82,7 @@ describe('the dashboard', () => {
       const [, schema = '', name = '', filters = ''] =
         /^SEARCH\('\{([^}]*)\} MetricName="(\w+)" (.*)', '/.exec(text) ?? []
       const [namespace, ...dimensions] = schema.split(',')
-      const sets = isName(name) ? METRICS[name].dimensionSets.map((set) => ['service', ...set].toSorted().join()) : []
+      const sets = isMetric(name) ? METRICS[name].dimensionSets.map((set) => ['service', ...set].toSorted().join()) : []
       const values = [...filters.matchAll(/\w+="([^"]*)"/g)].map(([, value = '']) => value)
       const isEmitted = emitted.some((one) => one[0] === name && values.every((value) => one.includes(value)))
       return namespace === METRIC_NAMESPACE && sets.includes(dimensions.toSorted().join()) && isEmitted
