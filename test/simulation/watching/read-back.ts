@@ -12,10 +12,6 @@ type Ask = (functionName: string, asked?: HttpRequest) => Promise<HttpReply | un
 
 type Shown = Readonly<Record<string, unknown>>
 
-/** The problems of all items, asked for one after the other. */
-const gathered = async <Item>(items: Iterable<Item>, problemsOf: (item: Item) => Promise<readonly string[]>) =>
-  (await Array.fromAsync(items, problemsOf)).flat()
-
 const pick = (item: RawItem, names: string): Shown =>
   Object.fromEntries(names.split(' ').map((name) => [name, item[name]]))
 
@@ -109,13 +105,13 @@ const SHOWN = {
   }),
 }
 
-const ENDPOINTS = {
-  payment: { list: 'api-list-payments', get: 'api-get-payment' },
-  settlement: { list: 'api-list-settlements', get: 'api-get-settlement' },
-  delivery: { list: 'api-list-webhook-deliveries', get: 'api-get-webhook-delivery' },
-} as const satisfies Record<keyof typeof SHOWN, object>
-
 type Kind = keyof typeof SHOWN
+
+const LISTS = {
+  payment: 'api-list-payments',
+  settlement: 'api-list-settlements',
+  delivery: 'api-list-webhook-deliveries',
+} as const satisfies Record<Kind, string>
 
 const idOf = (kind: Kind, item: RawItem) => String(SHOWN[kind](item).id)
 
@@ -125,42 +121,31 @@ export const differences = (kind: Kind, shown: Shown | undefined, stored: RawIte
 
 type Filter = Readonly<Record<string, string>>
 
-const pagesOf = async (ask: Ask, functionName: string, expected: number, filter?: Filter) => {
-  const shown: Shown[] = []
-  for (let page = 1; page <= Math.ceil(expected / PER_PAGE) + 1; page++) {
-    const reply = await ask(functionName, { query: { ...filter, page: String(page), per_page: String(PER_PAGE) } })
-    shown.push(...((reply?.body['data'] ?? []) as Shown[]))
-  }
-  return shown
-}
-
 /** All of a kind in its list, page by page. */
 const listProblems = async (ask: Ask, kind: Kind, stored: readonly RawItem[], filter?: Filter) => {
-  const listed = await pagesOf(ask, ENDPOINTS[kind].list, stored.length, filter)
+  const listed: Shown[] = []
+  for (let page = 1; page <= Math.ceil(stored.length / PER_PAGE) + 1; page++) {
+    const reply = await ask(LISTS[kind], { query: { ...filter, page: String(page), per_page: String(PER_PAGE) } })
+    listed.push(...((reply?.body['data'] ?? []) as Shown[]))
+  }
   return listed.map(({ id }) => String(id)).join() === stored.map((item) => idOf(kind, item)).join()
     ? stored.flatMap((item, at) => differences(kind, listed[at], item, 'listed '))
-    : [`${ENDPOINTS[kind].list} ${JSON.stringify(filter)} has ${listed.length}, stored are ${stored.length}`]
+    : [`${LISTS[kind]} ${JSON.stringify(filter)} has ${listed.length}, stored are ${stored.length}`]
 }
 
 /** The list by each reference that a merchant has used, with any status and with one. */
-const referenceProblems = (ask: Ask, own: readonly RawItem[], references: ReadonlySet<string>) =>
-  gathered(references, async (reference) => {
+const referenceProblems = async (ask: Ask, own: readonly RawItem[], references: ReadonlySet<string>) => {
+  const problems: string[] = []
+  for (const reference of references) {
     const meant = own.filter((item) => item['external_reference'] === reference)
     const paid = meant.filter(({ status }) => status === 'succeeded')
     const filter = { external_reference: reference }
-    return [
-      ...(await listProblems(ask, 'payment', meant, filter)),
-      ...(await listProblems(ask, 'payment', paid, { ...filter, status: 'succeeded' })),
-      ...(await countProblems(ask, meant, filter)),
-    ]
-  })
-
-/** Each of a kind by itself. */
-const eachProblems = (ask: Ask, kind: Kind, stored: readonly RawItem[]) =>
-  gathered(stored, async (item) => {
-    const reply = await ask(ENDPOINTS[kind].get, { id: idOf(kind, item) })
-    return differences(kind, reply?.body, item)
-  })
+    problems.push(...(await listProblems(ask, 'payment', meant, filter)))
+    problems.push(...(await listProblems(ask, 'payment', paid, { ...filter, status: 'succeeded' })))
+    problems.push(...(await countProblems(ask, meant, filter)))
+  }
+  return problems
+}
 
 const countProblems = async (ask: Ask, payments: readonly RawItem[], filter: Filter = {}) => {
   const first = await ask('api-list-payments', { query: filter })
@@ -205,7 +190,7 @@ const ownBooks = (items: readonly RawItem[], clientId: string) => {
   }
 }
 
-/** At rest: every payment, settlement and delivery in its list, page by page, and by itself, and the balance. */
+/** At rest: every payment, settlement and delivery in its list, page by page, and the balance. */
 export const readBackProblems = async (
   items: readonly RawItem[],
   { clientId }: Tenant,
@@ -217,11 +202,8 @@ export const readBackProblems = async (
     ...(await countProblems(ask, own.payments)),
     ...(await referenceProblems(ask, own.payments, own.references)),
     ...(await listProblems(ask, 'settlement', own.settlements)),
-    ...(await eachProblems(ask, 'payment', own.payments)),
-    ...(await eachProblems(ask, 'settlement', own.settlements)),
     ...(await entryProblems(ask, own)),
     ...(await listProblems(ask, 'delivery', own.deliveries)),
-    ...(await eachProblems(ask, 'delivery', own.deliveries)),
     ...(await balanceProblems(ask, own)),
   ]
 }
