@@ -27,16 +27,11 @@ const count = (value: number) => value.toLocaleString('en')
 /** A scenario must hold. Without a guard it must fail. */
 const isAsItMust = ({ problems, without }: TaskResult): boolean => problems.length > 0 === (without !== undefined)
 
-const lineOf = ({ scenario, without, ran, isWhole, problems }: TaskResult): string => {
-  const figures = `${count(ran)} schedules${isWhole ? ', all of them' : ''}`
-  const outcome = problems.length > 0 ? 'VIOLATED' : 'holds'
-  return without === undefined
-    ? `${scenario}: ${outcome}, ${figures}`
-    : `  without ${without}: ${problems.length > 0 ? 'found' : 'not found'}, ${figures}`
-}
-
 const report = (result: TaskResult): void => {
-  console.log(lineOf(result))
+  const { scenario, without, ran, isWhole, problems } = result
+  const [holds, found] = problems.length > 0 ? ['VIOLATED', 'found'] : ['holds', 'not found']
+  const outcome = without === undefined ? `${scenario}: ${holds}` : `  without ${without}: ${found}`
+  console.log(`${outcome}, ${count(ran)} schedules${isWhole ? ', all of them' : ''}`)
   if (isAsItMust(result)) return
   for (const line of [...result.schedule, ...result.problems]) console.log(`    ${line}`)
 }

@@ -2,19 +2,17 @@ import { booksOf, type RawItem, type Seen, sum } from '../../support/recount/boo
 import { problemsOf } from '../../support/recount/invariants.ts'
 import { operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
+import { DAY_MS } from '../world/rules.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY, runUntil, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
-const DAY_MS = 86_400_000
 /** Longer than an event is kept, with the two days by which the table may delete late. */
 const AGED_MS = 125 * DAY_MS
 /** So late that the event of a redelivery would expire before its round ends. */
 const SENT_AGAIN_MS = 40 * DAY_MS
-const AGED_EVERY = 25
-const AGED_AT = 12
 
 /** Few histories get these months, which are mostly schedules without work. */
-export const isAged = (seed: number): boolean => seed % AGED_EVERY === AGED_AT
+export const isAged = (seed: number): boolean => seed % 25 === 12
 
 /** Months after everything rests, all webhooks have expired. `watch-rows.ts` checks that nothing else has. */
 export const agedProblems = async (play: Play): Promise<readonly string[]> => {

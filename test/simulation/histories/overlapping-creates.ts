@@ -151,26 +151,6 @@ const SILENCES = [
   { target: 'get', fault: 'timeout' },
 ]
 
-/** At once, or when the last push ends. */
-const nextMs = ({ prng, scheduler }: Play, wanted: NewCreate): number => {
-  const ends = pushEndsMs(wanted)
-  return ends.length === 0 || prng.chance(0.15)
-    ? scheduler.nowMs() + prng.int(50, 2_000)
-    : prng.pick(ends) + prng.int(0, 3_000)
-}
-
-/** The provider books a pending row of another payment for the same reference. */
-const bookAsPending = ({ world }: Play, { requests }: NewCreate): void => {
-  const last = requests().at(-1)
-  if (last === undefined) return
-  const row = {
-    reference_id: last.reference_id,
-    amount: last.request_amount,
-    product_id: `py-${world.scenePrng.uuid()}`,
-  }
-  world.provider.bookTransaction({ type: 'PAYMENT', status: 'PENDING', ...row })
-}
-
 /** A push is slow, lost, or its sender died; the customer pays or declines, and the merchant asks for another. */
 export const pushAgain: Operation = async (play) => {
   const { world, prng, provider } = play
@@ -194,9 +174,18 @@ export const pushAgain: Operation = async (play) => {
       await waitFor(world, prng.int(100, 20_000))
       customerActs(play, wanted.requests(), { unannounced: 0.9, unseen: 0.3, wrong: 0.25 })
     }
-    await waitUntil(world, nextMs(play, wanted))
+    // At once, or when the last push ends.
+    const ends = pushEndsMs(wanted)
+    if (ends.length === 0 || prng.chance(0.15)) await waitFor(world, prng.int(50, 2_000))
+    else await waitUntil(world, prng.pick(ends) + prng.int(0, 3_000))
     if (prng.chance(0.4)) payOne(play, wanted.requests().at(-1), { unannounced: 0.9, late: 0.9, unseen: 0.7 })
-    if (prng.chance(0.15)) bookAsPending(play, wanted)
+    const last = prng.chance(0.15) ? wanted.requests().at(-1) : undefined
+    // The provider books a pending row of another payment for the same reference.
+    if (last) {
+      const row = { reference_id: last.reference_id, amount: last.request_amount }
+      const product_id = `py-${world.scenePrng.uuid()}`
+      provider.bookTransaction({ type: 'PAYMENT', status: 'PENDING', ...row, product_id })
+    }
     if (prng.chance(0.35)) provider.orderFault(prng.pick(SILENCES))
   }
   await send()

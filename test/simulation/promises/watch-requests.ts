@@ -1,5 +1,5 @@
 import { isOpen } from '../../../infra/local/provider-simulator/provider-objects.ts'
-import { type RawItem, text } from '../../support/recount/books.ts'
+import { text } from '../../support/recount/books.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
 import { namesOf, type Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
@@ -66,12 +66,6 @@ const createdBy = ({ method, path, outcome }: ProviderAnswer): Created | undefin
   return paymentId === undefined ? undefined : { requestId: String(requestId), paymentId, attempt: Number(attempt) }
 }
 
-/** Whether the payment notes that the request of an attempt may exist. */
-const isReported = (payment: RawItem | undefined, attempt: number): boolean => {
-  const attempts = (payment?.['provider_attempts'] ?? []) as readonly { number: number; outcome: string }[]
-  return attempts.some(({ number, outcome }) => number === attempt && ['started', 'unknown'].includes(outcome))
-}
-
 /** A worker that knows of an unneeded request cancels it, or the payment notes that it may exist. */
 export const watchOrphans = (world: World): (() => readonly string[]) => {
   /** Requests that a process must cancel before it ends, unless their payment shows them. */
@@ -130,7 +124,12 @@ export const watchOrphans = (world: World): (() => readonly string[]) => {
       const [, paymentId = '', attempt] = REFERENCE.exec(request.reference_id) ?? []
       const payment = paymentRow(world, paymentId)
       const isOwn = payment?.['payment_request_id'] === id
-      return isOwn || isReported(payment, Number(attempt))
+      const attempts = (payment?.['provider_attempts'] ?? []) as readonly { number: number; outcome: string }[]
+      // The payment notes that the request of the attempt may exist.
+      const isReported = attempts.some(
+        ({ number, outcome }) => number === Number(attempt) && ['started', 'unknown'].includes(outcome),
+      )
+      return isOwn || isReported
         ? []
         : [`no worker has cancelled ${id} of ${paymentId}, and no attempt says that it may be there`]
     })
@@ -154,38 +153,29 @@ const watchLeases = (world: World): void => {
 /** By when the provider shows the row of a payment. */
 const SHOWN_MS = 3 * 60_000
 
-type Push = {
-  readonly id: string
-  readonly fromMs: number
-  readonly untilMs: number
-  /** When the amount asked for was paid. */
-  readonly paidMs: number
-}
-
 /** At rest: no push began while the last one could still be answered, or after it was paid. */
 export const watchPushes = (world: World): (() => readonly string[]) => {
   watchLeases(world)
   return () => {
     const shown = world.provider.capturedPayments().filter(({ id }) => !world.unshownRows.has(id))
     const paid = new Map(shown.map(({ id, amount }) => [id, amount]))
-    const pushes = new Map<string, Push[]>()
-    for (const { id, request, expiresAtMs } of world.provider.storedRequests()) {
-      const [, paymentId] = REFERENCE.exec(request.reference_id) ?? []
-      if (paymentId === undefined || request.channel_code !== PUSHED) continue
-      const isClosed = !['PENDING', 'EXPIRED'].includes(request.status)
-      const untilMs = isClosed ? Math.min(Date.parse(request.updated), expiresAtMs) : expiresAtMs
-      const paidMinor = paid.get(String(request.latest_payment_id))
-      const paidMs = paidMinor === request.request_amount ? Date.parse(request.updated) : Number.POSITIVE_INFINITY
-      const push = { id, fromMs: Date.parse(request.created), untilMs, paidMs }
-      pushes.set(paymentId, [...(pushes.get(paymentId) ?? []), push])
-    }
+    const pushed = world.provider.storedRequests().filter(({ request }) => request.channel_code === PUSHED)
+    const pushes = Map.groupBy(pushed, ({ request }) => REFERENCE.exec(request.reference_id)?.[1])
     return [...pushes].flatMap(([paymentId, ofOne]) => {
-      const inOrder = ofOne.toSorted((one, other) => one.fromMs - other.fromMs)
-      return inOrder.slice(1).flatMap(({ id, fromMs }, at) => {
+      const inOrder = ofOne.toSorted(
+        (one, other) => Date.parse(one.request.created) - Date.parse(other.request.created),
+      )
+      return inOrder.slice(1).flatMap(({ id, request: { created } }, at) => {
         const former = inOrder[at]
-        if (former && former.untilMs > fromMs + world.apartMs)
+        if (paymentId === undefined || former === undefined) return []
+        const { request, expiresAtMs } = former
+        const [fromMs, endedMs] = [Date.parse(created), Date.parse(request.updated)]
+        const isOpenYet = ['PENDING', 'EXPIRED'].includes(request.status)
+        if ((isOpenYet ? expiresAtMs : Math.min(endedMs, expiresAtMs)) > fromMs + world.apartMs)
           return [`${id} of ${paymentId} was pushed while ${former.id} could still be answered`]
-        return former && former.paidMs + SHOWN_MS < fromMs
+        // The amount asked for was paid.
+        const wasPaid = paid.get(String(request.latest_payment_id)) === request.request_amount
+        return wasPaid && endedMs + SHOWN_MS < fromMs
           ? [`${id} of ${paymentId} was pushed although ${former.id} had been paid`]
           : []
       })

@@ -134,10 +134,12 @@ export const resolveSuspense = async ({ world, prng }: Scene): Promise<void> => 
   if (taken > 1) world.problems.push(`${id} was resolved by two operators`)
 }
 
-type Act = () => Promise<unknown>
-
 /** What operators may do with a settlement in its present status. Each may also trigger the next settlement. */
-export const settlementActions = (scene: Scene, clientId: string, settlement: RawItem | undefined): readonly Act[] => {
+export const settlementActions = (
+  scene: Scene,
+  clientId: string,
+  settlement: RawItem | undefined,
+): readonly (() => Promise<unknown>)[] => {
   const { world } = scene
   const trigger = () => operate(world, 'trigger-settlement', { client_id: clientId })
   if (settlement === undefined || settlement['recredited_at'] !== undefined) return [trigger, trigger]

@@ -17,9 +17,6 @@ const CHANNELS = [
   { method: 'ewallet', channel_code: 'DANA' },
 ]
 
-/** Within one run of the sync, or over several. */
-const PAID_WITHIN_MS = [30, 30, 20 * 60_000]
-
 /** An idempotency key whose payment is credited in this shard. */
 const keyOfShard = (prng: Prng, { clientId }: Tenant, shard: number): string => {
   for (;;) {
@@ -33,7 +30,8 @@ export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): 
   const { world, scenePrng, prng, provider, scheduler } = scene
   const shard = scenePrng.chance(0.6) ? scenePrng.int(0, LEDGER_SHARDS - 1) : undefined
   const isUnannounced = !isAtOnce && scenePrng.chance(0.4)
-  const withinMs = isAtOnce ? 30 : scenePrng.pick(PAID_WITHIN_MS)
+  // Within one run of the sync, or over several.
+  const withinMs = isAtOnce ? 30 : scenePrng.pick([30, 30, 20 * 60_000])
   const sell = async () => {
     const key = shard === undefined ? undefined : keyOfShard(scenePrng, tenant, shard)
     const asked = { ...prng.pick(CHANNELS), amount: prng.pick([9_999, 100_000, 250_000]), currency: 'IDR' }
@@ -55,15 +53,11 @@ export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): 
   }
 }
 
-const MOST = 4
-
-const WAITS_MS = [10 * 60_000, 3 * 3_600_000]
-
 /** A client sells to several customers. Later the money of several payments goes back at once, unsettled ones first. */
 export const reverseTogether = async (scene: Scene): Promise<void> => {
   const { world, scenePrng } = scene
   await sellMany(scene, world.prng.pick(scene.tenants))
-  await waitFor(world, world.prng.pick(WAITS_MS))
+  await waitFor(world, world.prng.pick([10 * 60_000, 3 * 3_600_000]))
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' })
   if (credited.length === 0) return
   const clientId = scenePrng.pick(credited)['client_id']
@@ -71,7 +65,7 @@ export const reverseTogether = async (scene: Scene): Promise<void> => {
   const unsettled = own.filter(
     (payment) => ['open', 'posted'].includes(stageOf(world, payment)) && payment['reversal'] === undefined,
   )
-  const meant = (unsettled.length > 1 ? unsettled : own).slice(-MOST).map(({ pk }) => pk)
+  const meant = (unsettled.length > 1 ? unsettled : own).slice(-4).map(({ pk }) => pk)
   for (const pk of meant) reverseRandomPayment(world, 1, (payment) => payment['pk'] === pk)
   count(world.tally, `reversed together: ${meant.length}`)
   if (world.prng.chance(0.5)) return
