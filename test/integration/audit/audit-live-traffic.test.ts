@@ -36,15 +36,11 @@ const HAPPENINGS = {
   'is in a settlement that is paid': async (world) => payOut(world.deps, await aSettled(world)),
   'is in a settlement that fails and is recredited': async (world) =>
     recredit(world.deps, await fail(world.deps, await aSettled(world))),
-} satisfies Readonly<Record<string, (world: SyncWorld) => Promise<unknown>>>
+} satisfies Readonly<Record<string, Happening>>
+type Happening = (world: SyncWorld) => Promise<unknown>
 
 /** An audit beside which something happens just before its n-th read, in every one of its looks. */
-const auditBeside = async (
-  world: SyncWorld,
-  read: number,
-  happens: (world: SyncWorld) => Promise<unknown>,
-  whileAsleep = () => {},
-) => {
+const auditBeside = async (world: SyncWorld, read: number, happens: Happening, whileAsleep = () => {}) => {
   // The client is read once, before the first look.
   let reads = -1
   const watched = interceptTable(world.deps, {

@@ -20,10 +20,7 @@ import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../su
 /** A recorded settlement of seven payments. One run reads two entries, and by default three are a block. */
 const aLong = async (block = 3, pages = 1) => {
   const deps = inSteps(memoryDeps(), 2, pages, block, 6)
-  const { client, settlement } = await aSettledClient(
-    deps,
-    Array.from({ length: 7 }, () => ({})),
-  )
+  const { client, settlement } = await aSettledClient(deps, [{}, {}, {}, {}, {}, {}, {}])
   const { settlementId, clientId, sweptFrom: start, sweptUntil: end } = settlement
   const read = await Array.fromAsync(entryPages(deps, { clientId, parts: 1, span: { start, end }, limit: 7 }))
   const [firstKey, , , fourthKey] = read.flatMap(({ entries }) => entries).map((entry) => entryKey(client, entry))

@@ -235,15 +235,13 @@ describe('the provider’s quota', () => {
       roomAtMs = deps.monotonicMs() + 12_000
       return { kind: 'unanswered', reason: 'rate_limited' }
     })
-    const endedMs: number[] = []
+    const ended: number[] = []
     const startedMs = deps.monotonicMs()
 
-    await worker(
-      interceptTable(deps, { before: ({ name }) => name === 'transact' && endedMs.push(deps.monotonicMs()) }),
-    )
+    await worker(interceptTable(deps, { before: ({ name }) => name === 'transact' && ended.push(deps.monotonicMs()) }))
 
     // Those of the first turn were on their way; everything else waited.
-    expect(endedMs.filter((at) => at - startedMs < 12_000).length).toBeLessThanOrEqual(5)
+    expect(ended.filter((at) => at - startedMs < 12_000).length).toBeLessThanOrEqual(5)
     expect(deps.stored.item(pausesKey)).toHaveProperty('cancel_request')
     expect(expired()).toBe(99)
   })

@@ -42,12 +42,7 @@ const ACTIONS = {
 type Action = keyof typeof ACTIONS
 
 /** Performs an operator's action. A payout first waits for the settlement's audit, and has a bank reference. */
-const act = async (
-  deps: TestDeps,
-  action: Action,
-  settlement: Parameters<typeof auditedNow>[1],
-  fields: object = {},
-) => {
+const act = async (deps: TestDeps, action: Action, settlement: Parameters<typeof auditedNow>[1], fields = {}) => {
   const { settlementId: settlement_id } = settlement
   const isPayout = action === 'mark-settlement-paid'
   if (isPayout) await auditedNow(deps, settlement)

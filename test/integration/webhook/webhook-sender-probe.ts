@@ -24,10 +24,7 @@ export const send = async (url: string, options: Partial<SenderOptions> = {}, he
 }
 
 /** One request to each URL by a process of its own that trusts the certificate: node reads whom to trust when it starts. */
-export const sendTrusting = async (
-  { certFile }: { readonly certFile: string },
-  urls: readonly string[],
-): Promise<unknown> => {
+export const sendTrusting = async ({ certFile }: { readonly certFile: string }, urls: readonly string[]) => {
   const program = `
     import { httpsWebhookSender } from './shared/webhook/send/https-webhook-sender.ts'
     const send = httpsWebhookSender({ allowLoopbackWebhooks: true, monotonicMs: () => 0, ...${JSON.stringify(PATIENT)} })
@@ -37,7 +34,7 @@ export const sendTrusting = async (
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: certFile },
   })
-  return JSON.parse(stdout)
+  return JSON.parse(stdout) as unknown
 }
 
 export const answering =
