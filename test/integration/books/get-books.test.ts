@@ -192,12 +192,12 @@ describe('get-books of many merchants and payments', () => {
     const { deps } = depsWithLateIndexes('SETTLEMENT#')
     const client = await withoutFloor(deps)
     for (let day = 0; day < 3; day++) {
-      await aPosted(deps, client, { feeMinor: 4_000 })
+      await aPosted(deps, client, 4_000)
       deps.clock.advance(2 * 86_400)
       await sweptNow(deps, client)
     }
 
-    await aPosted(deps, client, { feeMinor: 4_000 })
+    await aPosted(deps, client, 4_000)
     const books = await booksOf(deps, { client_id: client.clientId })
 
     expect(books).toMatchObject({ figures: { 'taken_in.virtual_account': 400_000, clients: 383_600 }, balanced: true })
