@@ -86,9 +86,7 @@ const fuzz = async (requests: number, seed: number): Promise<number> => {
   }
 }
 
-const OPTIONS = { requests: { type: 'string' }, seed: { type: 'string' } } as const
-
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), (argv) => {
-  const options = readOptions(argv, OPTIONS)
+  const options = readOptions(argv, { requests: { type: 'string' }, seed: { type: 'string' } } as const)
   return fuzz(numberOf(options.requests, REQUESTS), numberOf(options.seed, 1))
 })

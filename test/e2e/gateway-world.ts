@@ -48,11 +48,8 @@ export const worldAt = (urls: LocalCloud['urls']) => {
   const withKey = (key: string) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const get = (path: string) => send(`${urls.api}${path}`, { headers })
-    const create = (body: object, idempotencyKey?: string) =>
-      post(`${urls.api}/v1/payments`, body, {
-        ...headers,
-        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-      })
+    const create = (body: object, name?: string) =>
+      post(`${urls.api}/v1/payments`, body, { ...headers, ...(name && { 'idempotency-key': name }) })
     const payment = async (id: string) => (await get(`/v1/payments/${id}`)).body
     const balance = async () => (await get('/v1/balance')).body
     return { key, get, create, payment, balance }

@@ -8,12 +8,12 @@ import { startLocalHttpServer } from '../../../infra/local/process/local-http-se
 import { CALLBACK_TOKEN, PROVIDER_HEADERS } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { PAYMENT_BODY } from '../assumptions.ts'
 
+/** The answer must have the status that is wanted: figures of refusals would be too good. */
 type Call = {
   readonly method: string
   readonly url: string
   readonly headers?: Record<string, string>
   readonly body?: string
-  /** The answer must have this status: figures of refusals would be too good. */
   readonly wanted?: number
 }
 

@@ -57,10 +57,8 @@ const bundlesIn = (assembly: CloudAssembly, stage: string): ReadonlyMap<string, 
   return new Map(
     lambdas.map(({ Properties }) => {
       const { FunctionName, Handler, Code, Environment } = Properties as Lambda
-      const variables = Object.entries(Environment.Variables).map(([name, value]) => [
-        name,
-        typeof value === 'string' ? value : 'https://aws.invalid/',
-      ])
+      const textOf = (value: unknown) => (typeof value === 'string' ? value : 'https://aws.invalid/')
+      const variables = Object.entries(Environment.Variables).map(([name, value]) => [name, textOf(value)])
       const file = join(assembly.directory, `asset.${Code.S3Key.replace('.zip', '')}`, `${Handler.split('.')[0]}.mjs`)
       return [FunctionName, { file, environment: Object.fromEntries(variables) }]
     }),

@@ -21,20 +21,13 @@ const COPY = `${STACK}-3`
 
 const makeTable = async (): Promise<void> => {
   const [from, to] = tables()
-  const { Table: table } = await from.send(new dynamodb.DescribeTableCommand({ TableName: RESTORED }))
-  await to.send(
-    new dynamodb.CreateTableCommand({
-      TableName: COPY,
-      KeySchema: table?.KeySchema,
-      AttributeDefinitions: table?.AttributeDefinitions,
-      BillingMode: 'PAY_PER_REQUEST',
-      GlobalSecondaryIndexes: table?.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema, Projection }) => ({
-        IndexName,
-        KeySchema,
-        Projection,
-      })),
-    }),
-  )
+  const { Table: table = {} } = await from.send(new dynamodb.DescribeTableCommand({ TableName: RESTORED }))
+  const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes: indexes = [] } = table
+  const GlobalSecondaryIndexes = indexes.map(({ IndexName, KeySchema: key, Projection }) => {
+    return { IndexName, KeySchema: key, Projection }
+  })
+  const keys = { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes }
+  await to.send(new dynamodb.CreateTableCommand({ TableName: COPY, BillingMode: 'PAY_PER_REQUEST', ...keys }))
 }
 
 const copyRows = async (): Promise<number> => {
