@@ -1,27 +1,59 @@
 /** The closed set of log codes: one line per outcome, with ids. Never bodies, headers, keys, secrets, names or phones. */
 export type LogCode =
-  | `request.${'completed' | 'failed'}`
-  | `payment.${'created' | 'create_failed' | 'create_refused' | 'create_taken_over' | 'succeeded' | 'failed'}`
-  | `payment.${'expired' | 'cancelled' | 'capture_remembered' | 'check_failed'}`
-  | `provider.${'called' | 'call_failed' | 'call_refused' | 'orphan_cancelled'}`
-  | `callback.${'refused' | 'ignored' | 'deferred'}`
+  | 'request.completed'
+  | 'request.failed'
+  | 'payment.created'
+  | 'payment.create_failed'
+  | 'payment.create_refused'
+  | 'payment.create_taken_over'
+  | 'payment.succeeded'
+  | 'payment.failed'
+  | 'payment.expired'
+  | 'payment.cancelled'
+  | 'payment.capture_remembered'
+  | 'payment.check_failed'
+  | 'provider.called'
+  | 'provider.call_failed'
+  | 'provider.call_refused'
+  | 'provider.orphan_cancelled'
+  | 'callback.refused'
+  | 'callback.ignored'
+  | 'callback.deferred'
   | 'suspense.recorded'
-  | `delivery.${'succeeded' | 'failed' | 'abandoned' | 'skipped' | 'dropped' | 'requeued' | 'not_sent'}`
+  | 'delivery.succeeded'
+  | 'delivery.failed'
+  | 'delivery.abandoned'
+  | 'delivery.skipped'
+  | 'delivery.dropped'
+  | 'delivery.requeued'
+  | 'delivery.not_sent'
   | 'delivery.redelivered'
-  | `endpoint.${'slow' | 'answers_again' | 'not_marked'}`
-  | `alert.${'published' | 'failed'}`
-  | `due_work.${'completed' | 'drained'}`
+  | 'endpoint.slow'
+  | 'endpoint.answers_again'
+  | 'endpoint.not_marked'
+  | 'alert.published'
+  | 'alert.failed'
+  | 'due_work.completed'
+  | 'due_work.drained'
   | 'sweep.completed'
-  | `settlement.${'recorded' | 'waiting' | 'summing' | 'without_bank' | 'closed' | 'unpaid'}`
+  | 'settlement.recorded'
+  | 'settlement.waiting'
+  | 'settlement.summing'
+  | 'settlement.without_bank'
+  | 'settlement.closed'
   | 'audits.started'
-  | `audit.${'completed' | 'imbalance'}`
+  | 'audit.completed'
+  | 'audit.imbalance'
   | 'client.bank_changed'
   | 'customer.erased'
-  | `sync.${'completed' | 'row_failed'}`
+  | 'settlement.unpaid'
+  | 'sync.completed'
+  | 'sync.row_failed'
   | 'write.contended'
   | 'message.failed'
   | 'invocation.failed'
-  | `operator.${'action' | 'refused'}`
+  | 'operator.action'
+  | 'operator.refused'
 
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
 

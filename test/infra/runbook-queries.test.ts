@@ -11,9 +11,7 @@ import { matchesIn } from '../support/document-blocks.ts'
 import { projectText, type SourceFile, sourcesIn } from '../support/source-file.ts'
 
 const runbook = projectText('docs/runbook.md')
-const CODES = [...projectText('shared/log.ts').matchAll(/^ {2}\| .([a-z_]+)\.(.+).$/gm)].flatMap(
-  ([, subject, outcomes = '']) => matchesIn(outcomes, /([a-z_]+)/g).map((outcome) => `${subject}.${outcome}`),
-)
+const CODES = matchesIn(projectText('shared/log.ts'), /^ {2}\| '([a-z_]+\.[a-z_]+)'$/gm)
 
 const sources = sourcesIn('shared', 'functions')
 
