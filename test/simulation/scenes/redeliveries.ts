@@ -11,22 +11,8 @@ const STATUSES = ['succeeded', 'abandoned', 'skipped', 'scheduled']
 
 type Shown = { readonly id: string; readonly status: string; readonly endpoint_id: string }
 
-/** A merchant's list of its deliveries in one status, which must have no others. */
-const listed = async (play: Scene, tenant: Tenant): Promise<readonly Shown[]> => {
-  const status = play.world.prng.pick(STATUSES)
-  const reply = await http(play, tenant, 'api-list-webhook-deliveries', { query: { status, per_page: '20' } })
-  const shown = (reply?.status === 200 ? (reply.body['data'] ?? []) : []) as readonly Shown[]
-  for (const one of shown.filter((other) => other.status !== status))
-    play.world.problems.push(`${one.id} is listed among those that are ${status}, and is ${one.status}`)
-  return shown
-}
-
 /** All ways to begin a round of a delivery: by its merchant, by an operator, and in bulk. */
-const rounds = (
-  play: Scene,
-  tenant: Tenant,
-  { id, endpointId }: { readonly id: string; readonly endpointId: string },
-) => {
+const rounds = (play: Scene, tenant: Tenant, id: string, endpointId: string) => {
   const { world } = play
   const own = { client_id: tenant.clientId }
   const since = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
@@ -40,10 +26,15 @@ const rounds = (
 export const redeliverRepeatedly = async (play: Scene): Promise<void> => {
   const { world, tenants, prng } = play
   const tenant = prng.pick(tenants)
-  const shown = await listed(play, tenant)
+  const status = prng.pick(STATUSES)
+  const listed = await http(play, tenant, 'api-list-webhook-deliveries', { query: { status, per_page: '20' } })
+  const shown = (listed?.status === 200 ? (listed.body['data'] ?? []) : []) as readonly Shown[]
+  // A list of one status must have no others.
+  for (const one of shown.filter((other) => other.status !== status))
+    world.problems.push(`${one.id} is listed among those that are ${status}, and is ${one.status}`)
   if (shown.length === 0) return
   const { id, endpoint_id: endpointId } = prng.pick(shown)
-  const ways = rounds(play, tenant, { id, endpointId })
+  const ways = rounds(play, tenant, id, endpointId)
   for (let left = prng.int(1, 4); left > 0; left--) {
     count(world.tally, 'redelivered repeatedly')
     const begun = ways.filter(() => prng.chance(0.5)).map((begin) => waitFor(world, prng.int(0, 40)).then(begin))
@@ -80,7 +71,7 @@ const SHORT_MS = DOWN_MS.slice(0, 2)
 const beginRound = (play: Scene, row: StoredItem, afterMs: number): void => {
   const tenant = tenantOf(play, row['client_id'])
   if (tenant === undefined) return
-  const ways = rounds(play, tenant, { id: text(row, 'delivery_id'), endpointId: text(row, 'endpoint_id') })
+  const ways = rounds(play, tenant, text(row, 'delivery_id'), text(row, 'endpoint_id'))
   play.world.scheduler.after(Math.max(0, afterMs), () => void play.world.scenePrng.pick(ways)())
 }
 

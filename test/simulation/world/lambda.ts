@@ -12,12 +12,10 @@ export type Invocation =
   /** No concurrency was left: nothing was started. */
   | { readonly kind: 'throttled' }
 
-const TAKEN_TIMES = { minMs: 1_000, maxMs: 3 * 60_000 }
-
 /** Other functions use the account's concurrency: most invocations of functions without a reserved one are refused. */
 const isThrottled = (world: World, { reservedConcurrency }: FunctionSpec): boolean => {
   if (reservedConcurrency !== undefined) return false
-  if (!isFaultOn(world, 'concurrency taken', world.faults.concurrencyTaken, TAKEN_TIMES)) return false
+  if (!isFaultOn(world, 'concurrency taken', world.faults.concurrencyTaken, 1_000, 180_000)) return false
   if (world.prng.chance(0.3)) return false
   noteFault(world, 'concurrencyTaken')
   return true

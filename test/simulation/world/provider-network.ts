@@ -71,15 +71,9 @@ const perhapsWithoutYoung = (world: World, { pathname, searchParams }: URL): URL
   return query
 }
 
-/** The provider captured this payment and sent its callback, but does not show it yet. */
-const isUnseen = ({ scheduler, unseenUntilMs }: World, { pathname }: URL): boolean =>
-  (unseenUntilMs.get(pathname.slice('/v3/payments/'.length)) ?? 0) > scheduler.nowMs()
-
-const BUSY_TIMES = { minMs: 5_000, maxMs: 3 * MINUTE_MS }
-
 /** For a while the provider refuses every second call, each with another time to wait. */
 const isBusy = (world: World): boolean =>
-  isFaultOn(world, 'provider busy', 4 * world.faults.providerRateLimit, BUSY_TIMES) && world.prng.chance(0.5)
+  isFaultOn(world, 'provider busy', 4 * world.faults.providerRateLimit, 5_000, 3 * MINUTE_MS) && world.prng.chance(0.5)
 
 /** The answer instead of one that the provider withholds from every caller for hours or days. */
 const withheldAnswer = (world: World, { method, url: { pathname, searchParams } }: HttpCall): Answered | undefined => {
@@ -113,7 +107,10 @@ export const providerNetwork =
         noteFault(world, 'providerQuota')
         return limited(quota.resetMs)
       }
-      if (/GET \/v3\/payments\//.test(label) && (isUnseen(world, url) || hasFault(world, 'providerBehind'))) {
+      // The provider captured this payment and sent its callback, but does not show it yet.
+      const unseenUntilMs = world.unseenUntilMs.get(url.pathname.slice('/v3/payments/'.length)) ?? 0
+      const isUnseen = () => unseenUntilMs > world.scheduler.nowMs() || hasFault(world, 'providerBehind')
+      if (/GET \/v3\/payments\//.test(label) && isUnseen()) {
         return answered(404, { error_code: 'DATA_NOT_FOUND' })
       }
       const withheld = withheldAnswer(world, asked)

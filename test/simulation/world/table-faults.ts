@@ -11,7 +11,6 @@ import { count, hasFault, isFaultOn, noteFault, type World } from './world.ts'
 
 /** DynamoDB recognises a repeated transaction by its token for this time. */
 const TOKEN_MS = 10 * 60_000
-const THROTTLED_TIMES = { minMs: 5_000, maxMs: 5 * 60_000 }
 
 /** Shorter and longer than another worker needs for the same work. */
 const DELAYS_MS = [100, 1_000, 10_000]
@@ -23,7 +22,7 @@ const metadata = { $metadata: {} }
 
 /** An index has its own throughput. When that is used up, reads of the index and writes that change it are refused. */
 const isThrottled = (world: World, index: string): boolean => {
-  if (!isFaultOn(world, `index ${index} throttled`, world.faults.indexThrottled, THROTTLED_TIMES)) return false
+  if (!isFaultOn(world, `index ${index} throttled`, world.faults.indexThrottled, 5_000, 300_000)) return false
   if (world.prng.chance(0.5)) return false
   noteFault(world, 'indexThrottled')
   return true

@@ -110,14 +110,11 @@ const fireAround = (world: World, fire: () => void): void => {
   if (hasFault(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), fire)
 }
 
-const FIRST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 5 * MINUTE_MS
-
 /** A throttled run is retried until its event is too old. A failed run is not retried. */
 const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: ScheduleSpec): Promise<void> => {
   const { nowMs } = world.scheduler
   const endsMs = nowMs() + maxEventAgeSeconds * 1_000
-  for (let pauseMs = FIRST_PAUSE_MS; nowMs() <= endsMs; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  for (let pauseMs = 1_000; nowMs() <= endsMs; pauseMs = Math.min(2 * pauseMs, 5 * MINUTE_MS)) {
     const { kind } = await invoke(world, name, {})
     if (kind !== 'throttled') return
     await waitFor(world, pauseMs)

@@ -35,10 +35,6 @@ export type WorldOptions = {
 
 export type World = ReturnType<typeof createWorld>
 
-/** Until this time, writes are delayed. During each delay, the rival may act. */
-type Contest = { readonly untilMs: number; readonly rival?: () => unknown }
-type Impairment = { readonly lost: number; readonly delayMs: number }
-
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
 
 /** Calls every listener, including those added later. */
@@ -102,10 +98,10 @@ export const createWorld = ({
     rowsAPage,
     /** The duration of each call to the provider. Undefined: it is drawn for each call. */
     providerMs: undefined as number | undefined,
-    /** By partition: until when writes are delayed, as if other writers were busy there. */
-    contested: new Map<string, Contest>(),
+    /** By partition: until when writes are delayed, as if other writers were busy there; then the rival may act. */
+    contested: new Map<string, { readonly untilMs: number; readonly rival?: () => unknown }>(),
     /** By partition: how many of the next transactions get no answer, and the delay before each. */
-    impaired: new Map<string, Impairment>(),
+    impaired: new Map<string, { readonly lost: number; readonly delayMs: number }>(),
     /** By provider payment: until when the provider does not show it, although it has sent the callback. */
     unseenUntilMs: new Map<string, number>(),
     /** By payment (create), request (cancel) or path (read): how long the call takes at the provider. */
@@ -145,7 +141,7 @@ export const createWorld = ({
     seals: new Map<string, { readonly secret: string } & SealedFor>(),
     tally,
     /** Lasting faults by name. */
-    lastingFaults: new Map<string, LastingFault>(),
+    lastingFaults: new Map<string, { readonly isOn: boolean; readonly untilMs: number }>(),
     /** Violations found by rules, promises and scenes. */
     problems: [] as string[],
     /** The trace, as text. */
@@ -181,12 +177,8 @@ export const hasFault = (world: World, fault: keyof Faults): boolean => {
 /** A random delay up to the worst one; a millisecond if there is none. */
 export const lag = ({ prng }: World, worstMs: number): number => (worstMs > 0 ? prng.int(0, Math.floor(worstMs)) : 1)
 
-type LastingFault = { readonly isOn: boolean; readonly untilMs: number }
-
-type FaultTimes = { readonly minMs: number; readonly maxMs: number }
-
 /** Whether a lasting fault is on. It is drawn again when its time is over. */
-export const isFaultOn = (world: World, what: string, probability: number, { minMs, maxMs }: FaultTimes) => {
+export const isFaultOn = (world: World, what: string, probability: number, minMs: number, maxMs: number) => {
   if (probability === 0) return false
   const nowMs = world.scheduler.nowMs()
   const known = world.lastingFaults.get(what)
@@ -199,11 +191,10 @@ export const isFaultOn = (world: World, what: string, probability: number, { min
 }
 
 export const QUEUES_DOWN = 'queues down'
-const DOWN_TIMES = { minMs: 60_000, maxMs: 3_600_000 }
 
 /** Until when no queue can be reached; 0 while they can. */
 export const queuesDownUntilMs = (world: World): number =>
-  isFaultOn(world, QUEUES_DOWN, world.faults.queuesDown, DOWN_TIMES)
+  isFaultOn(world, QUEUES_DOWN, world.faults.queuesDown, 60_000, 3_600_000)
     ? (world.lastingFaults.get(QUEUES_DOWN)?.untilMs ?? 0)
     : 0
 
