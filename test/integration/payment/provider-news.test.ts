@@ -132,8 +132,7 @@ it('a capture (spec 3.1) ends its payment, credits its estimated net and writes 
   const row = await event('payment.succeeded')
   const data = { id: payment.paymentId, status: 'succeeded', paid_at: deps.now(), client_net_minor: 95_900 }
   const said = { event: 'payment.succeeded', event_id: row?.['id'], timestamp: deps.now() }
-  const body = { ...said, data: { ...data, fee_status: 'estimated' } }
-  expect(JSON.parse(String(row?.['body']))).toMatchObject(body)
+  expect(JSON.parse(String(row?.['body']))).toMatchObject({ ...said, data: { ...data, fee_status: 'estimated' } })
   expect(deps.provider.countOf('listTransactions')).toBe(0)
 })
 

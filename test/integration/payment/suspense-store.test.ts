@@ -37,11 +37,8 @@ const it = paymentTest
 const houseEntryOf = (deps: TestDeps, id: string, type: Parameters<typeof houseEntryKey>[2], rowAt: string) =>
   deps.table.get(houseEntryKey(rowAt.slice(0, 10), id, type))
 
-const resolve = (
-  deps: TestDeps,
-  { suspenseId }: Pick<Suspense, 'suspenseId'>,
-  resolution: OperatorResolution = 'refunded_by_bank',
-) => resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' })
+const resolve = (deps: TestDeps, of: { suspenseId: string }, resolution: OperatorResolution = 'refunded_by_bank') =>
+  resolveSuspense(deps, { suspenseId: of.suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' })
 
 const refund = (deps: TestDeps, item: Suspense, transactionId: string, amount: number) => {
   const row = { transactionId, rowAt: deps.now(), providerMinor: minor(-amount) }

@@ -154,8 +154,7 @@ describe('a re-credit', () => {
   })
 
   it('reduces the debt that a payout must confirm, by sums that add up', async ({ deps, client, recredited }) => {
-    const altered = { ...recredited, netMinor: minor(95_901) }
-    expect(() => recreditEntry(altered, deps.now())).toThrow('figures do not add up')
+    expect(() => recreditEntry({ ...recredited, netMinor: minor(95_901) }, deps.now())).toThrow('figures do not add up')
     await adjusted(deps, client, 'recovered', -100_000)
 
     expect(await toConfirm(deps, recredited)).toStrictEqual({ owed: 100_000 - 95_900 })

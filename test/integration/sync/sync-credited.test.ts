@@ -16,8 +16,7 @@ it('sync replaces an estimate by the fee (section 4, Fee)', async ({ deps, clien
   await sync(row)
 
   const ownRow = { transactionId: row.transactionId, providerMinor: 95_560 }
-  const found = { ...DEDUCTED_FEE, providerSettledAt: deps.now(), ownRow }
-  expect(await paymentOf(deps, credited)).toMatchObject(found)
+  expect(await paymentOf(deps, credited)).toMatchObject({ ...DEDUCTED_FEE, providerSettledAt: deps.now(), ownRow })
   expect(await pendingOf(deps, client.clientId)).toBe(95_460)
 })
 

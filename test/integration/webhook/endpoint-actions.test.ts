@@ -92,8 +92,7 @@ describe('delete-endpoint', () => {
 
     expect(answer).toMatchObject({ status: 200, body: { endpoint_id: endpoint.endpointId, enabled: false } })
     expect(await stored(deps, endpoint)).toStrictEqual({ ...endpoint, enabled: false, deletedAt: deps.now() })
-    const kept = await deps.table.get(deletedEndpointKey(endpoint))
-    expect(kept).not.toHaveProperty('sealedSecret')
+    expect(await deps.table.get(deletedEndpointKey(endpoint))).not.toHaveProperty('sealedSecret')
     expect(await deps.table.get(endpointKey(endpoint))).toBeUndefined()
     const records = await auditRecordsOf(deps, endpoint.endpointId)
     expect(records).toMatchObject([{ operator: OPERATOR, action: 'delete-endpoint' }])

@@ -43,8 +43,7 @@ it('httpsWebhookSender posts the given bytes and headers, and waits ten seconds 
   expect(server.requests[0]).toMatchObject({ method: 'POST', url: '/hooks?shop=1', body: BODY.toString('utf8') })
   const given = { 'content-type': 'application/json', 'x-gateway-event': 'payment.succeeded' }
   const own = { 'user-agent': 'gateway-webhooks/1', accept: '*/*', connection: 'close', host: new URL(server.url).host }
-  const headers = { ...given, ...own, 'content-length': String(BODY.length) }
-  expect(server.requests[0]?.headers).toStrictEqual(headers)
+  expect(server.requests[0]?.headers).toStrictEqual({ ...given, ...own, 'content-length': String(BODY.length) })
   expect([deadline.mock.calls, grace.mock.calls.map(([, ms]) => ms)]).toStrictEqual([[[10_000]], [1_000]])
 })
 describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
