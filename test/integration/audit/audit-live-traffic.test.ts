@@ -57,21 +57,18 @@ const auditBeside = async (world: SyncWorld, read: number, happens: Happening, w
 }
 
 describe('audit-ledger under live traffic', () => {
-  it.each(Object.entries(HAPPENINGS))(
-    'is never false when a payment %s between two of its reads',
-    async (_, happens) => {
-      const world = await aSyncWorld(memoryDeps())
-      await happens(world)
-      const quiet = recordTable(world.deps)
-      await auditLedger(quiet.deps, world.client.clientId)
-      const verdicts: unknown[] = []
-      for (const read of quiet.calls.keys()) verdicts.push(await auditBeside(world, read + 1, happens))
+  it.each(Object.entries(HAPPENINGS))('is never false when a payment %s between two reads', async (_, happens) => {
+    const world = await aSyncWorld(memoryDeps())
+    await happens(world)
+    const quiet = recordTable(world.deps)
+    await auditLedger(quiet.deps, world.client.clientId)
+    const verdicts: unknown[] = []
+    for (const read of quiet.calls.keys()) verdicts.push(await auditBeside(world, read + 1, happens))
 
-      expect(verdicts).not.toContain(false)
-      expect(verdicts.length).toBeGreaterThan(6)
-      await expectBalanced(world.deps, world.client.clientId)
-    },
-  )
+    expect(verdicts).not.toContain(false)
+    expect(verdicts.length).toBeGreaterThan(6)
+    await expectBalanced(world.deps, world.client.clientId)
+  })
 
   it.each([
     ['the open payments', ({ index }: QueryInput) => index === 'by-open'],

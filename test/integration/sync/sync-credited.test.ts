@@ -122,21 +122,18 @@ describe('sync: a dispute that is won', () => {
   it.for([
     ['shows the amount', {}, 'disputed_amount_unknown'],
     ['is void, with an alert', { status: 'reversed' }, 'reversal#reversed_upstream'],
-  ] as const)(
-    'stays a person’s when a later reading %s',
-    async ([, fields, cause], { deps, client, rows, credited, sync, syncAfter }) => {
-      const row = dispute(deps, credited)
-      await sync({ ...row, disputedMinor: undefined })
-      deps.clock.advance(30 * MINUTES)
-      rows.splice(0, rows.length, { ...row, ...fields, updatedAt: deps.now() })
+  ] as const)('stays a person’s if a later row %s', async ([, of, why], { deps, rows, credited, sync, syncAfter }) => {
+    const row = dispute(deps, credited)
+    await sync({ ...row, disputedMinor: undefined })
+    deps.clock.advance(30 * MINUTES)
+    rows.splice(0, rows.length, { ...row, ...of, updatedAt: deps.now() })
 
-      await syncAfter(5 * MINUTES)
+    await syncAfter(5 * MINUTES)
 
-      expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
-      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-      expect(deps.published.at(-1)).toMatchObject({ subject: `${row.transactionId}#${cause}` })
-    },
-  )
+    expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
+    expect(await pendingOf(deps, credited.payment.clientId)).toBe(95_900)
+    expect(deps.published.at(-1)).toMatchObject({ subject: `${row.transactionId}#${why}` })
+  })
 })
 
 const under = <Deps extends TestDeps>(deps: Deps, providerFees: StageSettings['providerFees']): Deps => ({

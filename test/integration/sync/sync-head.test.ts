@@ -53,22 +53,19 @@ describe('sync: the head', () => {
   it.for([
     [600, 9],
     [60_000, 13],
-  ] as const)(
-    'cuts slices by density; of %d calls it wakes %d workers',
-    async ([quota, helpers], { deps, rows, sync }) => {
-      const { asked } = await withBacklog(deps, rows, 3_100)
-      await sync()
-      const alone = asked.length
-      deps.clock.advance(3_600)
-      const stage = { ...deps.stage, providerCallsPerMinute: quota }
+  ] as const)('cuts slices by density; by %d calls wakes %d more', async ([quota, helpers], { deps, rows, sync }) => {
+    const { asked } = await withBacklog(deps, rows, 3_100)
+    await sync()
+    const alone = asked.length
+    deps.clock.advance(3_600)
+    const stage = { ...deps.stage, providerCallsPerMinute: quota }
 
-      await syncProviderTransactions({ ...withSlowPages(deps, 1_000), stage })
+    await syncProviderTransactions({ ...withSlowPages(deps, 1_000), stage })
 
-      // 442 rows a minute make fourteen slices of an hour.
-      expect(new Set(asked.slice(alone).map(({ updatedFrom }) => updatedFrom)).size).toBe(14)
-      expect(deps.sent).toMatchObject(Array.from({ length: helpers }, () => ({ queue: 'sync', message: { body: {} } })))
-    },
-  )
+    // 442 rows a minute make fourteen slices of an hour.
+    expect(new Set(asked.slice(alone).map(({ updatedFrom }) => updatedFrom)).size).toBe(14)
+    expect(deps.sent).toMatchObject(Array.from({ length: helpers }, () => ({ queue: 'sync', message: { body: {} } })))
+  })
 
   it.for([
     // After 20 seconds the new slice and 24 of the 29 due jobs are read.

@@ -114,8 +114,9 @@ describe('sync: rows that name money in suspense', () => {
     expect(await sumsOf(deps)).toMatchObject({ providerMinor: 0, suspenseMinor: 100_000, houseMinor: -100_000 })
   })
 
-  held.for([{ settlesIn: DAY_MS }, { settlesIn: undefined }])(
-    'its own row is booked when it has settled, although the provider marks no update: %o',
+  const KNOWN = [{ settlesIn: DAY_MS }, { settlesIn: undefined }]
+  held.for(KNOWN)(
+    'its row is booked once settled, not updated: %o',
     async ({ settlesIn }, { deps, rows, hold, sync }) => {
       const createdAt = deps.now()
       const settlesAt = settlesIn === undefined ? undefined : addMs(createdAt, settlesIn)
