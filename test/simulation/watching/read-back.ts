@@ -21,61 +21,6 @@ const different = (who: string, shown: Shown = {}, stored: Shown): readonly stri
     .filter(([name, value]) => shown[name] !== value)
     .map(([name, value]) => `${who}: ${name} is ${String(shown[name])}, is stored as ${String(value)}`)
 
-const AMOUNTS = {
-  notional_minor: 'gross_minor',
-  xendit_fee_minor: 'fee_minor',
-  hexolus_markup_minor: 'markup_minor',
-  client_net_minor: 'net_minor',
-} as const
-
-const isForClient = (entry: RawItem): boolean => Object.values(AMOUNTS).some((name) => Number(entry[name] ?? 0) !== 0)
-
-const lineOf = (entry: RawItem, settlementId: unknown): Shown => ({
-  id: entry['entry_id'],
-  settlement_id: settlementId ?? null,
-  ...pick(entry, 'type payment_id recredited_settlement_id external_reference method channel_code paid_at posted_at'),
-  ...Object.fromEntries(Object.entries(AMOUNTS).map(([name, of]) => [name, entry[of] ?? 0])),
-})
-
-/** All lines of a cursor's list, page by page. */
-const linesOf = async (ask: Ask, functionName: string, asked: HttpRequest): Promise<readonly Shown[]> => {
-  const lines: Shown[] = []
-  let query: HttpRequest['query'] | undefined = { ...asked.query, limit: String(PER_PAGE) }
-  while (query !== undefined) {
-    const { data = [], next, has_more: hasMore }: Shown = (await ask(functionName, { ...asked, query }))?.body ?? {}
-    lines.push(...(data as readonly Shown[]))
-    query = hasMore === true ? { limit: String(PER_PAGE), after: String(next) } : undefined
-  }
-  return lines
-}
-
-const sameLines = (who: string, shown: readonly Shown[], stored: readonly Shown[]): readonly string[] => {
-  if (shown.length !== stored.length) return [`${who} lists ${shown.length} entries, stored are ${stored.length}`]
-  return stored.flatMap((line, at) => different(`${who} ${String(line['id'])}`, shown[at], line))
-}
-
-/** The entries of each settlement are those of its window and have its sums; the journal shows every entry once. */
-const entryProblems = async (
-  ask: Ask,
-  own: Pick<ReturnType<typeof ownBooks>, 'settlements' | 'entries'>,
-): Promise<readonly string[]> => {
-  const problems: string[] = []
-  const settled = new Map<unknown, unknown>()
-  for (const item of own.settlements) {
-    const id = text(item, 'settlement_id')
-    const entries = sweptBy(item, own.entries)
-    for (const entry of entries) settled.set(entry['entry_id'], id)
-    const lines = await linesOf(ask, 'api-list-settlement-payments', { id })
-    const stored = entries.filter(isForClient).map((entry) => lineOf(entry, id))
-    problems.push(...sameLines(`settlement ${id}`, lines, stored))
-    const wrong = Object.entries(AMOUNTS).filter(([field, attribute]) => sum(lines, field) !== item[attribute])
-    if (wrong.length > 0) problems.push(`the entries of settlement ${id} have other sums: ${wrong.join(' ')}`)
-  }
-  const journal = await linesOf(ask, 'api-list-balance-entries', { query: { since: '2026-01-01T00:00:00.000Z' } })
-  const stored = own.entries.filter(isForClient).map((entry) => lineOf(entry, settled.get(entry['entry_id'])))
-  return [...problems, ...sameLines('the journal', journal, stored)]
-}
-
 const dayBefore = (at: unknown): string => new Date(Date.parse(String(at)) - DAY_MS).toISOString()
 
 /** By kind: what the API shows of a row. */
@@ -202,7 +147,6 @@ export const readBackProblems = async (
     ...(await countProblems(ask, own.payments)),
     ...(await referenceProblems(ask, own.payments, own.references)),
     ...(await listProblems(ask, 'settlement', own.settlements)),
-    ...(await entryProblems(ask, own)),
     ...(await listProblems(ask, 'delivery', own.deliveries)),
     ...(await balanceProblems(ask, own)),
   ]
