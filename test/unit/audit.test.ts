@@ -1,11 +1,10 @@
-import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { slicesSince } from '../../shared/audit/audit-parts.ts'
 import { auditPayment } from '../../shared/audit/judged/audit-payment.ts'
 import { auditBank, registeredAccounts } from '../../shared/audit/judged/audit-settlement.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { type Settlement } from '../../shared/settlement/settlement.ts'
-import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp, TimestampSchema } from '../../shared/time.ts'
+import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../shared/time.ts'
 import { succeededPayment } from '../support/paid-builders.ts'
 import { aClient } from '../support/payment-builders.ts'
 
@@ -30,9 +29,7 @@ const fee = { status: 'actual', feeMinor: paid.providerFeeMinor } as const
 const now = addMs(paidAt, 10 * DAY_MS)
 const tomorrow = addMs(now, DAY_MS)
 
-type Span = readonly [name: string, from: Timestamp, to: Timestamp, (time: Timestamp) => Partial<Payment>]
-
-it.each<Span>([
+it.each<[name: string, from: Timestamp, to: Timestamp, (time: Timestamp) => Partial<Payment>]>([
   ['expires_at', paid.createdAt, addMs(paid.createdAt, 366 * DAY_MS), (expiresAt) => ({ expiresAt })],
   ['cancel_requested_at', early, ended, (cancelRequestedAt) => ({ cancelRequestedAt })],
   ['expiry_started_at', justBefore, ended, (time) => ({ expiresAt: paidAt, expiryStartedAt: time })],
@@ -49,8 +46,7 @@ it.each<Span>([
   expect(found.map((names) => names.includes(`payment.${name}`))).toStrictEqual([true, false, false, true])
 })
 
-const START = v.parse(TimestampSchema, '2026-11-02T03:00:00.000Z')
-const at = (minutes: number) => addMs(START, minutes * MINUTE_MS)
+const at = (minutes: number) => timestampOf(Date.UTC(2026, 10, 2, 3, minutes))
 const bank = { bank_name: 'BNI', bank_account_no: '99', bank_account_name: 'PT Baru' }
 const other = { ...bank, bank_account_no: '00' }
 const since = at(1)

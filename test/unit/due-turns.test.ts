@@ -11,9 +11,8 @@ const turnsOf = (items: readonly Item[]) => {
   return turns
 }
 
-const anItem = fc.record({ owner: fc.constantFrom('a', 'b', 'c', 'd'), number: fc.nat() })
-
 describe('dueTurns', () => {
+  const anItem = fc.record({ owner: fc.constantFrom('a', 'b', 'c', 'd'), number: fc.nat() })
   itHoldsFor(fc.array(anItem, { maxLength: 60 }), fc.integer({ min: 1, max: 9 }))(
     'puts back a taken item unchanged',
     (items, count) => {

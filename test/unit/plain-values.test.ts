@@ -48,10 +48,9 @@ it('slotOf is stable, in range, and spreads ids evenly', () => {
   expect(slotOf('a', 16)).toBe(slotOf('a', 16))
 })
 
-const anAmount = fc.integer({ min: 0, max: 2 ** 52 - 1 }).map(minor)
-const bps = fc.integer({ min: 0, max: 10_000 })
-
 describe('bpsFloor', () => {
+  const anAmount = fc.integer({ min: 0, max: 2 ** 52 - 1 }).map(minor)
+  const bps = fc.integer({ min: 0, max: 10_000 })
   itHoldsFor(anAmount, bps)('is the floor of amount * bps / 10000, exactly', (amount, share) => {
     const result = BigInt(bpsFloor(amount, share))
     const [product, next] = [BigInt(amount) * BigInt(share), (result + 1n) * 10_000n]
@@ -69,41 +68,31 @@ describe('bpsFloor', () => {
   })
 })
 
-describe('minor', () => {
-  it.each([0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, -(2 ** 53)])('refuses %d', (amount) => {
-    expect(() => minor(amount)).toThrow(InvariantError)
-    expect(v.safeParse(MinorSchema, amount).success).toBe(false)
-  })
-
-  it('has one zero', () => {
-    expect(Object.is(minor(-0), 0)).toBe(true)
-    expect(Object.is(less(ZERO, ZERO), 0)).toBe(true)
-  })
+it.each([0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, -(2 ** 53)])('minor refuses %d', (amount) => {
+  expect(() => minor(amount)).toThrow(InvariantError)
+  expect(v.safeParse(MinorSchema, amount).success).toBe(false)
 })
 
-it('plus and less throw instead of losing a digit', () => {
+it('amounts have one zero, and throw instead of losing a digit', () => {
   const largest = minor(Number.MAX_SAFE_INTEGER)
 
+  expect([minor(-0), less(ZERO, ZERO)]).toStrictEqual([0, 0])
   expect(() => plus(largest, minor(1))).toThrow(InvariantError)
   expect(() => less(minor(-1), largest)).toThrow(InvariantError)
 })
 
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
+const anInteger = fc.oneof(fc.bigInt(), fc.bigInt(LARGEST - 3n, LARGEST + 3n))
 
-describe('pageParams (spec 4.2, 8)', () => {
+itHoldsFor(anInteger)('pageParams clamp every integer (spec 4.2, 8), and refuse a page beyond 2^53 - 1', (value) => {
   const params = v.object(pageParams)
+  const perPage = Number(value < 1n ? 1n : value > 100n ? 100n : value)
 
-  const anInteger = fc.oneof(fc.bigInt(), fc.bigInt(LARGEST - 3n, LARGEST + 3n))
-
-  itHoldsFor(anInteger)('clamp every integer of any length, and refuse a page beyond 2^53 - 1', (value) => {
-    const perPage = Number(value < 1n ? 1n : value > 100n ? 100n : value)
-
-    expect(v.parse(params, { per_page: String(value) })).toStrictEqual({ page: 1, per_page: perPage })
-    expect(v.is(params, { page: String(value) })).toBe(value <= LARGEST)
-    if (value > LARGEST) return
-    const page = value < 1n ? 1 : Number(value)
-    expect(v.parse(params, { page: String(value) })).toStrictEqual({ page, per_page: 25 })
-  })
+  expect(v.parse(params, { per_page: String(value) })).toStrictEqual({ page: 1, per_page: perPage })
+  expect(v.is(params, { page: String(value) })).toBe(value <= LARGEST)
+  if (value > LARGEST) return
+  const page = value < 1n ? 1 : Number(value)
+  expect(v.parse(params, { page: String(value) })).toStrictEqual({ page, per_page: 25 })
 })
 
 // Clamped alike: `fuzz-operator-actions.test.ts`. Texts that are no integers: `api-queries.test.ts`.

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { MANIFEST } from '../../functions/manifest.ts'
-import type { Verdict } from '../rehearsal/judgement.ts'
-import { judgementOn } from '../rehearsal/judgement.ts'
+import { judgementOn, type Verdict } from '../rehearsal/judgement.ts'
 
 const verdictOn = (name: string, denied: string | null = null): Verdict => ({
   principal: `arn:aws:sts::000000000001:assumed-role/gateway-dev-Role/gateway-dev-${name}`,

@@ -111,12 +111,7 @@ describe('npm run admin', () => {
   })
 })
 
-type Answer = { readonly status?: number; readonly body: object }
-const [DISABLED, NO] = [
-  { status: 422, body: { message: 'the endpoint is disabled', code: 'validation' } },
-  { status: 422, body: { message: 'no', code: 'validation' } },
-]
-
+const refused = (message: string) => ({ status: 422, body: { message, code: 'validation' } })
 const text = (value: unknown) => JSON.stringify(value, null, 2)
 const part = (more: object = {}) => ({ body: { continuing: true, cursor: 'c1', ...more } })
 const leftOut = (id: string) => ({ left_out: [{ settlement_id: id, reason: 'not audited yet' }] })
@@ -124,7 +119,7 @@ const leftOut = (id: string) => ({ left_out: [{ settlement_id: id, reason: 'not 
 const books = { figures: [{ name: 'fees', amount_minor: 5 }], balanced: true }
 const redeliver = 'redeliver --operator ayu --client_id c --endpoint_id e --since 2026-11-20'.split(' ')
 
-it.each<[string, Answer[], string[], object]>([
+it.each<[string, { status?: number; body: object }[], string[], object]>([
   [
     'follows the cursor to the last run, and shows that one',
     [part(), part({ cursor: 'c2' }), { body: books }],
@@ -151,7 +146,7 @@ it.each<[string, Answer[], string[], object]>([
   ],
   [
     'ends with the refusal of a later run, and prints nothing else',
-    [part({ csv: 'id,net\n' }), NO],
+    [part({ csv: 'id,net\n' }), refused('no')],
     ['get-books', '--format', 'csv'],
     { code: 1, out: '', err: 'get-books was refused (422 validation): no' },
   ],
@@ -175,7 +170,7 @@ it.each<[string, Answer[], string[], object]>([
   ],
   [
     'ends a redelivery with a later refusal, and says how far it was',
-    [{ body: { count: 100, next: 'n1' } }, DISABLED],
+    [{ body: { count: 100, next: 'n1' } }, refused('the endpoint is disabled')],
     [...redeliver, '--all'],
     { code: 1, err: containing('100 rounds began before; run the same command again to continue') },
   ],

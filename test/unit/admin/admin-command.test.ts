@@ -18,15 +18,11 @@ const INPUT = v.strictObject({
 })
 const ACTION = { summary: 'Does it.', input: INPUT }
 
-const asked = (args: readonly string[], operator?: string) => {
-  const { asked: understood, error } = askedOf(ACTION, args, operator)
-  if (error !== '') throw new Error(error)
-  return understood
-}
-const payloadOf = (args: string, operator?: string) => asked(args.split(' ').filter(Boolean), operator)?.payload
+const payloadOf = (args: string, operator?: string) =>
+  askedOf(ACTION, args.split(' ').filter(Boolean), operator).asked?.payload
 const refusalOf = (...args: readonly string[]) => {
-  const { asked: understood, error } = askedOf(ACTION, args)
-  expect(understood).toBeUndefined()
+  const { asked, error } = askedOf(ACTION, args)
+  expect(asked).toBeUndefined()
   return error
 }
 

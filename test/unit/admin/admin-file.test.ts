@@ -70,23 +70,15 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
   })
 
   it('reads confirmations from their own columns, and ignores empty cells', async () => {
-    const file = fileOf(
-      `${HEAD},confirm.unproven,confirm.new_bank,notes`,
-      's1,TRX-1,95900,,',
-      's2,TRX-2,,true,"asked by phone"',
-    )
+    const notes = 'asked by phone'
+    const columns = `${HEAD},confirm.unproven,confirm.new_bank,notes`
+    const file = fileOf(columns, 's1,TRX-1,95900,,', `s2,TRX-2,,true,"${notes}"`)
 
     const { bodies } = await run(bank(), '--file', file, '--operator', 'budi')
 
-    const second = {
-      settlement_id: 's2',
-      bank_reference: 'TRX-2',
-      confirm: { new_bank: true },
-      notes: 'asked by phone',
-    }
     expect(bodies).toStrictEqual([
       { operator: 'budi', settlement_id: 's1', bank_reference: 'TRX-1', confirm: { unproven: 95_900 } },
-      { operator: 'budi', ...second },
+      { operator: 'budi', settlement_id: 's2', bank_reference: 'TRX-2', confirm: { new_bank: true }, notes },
     ])
   })
 

@@ -56,10 +56,9 @@ const contradicted = (prng: Prng): readonly MoneyRow[] | undefined => {
 }
 
 it('the reversal of a void payment without a net is not undone', () => {
-  const at = AT
-  const row = { type: 'reversal', transactionId: 'own', amountMinor: minor(10), providerMinor: ZERO, at } as const
+  const row = { type: 'reversal', transactionId: 'own', amountMinor: minor(10), providerMinor: ZERO, at: AT } as const
   const money = moneyAfter(figuresOf(minor(10), minor(9), minor(1)), [{ ...row, isOwnRow: true }])
-  const before = { kind: 'voided', amountMinor: minor(10), at } as const
+  const before = { kind: 'voided', amountMinor: minor(10), at: AT } as const
 
   expect(reversalAfter(before, row, money)).toStrictEqual(before)
 })

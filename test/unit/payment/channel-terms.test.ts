@@ -18,14 +18,12 @@ import { BANKS, CHANNEL_FACTS, fitsChannel } from '../../support/provider-facts.
 /** After every dated entry: the facts are those of the latest terms. */
 const NOW = '2099-12-31T00:00:00.000Z' as Timestamp
 
-/** The table of spec 2.1.1 once more, so that the code's own data is not its proof. */
-const SPEC = [
-  ...CHANNEL_FACTS.map(({ method, channelCode, permille, flat }) => [method, channelCode, permille, flat] as const),
-  ...['ASTRAPAY', 'BCA', '__proto__', 'constructor'].map((code) => ['ewallet', code, 20n, 500n] as const),
-]
-
 describe('estimatePricing (spec 2.1.1)', () => {
-  it.each(SPEC)('prices %s %s at any amount, rounded down to the last digit', (method, channelCode, permille, flat) => {
+  // The table of the specification once more, so that the code's own data is not its proof.
+  it.each([
+    ...CHANNEL_FACTS.map(({ method, channelCode, permille, flat }) => [method, channelCode, permille, flat] as const),
+    ...['ASTRAPAY', 'BCA', '__proto__', 'constructor'].map((code) => ['ewallet', code, 20n, 500n] as const),
+  ])('prices %s %s at any amount, rounded down to the last digit', (method, channelCode, permille, flat) => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10 ** 12 }), (amount) => {
         const fee = (BigInt(amount) * permille) / 1_000n + flat
@@ -71,18 +69,14 @@ describe('inForce', () => {
     expect(() => inForce(entries, addMs(NOW, -1))).toThrow(InvariantError)
   })
 
-  it('finds a wallet at the terms of any wallet until its own begin', () => {
+  it('finds every list of terms in order, and a wallet at the terms of any wallet until its own begin', () => {
     const { tariffs, timings } = channelOf({ method: 'ewallet', channelCode: 'ASTRAPAY' })
 
     for (const wallet of CHANNELS.filter(({ method }) => method === 'ewallet')) {
       expect([wallet.tariffs[0], wallet.timings[0]]).toStrictEqual([tariffs[0], timings[0]])
     }
-  })
-
-  it('finds every list of terms in order', () => {
     for (const terms of [MARKUPS, ...CHANNELS.flatMap(({ tariffs, timings }) => [tariffs, timings])]) {
       const starts = terms.map(({ effectiveFrom }) => effectiveFrom)
-
       expect(starts).toStrictEqual(starts.toSorted())
     }
   })
@@ -91,14 +85,10 @@ describe('inForce', () => {
 const BANK: ChannelChoice = { method: 'virtual_account', channelCode: 'BCA' }
 const wallet = (channelCode: string): ChannelChoice => ({ method: 'ewallet', channelCode })
 
-const OWN = [
-  ...CHANNEL_FACTS.map(
-    ({ lifetimeSeconds, method, channelCode }) => [{ method, channelCode }, lifetimeSeconds] as const,
-  ),
+it.each([
+  ...CHANNEL_FACTS.map(({ method, channelCode, lifetimeSeconds: own }) => [{ method, channelCode }, own] as const),
   ...['ASTRAPAY', '__proto__'].map((code) => [wallet(code), 86_400] as const),
-]
-
-it.each(OWN)('expiryOf %j: its own without a wish, else the wish if it can be sent, or the earlier', (channel, own) => {
+])('expiryOf %j: its own without a wish, else the wish if it can be sent, or the earlier', (channel, own) => {
   fc.assert(
     fc.property(fc.oneof(fc.constantFrom(undefined, 0), fc.integer({ min: 1, max: 31_536_000 })), (asked) => {
       const { expiresAt, sentUpstream } = expiryOf(channel, NOW, asked)
@@ -118,17 +108,6 @@ it.each(CHANNEL_FACTS)('isPushChannel of $providerCode: where it takes a phone',
   expect(isPushChannel(channel)).toBe(fitsChannel(properties))
 })
 
-/** Every check of a payment that stays pending, in milliseconds of its age. */
-const looksAt = (channel: ChannelChoice, lifeMs: number, count: number): number[] => {
-  const payment = { ...channel, createdAt: NOW, expiresAt: addMs(NOW, lifeMs) }
-  const looks: number[] = []
-  for (let at = NOW; looks.length < count; ) {
-    at = nextCheckAt(payment, at)
-    looks.push(msBetween(NOW, at))
-  }
-  return looks
-}
-
 const minutes = (...values: readonly number[]) => values.map((value) => value * MINUTE_MS)
 
 // At its usual time, and of a push: `check-due-payment.test.ts`.
@@ -139,7 +118,11 @@ describe('nextCheckAt (design section 4, expiry and lost callbacks)', () => {
     [wallet('GOPAY'), 30 * MINUTE_MS, minutes(30, 32, 34, 36)],
     [BANK, SECOND_MS, [SECOND_MS]],
   ])('%j with a life of %i ms is looked at when it is so old', (channel, lifeMs, expected) => {
-    expect(looksAt(channel, lifeMs, expected.length)).toStrictEqual(expected)
+    const payment = { ...channel, createdAt: NOW, expiresAt: addMs(NOW, lifeMs) }
+    const looks: number[] = []
+    for (let at = NOW; looks.length < expected.length; looks.push(msBetween(NOW, at))) at = nextCheckAt(payment, at)
+
+    expect(looks).toStrictEqual(expected)
   })
 
   it('looks every day at a payment without an expiry', () => {

@@ -4,20 +4,16 @@ import { type XenditOptions, xenditProvider } from '../../../shared/provider/xen
 import { CAPTURED_PAYMENT, PAID_REQUEST, PROVIDER_SECRET, scriptedProvider } from '../../support/scripted-provider.ts'
 import { cut, json, type Script, silence } from '../../support/scripted-server.ts'
 
-type Ask = (provider: Provider, timeoutMs?: number) => Promise<Answer<unknown> | CancelAnswer>
-
-const QUESTIONS: readonly (readonly [string, Ask])[] = [
-  ['getRequest', (provider, timeoutMs) => provider.getRequest('pr-1', timeoutMs)],
-  ['getPayment', (provider, timeoutMs) => provider.getPayment('py-1', timeoutMs)],
-  ['listTransactions', (provider, timeoutMs) => provider.listTransactions({ limit: 10 }, timeoutMs)],
-  ['cancelRequest', (provider, timeoutMs) => provider.cancelRequest('pr-1', timeoutMs)],
-]
-
 const TOO_MUCH = { ...PAID_REQUEST, ...CAPTURED_PAYMENT, data: [], status: 'CANCELED', pad: 'x'.repeat(2 ** 20) }
 
 const unanswered = (reason: string, code?: string) => ({ kind: 'unanswered', reason, ...(code && { code }) })
 
-describe.each(QUESTIONS)('xendit %s: what goes wrong', (name, ask) => {
+describe.each<[string, (provider: Provider, timeoutMs?: number) => Promise<Answer<unknown> | CancelAnswer>]>([
+  ['getRequest', (provider, timeoutMs) => provider.getRequest('pr-1', timeoutMs)],
+  ['getPayment', (provider, timeoutMs) => provider.getPayment('py-1', timeoutMs)],
+  ['listTransactions', (provider, timeoutMs) => provider.listTransactions({ limit: 10 }, timeoutMs)],
+  ['cancelRequest', (provider, timeoutMs) => provider.cancelRequest('pr-1', timeoutMs)],
+])('xendit %s: what goes wrong', (name, ask) => {
   const answerTo = async (script: Script, timeoutMs?: number) =>
     ask((await scriptedProvider(script)).provider, timeoutMs)
 

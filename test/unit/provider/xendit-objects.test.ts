@@ -17,7 +17,6 @@ const request = (overrides: object = {}) =>
   asked(200, { ...PAID_REQUEST, ...overrides }, (provider) => provider.getRequest('pr-1'))
 const payment = (overrides: object = {}) =>
   asked(200, { ...CAPTURED_PAYMENT, ...overrides }, (provider) => provider.getPayment('py-1'))
-const cancel = (status: number, body: object) => asked(status, body, (provider) => provider.cancelRequest('pr-1'))
 
 describe('xendit getRequest', () => {
   it('reads a request', async () => {
@@ -38,11 +37,10 @@ describe('xendit getRequest', () => {
     expect(await request({ status })).toMatchObject({ kind: 'found', value: { status: expected } })
   })
 
-  it.each([null, undefined, ''])('reads a request without a payment: %j', async (latest_payment_id) => {
-    expect(await request({ latest_payment_id })).toMatchObject({ value: { latestPaymentId: undefined } })
-  })
-
-  it('believes nothing of a request whose payment id could lead elsewhere', async () => {
+  it('reads a request without a payment, and believes nothing of one whose payment id could lead elsewhere', async () => {
+    for (const latest_payment_id of [null, undefined, '']) {
+      expect(await request({ latest_payment_id })).toMatchObject({ value: { latestPaymentId: undefined } })
+    }
     expect(await request({ latest_payment_id: '../secrets' })).toMatchObject({ kind: 'unanswered' })
   })
 })
@@ -95,10 +93,9 @@ it.each<[number, object, CancelAnswer]>([
   [200, { ...PAID_REQUEST, status: 'EXPIRED' }, { kind: 'final' }],
   [200, { ...PAID_REQUEST, status: 'REQUIRES_ACTION' }, unanswered('server_error')],
 ])('xendit cancelRequest reads %i with %j as %j', async (status, body, expected) => {
-  expect(await cancel(status, body)).toStrictEqual(expected)
+  expect(await asked(status, body, (provider) => provider.cancelRequest('pr-1'))).toStrictEqual(expected)
 })
 
-const balance = (status: number, body: object) => asked(status, body, (provider) => provider.getBalance())
 const cash = (amountMinor: number) => found({ account: 'CASH', amountMinor })
 
 it.each([
@@ -110,5 +107,5 @@ it.each([
   [403, { error_code: 'REQUEST_FORBIDDEN_ERROR' }, unanswered('misconfigured')],
   [500, {}, unanswered('server_error')],
 ])('xendit getBalance answers to %i %o: %o', async (status, body, expected) => {
-  expect(await balance(status, body)).toMatchObject(expected)
+  expect(await asked(status, body, (provider) => provider.getBalance())).toMatchObject(expected)
 })

@@ -109,17 +109,16 @@ describe('xendit listTransactions', () => {
     expect(row?.settledAt).toBe(settledAt)
   })
 
-  const types = Object.entries(TYPES).flatMap(([kind, names]) =>
-    names.split(/\s+/).map((type) => [type, kind] as const),
+  it.each(Object.entries(TYPES).flatMap(([kind, names]) => names.split(/\s+/).map((type) => [type, kind] as const)))(
+    'reads rows of type %s as %s',
+    async (type, expected) => {
+      const outgoing = { type, amount: -25_000, net_amount: '-25000', fee: null, settlement_status: null }
+
+      const read = type === 'PAYMENT' ? await rows({}) : await rows(outgoing)
+
+      expect(read).toMatchObject([{ type: expected, amountMinor: type === 'PAYMENT' ? 150_000 : 25_000 }])
+    },
   )
-
-  it.each(types)('reads rows of type %s as %s', async (type, expected) => {
-    const outgoing = { type, amount: -25_000, net_amount: '-25000', fee: null, settlement_status: null }
-
-    const read = type === 'PAYMENT' ? await rows({}) : await rows(outgoing)
-
-    expect(read).toMatchObject([{ type: expected, amountMinor: type === 'PAYMENT' ? 150_000 : 25_000 }])
-  })
 
   it.each([
     ['PAYMENT', 'SUCCESS', 'success', undefined],
