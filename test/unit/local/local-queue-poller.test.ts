@@ -1,7 +1,7 @@
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
 import type { SQSEvent } from 'aws-lambda'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { localQueues } from '../../../infra/local/functions/local-queues.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { fairSchedule } from '../../../infra/local/triggers/fair-schedule.ts'
@@ -9,10 +9,7 @@ import { startQueuePoller } from '../../../infra/local/triggers/queue-poller.ts'
 import { byQueue } from '../../../shared/queues.ts'
 import { eventually } from '../../support/eventually.ts'
 
-let emulator: QueueEmulator
-beforeAll(async () => {
-  emulator = await startQueueEmulator()
-})
+const emulator = await startQueueEmulator()
 afterAll(() => emulator.close())
 
 type Behaviour = (name: string) => Promise<unknown>
@@ -26,8 +23,11 @@ const aPoller = async (behaviour: Behaviour) => {
   const clock = startLocalClock()
   const seen: string[] = []
   const events: SQSEvent[] = []
-  const urls = byQueue(() => QueueUrl)
-  const queues = localQueues(sqs, urls, clock)
+  const queues = localQueues(
+    sqs,
+    byQueue(() => QueueUrl),
+    clock,
+  )
   const poller = startQueuePoller({
     sqs,
     queueUrl: QueueUrl,

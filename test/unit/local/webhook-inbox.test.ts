@@ -5,8 +5,6 @@ import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 
 const SECRET = 'whsec_demo'
 
-type Received = { at: string; headers: Record<string, string>; body: string; signature_valid: boolean | null }
-
 const anInbox = async ({ secret }: { readonly secret?: string | undefined }) => {
   const clock = startLocalClock({ offsetMs: 3_600_000 })
   const ofDelivery = async (deliveryId: string) => (deliveryId === 'of another client' ? 'whsec_other' : undefined)
@@ -17,7 +15,7 @@ const anInbox = async ({ secret }: { readonly secret?: string | undefined }) => 
   })
   const post = (path: string, body: string | Buffer, headers = {}) =>
     fetch(url + path, { method: 'POST', headers, redirect: 'manual', body })
-  const received = async () => (await (await fetch(`${url}/received`)).json()) as Received[]
+  const received = async () => (await (await fetch(`${url}/received`)).json()) as { at: string }[]
   return {
     clock,
     close,

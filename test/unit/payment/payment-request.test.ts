@@ -18,8 +18,6 @@ const parse = (body: unknown) =>
     provider: { isNonWalletCode },
   })
 
-const CODES = [...'BCA BNI OVO DANA NEXCASH QRIS CARDS CIMB_VIRTUAL_ACCOUNT bca'.split(' '), '', 'A'.repeat(65)]
-
 const texts = (limit: number) => [null, 7, ...['é', '😀'].flatMap((one) => [one.repeat(limit), one.repeat(limit + 1)])]
 
 const ODD = [null, {}, [], [1], 'Sari', { odd: 1 }, { phone: null }, { phone: '0812' }]
@@ -35,7 +33,11 @@ const bodies = fc.oneof(
     .map((right) =>
       nearly(right, {
         method: ['ewallet', 'virtual_account', 'qris', 'cash', ''],
-        channel_code: CODES,
+        channel_code: [
+          ...'BCA BNI OVO DANA NEXCASH QRIS CARDS CIMB_VIRTUAL_ACCOUNT bca'.split(' '),
+          '',
+          'A'.repeat(65),
+        ],
         amount: [1, 0, -1, 1.5, 10 ** 12, 10 ** 12 + 1, '1'],
         currency: ['USD', 'idr'],
         external_reference: texts(255),

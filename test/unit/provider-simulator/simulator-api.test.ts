@@ -134,8 +134,7 @@ describe('the callbacks of the provider simulator', () => {
     [500, 7],
     ['unreachable', 7],
     [204, 1],
-  ] as const)('answered %s come %i times: retries after 15, 45 min, 2, 3, 6 and 12 h', async (want, { sim }) => {
-    const [status, times] = want
+  ] as const)('answered %s come %i times: after 15, 45 min, 2, 3, 6 and 12 h', async ([status, times], { sim }) => {
     sim.receiver.status = status
     sim.pay()
     await sim.advance(0)

@@ -86,8 +86,7 @@ describe('reversals at the provider simulator (design section 10)', () => {
   it.for([
     ['voided', 'VOIDED'],
     ['reversed', 'REVERSED'],
-  ] as const)('%s: the payment’s own row turns, is never settled, and no callback says so', async (want, { sim }) => {
-    const [kind, status] = want
+  ] as const)('%s: turns the payment’s own row, which never settles, unannounced', async ([kind, status], { sim }) => {
     const id = sim.create()
     sim.pay(id)
     await sim.advance(1)

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { callJson, type HttpCall } from '../../../shared/provider/call-json.ts'
 import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
@@ -28,12 +29,8 @@ afterEach(() => void vi.unstubAllGlobals())
 const answered = (status: number, body?: unknown) => ({ kind: 'answered', status, json: body })
 const lost = (reason: string) => ({ kind: 'lost', reason })
 
-const endless: Script = (response) => {
-  const more = () => {
-    while (!response.destroyed && response.write('x'.repeat(64 * 1024)));
-  }
-  response.on('drain', more)
-  more()
+function* endless() {
+  for (;;) yield 'x'.repeat(64 * 1024)
 }
 
 describe('callJson: an answer', () => {
@@ -42,7 +39,7 @@ describe('callJson: an answer', () => {
     ['HTML', (response) => response.end('<html>Bad gateway</html>')],
     ['no body', (response) => response.end()],
     ['more than 1 MB', (response) => response.end(JSON.stringify({ text: 'x'.repeat(1024 * 1024) }))],
-    ['a body without an end', endless],
+    ['a body without an end', (response) => Readable.from(endless()).pipe(response)],
     [
       'a body cut off half-way',
       (response) => response.writeHead(200, { 'content-length': '100' }).write('{"id": 7', () => response.destroy()),

@@ -17,40 +17,33 @@ const ARN = 'arn:aws:kms:ap-southeast-3:111122223333:key/k'
 const refused = (__type: string) => jsonReply(400, { __type, message: __type })
 
 /** KMS over HTTP, as far as functions use it: under a key and a context. */
-const startKmsEmulator = async () => {
-  const encrypted = new Map<string, Readonly<Record<'plaintext' | 'key' | 'context', unknown>>>()
-  const server = await startLocalHttpServer({
-    port: 0,
-    answer: ({ headers, body }) => {
-      const { KeyId: key, EncryptionContext: context, ...input } = Object(JSON.parse(body.toString('utf8')))
-      const target = String(headers['x-amz-target'])
-      if (target === 'TrentService.Encrypt') {
-        const blob = Buffer.from(`encrypted ${encrypted.size}`).toString('base64')
-        encrypted.set(blob, { plaintext: input['Plaintext'], key, context })
-        return jsonReply(200, { KeyId: key, CiphertextBlob: blob })
-      }
-      if (target !== 'TrentService.Decrypt') return refused('UnknownOperationException')
-      const found = encrypted.get(String(input['CiphertextBlob']))
-      if (found === undefined || !isDeepStrictEqual(found.context, context))
-        return refused('InvalidCiphertextException')
-      if (found.key !== key) return refused('IncorrectKeyException')
-      return jsonReply(200, { KeyId: key, Plaintext: found.plaintext })
-    },
-  })
-  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' }
-  const client = new KMSClient({ endpoint: server.url, region: 'ap-southeast-3', credentials })
-  const sealer = (stage: string, arn: string): Sealer => kmsSealer({ client, arn, stage }, () => performance.now())
-  return { sealer, close: () => server.close() }
-}
-
-const kms = await startKmsEmulator()
-afterAll(() => kms.close())
+const encrypted = new Map<string, Readonly<Record<'plaintext' | 'key' | 'context', unknown>>>()
+const server = await startLocalHttpServer({
+  port: 0,
+  answer: ({ headers, body }) => {
+    const { KeyId: key, EncryptionContext: context, ...input } = Object(JSON.parse(body.toString('utf8')))
+    const target = String(headers['x-amz-target'])
+    if (target === 'TrentService.Encrypt') {
+      const blob = Buffer.from(`encrypted ${encrypted.size}`).toString('base64')
+      encrypted.set(blob, { plaintext: input['Plaintext'], key, context })
+      return jsonReply(200, { KeyId: key, CiphertextBlob: blob })
+    }
+    if (target !== 'TrentService.Decrypt') return refused('UnknownOperationException')
+    const found = encrypted.get(String(input['CiphertextBlob']))
+    if (found === undefined || !isDeepStrictEqual(found.context, context)) return refused('InvalidCiphertextException')
+    if (found.key !== key) return refused('IncorrectKeyException')
+    return jsonReply(200, { KeyId: key, Plaintext: found.plaintext })
+  },
+})
+afterAll(() => server.close())
+const credentials = { accessKeyId: 'a', secretAccessKey: 'b' }
+const client = new KMSClient({ endpoint: server.url, region: 'ap-southeast-3', credentials })
 
 type Made = { readonly stage?: string; readonly key?: 'one' | 'another' }
 const KEYS = { one: localSealKey(), another: localSealKey() }
 const SEALERS: Readonly<Record<string, (made: Made) => Sealer>> = {
   local: ({ stage = 'prod', key = 'one' }) => localSealer({ stage, key: KEYS[key] }),
-  KMS: ({ stage = 'prod', key = 'one' }) => kms.sealer(stage, `${ARN}-${key}`),
+  KMS: ({ stage = 'prod', key = 'one' }) => kmsSealer({ client, arn: `${ARN}-${key}`, stage }, () => performance.now()),
 }
 
 /** The contract of the port, which each sealer keeps. */
