@@ -31,7 +31,7 @@ const anyObjectText: fc.Arbitrary<string> = fc.letrec<{ object: string; value: s
   ),
 })).object
 
-// Bytes that are no UTF-8, and what a refusal quotes: `api-create-payment-refusals.test.ts`, `payment-request.test.ts`.
+// Bytes that are no UTF-8, and what a refusal quotes: `api-create-payment-refusals.test.ts`, `payment-create.test.ts`.
 describe('readJson', () => {
   const parses = (text: string) => {
     try {

@@ -1,4 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import * as v from 'valibot'
 import { expect, it, vi } from 'vitest'
 import {
   onceInMemory,
@@ -10,15 +13,17 @@ import {
 } from '../../../docs/examples/receive-webhooks.ts'
 import { forNode } from '../../../docs/examples/webhook-servers.ts'
 import { envelopeBody } from '../../../shared/event/event.ts'
+import { DeliveryIdSchema, EventIdSchema } from '../../../shared/ids.ts'
 import { timestampOf } from '../../../shared/time.ts'
-import { signatureOf } from '../../../shared/webhook/send/webhook-headers.ts'
+import { signatureOf, webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 
 /*
  * Goal: what a merchant copies takes what the gateway sends and nothing else, and says of the usual mistakes which one
  * it was. Method: the gateway's own bytes and signature, changed one at a time; the real POSTs are those of the
- * documents' tests.
+ * documents' tests. The gateway's own headers are held against code that shares nothing with it.
  */
 
+/** Each of the characters in which base64 and base64url differ is in it. */
 const SECRET = `whsec_${'+/v7'.repeat(10)}+/s=`
 const EVENT_ID = '01989f6e-0000-7000-8000-000000000001'
 const NOW_SECONDS = 1_795_222_800
@@ -129,3 +134,26 @@ it('the receiver behind a server stops reading after 256 KB', async () => {
 async function* endless() {
   for (;;) yield Buffer.alloc(65_536)
 }
+
+it('the gateway’s headers verify with Standard Webhooks, beside those of the specification (6.2, 6.3)', () => {
+  const [body, hexKey] = [Buffer.from(BODY), `hexkey:${Buffer.from(SECRET).toString('hex')}`]
+  const deliveryId = v.parse(DeliveryIdSchema, '2f1d3c1c-5b7e-4f6f-8f37-1f0a6f8b9c2d')
+  const event = { eventName: 'payment.succeeded', eventId: v.parse(EventIdSchema, EVENT_ID), deliveryId } as const
+  const made = (sentAtMs: number) => webhookHeaders(event, { body, signingSecret: SECRET, sentAtMs })
+  const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64')
+
+  for (const library of [new Webhook(SECRET), new Webhook(key, { format: 'raw' })]) {
+    expect(library.verify(body, made(Date.now()))).toStrictEqual(parsed)
+  }
+  // The key of the specification is the whole text of the secret.
+  const openssl = execFileSync('openssl', ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', hexKey], { input: body })
+  expect(made(1_700_000_000_999)).toStrictEqual({
+    'Content-Type': 'application/json',
+    'X-Gateway-Event': 'payment.succeeded',
+    'X-Gateway-Signature': openssl.toString().trim().split(' ').at(-1),
+    'X-Gateway-Delivery-Id': deliveryId,
+    'webhook-id': EVENT_ID,
+    'webhook-timestamp': '1700000000',
+    'webhook-signature': made(1_700_000_000_000)['webhook-signature'],
+  })
+})

@@ -1,22 +1,111 @@
 import { describe, expect, it, vi } from 'vitest'
+import { DEFAULTS, type FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { answerInvocation } from '../../../infra/local/emulators/answer-invocation.ts'
+import { hostFunctions } from '../../../infra/local/functions/function-host.ts'
 import { type LocalRequest, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { httpEvent } from '../../../infra/local/triggers/http-event.ts'
 import { functionRoutes } from '../../../infra/local/triggers/start-http-gateway.ts'
+import { eventually } from '../../support/eventually.ts'
+import { testDeps } from '../../support/test-deps.ts'
+
+const REQUEST = {
+  search: '',
+  query: new URLSearchParams(),
+  headers: {},
+  rawHeaders: [],
+  remoteAddress: '127.0.0.1',
+  body: Buffer.alloc(0),
+}
+
+const NAME = 'gateway-local-echo'
+const ARN = `arn:aws:lambda:ap-southeast-3:000000000000:function:${NAME}`
+
+const ECHO = { name: 'echo', entry: 'functions/admin/echo.ts', table: {} }
+const SPEC: FunctionSpec = { ...DEFAULTS, ...ECHO, trigger: { kind: 'operator', duty: 'support' } }
+
+const hosted = (run: (event: unknown) => Promise<unknown>, changes: Partial<FunctionSpec> = {}) => {
+  const deps = testDeps()
+  const options = { stage: 'local', depsFor: () => deps, log: deps.log }
+  const host = hostFunctions([{ spec: { ...SPEC, ...changes }, withDeps: () => run }], options)
+  const invoke = async (event: unknown, { maxAgeMs }: { maxAgeMs?: number } = {}) =>
+    host.byName(NAME)?.invoke(event, maxAgeMs === undefined ? {} : { maxAgeMs })
+  return { host, invoke, codes: () => deps.lines.map(({ code }) => code) }
+}
+
+it('a function with reserved concurrency 1 drops an invocation that has waited longer than its greatest age', async () => {
+  const ends: (() => void)[] = []
+  const { invoke } = hosted(
+    async (event) => {
+      await new Promise<void>((resolve) => ends.push(resolve))
+      return event
+    },
+    { reservedConcurrency: 1 },
+  )
+  const first = invoke(1)
+  await eventually(() => expect(ends).toHaveLength(1))
+
+  const late = invoke(2, { maxAgeMs: -1 })
+  ends[0]?.()
+
+  expect(await Promise.all([first, late])).toStrictEqual([1, undefined])
+  expect(ends).toHaveLength(1)
+})
+
+type CallOptions = Partial<Record<'name' | 'type' | 'duty', string>> & { spec?: Partial<FunctionSpec> }
+
+const SWEPT = { trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 1 } } } as const
+
+const call = async (payload: string, { name = NAME, type = '', duty = '', spec }: CallOptions = {}) => {
+  const echo = vi.fn(async (event: unknown) => {
+    if (event === 'throw') throw new TypeError('broken')
+    return event
+  })
+  const { host, codes } = hosted(echo, spec)
+  const reply = await answerInvocation(host, {
+    ...REQUEST,
+    method: 'POST',
+    path: `/2015-03-31/functions/${encodeURIComponent(name)}/invocations`,
+    headers: { ...(type && { 'x-amz-invocation-type': type }), ...(duty && { 'x-local-duty': duty }) },
+    body: Buffer.from(payload),
+  })
+  const { 'content-type': _, ...headers } = reply?.headers ?? {}
+  const events = echo.mock.calls.map(([event]) => event)
+  return { status: reply?.status, headers, body: reply?.body, events, logged: codes() }
+}
+
+describe('the Lambda Invoke API (design section 6)', () => {
+  const headers = { 'x-amz-executed-version': '$LATEST' }
+  const broken = {
+    status: 200,
+    headers: { ...headers, 'x-amz-function-error': 'Unhandled' },
+    body: '{"errorType":"TypeError","errorMessage":"broken"}',
+    logged: ['invocation.failed'],
+  }
+  /** In the words of AWS. */
+  const refused = (status: number, type: string) => ({ status, headers: { 'x-amzn-errortype': type }, events: [] })
+
+  it.each<[string, string, CallOptions, object]>([
+    ['by its ARN', '{"a":1}', { name: `${ARN}:$LATEST` }, { status: 200, headers, body: '{"a":1}' }],
+    ['with an empty object for an empty payload', '', {}, { events: [{}] }],
+    ['that throws, with 200, the header of a function error, and a log line', '"throw"', {}, broken],
+    ['asynchronously, also one that throws', '"throw"', { type: 'Event' }, { status: 202, events: ['throw'] }],
+    ['for its own duty', '{}', { duty: 'support' }, { status: 200, events: [{}] }],
+    ['that is scheduled work for who deploys', '{}', { duty: 'deploy', spec: SWEPT }, { status: 200, events: [{}] }],
+    ['not in a dry run', '{}', { type: 'DryRun' }, { status: 204, body: '', events: [] }],
+    ['not by an unknown name', '{}', { name: 'gateway-local-none' }, refused(404, 'ResourceNotFoundException')],
+    ['not with a payload that is no JSON', '{', {}, refused(400, 'InvalidRequestContentException')],
+    ['not for an unknown duty', '{}', { duty: 'boss' }, refused(400, 'InvalidParameterValueException')],
+    ['not for another duty', '{}', { duty: 'finance' }, refused(403, 'AccessDeniedException')],
+    ['not on a schedule for operators', '{}', { duty: 'support', spec: SWEPT }, refused(403, 'AccessDeniedException')],
+  ])('invokes a function %s', async (_case, payload, options, expected) => {
+    expect(await call(payload, options)).toMatchObject(expected)
+  })
+})
 
 const event = ({ search = '', ...changes }: Partial<LocalRequest>) =>
   httpEvent(
-    {
-      method: 'GET',
-      path: '/v1/payments',
-      search,
-      query: new URLSearchParams(search),
-      headers: {},
-      rawHeaders: [],
-      remoteAddress: '127.0.0.1',
-      body: Buffer.alloc(0),
-      ...changes,
-    },
+    { ...REQUEST, method: 'GET', path: '/v1/payments', search, query: new URLSearchParams(search), ...changes },
     { routeKey: 'GET /v1/payments', pathParameters: {} },
     { requestId: 'r-1', nowMs: 0, domainName: '127.0.0.1:3000' },
   )

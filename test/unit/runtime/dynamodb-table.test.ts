@@ -140,7 +140,7 @@ describe('joinedReads', () => {
   })
 })
 
-// How long it waits between its tries: `jitter.test.ts`.
+// How long it waits between its tries: `waits-and-turns.test.ts`.
 describe('a write that conflicts', () => {
   const aStep = () => update(aKey(), { set: { name: 'x' } }, exists)
   const twoSteps = () => ({ one: aStep(), two: aStep() })

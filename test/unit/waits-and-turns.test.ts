@@ -1,11 +1,13 @@
-import { expect, it } from 'vitest'
-import { drainSlot } from '../../shared/due-work/drain-slot.ts'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { drainSlot, dueTurns } from '../../shared/due-work/drain-slot.ts'
 import { waitForAttempt } from '../../shared/payment/create/create-payment.ts'
 import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { exists, update } from '../../shared/table/step.ts'
 import { addMs } from '../../shared/time.ts'
 import { aCreating } from '../support/payment-builders.ts'
 import { type MemoryDeps, memoryDeps } from '../support/test-deps.ts'
+import { itHoldsFor } from './it-holds-for.ts'
 
 const KEY = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
 
@@ -60,4 +62,34 @@ it.each<[string, (deps: MemoryDeps) => Promise<unknown>, readonly number[], read
 
   expect(await waitsAt(0)).toStrictEqual(shortest)
   expect(await waitsAt(1 - Number.EPSILON)).toStrictEqual(longest)
+})
+
+type Item = { readonly owner: string; readonly number: number }
+
+const turnsOf = (items: readonly Item[]) => {
+  const turns = dueTurns<Item>(({ owner }) => owner)
+  for (const item of items) turns.add(item)
+  return turns
+}
+
+describe('dueTurns', () => {
+  const anItem = fc.record({ owner: fc.constantFrom('a', 'b', 'c', 'd'), number: fc.nat() })
+  itHoldsFor(fc.array(anItem, { maxLength: 60 }), fc.integer({ min: 1, max: 9 }))(
+    'puts back a taken item unchanged',
+    (items, count) => {
+      const [turns, untouched] = [turnsOf(items), turnsOf(items)]
+
+      const first = turns.take(count)
+      turns.putBack(first)
+
+      expect(turns.take(first.length)).toStrictEqual(untouched.take(first.length))
+    },
+  )
+
+  it('holds a limited number of one owner', () => {
+    const turns = turnsOf(Array.from({ length: 500 }, (_, number) => ({ owner: 'a', number })))
+
+    expect(turns.add({ owner: 'a', number: 500 })).toBe(false)
+    expect(turns.add({ owner: 'b', number: 0 })).toBe(true)
+  })
 })
