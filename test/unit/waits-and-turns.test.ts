@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { drainSlot, dueTurns } from '../../shared/due-work/drain-slot.ts'
 import { waitForAttempt } from '../../shared/payment/create/create-payment.ts'
 import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
@@ -72,24 +72,22 @@ const turnsOf = (items: readonly Item[]) => {
   return turns
 }
 
-describe('dueTurns', () => {
-  const anItem = fc.record({ owner: fc.constantFrom('a', 'b', 'c', 'd'), number: fc.nat() })
-  itHoldsFor(fc.array(anItem, { maxLength: 60 }), fc.integer({ min: 1, max: 9 }))(
-    'puts back a taken item unchanged',
-    (items, count) => {
-      const [turns, untouched] = [turnsOf(items), turnsOf(items)]
+const anItem = fc.record({ owner: fc.constantFrom('a', 'b', 'c', 'd'), number: fc.nat() })
+itHoldsFor(fc.array(anItem, { maxLength: 60 }), fc.integer({ min: 1, max: 9 }))(
+  'dueTurns puts back a taken item unchanged',
+  (items, count) => {
+    const [turns, untouched] = [turnsOf(items), turnsOf(items)]
 
-      const first = turns.take(count)
-      turns.putBack(first)
+    const first = turns.take(count)
+    turns.putBack(first)
 
-      expect(turns.take(first.length)).toStrictEqual(untouched.take(first.length))
-    },
-  )
+    expect(turns.take(first.length)).toStrictEqual(untouched.take(first.length))
+  },
+)
 
-  it('holds a limited number of one owner', () => {
-    const turns = turnsOf(Array.from({ length: 500 }, (_, number) => ({ owner: 'a', number })))
+it('dueTurns hold a limited number of one owner', () => {
+  const turns = turnsOf(Array.from({ length: 500 }, (_, number) => ({ owner: 'a', number })))
 
-    expect(turns.add({ owner: 'a', number: 500 })).toBe(false)
-    expect(turns.add({ owner: 'b', number: 0 })).toBe(true)
-  })
+  expect(turns.add({ owner: 'a', number: 500 })).toBe(false)
+  expect(turns.add({ owner: 'b', number: 0 })).toBe(true)
 })

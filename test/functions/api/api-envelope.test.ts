@@ -46,7 +46,7 @@ const headersOf = (answer: ApiResponse) => ({
 })
 
 describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
-  /* Without a key, or with one that no client has: fuzz-requests.test.ts and probe.test.ts. */
+  /* Without a key, or with one that no client has: fuzz-requests.test.ts and before-a-handler.test.ts. */
   it.each(NAMES)('%s refuses a read-only key before any other check if it writes', async (name) => {
     const deps = testDeps()
     const { clientId } = await anApiClient(deps)

@@ -74,14 +74,9 @@ describe('docs/openapi.yaml', () => {
   })
 })
 
-describe('the types of the client in docs/examples', () => {
-  it('are those of the description; otherwise: npm run openapi -- --write', () => {
-    expect(readFileSync(CLIENT_SCHEMAS, 'utf8')).toBe(clientSchemas(readFileSync(API_DOCUMENT, 'utf8')))
-  })
-
-  it('refuses a kind of schema it does not know', () => {
-    expect(() => schemasAsTypescript({ A: { type: 'tuple' } })).toThrow('no type for {"type":"tuple"}')
-  })
+it('the client in docs/examples has the types of the description; otherwise: npm run openapi -- --write', () => {
+  expect(readFileSync(CLIENT_SCHEMAS, 'utf8')).toBe(clientSchemas(readFileSync(API_DOCUMENT, 'utf8')))
+  expect(() => schemasAsTypescript({ A: { type: 'tuple' } })).toThrow('no type for {"type":"tuple"}')
 })
 
 it('what is deployed has neither the description, nor the packages that make and show it, nor schemas of what is answered', () => {
