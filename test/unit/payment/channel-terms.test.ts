@@ -70,10 +70,10 @@ describe('inForce', () => {
   })
 
   it('finds every list of terms in order, and a wallet at the terms of any wallet until its own begin', () => {
-    const { tariffs, timings } = channelOf({ method: 'ewallet', channelCode: 'ASTRAPAY' })
+    const anyWallet = channelOf({ method: 'ewallet', channelCode: 'ASTRAPAY' })
 
     for (const wallet of CHANNELS.filter(({ method }) => method === 'ewallet')) {
-      expect([wallet.tariffs[0], wallet.timings[0]]).toStrictEqual([tariffs[0], timings[0]])
+      expect([wallet.tariffs[0], wallet.timings[0]]).toStrictEqual([anyWallet.tariffs[0], anyWallet.timings[0]])
     }
     for (const terms of [MARKUPS, ...CHANNELS.flatMap(({ tariffs, timings }) => [tariffs, timings])]) {
       const starts = terms.map(({ effectiveFrom }) => effectiveFrom)

@@ -186,7 +186,7 @@ describe('a probe of a route', () => {
       const { statusCode, body, calls, deps } = await probed(name)
 
       expect([statusCode, body]).toMatchObject([401, { code: 'auth' }])
-      expect(calls.map((call) => call.name)).toStrictEqual(['batchGet'])
+      expect(calls.map(({ name: made }) => made)).toStrictEqual(['batchGet'])
       expect([deps.sent, deps.published, deps.webhooks]).toStrictEqual([[], [], []])
     },
   )
