@@ -181,7 +181,7 @@ export const partsOf = async (
 }
 
 /**
- * Judges parts in their order. Begins no part and no second check after `runMs`. `stoppedAt`: the first part that is not
+ * Judges at most `maxParts` in their order. Begins no part and no second check after `runMs`. `stoppedAt`: the first part that is not
  * judged. `unclear`: parts that changed too often; they keep their differences until the next audit.
  */
 export const judgeParts = async (

@@ -60,7 +60,7 @@ const succeeded = async (
   return { after, steps }
 }
 
-/** The payment as its event shows its end. Undefined if the provider shows no capture. */
+/** The payment as its event shows its end. Undefined without a capture at the provider, or a destination. */
 const endedByEvent = async (deps: RecountDeps, payment: StoredPayment, stray: StrayEvent) => {
   const { type, firedAt } = stray.event
   if (type === 'payment.succeeded') return succeeded(deps, payment, firedAt, stray)

@@ -31,7 +31,7 @@ const refuse = (differences: readonly Difference[], message: string, hint: strin
 const isIn = (list: readonly Difference[]) => (one: Difference) => list.some((other) => isSame(one, other))
 
 /**
- * Judges the differences again. Throws 422 unless all of them are found. A figure is repaired only if the caller names
+ * Judges the differences again. Throws 422 unless all that a recount can repair are found. A figure is repaired only if the caller names
  * all other differences too, except those that finance accepted.
  */
 const judgeAgain = async (deps: RecountDeps, client: Client, expected: readonly Difference[]) => {
@@ -49,13 +49,14 @@ const judgeAgain = async (deps: RecountDeps, client: Client, expected: readonly 
     'the audit does not find these differences now',
     'Run audit-ledger again and repeat with its differences exactly as it shows them.',
   )
-  const { accepted } = await readClientVerdict(deps, client.clientId)
-  const more = notAccepted({ accepted, standing: differences }).filter((one) => !isIn(expected)(one))
-  refuse(
-    expected.some(isFigure) ? more : [],
-    'the audit finds more differences; a figure is repaired only together with all of them',
-    'Name all differences that audit-ledger shows, or accept those that finance has explained with accept-difference.',
-  )
+  if (expected.some(isFigure)) {
+    const { accepted } = await readClientVerdict(deps, client.clientId)
+    refuse(
+      notAccepted({ accepted, standing: differences }).filter((one) => !isIn(expected)(one)),
+      'the audit finds more differences; a figure is repaired only together with all of them',
+      'Name all differences that audit-ledger shows, or accept those that finance has explained with accept-difference.',
+    )
+  }
   return { books, repaired: repairedBooks(books, differences), strays, wanted: found.filter(isIn(expected)) }
 }
 
@@ -127,8 +128,8 @@ const findStrays = async (deps: RecountDeps, books: ClientBooks, expected: reado
       const name = String(stray.difference.found)
       const stored = await storedEvent(deps, stray, name)
       const item = await deps.table.get(paymentKey(stray.paymentId))
-      const isStray = parseStored(item)?.clientId === books.clientId && !tellsOf(item, name)
-      return stored && isStray ? [{ ...stray, ...stored }] : []
+      const isStray = stored && parseStored(item)?.clientId === books.clientId && !tellsOf(item, name)
+      return isStray ? [{ ...stray, ...stored }] : []
     }),
   )
   const isEntry = ({ what, expected: rule }: Difference) =>

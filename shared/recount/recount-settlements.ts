@@ -39,7 +39,7 @@ const choices = (entries: readonly Entry[], count: number): readonly (readonly E
   return entries.flatMap((entry, at) => choices(entries.slice(at + 1), count - 1).map((rest) => [entry, ...rest]))
 }
 
-/** The latest entries, if the window without them has the settlement's digest: they became visible after the sum. */
+/** Some of the latest entries, if the window without them has the settlement's digest: they became visible after the sum. */
 const outsideOf = async (deps: RecountDeps, books: ClientBooks, settlement: Settlement): Promise<readonly Entry[]> => {
   const { clientId, parts } = books
   const isKnown = isLeftOut(settlement)

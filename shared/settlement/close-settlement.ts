@@ -120,7 +120,7 @@ export const recreditSettlement = async (deps: CloseDeps, input: Close & { reado
   throw new Error('a settlement kept changing while it was recredited')
 }
 
-/** The re-credit of an entry that a settlement left out: its figures, eligible at once; once, by an id derived from it. */
+/** The re-credit of an entry that a settlement left out. It is eligible at once. Its id is the entry's, so there is one. */
 export const recreditOfEntry = ({ sweptFrom }: Pick<Settlement, 'sweptFrom'>, entry: Entry, postedAt: Timestamp) =>
   newEntry({
     entryId: derivedUuid('recredit of an entry', entry.entryId),

@@ -49,17 +49,22 @@ const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'u
   if (kind === 'money') {
     return `The provider received ${amountMinor} IDR that the gateway credits to no client (${cause}, payment ${paymentId}). Refund it in the provider's dashboard, which resolves the item. After a refund by bank or a write-off, ${close}.`
   }
-  const texts: Readonly<Record<string, string>> = {
-    money_went_back: `The provider took back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR less. No action is needed; get-payment shows the movement.`,
-    money_came_back: `The provider gave back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR more. No action is needed; get-payment shows the movement.`,
-    disputed_amount_unknown: `A dispute of payment ${paymentId} took ${amountMinor} IDR including an unknown fee. Find the disputed amount in the provider's dashboard, book it with adjust-ledger, then ${close}.`,
-    too_many_movements: `Payment ${paymentId} has 50 movements, the maximum; a further row of ${amountMinor} IDR is not applied. Check the row, then ${close}.`,
-    reversed_upstream: `A reversal or dispute of ${amountMinor} IDR concerns money that the gateway credited to no client (payment ${paymentId}). Ask the provider about it, then ${close}.`,
-    event_gone: `The event ${suspenseId} of payment ${paymentId} is missing in the table, so its delivery was skipped. Inform the merchant, then ${close}.`,
+  switch (cause) {
+    case 'money_went_back':
+      return `The provider took back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR less. No action is needed; get-payment shows the movement.`
+    case 'money_came_back':
+      return `The provider gave back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR more. No action is needed; get-payment shows the movement.`
+    case 'disputed_amount_unknown':
+      return `A dispute of payment ${paymentId} took ${amountMinor} IDR including an unknown fee. Find the disputed amount in the provider's dashboard, book it with adjust-ledger, then ${close}.`
+    case 'too_many_movements':
+      return `Payment ${paymentId} has 50 movements, the maximum; a further row of ${amountMinor} IDR is not applied. Check the row, then ${close}.`
+    case 'reversed_upstream':
+      return `A reversal or dispute of ${amountMinor} IDR concerns money that the gateway credited to no client (payment ${paymentId}). Ask the provider about it, then ${close}.`
+    case 'event_gone':
+      return `The event ${suspenseId} of payment ${paymentId} is missing in the table, so its delivery was skipped. Inform the merchant, then ${close}.`
+    default:
+      return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Check it, then ${close}.`
   }
-  return (
-    texts[cause] ?? `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Check it, then ${close}.`
-  )
 }
 
 /** Publishes an alert, then ends its due work; a crash in between repeats it. False: it failed, due work tries again. */

@@ -1,4 +1,6 @@
 import type { Deps } from '../deps.ts'
+import { paymentIdOf } from '../ids.ts'
+import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { callBudget, callsPerMinute, workersForQuota } from '../provider/quota-store.ts'
 import { addMs, HOUR_MS, msBetween, type Timestamp } from '../time.ts'
 import { isRoundPast, planRound } from './head-store.ts'
@@ -11,7 +13,7 @@ import {
   retryOpen,
   type SyncJob,
 } from './job-store.ts'
-import { findNamedPayment, isYoung, recordFindingOf } from './provider-row.ts'
+import { isYoung, recordFindingOf } from './provider-row.ts'
 import { ASK_AGAIN_MS, lookupsOf, readSlice, type SyncRun } from './read-slice.ts'
 import { reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpen, type OpenHours, registerOpen } from './tail.ts'
@@ -140,8 +142,9 @@ const recheckOpen = async (run: SyncRun, job: OpenTransaction): Promise<void> =>
   const { deps, tally } = run
   const { transaction } = job
   try {
-    const stored = await findNamedPayment(deps, transaction)
-    const known = stored?.status === 'creating' ? undefined : stored
+    const paymentId = paymentIdOf(transaction.reference)
+    // As on a page: an unreadable payment counts as unknown.
+    const [known] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
     const reconciled = await reconcileTransaction(deps, { transaction, known }, lookupsOf(run))
     if (reconciled === 'open') {
       tally.unanswered++

@@ -90,7 +90,10 @@ export const auditEntries = async (deps: StoreDeps, books: ClientBooks, entries:
 /** Every adjustment has its entry and its record, and every record its adjustment. */
 export const auditAdjustments = async (deps: StoreDeps, { clientId, adjustments, clientRecords }: ClientBooks) => {
   const recorded = new Set(
-    clientRecords.flatMap(({ action, after }) => (action === 'adjust-ledger' ? String(after?.['reference']) : [])),
+    clientRecords.flatMap(({ action, after }) => {
+      const reference = action === 'adjust-ledger' && after?.['reference']
+      return typeof reference === 'string' ? reference : []
+    }),
   )
   const lost = recorded.difference(new Set(adjustments.map(({ reference }) => reference)))
   const found = await Promise.all(

@@ -16,7 +16,7 @@ import { compared, type Difference, differs, when } from '../../verdict/differen
 import { auditAdjustments, auditEntries } from './audit-entries.ts'
 import { type ClientBooks, type JudgeDeps, ownedPayments, storedPayment } from './client-books.ts'
 
-/** The sums that the ledger must have. Plain numbers: tampered ones can exceed the range of money, and are reported. */
+/** What the settlements add to the ledger's sums. Plain numbers: tampered ones can exceed the range of money, and are reported. */
 const settledSums = ({ settlements }: ClientBooks) => {
   const sums = { netMinor: 0, recreditedMinor: 0, writtenOffMinor: 0, inSettlementMinor: 0, paidOutMinor: 0 }
   for (const { settlement } of settlements) {

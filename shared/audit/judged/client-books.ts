@@ -39,7 +39,7 @@ export type ClientBooks = {
   readonly ledger: Ledger | undefined
   /** Ordered by their windows. */
   readonly settlements: readonly StoredSettlement[]
-  /** All entries after the last settlement. */
+  /** Where the entries after the last settlement are. */
   readonly unsettled: Pick<ClientBooks, 'clientId' | 'parts'> & { readonly span: Span }
   readonly adjustments: readonly Adjustment[]
   readonly clientRecords: readonly AuditRecord[]
@@ -57,7 +57,7 @@ export const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promi
   }
 }
 
-/** A client's settlements, and a difference for each lost one. The index may lag, so every named id is read too. */
+/** A client's settlements, and a difference for each lost or unreadable one. The index may lag, so every named id is read too. */
 export const storedSettlements = async function* (
   deps: TableDeps,
   clientId: ClientId,
