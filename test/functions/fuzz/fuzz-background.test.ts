@@ -1,6 +1,7 @@
 /**
- * Goal: a queue gets back the records that cannot be read, and no others; a scheduled function does its work, and nothing
- * else, for any payload. Method: arbitrary records beside a good one, and arbitrary payloads, to the real handlers.
+ * Goal: whatever calls the gateway from outside a merchant's request has its own effect only. A callback names the payment
+ * to ask about: the provider's answer decides. A queue gets back the records that cannot be read, and no others. A
+ * scheduled function ignores its payload. Method: almost valid and arbitrary input to the real handlers.
  */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import * as fc from 'fast-check'
@@ -10,23 +11,118 @@ import { handler as auditClients } from '../../../functions/schedule/audit-clien
 import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
 import { handler as sweepSettlements } from '../../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
-import { hostileJson, hostileText, mostly, objectOf } from '../../support/hostile-values.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { referenceOf } from '../../../shared/ids.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { callbackSecretName } from '../../../shared/secrets.ts'
+import { CALLBACK, call } from '../../support/api-event.ts'
+import { filledIn, hostileJson, hostileText, mostly, objectOf, weighted } from '../../support/hostile-values.ts'
+import { aPendingPayment, aStoredClient, ledgerView } from '../../support/payment-builders.ts'
 import { runs } from '../../support/runs.ts'
 import { interceptTable, memoryDeps, recordTable, testDeps } from '../../support/test-deps.ts'
 import { rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 const RUNS = { numRuns: runs(60) }
+const TOKEN = 'a-token-of-tests'
 
-const anyMessage = fc.oneof(
-  hostileText,
-  fc
-    .oneof(hostileJson, objectOf({ delivery_id: mostly(crypto.randomUUID(), ''), attempt: hostileJson }))
-    .map((value) => JSON.stringify(value)),
-  fc.constantFrom('['.repeat(20_000), '{"delivery_id":', '{"__proto__":{"delivery_id":"x","attempt":1}}'),
-)
+/** With names that are replaced by the ids of the moment: of an unpaid payment, and of a paid one. */
+const IDS = ['$unpaid request', '$unpaid reference', '$paid request', '$paid reference', '$capture']
+const anId = mostly(...IDS, 'py-unknown', 'pr-unknown', '')
+
+const anyData = objectOf({
+  id: anId,
+  payment_id: anId,
+  payment_request_id: anId,
+  reference_id: anId,
+  status: mostly('SUCCEEDED', 'FAILED', 'EXPIRED'),
+  captures: hostileJson,
+})
+const anEvent = objectOf({
+  event: mostly('payment.capture', 'payment.failure', 'payment_request.expiry', 'payout.succeeded'),
+  business_id: hostileText,
+  data: weighted([6, anyData], [1, hostileJson]),
+})
+const anyCallback = weighted([6, anEvent], [1, hostileJson])
+
+const anyBytes = fc
+  .oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    fc.constantFrom('['.repeat(60_000), '{"event":'.repeat(5_000), '\uFEFF{}', 'x'.repeat(300_000)),
+  )
+  .map((bytes) => Buffer.from(bytes as Uint8Array))
+
+const arrange = async () => {
+  const deps = memoryDeps()
+  const tokens = [TOKEN, 'another-token-of-tests']
+  deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: tokens }))
+  const client = await aStoredClient(deps)
+  const [unpaid, paid] = [await aPendingPayment(deps, client), await aPendingPayment(deps, client)]
+  const capture = deps.provider.pay(paid.paymentRequestId)
+  const names = {
+    '$unpaid request': unpaid.paymentRequestId,
+    '$unpaid reference': referenceOf(unpaid.paymentId, 1),
+    '$paid request': paid.paymentRequestId,
+    '$paid reference': referenceOf(paid.paymentId, 1),
+    $capture: capture,
+  }
+  const send = (body: unknown, headers: Readonly<Record<string, string>>) =>
+    call(deps, CALLBACK, { body: Buffer.isBuffer(body) ? body : filledIn(body, names), headers })
+  return { deps, client, unpaid, paid, capture, send }
+}
+
+it('any callback without a valid token answers 401, makes no call and writes nothing', async () => {
+  const { deps, send } = await arrange()
+  const [written, asked] = [deps.changes.length, deps.provider.calls.length]
+
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(anyCallback, anyBytes),
+      fc.oneof(hostileText, fc.constantFrom(undefined, `${TOKEN} `, TOKEN.slice(1), TOKEN.toUpperCase())),
+      fc.dictionary(hostileText, hostileText, { maxKeys: 3 }),
+      async (body, token, others) => {
+        const headers = { ...others, ...(token !== undefined && { 'x-callback-token': token }) }
+
+        const answer = await send(body, headers)
+
+        expect([answer.status, answer.body]).toStrictEqual([401, { message: 'invalid callback token', code: 'auth' }])
+        expect([deps.changes.length, deps.provider.calls.length]).toStrictEqual([written, asked])
+      },
+    ),
+    RUNS,
+  )
+})
+
+it('a callback with a valid token has only the effect of the provider’s answers; invalid bytes have no effect', async () => {
+  const sent = fc.oneof({ weight: 6, arbitrary: anyCallback }, { weight: 1, arbitrary: anyBytes })
+  await fc.assert(
+    fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 4 }), async (callbacks) => {
+      const { deps, client, unpaid, paid, capture, send } = await arrange()
+
+      for (const body of callbacks) {
+        const written = deps.changes.length
+        const { status } = await send(body, { 'x-callback-token': TOKEN })
+        expect([status, Buffer.isBuffer(body) && deps.changes.length > written]).toStrictEqual([200, false])
+      }
+
+      expect(await findStoredPayment(deps, unpaid.paymentId)).toEqual({ ...unpaid, dueAt: expect.any(String) })
+      const [after, ledger] = [await findStoredPayment(deps, paid.paymentId), await ledgerView(deps, client.clientId)]
+      if (after?.status === 'succeeded') {
+        expect(after.creditedProviderPaymentId).toBe(capture)
+        expect(ledger).toStrictEqual({ pendingMinor: 95_900, pending: 1, succeeded: 1 })
+      } else {
+        expect(after).toEqual({ ...paid, dueAt: expect.any(String) })
+        expect(ledger).toStrictEqual({ pendingMinor: 0, pending: 2 })
+      }
+      expect(deps.stored.items('SUSPENSE#')).toStrictEqual([])
+    }),
+    RUNS,
+  )
+})
 
 it('a queue function fails only unreadable messages, and handles only the readable one', async () => {
+  const nearlyRight = objectOf({ delivery_id: mostly(crypto.randomUUID(), ''), attempt: hostileJson })
+  const json = fc.oneof(hostileJson, nearlyRight).map((value) => JSON.stringify(value))
+  const cut = fc.constantFrom('['.repeat(20_000), '{"delivery_id":', '{"__proto__":{"delivery_id":"x","attempt":1}}')
+  const anyMessage = fc.oneof(hostileText, json, cut)
   await fc.assert(
     fc.asyncProperty(fc.array(anyMessage, { maxLength: 5 }), fc.nat(5), async (bodies, place) => {
       const deps = memoryDeps()

@@ -30,7 +30,7 @@ const statusesFrom = async (deps: Deps, ...origins: readonly string[]) => {
 }
 
 describe('origin guard of a stage behind a front', () => {
-  // More values that are nearly right, by the same comparison: `fuzz-callbacks.test.ts`.
+  // More values that are nearly right, by the same comparison: `fuzz-background.test.ts`.
   it('refuses every other header, and quotes none of the secret', async () => {
     for (const value of ['', PREVIOUS, `${CURRENT}x`, CURRENT.toUpperCase(), `${CURRENT},${CURRENT}`, 'ü'.repeat(32)]) {
       const answer = await call(behindFront().deps, API.getBalance, from(value))
