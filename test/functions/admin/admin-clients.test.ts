@@ -79,7 +79,7 @@ describe('create-client (design section 7)', () => {
     expect(deps.stored.items('')).toStrictEqual(before)
   })
 
-  it.each([
+  it.each<readonly [object, string, unknown]>([
     [{ operator: 'budi\nAll is well.' }, 'operator', expect.any(String)],
     [{ bank: { ...TYPED_BANK, bank_name: 'BCA\u2028paid' } }, 'bank.bank_name', expect.any(String)],
     [{ name: undefined }, 'name', 'required'],

@@ -3,11 +3,14 @@ import { putPointers } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findPayment } from '../../../shared/payment/payment-store.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { referencePk } from '../../../shared/table/keys.ts'
-import { addMs } from '../../../shared/time.ts'
+import { addMs, DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
 import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { aSucceededPayment, storeOpen, succeededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, paidWhileCreating } from '../../support/payment-builders.ts'
+import { BANK, storedSettlement } from '../../support/settlement-builders.ts'
 import { memoryDeps, queriesIn, recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 type Query = Readonly<Record<string, string>>
@@ -101,19 +104,17 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     expect(items).toMatchObject([{ sk: payment.paymentId }])
   })
 
-  it.each<Query>([{}, { status: 'pending' }])(
-    'ignores a pointer with another client or reference than its payment (%j)',
-    async (query) => {
-      const deps = testDeps()
-      const [owner, stranger] = [await aMerchant(deps), await aMerchant(deps)]
-      const foreign = await aPendingPayment(deps, owner.caller, { externalReference: REFERENCE })
-      const misnamed = await aPendingPayment(deps, stranger.caller, { externalReference: 'another' })
-      await putPointers(deps, { ...foreign, clientId: stranger.caller.clientId })
-      await putPointers(deps, { ...misnamed, externalReference: REFERENCE })
+  it('ignores a pointer with another client or reference than its payment', async () => {
+    const deps = testDeps()
+    const [owner, stranger] = [await aMerchant(deps), await aMerchant(deps)]
+    const foreign = await aPendingPayment(deps, owner.caller, { externalReference: REFERENCE })
+    const misnamed = await aPendingPayment(deps, stranger.caller, { externalReference: 'another' })
+    await putPointers(deps, { ...foreign, clientId: stranger.caller.clientId })
+    await putPointers(deps, { ...misnamed, externalReference: REFERENCE })
 
+    for (const query of [undefined, { status: 'pending' }])
       expect((await stranger.listed(query)).body).toStrictEqual(NONE)
-    },
-  )
+  })
 
   it('is listed with up to 1,000 payments, and refused with more, with a hint', async () => {
     const { deps, caller, listed } = await aMerchant(memoryDeps())
@@ -126,12 +127,8 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
 
     const refused = [await listed(), await listed({ status: 'failed' })]
 
-    expect(last.body['data']).toMatchObject(
-      payments
-        .slice(0, 100)
-        .toReversed()
-        .map(({ paymentId: id }) => ({ id })),
-    )
+    const oldest = payments.slice(0, 100).toReversed()
+    expect(last.body['data']).toMatchObject(oldest.map(({ paymentId: id }) => ({ id })))
     expect(last.body['pagination']).toStrictEqual({ page: 10, per_page: 100, total: 1_000, total_pages: 10 })
     const refusal = {
       message: 'external_reference: more than 1000 payments have it',
@@ -142,4 +139,63 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     }
     expect(refused.map(({ status, body }) => [status, body])).toStrictEqual(refused.map(() => [422, refusal]))
   })
+})
+
+it('GET /v1/settlements/{id} (spec 4.7, 2.3) shows every field, and null where there is no value yet', async () => {
+  const { deps, caller, ask } = await anApi()
+  const { clientId } = caller
+  const shown = async ({ settlementId: id }: Settlement) => (await ask('getSettlement', { id })).body
+  const recorded = await storedSettlement(deps, { clientId })
+  const paid = await storedSettlement(deps, { clientId, triggeredBy: 'manual', bank: BANK })
+  const settledAt = '2026-11-21T09:00:00.000Z' as Timestamp
+  await deps.table.write(closeStep({ ...paid, status: 'manual_paid', notes: 'batch 7', settledAt }))
+
+  const [before, after] = [await shown(recorded), await shown(paid)]
+
+  expect(before).toStrictEqual({
+    id: recorded.settlementId,
+    client_id: clientId,
+    period_start: '2026-11-18T02:00:00.000Z',
+    period_end: '2026-11-19T02:00:00.000Z',
+    gross_minor: 300_000,
+    xendit_fees_minor: 12_000,
+    hexolus_markup_minor: 300,
+    net_minor: 287_700,
+    currency: 'IDR',
+    payment_count: 3,
+    status: 'recorded',
+    triggered_by: 'auto',
+    bank_name: null,
+    bank_account_no: null,
+    bank_account_name: null,
+    notes: null,
+    settled_at: null,
+    created_at: '2026-11-20T02:00:01.000Z',
+  })
+  const { bankName: bank_name, bankAccountNo: bank_account_no, bankAccountName: bank_account_name } = BANK
+  const bank = { bank_name, bank_account_no, bank_account_name, triggered_by: 'manual' }
+  const closed = { id: paid.settlementId, status: 'manual_paid', notes: 'batch 7', settled_at: settledAt }
+  expect(after).toStrictEqual({ ...before, ...bank, ...closed })
+})
+
+it('GET /v1/settlements (spec 4.6) lists each as fetch shows it, by period_end and not by created_at, newest first, and by id where they are equal', async () => {
+  const { deps, caller, ask } = await anApi()
+  const stored: string[] = []
+  const october = (day: number) => timestampOf(Date.UTC(2026, 9, 1) + day * DAY_MS)
+  for (const [at, day] of [3, 1, 2, 2, 2].entries()) {
+    const period = { sweptFrom: october(0), sweptUntil: october(day), createdAt: october(9 - at) }
+    stored.push((await storedSettlement(deps, { clientId: caller.clientId, ...period })).settlementId)
+  }
+
+  const pages = []
+  for (const page of ['1', '2', '3', '4']) {
+    pages.push((await ask('listSettlements', { query: { page, per_page: '2' } })).body)
+  }
+
+  const [third, first, ...second] = stored
+  const expected = [third, ...second.toSorted().toReversed(), first]
+  expect(pages[0]?.['data']).toContainEqual((await ask('getSettlement', { id: third ?? '' })).body)
+  const ids = pages.map(({ data }) => (data as { readonly id: string }[]).map(({ id }) => id))
+  expect(ids).toStrictEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4), []])
+  expect(pages.map((body) => body['pagination'])).toStrictEqual([1, 2, 3, 4].map((page) => ({ page, per_page: 2 })))
 })
