@@ -27,9 +27,8 @@ const wallet = (code: string) => ({ method: 'ewallet', channel_code: code })
 const OVO = wallet('OVO')
 const CODE = 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
 const OVO_PHONE = 'customer.phone required for channel OVO (E.164, +62...)'
-const characters = (count: number) => '👍'.repeat(count)
-
 const REFERENCE = 'external_reference'
+const characters = (count: number) => '👍'.repeat(count)
 
 const VALID = JSON.stringify(aPaymentBody())
 

@@ -18,17 +18,9 @@ import {
 } from '../../support/api-event.ts'
 import { interceptTable, recordTable, testDeps } from '../../support/test-deps.ts'
 
-type Name = keyof typeof API
-const NAMES = Object.keys(API) as Name[]
+const NAMES = Object.keys(API) as (keyof typeof API)[]
 
 const INTERNAL = { message: 'internal error; retry, or quote the request id to support', code: 'internal_error' }
-
-const PAST_FRONT = { message: 'requests must go to the public address of this API', code: 'forbidden' }
-const CLOSED = {
-  message: 'the gateway is closed for maintenance',
-  code: 'internal_error',
-  action_hint: 'Send the same request again later, with the same Idempotency-Key.',
-}
 
 /** A request with everything else wrong too, so that an answer about any of it would show. */
 const hopeless: ApiRequest = {
@@ -98,10 +90,12 @@ describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
   })
 })
 
+const action_hint = 'Send the same request again later, with the same Idempotency-Key.'
+
 it.each([
-  ['is closed', { isClosed: true }, 500, CLOSED],
-  ['is asked past its front', { behindFront: true }, 403, PAST_FRONT],
-] as const)('a stage that %s refuses every request before it reads or writes', async (_, stage, status, body) => {
+  [{ isClosed: true }, 500, { message: 'the gateway is closed for maintenance', code: 'internal_error', action_hint }],
+  [{ behindFront: true }, 403, { message: 'requests must go to the public address of this API', code: 'forbidden' }],
+] as const)('a stage of %j refuses every request before it reads or writes', async (stage, status, body) => {
   for (const endpoint of [...Object.values(API), CALLBACK, UNKNOWN_PATH]) {
     const { deps, calls } = recordTable(testDeps({ stage: { ...testDeps().stage, ...stage } }))
     deps.secretValues.set(originSecretName('test'), JSON.stringify({ current: 'c'.repeat(64) }))
@@ -114,12 +108,9 @@ it.each([
 })
 
 it('every response has exactly these headers, and strict-transport-security if the stage has a domain', async () => {
-  const behindDomain = testDeps({ stage: { ...testDeps().stage, hasDomain: true } })
-  for (const [own, besides] of [
-    [testDeps(), {}],
-    [behindDomain, { 'strict-transport-security': 'max-age=63072000' }],
-  ] as const) {
-    const { deps, ask } = await anApi({}, own)
+  for (const hasDomain of [false, true]) {
+    const { deps, ask } = await anApi({}, testDeps({ stage: { ...testDeps().stage, hasDomain } }))
+    const besides = hasDomain && { 'strict-transport-security': 'max-age=63072000' }
 
     const answers = [
       await ask('createPayment', { body: aPaymentBody({ amount: 0 }) }),
@@ -140,13 +131,8 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
     const id = v.parse(PaymentIdSchema, body['id'])
     await deps.table.write(update(paymentKey(id), { remove: ['notionalMinor'] }))
 
-    for (const answer of [
-      await ask('getPayment', { id }),
-      await ask('cancelPayment', { id }),
-      await ask('listPayments'),
-    ]) {
-      expect([answer.status, answer.body]).toStrictEqual([500, INTERNAL])
-    }
+    const answers = [await ask('getPayment', { id }), await ask('cancelPayment', { id }), await ask('listPayments')]
+    for (const { status, body: said } of answers) expect([status, said]).toStrictEqual([500, INTERNAL])
   })
 
   it.each([

@@ -35,12 +35,6 @@ const body = aPaymentBody({
   metadata: { [word('key')]: word('value') },
 })
 
-/** Quotes everything, in one line and in lines that look like a stack's. */
-const leakingError = (authorization: string) => {
-  const all = [...['idempotency', 'query', 'path', 'field'].map(word), authorization, JSON.stringify(body)]
-  return new Error(`refused: ${all.join(' ')}\n${all.map((value) => `    at ${value}`).join('\n')}`)
-}
-
 /** Creates that are refused, fail, succeed and are replayed; every endpoint; then all of them on a table that fails. */
 const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise<ApiResponse[]> => {
   const answers: ApiResponse[] = []
@@ -51,7 +45,9 @@ const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise
   }
   const create = (sent: unknown = body) =>
     send(API.createPayment, { body: sent, headers: { 'Idempotency-Key': word('idempotency') } })
-  const thrown = leakingError(caller.authorization)
+  // Quotes everything, in one line and in lines that look like a stack's.
+  const all = [...['idempotency', 'query', 'path', 'field'].map(word), caller.authorization, JSON.stringify(body)]
+  const thrown = new Error(`refused: ${all.join(' ')}\n${all.map((value) => `    at ${value}`).join('\n')}`)
   const foreign = { id: word('path'), body, query: { [word('query')]: word('query') } }
 
   for (const wrong of [{ [word('field')]: 'x' }, { method: word('value') }, { metadata: word('value') }])
