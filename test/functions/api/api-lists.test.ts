@@ -188,8 +188,8 @@ it('GET /v1/settlements (spec 4.6) lists each as fetch shows it, by period_end a
   }
 
   const pages = []
-  for (const page of ['1', '2', '3', '4']) {
-    pages.push((await ask('listSettlements', { query: { page, per_page: '2' } })).body)
+  for (const number of ['1', '2', '3', '4']) {
+    pages.push((await ask('listSettlements', { query: { page: number, per_page: '2' } })).body)
   }
 
   const [third, first, ...second] = stored
@@ -197,5 +197,6 @@ it('GET /v1/settlements (spec 4.6) lists each as fetch shows it, by period_end a
   expect(pages[0]?.['data']).toContainEqual((await ask('getSettlement', { id: third ?? '' })).body)
   const ids = pages.map(({ data }) => (data as { readonly id: string }[]).map(({ id }) => id))
   expect(ids).toStrictEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4), []])
-  expect(pages.map((body) => body['pagination'])).toStrictEqual([1, 2, 3, 4].map((page) => ({ page, per_page: 2 })))
+  const shown = [1, 2, 3, 4].map((number) => ({ page: number, per_page: 2 }))
+  expect(pages.map((body) => body['pagination'])).toStrictEqual(shown)
 })

@@ -178,8 +178,8 @@ const right = {
   fired_at: '2026-11-20T04:00:00.000Z',
 }
 
+const NO_DAY = { fired_at: '2026-02-30T00:00:00.000Z' }
 const WRONG_POSITIONS: readonly unknown[] = [
-  ...[null, [], {}, 7, 'text', { fired_at: '2026-11-20' }, { fired_at: '2026-02-30T00:00:00.000Z' }],
   { ...right, client_id: 'x' },
   { ...right, fired_at: '2026-13-01T00:00:00.000Z' },
   { ...right, fired_at: END_OF_TIME },
@@ -196,7 +196,7 @@ const WRONG_CURSORS = [
   { settled: right, young: right, client_id: 'x' },
   { settled: right, young: { fired_at: right.fired_at } },
   { settled: right, young: { ...right, event_id: '1b0e8a39-0f5d-4c6b-9a55-2a4f43c0d1aa' } },
-  ...WRONG_POSITIONS.flatMap((wrong) => [
+  ...[null, [], {}, 7, 'text', { fired_at: '2026-11-20' }, NO_DAY, ...WRONG_POSITIONS].flatMap((wrong) => [
     { settled: wrong, young: { fired_at: '8999-01-01T00:00:00.000Z' } },
     { settled: { fired_at: '1970-01-01T00:00:00.000Z' }, young: wrong },
   ]),
