@@ -6,10 +6,11 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { describe, expect, onTestFinished } from 'vitest'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-
 /** The machine's own Chromium, or the one that `CHROMIUM` names; undefined if there is none. Tests install nothing. */
-export const CHROMIUM = [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => path !== '' && existsSync(path))
+export const CHROMIUM = [
+  process.env['CHROMIUM'] ?? '',
+  ...['chromium', 'chromium-browser', 'google-chrome'].map((name) => `/usr/bin/${name}`),
+].find((path) => path !== '' && existsSync(path))
 
 type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
 
@@ -77,11 +78,10 @@ export const accessibilityFaults = async (page: Page): Promise<readonly string[]
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html} ${any[0]?.message ?? ''}`))
 }
 
-const CONTROLS = 'a[href], button:not(:disabled), input, select, summary'
-
 export const unreachedControls = async (page: Page): Promise<readonly string[]> => {
   const shown = await page.evaluate<number>(`{
-    left = [...document.querySelectorAll('${CONTROLS}')].filter((one) => one.checkVisibility())
+    const controls = document.querySelectorAll('a[href], button:not(:disabled), input, select, summary')
+    left = [...controls].filter((one) => one.checkVisibility())
     document.activeElement.blur()
     scrollTo(0, 0)
     left.length
@@ -95,12 +95,10 @@ export const unreachedControls = async (page: Page): Promise<readonly string[]> 
   return page.evaluate<string[]>('left.map((one) => one.outerHTML)')
 }
 
-type Pixels = { readonly data: number[]; readonly width: number; readonly height: number }
-
 export const scanned = async (browser: Browser, png: Buffer): Promise<string | undefined> => {
   const context = await browser.newContext()
   const page = await context.newPage()
-  const { data, width, height } = await page.evaluate<Pixels>(`(async () => {
+  const { data, width, height } = await page.evaluate<{ data: number[]; width: number; height: number }>(`(async () => {
     const image = new Image()
     image.src = 'data:image/png;base64,${png.toString('base64')}'
     await image.decode()

@@ -2,9 +2,8 @@ import { describe, expect } from 'vitest'
 import { DESCRIPTION } from '../support/described-answers.ts'
 import { ownWorldIt as it, sendAsBrowser, type World } from './gateway-world.ts'
 
-type Sent = Parameters<typeof sendAsBrowser>[1]
-
-const send = ({ urls }: World, path: string, sent?: Sent) => sendAsBrowser(urls.api + path, sent)
+const send = ({ urls }: World, path: string, sent?: Parameters<typeof sendAsBrowser>[1]) =>
+  sendAsBrowser(urls.api + path, sent)
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const LOOK = { port: 'lambda', method: 'GET', path: '/_local/clock' }

@@ -8,10 +8,10 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { commandOf } from '../../infra/local/process/process-record.ts'
 import { describeOnDynamoDb } from '../support/dynamodb.ts'
 import { eventually } from '../support/eventually.ts'
-import { machineWith } from '../support/machine-with.ts'
+import { outputOf } from '../support/run-tool.ts'
 import { silence, startScriptedServer } from '../support/scripted-server.ts'
 import { type Banner, type GatewayStart, readBanner, startGatewayProcess } from '../support/start-gateway-process.ts'
-import { tempDirectory } from '../support/temp-directory.ts'
+import { machineWith, tempDirectory } from '../support/temp-directory.ts'
 import { VA, worldAt } from './gateway-world.ts'
 import { runScripts } from './run-scripts.ts'
 
@@ -59,16 +59,13 @@ describe('stopping the gateway (design section 6)', () => {
 
 it('a gateway ends when its npm process ends, but not when the parent of npm ends', async () => {
   const started = spawn('sh', ['-c', 'PORT=0 npm start 2>&1 & echo "npm $!"; read -r _'])
-  let output = ''
-  started.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text
-  })
-  await eventually(() => expect(output).toContain('Try it'))
-  const npm = Number(/^npm (\d+)$/m.exec(output)?.[1])
+  const output = outputOf([started.stdout])
+  await eventually(() => expect(output()).toContain('Try it'))
+  const npm = Number(/^npm (\d+)$/m.exec(output())?.[1])
   onTestFinished(() => {
     if (commandOf(npm) !== undefined) process.kill(npm, 'SIGKILL')
   })
-  const banner = readBanner(output)
+  const banner = readBanner(output())
 
   started.stdin.end()
   await once(started, 'exit')

@@ -4,6 +4,7 @@ import { describe, expect, vi } from 'vitest'
 import { freePort } from '../../infra/local/emulators/dynamodb-local.ts'
 import { blocksOf, matchesIn } from '../support/document-blocks.ts'
 import { eventually } from '../support/eventually.ts'
+import { outputOf } from '../support/run-tool.ts'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { worldIt as it, VA, type World } from './gateway-world.ts'
@@ -18,7 +19,6 @@ import { worldIt as it, VA, type World } from './gateway-world.ts'
 vi.setConfig({ testTimeout: 180_000 })
 
 const QUICKSTART = 'docs/merchants.md'
-const PAGES = ['', '/payments', '/webhooks', '/errors', '/settlements'].map((page) => `docs/merchants${page}.md`)
 
 /** Replaces a reader's ports and directory by those of this run. */
 const withPlacesOf = ({ urls }: World, { shop, shopPort }: { readonly shop: string; readonly shopPort: number }) => {
@@ -80,24 +80,20 @@ const shellSession = (env: Readonly<Record<string, string>>) => {
   // A group of its own: what the blocks leave in the background ends with it.
   const shell = spawn('sh', ['-eu'], { cwd: PROJECT_ROOT, env: { ...process.env, ...env }, detached: true })
   const [exited, closed] = [once(shell, 'exit'), once(shell, 'close')]
-  let output = ''
-  for (const stream of [shell.stdout, shell.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text.replaceAll('\r', '')
-    })
-  }
+  const printed = outputOf([shell.stdout, shell.stderr])
+  const output = () => printed().replaceAll('\r', '')
   return {
-    output: () => output,
+    output,
     /** Answers what the block has printed. Throws when a command of it failed. */
     run: async (text: string): Promise<string> => {
       const mark = '\u0001the block is done\u0001'
-      const from = output.length
+      const from = output().length
       shell.stdin.write(`${text}\nprintf '%s' '${mark}'\n`)
-      while (!output.includes(mark, from)) {
-        if (shell.exitCode !== null) throw new Error(`failed:\n${text}\nand printed:\n${output.slice(from)}`)
+      while (!output().includes(mark, from)) {
+        if (shell.exitCode !== null) throw new Error(`failed:\n${text}\nand printed:\n${output().slice(from)}`)
         await Promise.race([once(shell.stdout, 'data'), exited])
       }
-      return output.slice(from).replace(mark, '')
+      return output().slice(from).replace(mark, '')
     },
     close: async () => {
       try {
@@ -111,25 +107,28 @@ const shellSession = (env: Readonly<Record<string, string>>) => {
 }
 
 describe('the pages for merchants', () => {
-  it.for(PAGES)('%s says what happens', async (page, { world, onTestFinished }) => {
-    const places = withPlacesOf(world, { shop: `${tempDirectory()}/shop`, shopPort: await freePort() })
-    const session = shellSession({ PORT: String(Number(new URL(world.urls.lambda).port) - 1) })
-    onTestFinished(session.close)
-    if (page !== QUICKSTART) await session.run(await afterQuickstart(world))
+  it.for(['', '/payments', '/webhooks', '/errors', '/settlements'].map((page) => `docs/merchants${page}.md`))(
+    '%s says what happens',
+    async (page, { world, onTestFinished }) => {
+      const places = withPlacesOf(world, { shop: `${tempDirectory()}/shop`, shopPort: await freePort() })
+      const session = shellSession({ PORT: String(Number(new URL(world.urls.lambda).port) - 1) })
+      onTestFinished(session.close)
+      if (page !== QUICKSTART) await session.run(await afterQuickstart(world))
 
-    let printed = ''
-    // Blocks with a note are of other tests: starts of the gateway, and programs.
-    for (const { language, text, line } of blocksOf(page).filter(({ note }) => note === '')) {
-      const at = `${page}, line ${line}`
-      if (language === 'sh') {
-        printed = await session.run(places(text)).catch((cause: unknown) => Promise.reject(new Error(at, { cause })))
-      } else if (language === 'json') {
-        expect({ at, json: shapeOf(lastJsonIn(printed)) }).toStrictEqual({ at, json: shapeOf(JSON.parse(text)) })
-      } else if (language === 'text') {
-        await eventually(() => expect(masked(session.output())).toContain(masked(text.trimEnd())))
+      let printed = ''
+      // Blocks with a note are of other tests: starts of the gateway, and programs.
+      for (const { language, text, line } of blocksOf(page).filter(({ note }) => note === '')) {
+        const at = `${page}, line ${line}`
+        if (language === 'sh') {
+          printed = await session.run(places(text)).catch((cause: unknown) => Promise.reject(new Error(at, { cause })))
+        } else if (language === 'json') {
+          expect({ at, json: shapeOf(lastJsonIn(printed)) }).toStrictEqual({ at, json: shapeOf(JSON.parse(text)) })
+        } else if (language === 'text') {
+          await eventually(() => expect(masked(session.output())).toContain(masked(text.trimEnd())))
+        }
       }
-    }
-  })
+    },
+  )
 })
 
 it('the pages show the figures of a payment as they become, in a table and in a picture, and its webhook', async ({

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, it as plainIt } from 'vitest'
 import { startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 import { banner } from '../../infra/local/terminal/banner.ts'
 import { eventually } from '../support/eventually.ts'
-import { runTool } from '../support/run-tool.ts'
+import { outputOf, runTool } from '../support/run-tool.ts'
 import { worldIt as it, VA, type World } from './gateway-world.ts'
 
 const TERMINAL = join(import.meta.dirname, '../../infra/local/terminal')
@@ -23,11 +23,7 @@ const watching = (apiUrl: string, env: Record<string, string> = {}) => {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  let out = ''
-  child.stdout.setEncoding('utf8').on('data', (more: string) => {
-    out += more
-  })
-  return { out: () => out, ended: once(child, 'close'), end: () => child.kill('SIGINT') }
+  return { out: outputOf([child.stdout]), ended: once(child, 'close'), end: () => child.kill('SIGINT') }
 }
 
 const created = async (world: World) => {

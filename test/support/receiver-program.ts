@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Block } from './document-blocks.ts'
 import { eventually } from './eventually.ts'
+import { outputOf } from './run-tool.ts'
 import { PROJECT_ROOT } from './source-file.ts'
 import { tempDirectory } from './temp-directory.ts'
 
@@ -87,16 +88,10 @@ export const startReceiver = async (
     child.kill('SIGKILL')
     if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
   })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  }
-  const answers = () => fetch(`http://127.0.0.1:${port}/`, { method: 'POST' }).then(({ status }) => status)
+  const output = outputOf([child.stdout, child.stderr])
   await eventually(async () => {
-    if (child.exitCode !== null) throw new Error(`it ended: ${output}`)
-    await answers()
+    if (child.exitCode !== null) throw new Error(`it ended: ${output()}`)
+    await fetch(`http://127.0.0.1:${port}/`, { method: 'POST' })
   })
-  return { output: () => output }
+  return { output }
 }

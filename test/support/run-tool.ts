@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { PROJECT_ROOT } from './source-file.ts'
 
@@ -30,6 +31,18 @@ export const runTool = async (
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended])
   clearTimeout(deadline)
   return { code: Number(code ?? 1), output, errors: isLate ? `${errors}\nended after ${deadlineMs / 1_000} s` : errors }
+}
+
+/** What a process has printed until now; `more` is called each time that it prints. */
+export const outputOf = (streams: readonly Readable[], more?: () => unknown): (() => string) => {
+  let output = ''
+  for (const stream of streams) {
+    stream.setEncoding('utf8').on('data', (printed: string) => {
+      output += printed
+      more?.()
+    })
+  }
+  return () => output
 }
 
 /** A virtual environment of Python with these packages. It is kept between runs: only the first one needs PyPI. */
