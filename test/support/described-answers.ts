@@ -1,24 +1,15 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseYaml } from '@redocly/openapi-core'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { PROJECT_ROOT } from './source-file.ts'
+import { projectText } from './source-file.ts'
 
 type Json = Readonly<Record<string, unknown>>
-type Header = { readonly required?: boolean; readonly schema: Json }
-type Response = {
-  readonly headers?: Readonly<Record<string, Header>>
-  readonly content: Readonly<Record<string, Json>>
-}
 
-type Description = Json & {
+export const DESCRIPTION = parseYaml(projectText('docs/openapi.yaml')) as Json & {
   readonly info: { readonly version: string }
   readonly paths: Readonly<Record<string, Json>>
   readonly webhooks: Readonly<Record<string, Json>>
 }
-
-export const DESCRIPTION = parseYaml(readFileSync(join(PROJECT_ROOT, 'docs/openapi.yaml'), 'utf8')) as Description
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -53,24 +44,14 @@ export const faultsOf = (pointer: string, value: unknown): readonly string[] => 
   return validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`)
 }
 
-type ClientAnswer = {
-  readonly method: string
-  readonly path: string
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-}
-
-const headerFaults = (pointer: string, headers: Headers, names: readonly string[]) =>
-  names.flatMap((name) => {
-    const { pointer: place, found } = at(`${pointer}/headers/${escaped(name)}`)
-    const value = headers.get(name)
-    if (value !== null) return faultsOf(`${place}/schema`, value).map((fault) => `${name}:${fault}`)
-    return Object(found).required === true ? [`${name} is missing`] : []
-  })
-
 /** What is in an answer that the description does not say; nothing when it is as described. */
-export const undescribed = ({ method, path, status, headers, text }: ClientAnswer): readonly string[] => {
+export const undescribed = ({
+  method,
+  path,
+  status,
+  headers,
+  text,
+}: Pick<Response, 'status' | 'headers'> & Readonly<Record<'method' | 'path' | 'text', string>>): readonly string[] => {
   // Fixed segments win, as in the gateway.
   const template = Object.keys(DESCRIPTION.paths)
     .filter((known) => method.toLowerCase() in (DESCRIPTION.paths[known] ?? {}))
@@ -81,11 +62,16 @@ export const undescribed = ({ method, path, status, headers, text }: ClientAnswe
   const place = `/paths/${escaped(template ?? '')}/${method.toLowerCase()}/responses/${status}`
   const { pointer, found } = at(place)
   if (found === undefined) return [`${method} ${path} answers ${status}, which is not described`]
-  const response = found as Response
+  const response = found as { readonly headers?: Json; readonly content: Json }
   const type = headers.get('content-type')?.split(';')[0] ?? ''
   if (!(type in response.content)) return [`${type} is not described`]
   return [
-    ...headerFaults(pointer, headers, Object.keys(response.headers ?? {})),
+    ...Object.keys(response.headers ?? {}).flatMap((name) => {
+      const header = at(`${pointer}/headers/${escaped(name)}`)
+      const value = headers.get(name)
+      if (value !== null) return faultsOf(`${header.pointer}/schema`, value).map((fault) => `${name}:${fault}`)
+      return Object(header.found).required === true ? [`${name} is missing`] : []
+    }),
     ...faultsOf(`${pointer}/content/${escaped(type)}/schema`, type === 'application/json' ? JSON.parse(text) : text),
   ]
 }

@@ -19,18 +19,20 @@ const destinationOf = ({ method, channelCode }: CreateRequestInput) => {
   return channelCode === 'OVO' ? undefined : `https://checkout.example/${channelCode}`
 }
 
-const matches = (row: ProviderTransaction, filter: TransactionFilter) =>
-  (filter.updatedFrom === undefined || row.updatedAt >= filter.updatedFrom) &&
-  (filter.updatedTo === undefined || row.updatedAt <= filter.updatedTo) &&
-  (filter.createdFrom === undefined || (row.createdAt ?? row.updatedAt) >= filter.createdFrom) &&
-  (filter.createdTo === undefined || (row.createdAt ?? row.updatedAt) <= filter.createdTo) &&
-  (filter.category === undefined || row.category === filter.category) &&
-  (filter.reversedOnly !== true || row.status === 'reversed') &&
-  (filter.providerPaymentId === undefined || row.providerPaymentId === filter.providerPaymentId) &&
-  (filter.reference === undefined || row.reference === filter.reference)
-
 export const pageOfRows = (rows: readonly ProviderTransaction[], filter: TransactionFilter): TransactionPage => {
-  const matching = rows.filter((row) => matches(row, filter)).toReversed()
+  const matching = rows
+    .toReversed()
+    .filter(
+      ({ updatedAt, createdAt = updatedAt, ...row }) =>
+        (filter.updatedFrom === undefined || updatedAt >= filter.updatedFrom) &&
+        (filter.updatedTo === undefined || updatedAt <= filter.updatedTo) &&
+        (filter.createdFrom === undefined || createdAt >= filter.createdFrom) &&
+        (filter.createdTo === undefined || createdAt <= filter.createdTo) &&
+        (filter.category === undefined || row.category === filter.category) &&
+        (filter.reversedOnly !== true || row.status === 'reversed') &&
+        (filter.providerPaymentId === undefined || row.providerPaymentId === filter.providerPaymentId) &&
+        (filter.reference === undefined || row.reference === filter.reference),
+    )
   const start = matching.findIndex(({ transactionId }) => transactionId === filter.afterId) + 1
   const transactions = matching.slice(start, start + filter.limit)
   return { transactions, hasMore: start + transactions.length < matching.length }

@@ -23,15 +23,11 @@ export const aRequestBody = (channelCode = 'BNI_VIRTUAL_ACCOUNT', overrides: Rec
   currency: 'IDR',
   request_amount: 150_000,
   channel_code: channelCode,
-  channel_properties: propertiesFor(channelCode),
+  channel_properties: [{ display_name: 'Toko Maju' }, { account_mobile_number: '+6281234567890' }, {}].find((one) =>
+    fitsChannel({ channel_code: channelCode, channel_properties: one }),
+  ) ?? { success_return_url: 'https://merchant.example/done' },
   ...overrides,
 })
-
-const PROPERTIES = [{ display_name: 'Toko Maju' }, { account_mobile_number: '+6281234567890' }, {}] as const
-const propertiesFor = (code: string) =>
-  PROPERTIES.find((one) => fitsChannel({ channel_code: code, channel_properties: one })) ?? {
-    success_return_url: 'https://merchant.example/done',
-  }
 
 type CallbackBody = { created: string; event: string; api_version: string; data: Readonly<Record<string, unknown>> }
 
@@ -74,7 +70,7 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
     paymentOf: (requestId: string) => core.getPayment(paymentIdOf(requestId)),
     statusOf: (requestId: string) => core.getPaymentRequest(requestId).status,
     /** Ends a request in the way that leaves it so. */
-    end: (requestId: string, status: Final) => {
+    end: (requestId: string, status: (typeof FINAL)[number]) => {
       const ways = {
         SUCCEEDED: core.simulatePayment,
         FAILED: core.failPaymentRequest,
@@ -90,11 +86,8 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
 }
 
 export const FINAL = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'] as const
-type Final = (typeof FINAL)[number]
 
 type Json = Record<string, unknown>
-/** The body is empty when the answer is not JSON. */
-type Answer<T> = { readonly status: number; readonly headers: Headers; readonly body: T; readonly text: string }
 type PaymentRequest = { payment_request_id: string; reference_id: string; status: string; actions: { value: string }[] }
 
 const REQUESTS = '/v3/payment_requests'
@@ -112,19 +105,14 @@ export const aSimulator = async (options: { stateFile?: string } = {}) => {
     ...options,
   })
 
-  /** One HTTP call; `T` is what the test expects the JSON body to look like. */
-  const call = async <T = Json>(
-    method: string,
-    path: string,
-    body?: unknown,
-    headers: object = API_HEADERS,
-  ): Promise<Answer<T>> => {
+  /** One HTTP call; `T` is what the test expects the JSON body to look like. It is empty when the answer is not JSON. */
+  const call = async <T = Json>(method: string, path: string, body?: unknown, headers: object = API_HEADERS) => {
     const sent = typeof body === 'string' ? body : JSON.stringify(body)
     const init = { method, headers: { ...headers }, redirect: 'manual', body: sent ?? null } as const
     const response = await fetch(simulator.url + path, init)
     const text = await response.text()
     const isJson = response.headers.get('content-type') === 'application/json'
-    return { status: response.status, headers: response.headers, body: JSON.parse(isJson ? text : '{}'), text }
+    return { status: response.status, headers: response.headers, body: JSON.parse(isJson ? text : '{}') as T, text }
   }
 
   /** Creates a request and answers it with its path. */

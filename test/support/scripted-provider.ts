@@ -18,8 +18,6 @@ export const PROVIDER_SECRET = JSON.stringify({ secret_key: PROVIDER_KEY })
 export type Asked = Partial<Pick<PaymentRequest, 'method' | 'channelCode' | 'description'>> &
   Partial<Pick<CreateRequestInput, 'reference' | 'amountMinor' | 'expiresAt' | 'phone'>>
 
-const STAGE = { defaultReturnUrl: 'https://gateway.example/return', defaultDisplayName: 'Gateway' }
-
 /** What the domain asks the provider for, by the names that clients use; a BCA virtual account by default. */
 export const aCreateInput = (
   { reference, expiresAt, phone, ...asked }: Asked = {},
@@ -28,7 +26,8 @@ export const aCreateInput = (
   const { method = 'virtual_account', channelCode = 'BCA', amountMinor = minor(150_000), description } = asked
   const request = { method, channelCode, notionalMinor: amountMinor, description, customer: { phone } }
   const paymentId = v.parse(PaymentIdSchema, '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f')
-  const input = createInput(STAGE, client, { paymentId, attempt: 1, request: aRequest(request) }, expiresAt)
+  const stage = { defaultReturnUrl: 'https://gateway.example/return', defaultDisplayName: 'Gateway' }
+  const input = createInput(stage, client, { paymentId, attempt: 1, request: aRequest(request) }, expiresAt)
   return reference === undefined ? input : { ...input, reference }
 }
 

@@ -12,17 +12,6 @@ import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 
 export type Properties = Readonly<Record<string, unknown>>
 
-export type Resource = {
-  readonly logicalId: string
-  readonly type: string
-  /** With references replaced by names, see `readable`. */
-  readonly properties: Properties
-  readonly deletionPolicy: string | undefined
-  readonly updatePolicy: unknown
-  /** Logical ids of resources that CloudFormation creates first. */
-  readonly dependsOn: readonly string[]
-}
-
 type RawResource = {
   readonly Type: string
   readonly Properties?: Properties
@@ -31,12 +20,10 @@ type RawResource = {
   readonly DependsOn?: string | readonly string[]
 }
 
-/** The property that carries a resource's own name, where it has one. */
-const NAME_PROPERTIES = ['FunctionName', 'QueueName', 'TopicName', 'TableName', 'LogGroupName']
-
 const nameOf = (logicalId: string, resources: Readonly<Record<string, RawResource>>): string => {
   const properties = resources[logicalId]?.Properties ?? {}
-  const name = NAME_PROPERTIES.map((property) => properties[property]).find((value) => typeof value === 'string')
+  const named = ['FunctionName', 'QueueName', 'TopicName', 'TableName', 'LogGroupName']
+  const name = named.map((property) => properties[property]).find((value) => typeof value === 'string')
   const type = resources[logicalId]?.Type
   // A stage has one key at most.
   if (type === 'AWS::KMS::Key') return 'key'
@@ -151,14 +138,16 @@ export const watchedIn = (stage: string): Watched => {
 }
 
 const readableTemplate = ({ Resources, Outputs, ...synthesis }: ReturnType<typeof rawStacks>) => {
-  const resources: readonly Resource[] = Object.entries(Resources).map(([logicalId, raw]) => ({
+  const resources = Object.entries(Resources).map(([logicalId, raw]) => ({
     logicalId,
     type: raw.Type,
+    // With references replaced by names.
     properties: Object.fromEntries(
       Object.entries(raw.Properties ?? {}).map(([name, value]) => [name, readable(value, { Resources, Outputs })]),
     ),
     deletionPolicy: raw.DeletionPolicy,
     updatePolicy: readable(raw.UpdatePolicy, { Resources, Outputs }),
+    // Logical ids of resources that CloudFormation creates first.
     dependsOn: [raw.DependsOn ?? []].flat(),
   }))
   const ofType = (type: string) => resources.filter((resource) => resource.type === type)
@@ -180,3 +169,4 @@ const readableTemplate = ({ Resources, Outputs, ...synthesis }: ReturnType<typeo
 }
 
 export type StackTemplate = ReturnType<typeof readableTemplate>
+export type Resource = StackTemplate['resources'][number]

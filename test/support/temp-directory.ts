@@ -1,11 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 
 /** A directory for the test that asks for it, removed after that test. */
 export const tempDirectory = (): string => {
   const path = mkdtempSync(join(tmpdir(), 'gateway-'))
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))
   return path
+}
+
+/** For the rest of the test a machine with these programs alone, each a shell script, and what the gateway itself needs. */
+export const machineWith = (programs: Readonly<Record<string, string>>): void => {
+  const directory = tempDirectory()
+  for (const name of ['sh', 'sleep']) symlinkSync(join('/bin', name), join(directory, name))
+  for (const [name, script] of Object.entries(programs)) {
+    writeFileSync(join(directory, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  }
+  vi.stubEnv('PATH', directory)
+  vi.stubEnv('JAVA_HOME', join(directory, 'no-such-jdk'))
 }

@@ -153,9 +153,6 @@ type Hooks = {
   readonly asQuery?: (query: QueryInput) => QueryInput
 }
 
-const isRefusal = (answer: unknown): boolean =>
-  typeof answer === 'object' && answer !== null && 'applied' in answer && answer.applied === false
-
 /** A table whose requests are sent by `around`. */
 export const requestsAround = (
   real: TableRequests,
@@ -169,14 +166,6 @@ export const requestsAround = (
   isContention: real.isContention,
 })
 
-const hooked = (real: TableRequests, { before, after, asQuery = (query) => query }: Hooks): TableRequests =>
-  requestsAround({ ...real, query: (query) => real.query(asQuery(query)) }, async (call, send) => {
-    await before?.(call)
-    const answer = await send()
-    if (!isRefusal(answer)) await after?.(call)
-    return answer
-  })
-
 /** The same deps on other requests, with their own retries and memory. */
 export const withRequests = (deps: TestDeps, requests: TableRequests): TestDeps => ({
   ...deps,
@@ -186,8 +175,16 @@ export const withRequests = (deps: TestDeps, requests: TableRequests): TestDeps 
 })
 
 /** The same table with hooks around each request. The given deps keep working without them. */
-export const interceptTable = (deps: TestDeps, hooks: Hooks): TestDeps =>
-  withRequests(deps, hooked(deps.requests, hooks))
+export const interceptTable = (deps: TestDeps, { before, after, asQuery = (query) => query }: Hooks): TestDeps => {
+  const real = { ...deps.requests, query: (query: QueryInput) => deps.requests.query(asQuery(query)) }
+  const requests = requestsAround(real, async (call, send) => {
+    await before?.(call)
+    const answer = await send()
+    if (Object(answer).applied !== false) await after?.(call)
+    return answer
+  })
+  return withRequests(deps, requests)
+}
 
 /** The same table, and a list of all requests to it. */
 export const recordTable = (deps: TestDeps): { readonly deps: TestDeps; readonly calls: TableCall[] } => {

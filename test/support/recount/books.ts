@@ -48,18 +48,10 @@ export const whole = (item: RawItem): RawItem => {
   return { payment_id: String(pk).slice('PAYMENT#'.length), ...said, ...item }
 }
 
-const HOUSE_JOURNAL = 'JOURNAL#house#'
-const isOf = (pk: unknown, prefix: string): boolean => String(pk).startsWith(prefix)
-
-/** What an entry says by its key alone. */
-const withSortKey = (item: RawItem): RawItem => {
-  const [eligibleAt, entryId] = text(item, 'sk').split('#')
-  return { ...item, eligible_at: eligibleAt, entry_id: entryId }
-}
-
 export const booksOf = (items: readonly RawItem[]) => {
   const bySk = (matches: (sk: string) => boolean) => items.filter((item) => matches(text(item, 'sk')))
-  const byPk = (prefix: string) => items.filter(({ pk }) => isOf(pk, prefix))
+  const byPk = (prefix: string) => items.filter(({ pk }) => String(pk).startsWith(prefix))
+  const isHouse = ({ pk }: RawItem) => String(pk).startsWith('JOURNAL#house#')
   const payments = bySk((sk) => sk === 'PAYMENT')
   return {
     payments: payments.filter((item) => item['status'] !== 'creating').map(whole),
@@ -78,10 +70,13 @@ export const booksOf = (items: readonly RawItem[]) => {
     windows: bySk((sk) => sk === 'WINDOW'),
     settlements: bySk((sk) => sk === 'SETTLEMENT'),
     suspense: bySk((sk) => sk === 'SUSPENSE'),
-    /** Movements of clients' money. */
-    entries: byPk('JOURNAL#').flatMap((item) => (isOf(item['pk'], HOUSE_JOURNAL) ? [] : [withSortKey(item)])),
+    /** Movements of clients' money, with what an entry says by its key alone. */
+    entries: byPk('JOURNAL#').flatMap((item) => {
+      const [eligibleAt, entryId] = text(item, 'sk').split('#')
+      return isHouse(item) ? [] : [{ ...item, eligible_at: eligibleAt, entry_id: entryId }]
+    }),
     /** Movements of money that belongs to no client. */
-    houseEntries: byPk(HOUSE_JOURNAL),
+    houseEntries: items.filter(isHouse),
   }
 }
 

@@ -36,21 +36,16 @@ export const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => 
 type Post = Seen['webhooks'][number]
 
 /** What was seen stays as it was: each of it is read once, however often everything is checked. */
-const clients = new WeakMap<Post, unknown>()
-const signatures = new WeakMap<Post, { readonly secret: string; readonly signature: string }>()
+const known = new WeakMap<Post, { readonly client: unknown; readonly secret: string; readonly signature: string }>()
 
-/** Whose payment a webhook's bytes are about; a test event names its client too. */
-const clientIn = (post: Post): unknown => {
-  if (!clients.has(post)) clients.set(post, Object(Object(JSON.parse(post.body)).data).client_id)
-  return clients.get(post)
-}
-
-const signatureBy = (secret: string, post: Post): string => {
-  const known = signatures.get(post)
-  if (known?.secret === secret) return known.signature
+/** Whose payment a webhook's bytes are about (a test event names its client too), and how this secret signs them. */
+const readPost = (post: Post, secret: string) => {
+  const before = known.get(post)
+  if (before?.secret === secret) return before
   const signature = createHmac('sha256', secret).update(post.body).digest('hex')
-  signatures.set(post, { secret, signature })
-  return signature
+  const found = { client: Object(Object(JSON.parse(post.body)).data).client_id as unknown, secret, signature }
+  known.set(post, found)
+  return found
 }
 
 /** Each attempt is at its time, to whom it belongs, with the same bytes, signed. */
@@ -79,13 +74,13 @@ export const deliveryProblems = ({ deliveries, attempts, events }: Books, seen: 
     const owner = text(delivery, 'client_id')
     // One whose registration was not answered is unknown, with its secret.
     const endpointId = text(delivery, 'endpoint_id')
-    const isKnown = [...seen.endpointsOfClient.values()].some((known) => known.includes(endpointId))
+    const isKnown = [...seen.endpointsOfClient.values()].some((endpoints) => endpoints.includes(endpointId))
     if (isKnown && seen.endpointsOfClient.get(owner)?.includes(endpointId) === false)
       problems.push(`delivery ${id} goes to an endpoint of another client`)
     for (const post of posts) {
-      if (clientIn(post) !== owner) problems.push(`delivery ${id} told one client of another's payment`)
-      if (isKnown && signatureBy(seen.secretOfUrl.get(post.url) ?? '', post) !== post.signature)
-        problems.push(`delivery ${id}: a wrong signature`)
+      const { client, signature } = readPost(post, seen.secretOfUrl.get(post.url) ?? '')
+      if (client !== owner) problems.push(`delivery ${id} told one client of another's payment`)
+      if (isKnown && signature !== post.signature) problems.push(`delivery ${id}: a wrong signature`)
     }
     if (amount(delivery, 'round_start') === 0) {
       const inOrder = rows.toSorted((a, b) => amount(a, 'number') - amount(b, 'number'))

@@ -21,23 +21,19 @@ const listedItems = async (deps: Deps, owner: string, entity: string): Promise<r
   return (await Promise.all([...pks].map((pk) => itemsOf(deps, pk)))).flat()
 }
 
-/** Everything that says something of a client's money, as it is stored. */
-const moneyItemsOf = async (deps: Deps, clientId: ClientId): Promise<readonly RawItem[]> => {
-  const { parts } = await readWindow(deps, clientId)
-  const found = await Promise.all([
-    ...Array.from({ length: parts }, (_, part) => itemsOf(deps, ledgerPk(clientId, part))),
-    ...journalPks(clientId, parts).map((pk) => itemsOf(deps, pk)),
-    ...ownersOf(clientId, parts).map((owner) => listedItems(deps, owner, 'payment')),
-    listedItems(deps, clientId, 'settlement'),
-  ])
-  return found.flat()
-}
-
 /**
  * A recount of a client's money that shares nothing with the gateway finds no problem, and neither does the audit. The
  * last line of every test that moves money.
  */
 export const expectBalanced = async (deps: Deps, clientId: ClientId): Promise<void> => {
-  expect(moneyProblemsOf(await moneyItemsOf(deps, clientId), deps.stage.historySteps?.block)).toStrictEqual([])
+  const { parts } = await readWindow(deps, clientId)
+  // Everything that says something of the client's money.
+  const stored = await Promise.all([
+    ...Array.from({ length: parts }, (_, part) => itemsOf(deps, ledgerPk(clientId, part))),
+    ...journalPks(clientId, parts).map((pk) => itemsOf(deps, pk)),
+    ...ownersOf(clientId, parts).map((owner) => listedItems(deps, owner, 'payment')),
+    listedItems(deps, clientId, 'settlement'),
+  ])
+  expect(moneyProblemsOf(stored.flat(), deps.stage.historySteps?.block)).toStrictEqual([])
   expect(await auditLedger(deps, clientId)).toStrictEqual({ balanced: true, differences: [] })
 }

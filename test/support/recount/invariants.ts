@@ -75,11 +75,6 @@ const pointerProblems = ({ payments, pointers, references }: Books): string[] =>
   ]
 }
 
-const merchantProblems = ({ destinationsOfKey, paymentsOfKey }: Seen): string[] => [
-  ...[...destinationsOfKey].flatMap(([key, shown]) => (shown.size > 1 ? [`${key} was shown two destinations`] : [])),
-  ...[...paymentsOfKey].flatMap(([key, shown]) => (shown.size > 1 ? [`${key} became two payments`] : [])),
-]
-
 /** Lines that hold no secret stay so: how many were read for each. */
 const readLines = new WeakMap<readonly string[], Map<string, number>>()
 
@@ -126,7 +121,10 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
         status === 'cancelled' && (asked === undefined || expired !== undefined),
     ),
     ...pointerProblems(books),
-    ...merchantProblems(seen),
+    ...[...seen.destinationsOfKey].flatMap(([key, { size }]) =>
+      size > 1 ? [`${key} was shown two destinations`] : [],
+    ),
+    ...[...seen.paymentsOfKey].flatMap(([key, { size }]) => (size > 1 ? [`${key} became two payments`] : [])),
     ...logProblems(seen),
   ]
 }

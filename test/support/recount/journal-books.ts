@@ -14,22 +14,14 @@ import {
   text,
 } from './books.ts'
 
-const AMOUNTS = ['gross', 'fee', 'markup', 'net', 'provider', 'bank', 'suspense', 'house'].map(
-  (side) => `${side}_minor`,
-)
-
-/** In the order of the journal, over all parts. */
-const inOrder = (entries: readonly RawItem[]): readonly RawItem[] =>
-  entries.toSorted((a, b) => (text(a, 'sk') < text(b, 'sk') ? -1 : 1))
-
-/** Entries that a settlement has noted as outside of it. */
-const outside = ({ left_out: leftOut }: RawItem): ReadonlySet<unknown> =>
-  new Set(((leftOut as readonly RawItem[] | undefined) ?? []).map(({ entryId }) => entryId))
-
+/** A settlement's entries in the order of the journal, over all parts; not those that it has noted as outside of it. */
 export const sweptBy = (settlement: RawItem, entries: readonly RawItem[]) => {
-  const { swept_from: from, swept_until: until } = settlement
-  const isIn = ({ eligible_at: at }: RawItem) => String(at) >= String(from) && String(at) < String(until)
-  return inOrder(entries.filter((entry) => isIn(entry) && !outside(settlement).has(text(entry, 'sk').split('#')[1])))
+  const { swept_from: from, swept_until: until, left_out: leftOut = [] } = settlement
+  const outside = new Set((leftOut as readonly RawItem[]).map(({ entryId }) => entryId))
+  return entries
+    .filter(({ eligible_at: at }) => String(at) >= String(from) && String(at) < String(until))
+    .filter((entry) => !outside.has(text(entry, 'sk').split('#')[1]))
+    .toSorted((a, b) => (text(a, 'sk') < text(b, 'sk') ? -1 : 1))
 }
 
 /** Both equations of every entry; none may be settled before it was written. */
@@ -106,7 +98,8 @@ const spanProblems = ({ window, shards, settlements }: OwnBooks): string[] => [
 
 /** The text of an entry for its settlement's digest: each field with a value, by name; every amount has one. */
 const entryText = (entry: RawItem): string => {
-  const spelled = Object.entries({ ...Object.fromEntries(AMOUNTS.map((name) => [name, 0])), ...entry })
+  const sides = ['gross', 'fee', 'markup', 'net', 'provider', 'bank', 'suspense', 'house']
+  const spelled = Object.entries({ ...Object.fromEntries(sides.map((side) => [`${side}_minor`, 0])), ...entry })
     .filter(([name, value]) => !['pk', 'sk'].includes(name) && value !== undefined)
     .map(([name, value]) => [name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), value] as const)
   return JSON.stringify(spelled.toSorted(([a], [b]) => (a < b ? -1 : 1)))
@@ -137,25 +130,21 @@ const unprovenIn = (settlement: RawItem, entries: readonly RawItem[]): number =>
     return type === 'late_row' && isOfWindow ? total - amount(entry, 'proven_minor') : total
   }, 0)
 
-const settlementFigures = (settlement: RawItem, entries: readonly RawItem[], digest: string) =>
-  [
-    ['gross', sum(entries, 'gross_minor'), settlement['gross_minor']],
-    ['provider fees', sum(entries, 'fee_minor'), settlement['fee_minor']],
-    ['markup', sum(entries, 'markup_minor'), settlement['markup_minor']],
-    ['net', sum(entries, 'net_minor'), settlement['net_minor']],
-    ['number of payments', entries.reduce((count, entry) => count + paymentsIn(entry), 0), settlement['payment_count']],
-    ['number of entries', entries.length, settlement['entry_count']],
-    ['re-credited', sum(entries.filter(isRecredit), 'net_minor'), settlement['recredited_minor']],
-    ['unproven', unprovenIn(settlement, entries), settlement['unproven_minor']],
-    ['digest', digest, settlement['digest']],
-  ] as const
-
 /** Each settlement is its entries: sums, numbers and digest. `block`: entries of one block of a digest. */
 const settlementProblems = ({ settlements, entries }: OwnBooks, block: number): string[] =>
   settlements.flatMap((settlement, at) => {
     const own = sweptBy(settlement, entries)
-    const digest = digestOf(text(settlements[at - 1] ?? {}, 'digest'), own, block)
-    return differences(`settlement ${text(settlement, 'settlement_id')}`, settlementFigures(settlement, own, digest))
+    return differences(`settlement ${text(settlement, 'settlement_id')}`, [
+      ['gross', sum(own, 'gross_minor'), settlement['gross_minor']],
+      ['provider fees', sum(own, 'fee_minor'), settlement['fee_minor']],
+      ['markup', sum(own, 'markup_minor'), settlement['markup_minor']],
+      ['net', sum(own, 'net_minor'), settlement['net_minor']],
+      ['number of payments', own.reduce((count, entry) => count + paymentsIn(entry), 0), settlement['payment_count']],
+      ['number of entries', own.length, settlement['entry_count']],
+      ['re-credited', sum(own.filter(isRecredit), 'net_minor'), settlement['recredited_minor']],
+      ['unproven', unprovenIn(settlement, own), settlement['unproven_minor']],
+      ['digest', digestOf(text(settlements[at - 1] ?? {}, 'digest'), own, block), settlement['digest']],
+    ])
   })
 
 /** A re-credited settlement has one entry with its figures, and no other settlement has one. */

@@ -37,17 +37,6 @@ const gained = (payment: RawItem): number => {
   return [...kept, ...own].reduce((total, { providerMinor }) => total + providerMinor, 0)
 }
 
-/** The entries that follow from a payment's own fields, by the gateway's one function of them. */
-const entriesBy = (payment: RawItem): readonly string[] =>
-  entriesOf(v.parse(PaymentSchema, fromItem(payment)))
-    .map((entry) => `${entry.eligibleAt}#${entry.entryId} ${entry.netMinor} ${entry.providerMinor}`)
-    .toSorted()
-
-const linesOf = (entries: readonly RawItem[]): readonly string[] =>
-  entries
-    .map((entry) => `${text(entry, 'sk')} ${amount(entry, 'net_minor')} ${amount(entry, 'provider_minor')}`)
-    .toSorted()
-
 const ownProblems = (payment: RawItem, entries: readonly RawItem[]): string[] => {
   const id = text(payment, 'payment_id')
   const hasSucceeded = payment['status'] === 'succeeded'
@@ -58,12 +47,19 @@ const ownProblems = (payment: RawItem, entries: readonly RawItem[]): string[] =>
   const gain = isPosted ? gained(payment) : 0
   const isWorth = hasSucceeded && payment['voided_open'] !== true
   const stored = isWorth ? amount(payment, 'net_minor') - amount(payment, 'taken_back_minor') : 0
+  // By the gateway's one function of them.
+  const expected = entriesOf(v.parse(PaymentSchema, fromItem(payment))).map(
+    (entry) => `${entry.eligibleAt}#${entry.entryId} ${entry.netMinor} ${entry.providerMinor}`,
+  )
+  const found = entries.map((entry) =>
+    ['sk', 'net_minor', 'provider_minor'].map((name) => text(entry, name) || 0).join(' '),
+  )
   return differences(`payment ${id}`, [
     ["worth by the provider's rows", remains, stored],
     ['posted', isPosted, payment['posted_at'] !== undefined],
     ['net of its entries', net, sum(entries, 'net_minor')],
     ['gain by its entries', gain, sum(entries, 'provider_minor')],
-    ['entries', entriesBy(payment).join(), linesOf(entries).join()],
+    ['entries', expected.toSorted().join(), found.toSorted().join()],
     ...entries.map((entry) => ['part of an entry', partOf(payment), partIn(entry)] as const),
   ])
 }

@@ -15,8 +15,7 @@ import { commandOf, runningProcess, writeProcessRecord } from '../../../infra/lo
 import { exists, guard, put, update } from '../../../shared/table/step.ts'
 import { describeOnDynamoDb, dynamoDb } from '../../support/dynamodb.ts'
 import { eventually } from '../../support/eventually.ts'
-import { machineWith } from '../../support/machine-with.ts'
-import { tempDirectory } from '../../support/temp-directory.ts'
+import { machineWith, tempDirectory } from '../../support/temp-directory.ts'
 
 it('DynamoDB Local in Docker, for a machine without Java, runs on a loopback port, on our files, and is removed by name when its client ends', () => {
   const { program, args, alsoOnEnd } = dockerCommand({ port: 8123, dataDirectory: '/data/table' })
