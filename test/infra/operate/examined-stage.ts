@@ -28,14 +28,6 @@ import { json, startScriptedServer } from '../../support/scripted-server.ts'
 import { type StackTemplate, synthesised } from '../../support/stack-template.ts'
 import { EVERYTHING, READY_PRODUCTION } from '../../support/stage-options.ts'
 
-const mappingsIn = ({ all }: StackTemplate) =>
-  all('AWS::Lambda::EventSourceMapping').map(({ EventSourceArn, FunctionName, ...settings }) => ({
-    ...(settings as { BatchSize: number }),
-    FunctionName: String(FunctionName).replaceAll(/[<>]/g, ''),
-    State: 'Enabled',
-    EventSourceArn: String(EventSourceArn).replace(/^<(.+)>\.Arn$/, 'arn:aws:sqs:ap-southeast-3:000000000000:$1'),
-  }))
-
 /** AWS as it answers when a stage is deployed exactly as its template says. Tests change one answer at a time. */
 const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => {
   const aws = {
@@ -79,7 +71,15 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
       .on(GetFunctionConcurrencyCommand, { FunctionName: String(FunctionName) })
       .resolves(typeof runs === 'number' ? { ReservedConcurrentExecutions: runs } : {})
   }
-  for (const [FunctionName, EventSourceMappings] of Map.groupBy(mappingsIn(template), (one) => one.FunctionName))
+  const mappings = template
+    .all('AWS::Lambda::EventSourceMapping')
+    .map(({ EventSourceArn, ...settings }) => ({
+      ...(settings as { BatchSize: number }),
+      FunctionName: String(settings['FunctionName']).replaceAll(/[<>]/g, ''),
+      State: 'Enabled',
+      EventSourceArn: String(EventSourceArn).replace(/^<(.+)>\.Arn$/, 'arn:aws:sqs:ap-southeast-3:000000000000:$1'),
+    }))
+  for (const [FunctionName, EventSourceMappings] of Map.groupBy(mappings, (one) => one.FunctionName))
     aws.lambda.on(ListEventSourceMappingsCommand, { FunctionName }).resolves({ EventSourceMappings })
   aws.lambda.on(InvokeCommand).resolves(lambdaAnswer({ problems: [] }))
   const stored = {
@@ -97,22 +97,6 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
   return { ...aws, Outputs, stacksAre }
 }
 
-/** Our API as it answers callbacks, and requests with a key that was never issued. */
-const answeringApi = () =>
-  startScriptedServer((response, request) => {
-    if (request.url === '/v1/gateway-doctor') return json(404, { code: 'not_found' })(response, request)
-    if (request.url !== '/callbacks/xendit') return json(401, { code: 'auth' })(response, request)
-    const right = /^the-(old|new)-token-of-tests$/.test(String(request.headers['x-callback-token']))
-    json(right ? 200 : 401, right ? { outcome: 'ignored' } : { code: 'auth' })(response, request)
-  })
-
-/** The two reads of the provider that the doctor uses. */
-const providerApi = () =>
-  startScriptedServer((response, request) => {
-    const answer = request.url.startsWith('/transactions') ? json(200, { data: [], has_more: false }) : json(404, {})
-    answer(response, request)
-  })
-
 const TEMPLATES = { dev: synthesised('dev'), prod: synthesised(EVERYTHING) }
 
 /** A line for each finding that is not `ok`, such as `wrong routes: no answer`, without its remedy. */
@@ -124,7 +108,18 @@ export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
 /** A stage as synthesised, with its API and its provider, and a doctor who waits on a clock of the test. */
 export const examinedStage = async (name: keyof typeof TEMPLATES, options: Partial<DeployedStage> = {}) => {
   const stage = { ...(name === 'dev' ? deployedStage('dev') : READY_PRODUCTION), ...options }
-  const [api, provider] = await Promise.all([answeringApi(), providerApi()])
+  // As it answers callbacks, and requests with a key that was never issued.
+  const api = await startScriptedServer((response, request) => {
+    if (request.url === '/v1/gateway-doctor') return json(404, { code: 'not_found' })(response, request)
+    const token = request.url === '/callbacks/xendit' ? String(request.headers['x-callback-token']) : ''
+    const right = /^the-(old|new)-token-of-tests$/.test(token)
+    json(right ? 200 : 401, right ? { outcome: 'ignored' } : { code: 'auth' })(response, request)
+  })
+  // The two reads that the doctor uses.
+  const provider = await startScriptedServer((response, request) => {
+    const answer = request.url.startsWith('/transactions') ? json(200, { data: [], has_more: false }) : json(404, {})
+    answer(response, request)
+  })
   const aws = deployedAws(TEMPLATES[name], name, api.url)
   const startMs = Date.now()
   let waitedMs = 0

@@ -26,8 +26,7 @@ import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 import { awsRefusal, mocked } from './around-tools.ts'
 
-const [acm, cloudFormation] = [mocked(ACMClient), mocked(CloudFormationClient)]
-const dynamodb = mocked(DynamoDBClient)
+const [acm, cloudFormation, dynamodb] = [mocked(ACMClient), mocked(CloudFormationClient), mocked(DynamoDBClient)]
 const [lambda, quotas, sts] = [mocked(LambdaClient), mocked(ServiceQuotasClient), mocked(STSClient)]
 
 const AUTHORITY = 'infra/stack/edge/origin-authority.pem'
@@ -64,18 +63,15 @@ beforeEach(() => {
   acm.on(ImportCertificateCommand).resolves({ CertificateArn: ARN })
 })
 
-const stageNow = (): DeployedStage => {
-  const text = readFileSync(join(root, STAGE_FILE), 'utf8')
-  return { ...deployedStage('prod'), frontSettings: parseStageFile(STAGE_FILE, text).frontSettings }
-}
-
 const init = async (options: Partial<DeployedStage> = {}, cdkAnswers = 0) => {
   const runCdk = async (args: readonly string[]) => {
     cdkArgs.push(args)
     if (cdkAnswers === 0) bootstrapped.push(args.at(-1)?.split('/').at(-1) ?? '')
     return cdkAnswers
   }
-  const found = await initStage({ stage: { ...stageNow(), ...options }, region: 'ap-southeast-3', root, runCdk })
+  const { frontSettings } = parseStageFile(STAGE_FILE, readFileSync(join(root, STAGE_FILE), 'utf8'))
+  const stage = { ...deployedStage('prod'), frontSettings, ...options }
+  const found = await initStage({ stage, region: 'ap-southeast-3', root, runCdk })
   return found.map(({ what, state, detail, todo }) => `${state} ${what}: ${detail}${todo ? ` -> ${todo}` : ''}`)
 }
 
