@@ -88,6 +88,7 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
 export const FINAL = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'] as const
 
 type Json = Record<string, unknown>
+type Answer<T> = Pick<Response, 'status' | 'headers'> & { readonly body: T; readonly text: string }
 type PaymentRequest = { payment_request_id: string; reference_id: string; status: string; actions: { value: string }[] }
 
 const REQUESTS = '/v3/payment_requests'
@@ -106,13 +107,18 @@ export const aSimulator = async (options: { stateFile?: string } = {}) => {
   })
 
   /** One HTTP call; `T` is what the test expects the JSON body to look like. It is empty when the answer is not JSON. */
-  const call = async <T = Json>(method: string, path: string, body?: unknown, headers: object = API_HEADERS) => {
+  const call = async <T = Json>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: object = API_HEADERS,
+  ): Promise<Answer<T>> => {
     const sent = typeof body === 'string' ? body : JSON.stringify(body)
     const init = { method, headers: { ...headers }, redirect: 'manual', body: sent ?? null } as const
     const response = await fetch(simulator.url + path, init)
     const text = await response.text()
     const isJson = response.headers.get('content-type') === 'application/json'
-    return { status: response.status, headers: response.headers, body: JSON.parse(isJson ? text : '{}') as T, text }
+    return { status: response.status, headers: response.headers, body: JSON.parse(isJson ? text : '{}'), text }
   }
 
   /** Creates a request and answers it with its path. */
