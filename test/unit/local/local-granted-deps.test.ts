@@ -77,7 +77,7 @@ describe('the table a manifest entry states', () => {
   const [changes, mark] = [{ set: { a: 1 } }, { set: { slowSince: 'now' } }]
 
   /** Every request to the table, on a payment; and several keys or steps with one payment among them. */
-  const requests: readonly (readonly [string, (table: Table) => Promise<unknown>])[] = [
+  it.each<[string, (table: Table) => Promise<unknown>]>([
     ['GetItem', (table) => table.get(payment)],
     ['GetFields', (table) => table.get(payment, ['body'])],
     ['Query', (table) => table.query({ partition: [payment.pk], fields: ['body'], limit: 1 })],
@@ -91,9 +91,7 @@ describe('the table a manifest entry states', () => {
     ['UpdateItem', (table) => table.transact({ first: update(client, changes), second: update(payment, changes) })],
     ['DeleteItem', (table) => table.transact({ none: undefined, only: remove(payment, exists) })],
     ['ConditionCheckItem', (table) => table.transact({ only: guard(payment, exists) })],
-  ]
-
-  it.each(requests)('refuses %s on a kind of item that is not stated for it', async (action, request) => {
+  ])('refuses %s on a kind of item that is not stated for it', async (action, request) => {
     const others = PARTITIONS.filter((partition) => partition !== 'PAYMENT')
     const { table } = grantedTable({ ...everything, [action]: others })
 

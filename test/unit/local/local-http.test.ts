@@ -56,24 +56,6 @@ type CallOptions = Partial<Record<'name' | 'type' | 'duty', string>> & { spec?: 
 
 const SWEPT = { trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 1 } } } as const
 
-const call = async (payload: string, { name = NAME, type = '', duty = '', spec }: CallOptions = {}) => {
-  const echo = vi.fn(async (event: unknown) => {
-    if (event === 'throw') throw new TypeError('broken')
-    return event
-  })
-  const { host, codes } = hosted(echo, spec)
-  const reply = await answerInvocation(host, {
-    ...REQUEST,
-    method: 'POST',
-    path: `/2015-03-31/functions/${encodeURIComponent(name)}/invocations`,
-    headers: { ...(type && { 'x-amz-invocation-type': type }), ...(duty && { 'x-local-duty': duty }) },
-    body: Buffer.from(payload),
-  })
-  const { 'content-type': _, ...headers } = reply?.headers ?? {}
-  const events = echo.mock.calls.map(([event]) => event)
-  return { status: reply?.status, headers, body: reply?.body, events, logged: codes() }
-}
-
 describe('the Lambda Invoke API (design section 6)', () => {
   const headers = { 'x-amz-executed-version': '$LATEST' }
   const broken = {
@@ -98,8 +80,23 @@ describe('the Lambda Invoke API (design section 6)', () => {
     ['not for an unknown duty', '{}', { duty: 'boss' }, refused(400, 'InvalidParameterValueException')],
     ['not for another duty', '{}', { duty: 'finance' }, refused(403, 'AccessDeniedException')],
     ['not on a schedule for operators', '{}', { duty: 'support', spec: SWEPT }, refused(403, 'AccessDeniedException')],
-  ])('invokes a function %s', async (_case, payload, options, expected) => {
-    expect(await call(payload, options)).toMatchObject(expected)
+  ])('invokes a function %s', async (_case, payload, { name = NAME, type = '', duty = '', spec }, expected) => {
+    const echo = vi.fn(async (event: unknown) => {
+      if (event === 'throw') throw new TypeError('broken')
+      return event
+    })
+    const { host, codes } = hosted(echo, spec)
+    const reply = await answerInvocation(host, {
+      ...REQUEST,
+      method: 'POST',
+      path: `/2015-03-31/functions/${encodeURIComponent(name)}/invocations`,
+      headers: { ...(type && { 'x-amz-invocation-type': type }), ...(duty && { 'x-local-duty': duty }) },
+      body: Buffer.from(payload),
+    })
+    const { 'content-type': _type, ...sent } = reply?.headers ?? {}
+    const events = echo.mock.calls.map(([event]) => event)
+    const answered = { status: reply?.status, headers: sent, body: reply?.body, events, logged: codes() }
+    expect(answered).toMatchObject(expected)
   })
 })
 
@@ -125,25 +122,19 @@ it('the event of an HTTP request (payload format 2.0) joins what is repeated by 
   expect(rawQueryString).toBe(search)
 })
 
-describe('routes of the manifest', () => {
-  const match = functionRoutes(MANIFEST.map((spec) => ({ spec })))
-  const found = (request: string) => {
-    const [method = '', path = ''] = request.split(' ')
-    const route = match(method, path)
-    return [route?.entry.spec.name, route?.routeKey, route?.pathParameters]
-  }
+it.each<[string, string, string, object]>([
+  ['GET /v1/payments/abc', 'api-get-payment', 'GET /v1/payments/{id}', { id: 'abc' }],
+  ['GET /v1/payments/%zz', 'api-get-payment', 'GET /v1/payments/{id}', { id: '%zz' }],
+  ['POST /v1/payments/a%2Fb/cancel', 'api-cancel-payment', 'POST /v1/payments/{id}/cancel', { id: 'a/b' }],
+  ['POST /callbacks/xendit', 'receive-provider-callback', 'POST /callbacks/xendit', {}],
+  ...['DELETE /v1/payments', 'GET /v1/Payments', 'GET /v1/payments/', 'POST /v1/payments//cancel', 'GET '].map(
+    (request) => [request, 'api-not-found', '$default', {}] as [string, string, string, object],
+  ),
+])('the manifest leads %s to %s; a segment with a broken escape goes on as sent', (request, ...expected) => {
+  const [method = '', path = ''] = request.split(' ')
+  const route = functionRoutes(MANIFEST.map((spec) => ({ spec })))(method, path)
 
-  it.each<[string, string, string, object]>([
-    ['GET /v1/payments/abc', 'api-get-payment', 'GET /v1/payments/{id}', { id: 'abc' }],
-    ['GET /v1/payments/%zz', 'api-get-payment', 'GET /v1/payments/{id}', { id: '%zz' }],
-    ['POST /v1/payments/a%2Fb/cancel', 'api-cancel-payment', 'POST /v1/payments/{id}/cancel', { id: 'a/b' }],
-    ['POST /callbacks/xendit', 'receive-provider-callback', 'POST /callbacks/xendit', {}],
-    ...['DELETE /v1/payments', 'GET /v1/Payments', 'GET /v1/payments/', 'POST /v1/payments//cancel', 'GET '].map(
-      (request) => [request, 'api-not-found', '$default', {}] as [string, string, string, object],
-    ),
-  ])('lead %s to %s; a segment with a broken escape goes on as it was sent', (request, ...expected) => {
-    expect(found(request)).toStrictEqual(expected)
-  })
+  expect([route?.entry.spec.name, route?.routeKey, route?.pathParameters]).toStrictEqual(expected)
 })
 
 it('prints an error that it answers with 500, and the request that met it', async () => {

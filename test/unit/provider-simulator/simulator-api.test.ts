@@ -77,28 +77,7 @@ describe('the control API of the provider simulator (design section 6)', () => {
   })
 })
 
-/** A core with one open request, and for every target a call that would succeed. */
-const arranged = () => {
-  const { core, create, pay, statusOf, order } = aCore()
-  const open = create()
-  const calls: Readonly<Record<string, readonly [method: string, path: string, body?: string]>> = {
-    create: ['POST', '/v3/payment_requests', JSON.stringify(aRequestBody())],
-    get: ['GET', `/v3/payments/${pay()}`],
-    cancel: ['POST', `/v3/payment_requests/${open}/cancel`],
-    transactions: ['GET', '/transactions'],
-  }
-  return {
-    order,
-    make: (name: string, key = PROVIDER_KEY) => {
-      const [method = '', path = '', body = ''] = calls[name] ?? []
-      return answerProviderCall(core, key, { method, path, body, query: new URLSearchParams(), headers: API_HEADERS })
-    },
-    /** How often the create or the cancel has taken effect. */
-    effects: () => core.findPaymentRequests('').length - 2 + (statusOf(open) === 'CANCELED' ? 1 : 0),
-  }
-}
-
-describe.each(['create', 'get', 'cancel', 'transactions'])('a call fault for target %s', (target) => {
+describe.each(['create', 'get', 'cancel', 'transactions'] as const)('a call fault for target %s', (target) => {
   const success = { kind: 'answer', status: target === 'create' ? 201 : 200, delayMs: 0 }
   const refusal = (status: number, errorCode: string) => ({ ...success, status, body: { error_code: errorCode } })
 
@@ -111,13 +90,22 @@ describe.each(['create', 'get', 'cancel', 'transactions'])('a call fault for tar
     ['refuse', 'CHANNEL_NOT_ACTIVATED', 0, refusal(403, 'CHANNEL_NOT_ACTIVATED')],
     ['slow', 1500, 1, { ...success, delayMs: 1500 }],
   ])('%s %s strikes once, and what was asked for happens %i times', (fault, value, times, answer) => {
-    const { order, make, effects } = arranged()
+    const { core, create, pay, statusOf, order } = aCore()
+    const open = create()
+    const [method = '', path = '', body = ''] = {
+      create: ['POST', '/v3/payment_requests', JSON.stringify(aRequestBody())],
+      get: ['GET', `/v3/payments/${pay()}`],
+      cancel: ['POST', `/v3/payment_requests/${open}/cancel`],
+      transactions: ['GET', '/transactions'],
+    }[target]
+    const request = { method, path, body, query: new URLSearchParams(), headers: API_HEADERS }
     order(target, fault, value)
 
-    const refused = make(target, 'another key')
-    const struck = make(target)
-    const happened = effects()
-    const next = make(target)
+    const refused = answerProviderCall(core, 'another key', request)
+    const struck = answerProviderCall(core, PROVIDER_KEY, request)
+    // How often the create or the cancel has taken effect, beside the two requests above.
+    const happened = core.findPaymentRequests('').length - 2 + (statusOf(open) === 'CANCELED' ? 1 : 0)
+    const next = answerProviderCall(core, PROVIDER_KEY, request)
 
     expect(refused).toMatchObject({ status: 401 })
     expect(struck).toMatchObject(answer)
