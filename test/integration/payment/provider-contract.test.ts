@@ -140,7 +140,7 @@ const cancelPush = async (simulator: Simulator) => {
   return simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
 }
 
-// A fault's status and code: `simulator-api.test.ts`; a second end of a request: `simulator-requests.test.ts`.
+// A fault's status and code: `simulator-api.test.ts`; a second end of a request: `simulator-payments.test.ts`.
 it.for<readonly [string, number, string, (simulator: Simulator) => Promise<Answered>]>([
   ['no such request', 404, 'DATA_NOT_FOUND', (sim) => show(sim, PR)],
   ['another key', 401, 'INVALID_API_KEY', (sim) => sim.call('GET', '/transactions', undefined, wrongKey)],

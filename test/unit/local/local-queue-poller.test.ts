@@ -23,11 +23,7 @@ const aPoller = async (behaviour: Behaviour) => {
   const clock = startLocalClock()
   const seen: string[] = []
   const events: SQSEvent[] = []
-  const queues = localQueues(
-    sqs,
-    byQueue(() => QueueUrl),
-    clock,
-  )
+  const urls = byQueue(() => QueueUrl)
   const poller = startQueuePoller({
     sqs,
     queueUrl: QueueUrl,
@@ -48,8 +44,8 @@ const aPoller = async (behaviour: Behaviour) => {
     events,
     hasSeen: (...names: readonly string[]) => eventually(() => expect(seen).toStrictEqual(names)),
     holds: (count: number) => eventually(() => expect(poller.held()).toBe(count)),
-    send: (name: string, { delaySeconds = 0, group = 'g' } = {}) =>
-      queues.send('webhooks', { body: { name }, delaySeconds, group }),
+    send: (name: string, delaySeconds = 0) =>
+      localQueues(sqs, urls, clock).send('webhooks', { body: { name }, delaySeconds, group: 'g' }),
     left: async () => {
       const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const
       const counted = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...names] }))
@@ -62,7 +58,7 @@ const aPoller = async (behaviour: Behaviour) => {
 describe('the queue poller (design section 6)', () => {
   it('holds a delayed message, also past its real delay, until the one clock reaches its time', async () => {
     const { send, hasSeen, holds, clock, seen } = await aPoller(succeed)
-    await send('later', { delaySeconds: 900 })
+    await send('later', 900)
     await send('now')
     await hasSeen('now')
     await holds(1)
@@ -79,7 +75,7 @@ describe('the queue poller (design section 6)', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     onTestFinished(() => void vi.useRealTimers())
     const { send, holds } = await aPoller(succeed)
-    await send('later', { delaySeconds: 900 })
+    await send('later', 900)
     await holds(1)
     const asked = vi.spyOn(SQSClient.prototype, 'send')
 
