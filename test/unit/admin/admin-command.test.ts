@@ -18,8 +18,11 @@ const INPUT = v.strictObject({
 })
 const ACTION = { summary: 'Does it.', input: INPUT }
 
-const payloadOf = (args: string, operator?: string) =>
-  askedOf(ACTION, args.split(' ').filter(Boolean), operator).asked?.payload
+const payloadOf = (args: string, operator?: string) => {
+  const { asked, error } = askedOf(ACTION, args.split(' ').filter(Boolean), operator)
+  expect(error).toBe('')
+  return asked?.payload
+}
 const refusalOf = (...args: readonly string[]) => {
   const { asked, error } = askedOf(ACTION, args)
   expect(asked).toBeUndefined()
