@@ -162,6 +162,23 @@ it('CSV references cannot run as formulas, and negative amounts are numbers', as
   expect(text).toContain(',1000,4000,1,-3001\n')
 })
 
+it('GET /v1/balance (spec 4.5) shows zeros, then what is pending, then what is in a settlement, and when it changed', async () => {
+  const { deps, caller, ask } = await anApi({ settlementFloorMinor: 0 as never })
+
+  const before = await ask('getBalance')
+  await aSucceededPayment(deps, caller)
+  const paidAt = deps.now()
+  const paid = await ask('getBalance')
+  const { createdAt } = await sweptADayLater(deps, caller)
+  const settled = await ask('getBalance', { query: { include: 'settlements' } })
+
+  const zeros = { client_id: caller.clientId, currency: 'IDR', available_minor: 0, pending_minor: 0 }
+  expect(before.body).toStrictEqual({ ...zeros, updated_at: null })
+  expect(paid.body).toStrictEqual({ ...zeros, pending_minor: 95_900, updated_at: paidAt })
+  const settlements = { in_settlement_minor: 95_900, paid_out_minor: 0 }
+  expect(settled.body).toStrictEqual({ ...zeros, ...settlements, updated_at: createdAt })
+})
+
 describe('GET /v1/balance/entries (design section 8)', () => {
   it('shows the journal with each entry’s settlement, and no open payment', async () => {
     const { deps, caller, failed, second, waiting } = await aHistory()
