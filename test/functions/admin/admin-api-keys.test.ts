@@ -14,8 +14,7 @@ import { testWith } from '../../support/test-with.ts'
 
 const it = testWith(() => withClient(), 'deps', 'client', 'act', 'clientId', 'trail')
 
-type Shown = Pick<ApiKey, 'keyId' | 'clientId' | 'prefix' | 'createdAt'>
-const shown = ({ keyId, clientId, prefix, createdAt }: Shown, rest: object = {}) => ({
+const shown = ({ keyId, clientId, prefix, createdAt }: Partial<ApiKey>, rest: object = {}) => ({
   key_id: keyId,
   client_id: clientId,
   prefix,

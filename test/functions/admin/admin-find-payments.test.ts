@@ -187,9 +187,7 @@ it.each<[object, 422 | 404, string]>([
   expect(JSON.stringify(answer.body)).toContain(message)
 })
 
-it('find-payments is incomplete when one call cannot read all suspense items that are newer than the payment', async ({
-  deps,
-}) => {
+it('find-payments is incomplete when one call cannot read all newer suspense items', async ({ deps }) => {
   const payment = await aPendingPayment(deps, await aStoredClient(deps))
   const items = Array.from({ length: 100 }, (_, at) => ({ pk: `SUSPENSE#${at}`, sk: 'SUSPENSE' }))
   let pages = 0

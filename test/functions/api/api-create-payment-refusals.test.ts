@@ -49,11 +49,7 @@ const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message:
   ['a byte order mark', `\ufeff${VALID}`, invalid('not well-formed JSON')],
   ['Latin-1', Buffer.from(withMember('"description":"café"'), 'latin1'), invalid('the body is not UTF-8')],
   ['64 KB and a byte', VALID + ' '.repeat(65_537 - VALID.length), invalid('the body is larger than 64 KB')],
-  [
-    '33 levels in metadata',
-    withMetadata(nested(33)),
-    'metadata is not JSON-serialisable: nested deeper than 32 levels',
-  ],
+  ['33 metadata levels', withMetadata(nested(33)), 'metadata is not JSON-serialisable: nested deeper than 32 levels'],
   ['10,000 levels of objects in metadata', withMetadata(nested(10_000)), invalid('nested too deeply')],
   ['a key twice', withMember('"amount":1'), invalid('a key appears twice')],
   ['a fraction', withAmount('1.5'), invalid('amount: must be an integer')],

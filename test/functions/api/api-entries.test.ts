@@ -55,18 +55,6 @@ const aSettled = async (count: number, fieldsOf: (at: number) => Partial<Payment
   return { ...merchant, payments, settlement, ofSettlement }
 }
 
-/** Two payments in a settlement that failed, its re-credit in a second one, and a payment that no settlement has yet. */
-const aHistory = async () => {
-  const { settlement: failed, ...merchant } = await aSettled(2)
-  const { deps, caller } = merchant
-  await recredit(deps, await fail(deps, failed))
-  deps.clock.advance(60)
-  const second = await sweptNow(deps, caller)
-  const waiting = await aSucceededPayment(deps, caller, { notionalMinor: 20_000 })
-  await anOpenPayment(deps, caller)
-  return { ...merchant, failed, second, waiting }
-}
-
 describe.each([
   ['/v1/balance/entries', 'entries'],
   ['/v1/settlements/{id}/payments', 'ofSettlement'],
@@ -179,36 +167,34 @@ it('GET /v1/balance (spec 4.5) shows zeros, then what is pending, then what is i
   expect(settled.body).toStrictEqual({ ...zeros, ...settlements, updated_at: createdAt })
 })
 
-describe('GET /v1/balance/entries (design section 8)', () => {
-  it('shows the journal with each entry’s settlement, and no open payment', async () => {
-    const { deps, caller, failed, second, waiting } = await aHistory()
-    const { deps: recorded, calls } = recordTable(deps)
+it('GET /v1/balance/entries (design section 8) shows the journal with each entry’s settlement, from `since` on, and no open payment', async () => {
+  const { deps, caller, entries, settlement: failed } = await aSettled(2)
+  await recredit(deps, await fail(deps, failed))
+  deps.clock.advance(60)
+  const second = await sweptNow(deps, caller)
+  const waiting = await aSucceededPayment(deps, caller, { notionalMinor: 20_000 })
+  await anOpenPayment(deps, caller)
+  const { deps: recorded, calls } = recordTable(deps)
 
-    const { body } = await call(recorded, API.listBalanceEntries, { caller })
-    await call(recorded, API.listBalanceEntries, { caller, query: { limit: '1001' } })
+  const { body } = await call(recorded, API.listBalanceEntries, { caller })
+  await call(recorded, API.listBalanceEntries, { caller, query: { limit: '1001' } })
 
-    expect(body).toMatchObject({ next: null, has_more: false })
-    expect(rowsIn({ body })).toMatchObject([
-      { type: 'payment', settlement_id: failed.settlementId },
-      { type: 'payment', settlement_id: failed.settlementId },
-      { type: 'recredit', settlement_id: second.settlementId, recredited_settlement_id: failed.settlementId },
-      { type: 'payment', settlement_id: null, payment_id: waiting.paymentId, client_net_minor: 15_980 },
-    ])
-    // A page costs one query of its entries and the next one, and one query of settlements.
-    const settlements = { index: 'by-owner', partition: [caller.clientId, 'settlement'] }
-    const entries = [101, 1_001].map((limit) => ({ partition: [`JOURNAL#${caller.clientId}`], limit }))
-    expect(queriesIn(calls)).toMatchObject(entries.flatMap((query) => [query, settlements]))
-  })
+  expect(body).toMatchObject({ next: null, has_more: false })
+  expect(rowsIn({ body })).toMatchObject([
+    { type: 'payment', settlement_id: failed.settlementId },
+    { type: 'payment', settlement_id: failed.settlementId },
+    { type: 'recredit', settlement_id: second.settlementId, recredited_settlement_id: failed.settlementId },
+    { type: 'payment', settlement_id: null, payment_id: waiting.paymentId, client_net_minor: 15_980 },
+  ])
+  // A page costs one query of its entries and the next one, and one query of settlements.
+  const settlements = { index: 'by-owner', partition: [caller.clientId, 'settlement'] }
+  const entriesRead = [101, 1_001].map((limit) => ({ partition: [`JOURNAL#${caller.clientId}`], limit }))
+  expect(queriesIn(calls)).toMatchObject(entriesRead.flatMap((query) => [query, settlements]))
 
-  it('begins at `since`, and is empty after the last entry', async () => {
-    const { deps, entries, failed } = await aHistory()
-
-    const [from, after] = [await entries({ since: failed.sweptUntil }), addMs(deps.now(), 3 * DAY_MS)]
-
-    expect(rowsIn(from)).toMatchObject([{ type: 'recredit' }, { settlement_id: null }])
-    expect((await entries({ since: after })).body).toStrictEqual({ data: [], next: null, has_more: false })
-    expect((await entries({ since: 'yesterday' })).status).toBe(422)
-  })
+  const [from, after] = [await entries({ since: failed.sweptUntil }), addMs(deps.now(), 3 * DAY_MS)]
+  expect(rowsIn(from)).toMatchObject([{ type: 'recredit' }, { settlement_id: null }])
+  expect((await entries({ since: after })).body).toStrictEqual({ data: [], next: null, has_more: false })
+  expect((await entries({ since: 'yesterday' })).status).toBe(422)
 })
 
 it('GET /v1/settlements/{id}/payments (design section 8) names the failed settlement of a re-credit, and shows no row with zeros for the merchant', async () => {

@@ -35,12 +35,8 @@ const page = (events: readonly Event[], { body }: ApiResponse, hasMore = false) 
 const cursorAt = (position: object): string =>
   Buffer.from(JSON.stringify({ settled: position, young: position })).toString('base64url')
 const cursorFrom = (since: string): string => cursorAt({ fired_at: since })
-
 const cursorFor = ({ eventId, paymentId, name, firedAt }: Event): string =>
   cursorAt({ event_id: eventId, payment_id: paymentId, name, fired_at: firedAt })
-
-const LATE = v.parse(PaymentIdSchema, '00000000-0000-4000-8000-000000000001')
-const IN_TIME = v.parse(PaymentIdSchema, 'f0000000-0000-4000-8000-000000000001')
 
 describe('GET /v1/events (design section 8)', () => {
   it('shows only the client’s own events: another client’s cursor is only a time, and reveals nothing', async () => {
@@ -66,8 +62,9 @@ describe('GET /v1/events (design section 8)', () => {
   it('shows an event that the index lists after the longest lag, and after a later event', async () => {
     const { deps, catchUp } = depsWithLateIndexes('PAYMENT#0')
     const { caller, ask } = await anApi({}, deps)
-    const late = await eventRow(deps, caller.clientId, deps.now(), { paymentId: LATE })
-    const next = await eventRow(deps, caller.clientId, addMs(deps.now(), 1), { paymentId: IN_TIME })
+    const idOf = (first: string) => v.parse(PaymentIdSchema, `${first}0000000-0000-4000-8000-000000000001`)
+    const late = await eventRow(deps, caller.clientId, deps.now(), { paymentId: idOf('0') })
+    const next = await eventRow(deps, caller.clientId, addMs(deps.now(), 1), { paymentId: idOf('f') })
     deps.clock.advance(187)
     const answers = [await ask('listEvents')]
     catchUp()
@@ -142,9 +139,8 @@ describe('GET /v1/events (design section 8)', () => {
     expect(idsIn(await ask('listEvents', { query: { since: jakarta, limit: '1' } }))).toStrictEqual([second?.eventId])
     const both = { since: '2999-01-01T00:00:00Z', after: first ? cursorFor(first) : '', limit: '1' }
     expect(idsIn(await ask('listEvents', { query: both }))).toStrictEqual([second?.eventId])
-    expect(idsIn(await ask('listEvents', { query: { after: cursorFrom('8999-12-31T23:59:59.999Z') } }))).toStrictEqual(
-      [],
-    )
+    const beyond = cursorFrom('8999-12-31T23:59:59.999Z')
+    expect(idsIn(await ask('listEvents', { query: { after: beyond } }))).toStrictEqual([])
     const lengths = []
     for (const limit of ['', '0', '-7', '100', '9'.repeat(400)])
       lengths.push(idsIn(await ask('listEvents', { query: { limit } })).length)

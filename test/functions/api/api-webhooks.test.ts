@@ -27,14 +27,9 @@ const aMerchant = async (deps = testDeps()) => {
 }
 const it = testWith(() => aMerchant(), 'deps', 'ask', 'endpoint')
 
-const attempted = async (
-  deps: TestDeps,
-  endpoint: Endpoint,
-  attempts: number,
-  answer: Partial<DeliveryAttempt> = {},
-) => {
-  const { deliveryId } = await storedDelivery(deps, endpoint, { ...ABANDONED, attempts })
-  for (let number = 1; number <= attempts; number++)
+const attempted = async (deps: TestDeps, endpoint: Endpoint, count: number, answer: Partial<DeliveryAttempt> = {}) => {
+  const { deliveryId } = await storedDelivery(deps, endpoint, { ...ABANDONED, attempts: count })
+  for (let number = 1; number <= count; number++)
     await deps.table.write(put(attemptKey(deliveryId, number), attemptOf(deps, number, answer)))
   return deliveryId
 }
@@ -104,9 +99,8 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     const { body } = await ask('getWebhookDelivery', { id: await attempted(deps, endpoint, 101) })
     const listed = await ask('listWebhookDeliveries')
 
-    expect((body as Shown).attempts.map(({ number }) => number)).toStrictEqual(
-      Array.from({ length: 100 }, (_, at) => at + 2),
-    )
+    const newest = Array.from({ length: 100 }, (_, at) => at + 2)
+    expect((body as Shown).attempts.map(({ number }) => number)).toStrictEqual(newest)
     expect(shownIn(listed)).toStrictEqual([body])
   })
 })

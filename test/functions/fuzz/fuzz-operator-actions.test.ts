@@ -16,10 +16,8 @@ import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
 const ACTIONS = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
 
-const handlerOf = async (entry: string): Promise<AdminHandler> => {
-  const module = (await import(join(import.meta.dirname, '../../..', entry))) as { handler: AdminHandler }
-  return module.handler
-}
+const handlerOf = async (entry: string) =>
+  ((await import(join(import.meta.dirname, '../../..', entry))) as { handler: AdminHandler }).handler
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
 
@@ -106,21 +104,18 @@ describe('every operator action with any payload', () => {
     )
     const { operator, at, request_id } = records.at(-1) ?? {}
     expect(audit).toStrictEqual(records.length > 0 ? { operator: 'ayu', at, request_id } : undefined)
-    expect([operator, typeof request_id]).toStrictEqual(
-      'operator' in right ? ['ayu', 'string'] : [undefined, 'undefined'],
-    )
+    const made = 'operator' in right ? ['ayu', 'string'] : [undefined, 'undefined']
+    expect([operator, typeof request_id]).toStrictEqual(made)
   })
 
-  it.each(ACTIONS.filter(({ name }) => /^(list|find)-/.test(name)))(
-    '$name has at most 100 rows a page',
-    async (spec) => {
-      const { right, ask } = await arrange(spec)
+  const LISTS = ACTIONS.filter(({ name }) => /^(list|find)-/.test(name))
+  it.each(LISTS)('$name has at most 100 rows a page', async (spec) => {
+    const { right, ask } = await arrange(spec)
 
-      const { body } = await ask({ ...right, per_page: 101 })
+    const { body } = await ask({ ...right, per_page: 101 })
 
-      expect(body).toMatchObject({ pagination: { page: 1, per_page: 100 } })
-    },
-  )
+    expect(body).toMatchObject({ pagination: { page: 1, per_page: 100 } })
+  })
 
   it.each(ACTIONS)('$name refuses a non-object, an unknown field and every wrong value', async (spec) => {
     const { right, ask, expectUnchanged } = await arrange(spec)

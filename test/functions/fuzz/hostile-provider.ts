@@ -8,13 +8,10 @@ const IDS = { payment_request_id: '$request', reference_id: '$reference' }
 const OPEN = { status: 'REQUIRES_ACTION', latest_payment_id: null, request_amount: 100_000, actions: [VA_NUMBER] }
 const OTHER_IDS = { payment_request_id: ['pr-other'], reference_id: [`${crypto.randomUUID()}-1`, 'not-ours'] }
 
+const PAID = { status: 'SUCCEEDED', latest_payment_id: '$payment' }
+
 const request = fc
-  .constantFrom(
-    {},
-    { status: 'FAILED' },
-    { status: 'CANCELED' },
-    { status: 'SUCCEEDED', latest_payment_id: '$payment' },
-  )
+  .constantFrom({}, { status: 'FAILED' }, { status: 'CANCELED' }, PAID)
   .chain((state) =>
     nearly(
       { ...PAID_REQUEST, ...IDS, ...OPEN, ...state },
