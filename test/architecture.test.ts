@@ -2,9 +2,11 @@ import { readdirSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../functions/manifest.ts'
+import { withWritten } from '../infra/local/terminal/with-written.ts'
 import { isOfManifest, RULES, type RuleName, TREE_RULES, type TreeRuleName } from './architecture-rules.ts'
+import { dependencyPicture } from './dependency-picture.ts'
 import { SHARED_FOLDERS } from './import-rules.ts'
-import { PROJECT_ROOT, parseSource, sourcesIn } from './support/source-file.ts'
+import { PROJECT_ROOT, parseSource, projectText, sourcesIn } from './support/source-file.ts'
 
 const SOURCES = sourcesIn('shared', 'functions', 'infra', 'test', 'docs')
 
@@ -174,4 +176,11 @@ describe.each(TREE_RULE_NAMES)('the rule: %s', (rule) => {
     expect(TREE_RULES[rule](refused)).not.toStrictEqual([])
     expect(TREE_RULES[rule](accepted)).toStrictEqual([])
   })
+})
+
+it('docs/dependencies.md shows the code as it is; otherwise: npm run picture -- --write', () => {
+  const document = projectText('docs/dependencies.md')
+
+  const picture = dependencyPicture(sourcesIn('shared', 'functions', 'infra'))
+  expect(document).toBe(withWritten(document, 'picture', picture))
 })

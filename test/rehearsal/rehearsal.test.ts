@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { runTool } from '../support/run-tool.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
+import { judgementOn, type Verdict } from './judgement.ts'
 import { type Rehearsal, startRehearsal } from './rehearsal.ts'
 import { BREAKS } from './steps/update-stage.ts'
 
@@ -54,4 +56,31 @@ it.for(BREAKS)('a release $what is made of the present code', ({ file, change })
   const text = readFileSync(join(PROJECT_ROOT, file), 'utf8')
 
   expect(change(text)).not.toBe(text)
+})
+
+const verdictOn = (name: string, denied: string | null = null): Verdict => ({
+  principal: `arn:aws:sts::000000000001:assumed-role/gateway-dev-Role/gateway-dev-${name}`,
+  action: 'dynamodb:GetItem',
+  resource: 'arn:aws:dynamodb:ap-southeast-3:000000000001:table/gateway-dev',
+  kinds: ['PAYMENT'],
+  denied,
+})
+
+it('the judgement on a rehearsal counts the calls of functions, and names what was refused or never heard', () => {
+  // Its role lets api-not-found ask nothing.
+  const heard = MANIFEST.map(({ name }) => name).filter(
+    (name) => !['check-due-deliveries', 'api-not-found'].includes(name),
+  )
+
+  const { calls, denied, silent } = judgementOn([
+    ...heard.map((name) => verdictOn(name)),
+    verdictOn('get-payment', 'No matching Allow statement'),
+    { ...verdictOn('x'), principal: 'arn:aws:iam::000000000001:root' },
+  ])
+
+  expect([calls.get('get-payment'), calls.size]).toStrictEqual([2, heard.length])
+  expect(denied).toStrictEqual([
+    'gateway-dev-get-payment dynamodb:GetItem arn:aws:dynamodb:ap-southeast-3:000000000001:table/gateway-dev of PAYMENT: No matching Allow statement',
+  ])
+  expect(silent).toStrictEqual(['check-due-deliveries'])
 })

@@ -13,9 +13,7 @@ import {
   schemasAsTypescript,
 } from '../../../infra/local/openapi/api-document.ts'
 import { EXAMPLE_SECRET } from '../../../infra/local/openapi/record-examples.ts'
-import { withWritten } from '../../../infra/local/terminal/with-written.ts'
 import { signatureOf } from '../../../shared/webhook/send/webhook-headers.ts'
-import { dependencyPicture } from '../../dependency-picture.ts'
 import { DESCRIPTION, undescribed } from '../../support/described-answers.ts'
 import { PROJECT_ROOT, sourcesIn } from '../../support/source-file.ts'
 
@@ -102,11 +100,4 @@ it('an answer is held against the description by its status, its fields and its 
   expect(faultsWith({ headers: new Headers({ 'content-type': 'text/html' }) })).toStrictEqual([
     'text/html is not described',
   ])
-})
-
-it('docs/dependencies.md shows the code as it is; otherwise: npm run picture -- --write', () => {
-  const document = read('docs/dependencies.md')
-
-  const picture = dependencyPicture(sourcesIn('shared', 'functions', 'infra'))
-  expect(document).toBe(withWritten(document, 'picture', picture))
 })
