@@ -99,18 +99,16 @@ describe('find-payments by destination', () => {
     expect(await found(deps, { payment_destination: other })).toMatchObject({ ids: [] })
   })
 
-  it.for([{ external_reference: 'order-1' }, undefined])(
-    'finds a payment of the given client without an index, by %j',
-    async (asked, { deps, destination }) => {
-      const client = await aStoredClient(deps)
-      const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })
-      await deps.table.write(update(paymentKey(payment.paymentId), { remove: ['owner'] }, exists))
+  const ASKED = [{ external_reference: 'order-1' }, undefined]
+  it.for(ASKED)('finds a payment of the given client without an index, by %j', async (asked, { deps, destination }) => {
+    const client = await aStoredClient(deps)
+    const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })
+    await deps.table.write(update(paymentKey(payment.paymentId), { remove: ['owner'] }, exists))
 
-      const search = { client_id: client.clientId, ...(asked ?? { payment_destination: destination }) }
+    const search = { client_id: client.clientId, ...(asked ?? { payment_destination: destination }) }
 
-      expect((await found(deps, search)).ids).toStrictEqual([payment.paymentId])
-    },
-  )
+    expect((await found(deps, search)).ids).toStrictEqual([payment.paymentId])
+  })
 })
 
 describe('find-payments by amount and day', () => {

@@ -4,7 +4,6 @@ import { joiningLog, jsonLog } from '../../../shared/runtime/json-log.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import {
   API,
-  type ApiClient,
   type ApiRequest,
   type ApiResponse,
   anApi,
@@ -15,7 +14,7 @@ import {
   type Endpoint,
   UNKNOWN_PATH,
 } from '../../support/api-event.ts'
-import { interceptTable, memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { interceptTable, memoryDeps, testDeps } from '../../support/test-deps.ts'
 
 /*
  * Goal: no secret, no personal data and no part of a body reaches a log line, also when the request fails.
@@ -35,8 +34,10 @@ const body = aPaymentBody({
   metadata: { [word('key')]: word('value') },
 })
 
-/** Creates that are refused, fail, succeed and are replayed; every endpoint; then all of them on a table that fails. */
-const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise<ApiResponse[]> => {
+it('the log (design section 4; style guide: ids only) has a line for every request, without any text that clients sent', async () => {
+  const lines: string[] = []
+  const deps = testDeps({ log: jsonLog('test', (line) => void lines.push(line)) })
+  const caller = await anApiClient(deps)
   const answers: ApiResponse[] = []
   const send = async (endpoint: Endpoint, request: ApiRequest, withDeps = deps) => {
     const answer = await call(withDeps, endpoint, { caller, ...request })
@@ -50,6 +51,7 @@ const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise
   const thrown = new Error(`refused: ${all.join(' ')}\n${all.map((value) => `    at ${value}`).join('\n')}`)
   const foreign = { id: word('path'), body, query: { [word('query')]: word('query') } }
 
+  // Creates that are refused, fail, succeed and are replayed; every endpoint; then all of them on a table that fails.
   for (const wrong of [{ [word('field')]: 'x' }, { method: word('value') }, { metadata: word('value') }])
     await create({ ...body, ...wrong })
   await create(JSON.stringify(body).slice(0, -1))
@@ -67,15 +69,6 @@ const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise
   for (const withDeps of [deps, interceptTable(deps, { before: () => Promise.reject(thrown) })]) {
     for (const endpoint of [...Object.values(API), UNKNOWN_PATH]) await send(endpoint, foreign, withDeps)
   }
-  return answers
-}
-
-it('the log (design section 4; style guide: ids only) has a line for every request, without any text that clients sent', async () => {
-  const lines: string[] = []
-  const deps = testDeps({ log: jsonLog('test', (line) => void lines.push(line)) })
-  const caller = await anApiClient(deps)
-
-  const answers = await liveThroughEverything(deps, caller)
 
   const output = lines.join('\n')
   const requests = lines.filter((line) => /"request\.(completed|failed)"/.test(line))

@@ -54,21 +54,19 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     },
   )
 
-  it.each(['failed', 'expired', 'cancelled'] as const)(
-    'refuses to cancel a payment that is %s, which is shown without paid_at',
-    async (status) => {
-      const { deps, ask, id, body, payment } = await pending()
-      await closePayment(deps, payment, { status, source: 'due_work' })
+  const ENDED = ['failed', 'expired', 'cancelled'] as const
+  it.each(ENDED)('refuses to cancel a payment that is %s, which is shown without paid_at', async (status) => {
+    const { deps, ask, id, body, payment } = await pending()
+    await closePayment(deps, payment, { status, source: 'due_work' })
 
-      const answer = await ask('cancelPayment', { id })
+    const answer = await ask('cancelPayment', { id })
 
-      const message = `payment cannot be cancelled in status=${status}`
-      expect([answer.status, answer.body]).toStrictEqual([422, { message, code: 'validation' }])
-      expect(deps.provider.countOf('cancelRequest')).toBe(0)
-      const reason = status === 'failed' ? { failure_reason: 'other' } : {}
-      expect((await ask('getPayment', { id })).body).toStrictEqual({ ...body, status, ...reason })
-    },
-  )
+    const message = `payment cannot be cancelled in status=${status}`
+    expect([answer.status, answer.body]).toStrictEqual([422, { message, code: 'validation' }])
+    expect(deps.provider.countOf('cancelRequest')).toBe(0)
+    const reason = status === 'failed' ? { failure_reason: 'other' } : {}
+    expect((await ask('getPayment', { id })).body).toStrictEqual({ ...body, status, ...reason })
+  })
 
   it('answers 422 with status=succeeded when the customer has paid first', async () => {
     const { deps, caller, ask, id, requestId } = await pending()
