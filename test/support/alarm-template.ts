@@ -1,32 +1,20 @@
 import type { StackTemplate } from './stack-template.ts'
 
-export type TemplateMetric = {
-  readonly namespace: string
-  readonly name: string
-  readonly dimensions: Readonly<Record<string, string>>
-  readonly periodSeconds: number
-}
-
 /** As CloudFormation has it: of one metric, or of several and what is calculated of them. */
 type RawMetric = {
   readonly Namespace: string
   readonly MetricName: string
   readonly Dimensions?: readonly { readonly Name: string; readonly Value: string }[]
 }
-type RawAlarm = RawMetric & {
-  readonly AlarmName: string
-  readonly AlarmDescription: string
-  readonly Period: number
-  readonly Metrics?: readonly {
-    readonly Expression?: string
-    readonly MetricStat?: { readonly Metric: RawMetric; readonly Period: number }
-  }[]
-  readonly Threshold: number
-  readonly ComparisonOperator: string
-  readonly EvaluationPeriods: number
-  readonly TreatMissingData: string
-  readonly AlarmActions?: readonly unknown[]
-}
+type RawAlarm = RawMetric &
+  Readonly<Record<'AlarmName' | 'AlarmDescription' | 'ComparisonOperator' | 'TreatMissingData', string>> &
+  Readonly<Record<'Period' | 'Threshold' | 'EvaluationPeriods', number>> & {
+    readonly Metrics?: readonly {
+      readonly Expression?: string
+      readonly MetricStat?: { readonly Metric: RawMetric; readonly Period: number }
+    }[]
+    readonly AlarmActions?: readonly unknown[]
+  }
 
 /** The alarms of a stage as its template has them, those of other constructs (a canary's) and all. */
 export const alarmsIn = (template: StackTemplate, stage: string) =>
@@ -36,14 +24,12 @@ export const alarmsIn = (template: StackTemplate, stage: string) =>
     return {
       id: alarm.AlarmName.replace(`gateway-${stage}-`, ''),
       description: alarm.AlarmDescription,
-      metrics: stats.map(
-        ({ Metric: { Namespace, MetricName, Dimensions = [] }, Period }): TemplateMetric => ({
-          namespace: Namespace,
-          name: MetricName,
-          dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])),
-          periodSeconds: Period,
-        }),
-      ),
+      metrics: stats.map(({ Metric: { Namespace, MetricName, Dimensions = [] }, Period }) => ({
+        namespace: Namespace,
+        name: MetricName,
+        dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])),
+        periodSeconds: Period,
+      })),
       expression: alarm.Metrics?.find(({ Expression }) => Expression !== undefined)?.Expression,
       threshold: alarm.Threshold,
       comparison: alarm.ComparisonOperator,
@@ -53,23 +39,23 @@ export const alarmsIn = (template: StackTemplate, stage: string) =>
     }
   })
 
+export type TemplateMetric = ReturnType<typeof alarmsIn>[number]['metrics'][number]
+
 /** Those that tell operators: a canary's alarms only take a deployment back. */
 export const tellingAlarms = (template: StackTemplate, stage: string) =>
   alarmsIn(template, stage).filter(({ alarmActions }) => alarmActions.length > 0)
 
-type RawWidget = {
-  readonly type: string
-  readonly properties: {
-    readonly title?: string
-    readonly metrics?: readonly (readonly unknown[])[]
-    readonly annotations?: { readonly horizontal: readonly { readonly value: number }[] }
-  }
-}
-
 /** The graphs of the dashboard: title, plain metrics, what is calculated or searched, and where an alarm goes off. */
 export const graphsIn = (template: StackTemplate) => {
   const body = template.only('AWS::CloudWatch::Dashboard').properties['DashboardBody']
-  const { widgets } = JSON.parse(String(body)) as { readonly widgets: readonly RawWidget[] }
+  const widgets = JSON.parse(String(body)).widgets as readonly {
+    readonly type: string
+    readonly properties: {
+      readonly title?: string
+      readonly metrics?: readonly (readonly unknown[])[]
+      readonly annotations?: { readonly horizontal: readonly { readonly value: number }[] }
+    }
+  }[]
   return widgets
     .filter(({ type }) => type === 'metric')
     .map(({ properties: { title = '', metrics = [], annotations } }) => ({

@@ -1,14 +1,5 @@
 import * as v from 'valibot'
 
-/** One value of one metric as CloudWatch takes it from a log line: a line with two dimension sets is two of them. */
-export type Emitted = {
-  readonly namespace: string
-  readonly name: string
-  readonly unit: string
-  readonly dimensions: Readonly<Record<string, string>>
-  readonly value: number
-}
-
 const EmfLine = v.looseObject({
   _aws: v.object({
     Timestamp: v.number(),
@@ -22,8 +13,8 @@ const EmfLine = v.looseObject({
   }),
 })
 
-/** What one log line says to CloudWatch. */
-export const emittedBy = (text: string): readonly Emitted[] => {
+/** What one log line says to CloudWatch: each value of a metric, once for each set of dimensions. */
+export const emittedBy = (text: string) => {
   const line: unknown = JSON.parse(text)
   if (!v.is(v.object({ _aws: v.unknown() }), line)) return []
   const { _aws, ...members } = v.parse(EmfLine, line)
@@ -42,3 +33,5 @@ export const emittedBy = (text: string): readonly Emitted[] => {
     ),
   )
 }
+
+export type Emitted = ReturnType<typeof emittedBy>[number]

@@ -61,9 +61,14 @@ export const missingFor = (block: Block): string | undefined => {
   return spawnSync(needs, [needs === 'go' ? 'version' : '--version']).status === 0 ? undefined : needs
 }
 
-const write = (block: Block): string => {
+/** Runs a receiver of the documents as a process of its own, until the test is over. */
+export const startReceiver = async (
+  block: Block,
+  { port, secret }: { readonly port: number; readonly secret: string },
+) => {
   const directory = tempDirectory()
-  writeFileSync(join(directory, languageOf(block).file), block.text)
+  const { file, run } = languageOf(block)
+  writeFileSync(join(directory, file), block.text)
   if (block.language === 'ts' || block.language === 'js') makeProject(directory)
   if (block.language === 'ts') {
     writeFileSync(join(directory, 'main.ts'), HOSTS[block.note] ?? `import './receiver.ts'`)
@@ -72,16 +77,7 @@ const write = (block: Block): string => {
     const built = spawnSync('go', ['build', '-o', 'receiver', 'receiver.go'], { cwd: directory, encoding: 'utf8' })
     if (built.status !== 0) throw new Error(built.stderr)
   }
-  return directory
-}
-
-/** Runs a receiver of the documents as a process of its own, until the test is over. */
-export const startReceiver = async (
-  block: Block,
-  { port, secret }: { readonly port: number; readonly secret: string },
-) => {
-  const directory = write(block)
-  const [command = '', ...args] = languageOf(block).run(port)
+  const [command = '', ...args] = run(port)
   const env = { ...process.env, PORT: String(port), SIGNING_SECRET: secret, TMPDIR: directory }
   const child = spawn(command, args, { cwd: directory, env })
   onTestFinished(async () => {

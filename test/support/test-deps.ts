@@ -150,7 +150,6 @@ type Hooks = {
   readonly before?: (call: TableCall) => unknown
   /** Runs after an applied request, before its answer. If it throws, the answer is lost. */
   readonly after?: (call: TableCall) => unknown
-  readonly asQuery?: (query: QueryInput) => QueryInput
 }
 
 /** A table whose requests are sent by `around`. */
@@ -175,9 +174,8 @@ export const withRequests = (deps: TestDeps, requests: TableRequests): TestDeps 
 })
 
 /** The same table with hooks around each request. The given deps keep working without them. */
-export const interceptTable = (deps: TestDeps, { before, after, asQuery = (query) => query }: Hooks): TestDeps => {
-  const real = { ...deps.requests, query: (query: QueryInput) => deps.requests.query(asQuery(query)) }
-  const requests = requestsAround(real, async (call, send) => {
+export const interceptTable = (deps: TestDeps, { before, after }: Hooks): TestDeps => {
+  const requests = requestsAround(deps.requests, async (call, send) => {
     await before?.(call)
     const answer = await send()
     if (Object(answer).applied !== false) await after?.(call)

@@ -6,7 +6,7 @@ import { PARTITIONS, pkPrefix, rowKeyOf } from '../../shared/table/keys.ts'
 import { listItems, mergedPages } from '../../shared/table/list-items.ts'
 import { isNew, put, update } from '../../shared/table/step.ts'
 import { runs } from '../support/runs.ts'
-import { interceptTable, memoryDeps, queriesIn, recordTable } from '../support/test-deps.ts'
+import { interceptTable, memoryDeps, queriesIn, recordTable, withRequests } from '../support/test-deps.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 // Two fields are never spelled alike, because each spelling leads back to its field.
@@ -78,9 +78,10 @@ itHoldsFor(
 it('a page of 100 is reached after more keys than one query passes over', async () => {
   const all = Array.from({ length: 230 }, (_, at) => ({ part: 0, listedAt: 't1', id: `id${at}` }))
   // As if DynamoDB's 1 MB were 70 keys: its pages end where it likes, not where we ask.
-  const short = interceptTable(await stored(all), {
-    asQuery: (query) => ({ ...query, limit: Math.min(query.limit, 70) }),
-  })
+  const deps = await stored(all)
+  const query: typeof deps.requests.query = (asked) =>
+    deps.requests.query({ ...asked, limit: Math.min(asked.limit, 70) })
+  const short = withRequests(deps, { ...deps.requests, query })
   const list = { kind: 'SUSPENSE', index: 'by-owner', partitions: [['one', 'row']] } as const
 
   const items = await listItems(short, { ...list, page: pageOf({ page: 2, per_page: 100 }) })

@@ -32,10 +32,7 @@ const paymentsThat = (problem: string, { payments }: Books, isWrong: (payment: R
   payments.filter(isWrong).map((item) => `payment ${text(item, 'payment_id')} ${problem}`)
 
 /** Each reversal or return of the provider counts on a payment, reduces money in suspense, or raises an alert. */
-const bookedBackProblems = (
-  { payments, suspense, houseEntries }: Books,
-  reversalRowIds: Seen['reversalRowIds'],
-): string[] => {
+const bookedBackProblems = ({ payments, suspense, houseEntries }: Books, { reversalRowIds }: Seen): string[] => {
   const moved = payments.flatMap((item) =>
     ((item['movements'] ?? []) as readonly RawItem[]).map((movement) => text(movement, 'transactionId')),
   )
@@ -146,7 +143,7 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
       books,
       (item) => seen.turned.includes(text(item, 'credited_provider_payment_id')) && item['reversal'] === undefined,
     ),
-    ...bookedBackProblems(books, seen.reversalRowIds),
+    ...bookedBackProblems(books, seen),
     ...eventProblems(books, seen),
     ...notTerminal('payment', books.payments, 'payment_id', ['succeeded', 'failed', 'expired', 'cancelled']),
     ...notTerminal('delivery', books.deliveries, 'delivery_id', ['succeeded', 'abandoned', 'skipped']),
