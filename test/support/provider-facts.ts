@@ -77,8 +77,7 @@ export const CHANNEL_FACTS: readonly ChannelFacts[] = [
   },
 ]
 
-const ofBanks = CHANNEL_FACTS.filter(({ method }) => method === 'virtual_account')
-export const BANKS = ofBanks.map(({ transactionCode }) => transactionCode)
+export const BANKS = CHANNEL_FACTS.flatMap((one) => (one.method === 'virtual_account' ? one.transactionCode : []))
 export const CHANNELS = CHANNEL_FACTS.map(({ providerCode }) => providerCode)
 
 export const fitsChannel = (asked: { readonly channel_code: string; readonly channel_properties: unknown }) => {
