@@ -5,7 +5,7 @@ import { memoryRequests } from '../../infra/local/emulators/memory-table/memory-
 import { createMemoryTable, type MemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
 import type { TableChange } from '../../infra/local/emulators/memory-table/table-view.ts'
 import type { Alert, Deps } from '../../shared/deps.ts'
-import type { Log, LogCode, LogFields } from '../../shared/log.ts'
+import type { LogCode, LogFields } from '../../shared/log.ts'
 import type { QueueMessage, QueueName } from '../../shared/queues.ts'
 import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { SendWebhook, WebhookRequest } from '../../shared/send-webhook.ts'
@@ -18,14 +18,6 @@ import { dynamoDbTestRequests } from './dynamodb.ts'
 import { fakeProvider } from './fake-provider.ts'
 
 type LogLine = { readonly level: 'info' | 'warn' | 'error'; readonly code: LogCode; readonly fields: LogFields }
-
-const recordingLog = (lines: LogLine[]): Log => {
-  const at =
-    (level: LogLine['level']) =>
-    (code: LogCode, fields: LogFields = {}) =>
-      void lines.push({ level, code, fields })
-  return { info: at('info'), warn: at('warn'), error: at('error') }
-}
 
 const SEAL_KEY = randomBytes(32)
 
@@ -44,6 +36,10 @@ export const testDeps = (overrides: Overrides = {}) => {
   const published: Alert[] = []
   const secretValues = new Map<string, string>()
   const lines: LogLine[] = []
+  const logAt =
+    (level: LogLine['level']) =>
+    (code: LogCode, fields: LogFields = {}) =>
+      void lines.push({ level, code, fields })
   const webhooks: WebhookRequest[] = []
   let answer: SendWebhook = async () => ({ httpStatus: 200, responseBody: 'ok', durationMs: 12 })
   const requests = overrides.requests ?? SHARED
@@ -57,7 +53,7 @@ export const testDeps = (overrides: Overrides = {}) => {
       webhooks.push(request)
       return answer(request)
     },
-    log: recordingLog(lines),
+    log: { info: logAt('info'), warn: logAt('warn'), error: logAt('error') },
     now: clock.now,
     realNowMs: () => epochMs(clock.now()),
     monotonicMs: clock.monotonicMs,
