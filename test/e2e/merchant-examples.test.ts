@@ -106,7 +106,7 @@ describe('receivers in docs/merchants/webhooks.md', () => {
     const merchant = await world.merchant([url, `${world.urls.inbox}/hooks`])
     const [endpoint] = merchant.endpoints
     const secret = String(endpoint?.['signing_secret'])
-    const program = await startReceiver(block, port, secret)
+    const program = await startReceiver(block, { port, secret })
 
     const id = String((await merchant.create({ ...VA, description: 'kopi ☕ / "teh"' })).body['id'])
     await world.pay(id)

@@ -9,10 +9,14 @@ import type { TestDeps } from './test-deps.ts'
 export const DISPUTE_FEE = 25_000
 
 /** A refund. Its row takes the same amount from our account. */
-export const aRefund = (deps: TestDeps, amountMinor: number, id = `refund_${crypto.randomUUID()}`): MoneyRow => ({
+export const aRefund = (
+  deps: TestDeps,
+  amountMinor: number,
+  transactionId = `refund_${crypto.randomUUID()}`,
+): MoneyRow => ({
   type: 'refund',
   kind: 'refund',
-  transactionId: id,
+  transactionId,
   amountMinor: minor(amountMinor),
   providerMinor: less(ZERO, minor(amountMinor)),
   at: deps.now(),

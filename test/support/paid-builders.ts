@@ -139,7 +139,11 @@ export const postAssumed = async (deps: TestDeps, payment: Payment): Promise<Pay
 }
 
 /** Stores succeeded payments and posts them now, by rows with the estimated fees. */
-export const storePosted = async (deps: TestDeps, payments: readonly Payment[], row: RowFields = {}) => {
+export const storePosted = async (
+  deps: TestDeps,
+  payments: readonly Payment[],
+  row: RowFields = {},
+): Promise<readonly Payment[]> => {
   await storeOpen(deps, payments)
   return postedAll(
     deps,

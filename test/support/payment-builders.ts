@@ -8,6 +8,7 @@ import { type ClientId, ClientIdSchema, paymentIdForKey } from '../../shared/ids
 import { balanceOf, countOf, readLedger } from '../../shared/ledger/ledger-store.ts'
 import { minor } from '../../shared/money.ts'
 import { createPayment } from '../../shared/payment/create/create-payment.ts'
+import type { CreateResult } from '../../shared/payment/create/run-attempt.ts'
 import { claimPayment } from '../../shared/payment/creating-store.ts'
 import { checkDuePayment } from '../../shared/payment/news/check-due-payment.ts'
 import type { CreatingPayment, Payment, PaymentRequest } from '../../shared/payment/payment.ts'
@@ -50,8 +51,12 @@ export const aRequest = (fields: Partial<PaymentRequest> = {}): PaymentRequest =
   ...fields,
 })
 
-export const create = (deps: TestDeps, client: Client, request = aRequest(), idempotencyKey?: string) =>
-  createPayment(deps, { client, idempotencyKey, parsed: { ok: true, request } })
+export const create = (
+  deps: TestDeps,
+  client: Client,
+  request: PaymentRequest = aRequest(),
+  idempotencyKey?: string,
+): Promise<CreateResult> => createPayment(deps, { client, idempotencyKey, parsed: { ok: true, request } })
 
 export const OVO_REQUEST: Partial<PaymentRequest> = {
   method: 'ewallet',
@@ -59,8 +64,11 @@ export const OVO_REQUEST: Partial<PaymentRequest> = {
   customer: { phone: '+6281234567890' },
 }
 
-export const aPendingPayment = async (deps: TestDeps, client: Client, fields: Partial<PaymentRequest> = {}) =>
-  (await create(deps, client, aRequest(fields))).payment
+export const aPendingPayment = async (
+  deps: TestDeps,
+  client: Client,
+  fields: Partial<PaymentRequest> = {},
+): Promise<Payment> => (await create(deps, client, aRequest(fields))).payment
 
 export const LEASE_MS = 30_000
 

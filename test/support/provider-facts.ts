@@ -77,7 +77,8 @@ export const CHANNEL_FACTS: readonly ChannelFacts[] = [
   },
 ]
 
-export const BANKS = CHANNEL_FACTS.flatMap((one) => (one.method === 'virtual_account' ? one.transactionCode : []))
+const ofBanks = CHANNEL_FACTS.filter(({ method }) => method === 'virtual_account')
+export const BANKS = ofBanks.map(({ transactionCode }) => transactionCode)
 export const CHANNELS = CHANNEL_FACTS.map(({ providerCode }) => providerCode)
 
 export const fitsChannel = (asked: { readonly channel_code: string; readonly channel_properties: unknown }) => {

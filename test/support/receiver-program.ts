@@ -62,7 +62,10 @@ export const missingFor = (block: Block): string | undefined => {
 }
 
 /** Runs a receiver of the documents as a process of its own, until the test is over. */
-export const startReceiver = async (block: Block, port: number, secret: string) => {
+export const startReceiver = async (
+  block: Block,
+  { port, secret }: { readonly port: number; readonly secret: string },
+) => {
   const directory = tempDirectory()
   const { file, run } = languageOf(block)
   writeFileSync(join(directory, file), block.text)

@@ -10,7 +10,8 @@ import { aPendingPayment, aStoredClient, ledgerView } from './payment-builders.t
 import { memoryDeps, type TestDeps } from './test-deps.ts'
 
 /** A gateway with one client, and the provider's list of transactions. */
-export const aSyncWorld = async (deps: TestDeps = memoryDeps()) => {
+export const aSyncWorld = async (own?: TestDeps) => {
+  const deps = own ?? memoryDeps()
   const client = await aStoredClient(deps)
   return { deps, client, rows: deps.provider.transactions }
 }

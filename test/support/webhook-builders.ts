@@ -149,12 +149,16 @@ export const dueAtOf = async (deps: TestDeps, work: Work, id: string): Promise<s
 
 export const codes = (deps: TestDeps) => deps.lines.map(({ code }) => code)
 
-export const attemptOf = (deps: TestDeps, number: number, fields: Partial<DeliveryAttempt> = {}): DeliveryAttempt => ({
+export const attemptOf = (
+  deps: TestDeps,
+  number: number,
+  overrides: Partial<DeliveryAttempt> = {},
+): DeliveryAttempt => ({
   number,
   at: deps.now(),
   durationMs: 5,
   httpStatus: 500,
   error: 'http_status',
   responseBody: 'no',
-  ...fields,
+  ...overrides,
 })

@@ -7,6 +7,7 @@ import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
+import type { Item } from '../../../shared/table/attributes.ts'
 import { deliveryKey, endpointKey, eventKey, paymentKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, type Step, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, msBetween } from '../../../shared/time.ts'
@@ -171,8 +172,7 @@ const deliveredPayment = async () => {
 }
 type Delivered = Awaited<ReturnType<typeof deliveredPayment>>
 
-const changed = (set: Parameters<typeof update>[1]['set']) => (delivered: Delivered) =>
-  update(deliveryKey(delivered.deliveryId), { set })
+const changed = (set: Item) => (delivered: Delivered) => update(deliveryKey(delivered.deliveryId), { set })
 const otherUrl = (delivered: Delivered) => update(endpointKey(delivered), { set: { url: 'https://other.example' } })
 
 describe('the audit of deliveries', () => {

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import { minor } from '../../../shared/money.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
@@ -17,7 +19,7 @@ import { putRaw, rawItem } from '../../support/tampering.ts'
 import { depsWithLateIndexes, interceptTable, memoryDeps, recordTable } from '../../support/test-deps.ts'
 
 /** The settlement, a day later, of a payment that was posted with its actual fee. Advances the clock. */
-const aSettled = async ({ deps, client }: SyncWorld) => {
+const aSettled = async ({ deps, client }: SyncWorld): Promise<Settlement> => {
   const { payment } = await creditedPayment(deps, client)
   await post(deps, payment, { feeMinor: minor(4_440) })
   deps.clock.set(addMs(deps.now(), 25 * HOUR_MS))
@@ -36,11 +38,15 @@ const HAPPENINGS = {
   'is in a settlement that is paid': async (world) => payOut(world.deps, await aSettled(world)),
   'is in a settlement that fails and is recredited': async (world) =>
     recredit(world.deps, await fail(world.deps, await aSettled(world))),
-} satisfies Readonly<Record<string, Happening>>
-type Happening = (world: SyncWorld) => Promise<unknown>
+} satisfies Readonly<Record<string, (world: SyncWorld) => Promise<unknown>>>
 
 /** An audit beside which something happens just before its n-th read, in every one of its looks. */
-const auditBeside = async (world: SyncWorld, read: number, happens: Happening, whileAsleep = () => {}) => {
+const auditBeside = async (
+  world: SyncWorld,
+  read: number,
+  happens: (world: SyncWorld) => Promise<unknown>,
+  whileAsleep = () => {},
+) => {
   // The client is read once, before the first look.
   let reads = -1
   const watched = interceptTable(world.deps, {
@@ -57,25 +63,30 @@ const auditBeside = async (world: SyncWorld, read: number, happens: Happening, w
 }
 
 describe('audit-ledger under live traffic', () => {
-  it.each(Object.entries(HAPPENINGS))('is never false when a payment %s between two reads', async (_, happens) => {
-    const world = await aSyncWorld(memoryDeps())
-    await happens(world)
-    const quiet = recordTable(world.deps)
-    await auditLedger(quiet.deps, world.client.clientId)
-    const verdicts: unknown[] = []
-    for (const read of quiet.calls.keys()) verdicts.push(await auditBeside(world, read + 1, happens))
+  it.each(Object.entries(HAPPENINGS))(
+    'never says false when a payment %s between two of its reads, in every look at the same place',
+    async (_, happens) => {
+      const world = await aSyncWorld(memoryDeps())
+      await happens(world)
+      const quiet = recordTable(world.deps)
+      await auditLedger(quiet.deps, world.client.clientId)
+      const verdicts: unknown[] = []
+      for (const read of quiet.calls.keys()) verdicts.push(await auditBeside(world, read + 1, happens))
 
-    expect(verdicts).not.toContain(false)
-    expect(verdicts.length).toBeGreaterThan(6)
-    await expectBalanced(world.deps, world.client.clientId)
-  })
+      expect(verdicts).not.toContain(false)
+      expect(verdicts.length).toBeGreaterThan(6)
+      await expectBalanced(world.deps, world.client.clientId)
+    },
+    120_000,
+  )
 
   it.each([
     ['the open payments', ({ index }: QueryInput) => index === 'by-open'],
     ['the entries', ({ partition: [pk] }: QueryInput) => String(pk).startsWith('JOURNAL#')],
   ])('is never false when a payment is posted during every check, before the check reads %s', async (_, isRead) => {
     const { deps, client } = await aSyncWorld(memoryDeps())
-    const open = await Array.fromAsync({ length: 6 }, async () => (await creditedPayment(deps, client)).payment)
+    const open: Payment[] = []
+    for (let made = 0; made < 6; made++) open.push((await creditedPayment(deps, client)).payment)
     const busy = interceptTable(deps, {
       before: async (call) => {
         const payment = call.name === 'query' && isRead(call.query) ? open.shift() : undefined
@@ -91,21 +102,24 @@ describe('audit-ledger under live traffic', () => {
     ['PAYMENT#', 'succeeds'],
     ['PAYMENT#', 'is posted'],
     ['SETTLEMENT#', 'is settled'],
-  ] as const)('never says false while no index lists the last %s: a payment %s before each look', async (pk, name) => {
-    const { deps, catchUp } = depsWithLateIndexes(pk)
-    const world = await aSyncWorld(deps)
-    const happens = HAPPENINGS[name]
-    const verdicts: unknown[] = []
-    for (let read = 1; read < 8; read++) {
-      catchUp()
-      await happens(world)
-      verdicts.push(await auditBeside(world, read, happens, catchUp))
-    }
+  ] as const)(
+    'never says false while the indexes do not list the last %s: a payment %s just before each look',
+    async (pk, name) => {
+      const { deps, catchUp } = depsWithLateIndexes(pk)
+      const world = await aSyncWorld(deps)
+      const happens = HAPPENINGS[name]
+      const verdicts: unknown[] = []
+      for (let read = 1; read < 8; read++) {
+        catchUp()
+        await happens(world)
+        verdicts.push(await auditBeside(world, read, happens, catchUp))
+      }
 
-    expect(verdicts).not.toContain(false)
-    catchUp()
-    await expectBalanced(deps, world.client.clientId)
-  })
+      expect(verdicts).not.toContain(false)
+      catchUp()
+      await expectBalanced(deps, world.client.clientId)
+    },
+  )
 
   it.each([1, 3])('finds %d settlements by their window while the indexes lag', async (count) => {
     const { deps, catchUp } = depsWithLateIndexes('SETTLEMENT#')

@@ -128,8 +128,9 @@ export const auditedHistory = async (own?: TestDeps) => {
   deps.clock.advance(60)
 
   // The machine of a credit has a clock that is five minutes ahead.
-  const creditedAt = addMs(deps.now(), 5 * MINUTE_MS)
-  await deps.table.write(update(shardKeyOf(corrected.payment), { set: { creditedAt } }))
+  await deps.table.write(
+    update(shardKeyOf(corrected.payment), { set: { creditedAt: addMs(deps.now(), 5 * MINUTE_MS) } }),
+  )
 
   const credited = { settledActual, settledAssumed, refunded, estimated, corrected, knownAtOnce }
   const named = { ...credited, pending, failedPayment, expired, cancelled }

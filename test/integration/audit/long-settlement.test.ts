@@ -20,7 +20,10 @@ import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../su
 /** A recorded settlement of seven payments. One run reads two entries, and by default three are a block. */
 const aLong = async (block = 3, pages = 1) => {
   const deps = inSteps(memoryDeps(), 2, pages, block, 6)
-  const { client, settlement } = await aSettledClient(deps, [{}, {}, {}, {}, {}, {}, {}])
+  const { client, settlement } = await aSettledClient(
+    deps,
+    Array.from({ length: 7 }, () => ({})),
+  )
   const { settlementId, clientId, sweptFrom: start, sweptUntil: end } = settlement
   const read = await Array.fromAsync(entryPages(deps, { clientId, parts: 1, span: { start, end }, limit: 7 }))
   const [firstKey, , , fourthKey] = read.flatMap(({ entries }) => entries).map((entry) => entryKey(client, entry))
@@ -150,7 +153,9 @@ describe('the audit of a long settlement', () => {
     expect(await standing()).toStrictEqual(['entry'])
   })
 
-  it('stores progress with its own claim, and a result once; none starts while one is due', async ({ long }) => {
+  it('stores progress only with its own claim, and its result once; while it is due no other starts', async ({
+    long,
+  }) => {
     const { deps, settlementId, verdict, pass } = long
     const { dueAt } = (await verdict()) ?? {}
     const claimed = { settlementId, dueAt: addMs(deps.now(), 10 * MINUTE_MS) }

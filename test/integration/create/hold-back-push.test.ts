@@ -7,7 +7,12 @@ import { describe, expect, it } from 'vitest'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
-import type { ProviderPayment, ProviderTransaction, TransactionPage } from '../../../shared/provider/provider.ts'
+import type {
+  ProviderPayment,
+  ProviderRequestStatus,
+  ProviderTransaction,
+  TransactionPage,
+} from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { OVO_REQUEST } from '../../support/payment-builders.ts'
@@ -42,7 +47,7 @@ const lostPush = async (waitedSeconds = 60) => {
       { providerPaymentId, reference: of }: ProviderTransaction,
       status: ProviderPayment['status'],
       captured = 0,
-      requestStatus: 'open' | 'failed' | 'expired' | 'cancelled' = 'open',
+      requestStatus: ProviderRequestStatus = 'open',
     ) => {
       const known = { providerPaymentId, paymentRequestId, reference: of, currency: 'IDR', status }
       deps.provider.payments.set(providerPaymentId, { ...known, capturedMinor: minor(captured) })
@@ -93,25 +98,28 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
-  it.each(['before', 'after'])('answers the payment, and pushes no more, if paid %s the read of rows', async (when) => {
-    const { deps, make, asked, ledger, row, report } = await lostPush()
-    const paid = row('success')
-    report(paid, 'captured', 100_000)
-    deps.provider.script('listTransactions', async ({ reference }) => {
-      if (reference && when === 'after') await applyProviderNews(deps, paid, 'callback')
-      // A first try of the customer's was declined, the second one paid.
-      const transactions = [row('failed'), paid].slice(0, when === 'after' ? 1 : 2)
-      return { kind: 'found', value: { transactions: reference ? transactions : [], hasMore: false } }
-    })
+  it.each(['before', 'after'])(
+    'answers the payment, without a second push, if paid %s the read of rows',
+    async (when) => {
+      const { deps, make, asked, ledger, row, report } = await lostPush()
+      const paid = row('success')
+      report(paid, 'captured', 100_000)
+      deps.provider.script('listTransactions', async ({ reference }) => {
+        if (reference && when === 'after') await applyProviderNews(deps, paid, 'callback')
+        // A first try of the customer's was declined, the second one paid.
+        const transactions = [row('failed'), paid].slice(0, when === 'after' ? 1 : 2)
+        return { kind: 'found', value: { transactions: reference ? transactions : [], hasMore: false } }
+      })
 
-    const { payment, replayed } = await make()
+      const { payment, replayed } = await make()
 
-    const credited = { creditedProviderPaymentId: paid.providerPaymentId }
-    expect(payment).toMatchObject({ status: 'succeeded', attempt: 1, ...credited })
-    expect(replayed).toBe(true)
-    expect(asked()).toBe(1)
-    expect(await ledger()).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
-  })
+      const credited = { creditedProviderPaymentId: paid.providerPaymentId }
+      expect(payment).toMatchObject({ status: 'succeeded', attempt: 1, ...credited })
+      expect(replayed).toBe(true)
+      expect(asked()).toBe(1)
+      expect(await ledger()).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
+    },
+  )
 })
 
 describe('a push that may still be paid', () => {

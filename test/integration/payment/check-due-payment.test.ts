@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { rememberCapture } from '../../../shared/payment/creating-store.ts'
 import { callsOfCheck, checkDuePayment, isLateLook, skipCheck } from '../../../shared/payment/news/check-due-payment.ts'
+import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import {
   claimCheck,
   endCheck,
@@ -23,7 +24,7 @@ const DANA = { method: 'ewallet', channelCode: 'DANA' } as const
 const GOPAY = { method: 'ewallet', channelCode: 'GOPAY' } as const
 const QRIS = { method: 'qris', channelCode: undefined } as const
 
-const aPending = async (fields: Parameters<typeof aScene>[0] = {}) => {
+const aPending = async (fields: Partial<PaymentRequest> = {}) => {
   const { deps: watched, calls } = recordTable(memoryDeps())
   watched.provider.script('createRequest', async (...asked) => {
     watched.clock.advance(1)

@@ -235,13 +235,15 @@ describe('the provider’s quota', () => {
       roomAtMs = deps.monotonicMs() + 12_000
       return { kind: 'unanswered', reason: 'rate_limited' }
     })
-    const ended: number[] = []
+    const endedMs: number[] = []
     const startedMs = deps.monotonicMs()
 
-    await worker(interceptTable(deps, { before: ({ name }) => name === 'transact' && ended.push(deps.monotonicMs()) }))
+    await worker(
+      interceptTable(deps, { before: ({ name }) => name === 'transact' && endedMs.push(deps.monotonicMs()) }),
+    )
 
     // Those of the first turn were on their way; everything else waited.
-    expect(ended.filter((at) => at - startedMs < 12_000).length).toBeLessThanOrEqual(5)
+    expect(endedMs.filter((at) => at - startedMs < 12_000).length).toBeLessThanOrEqual(5)
     expect(deps.stored.item(pausesKey)).toHaveProperty('cancel_request')
     expect(expired()).toBe(99)
   })

@@ -6,6 +6,7 @@
 import { describe, expect, it } from 'vitest'
 import { expirePayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
 import {
   markDueNow,
   noteCancelRequested,
@@ -83,7 +84,7 @@ describe('a payment after its expiry time', () => {
   it('first stores the start of its expiry, then cancels at the provider, without another call', async () => {
     const { deps, now, check, passTime, expectExpired } = await aQris()
     passTime()
-    let noted: unknown
+    let noted: Payment | undefined
     deps.provider.script('cancelRequest', async (id, timeoutMs) => {
       noted = await now()
       return deps.provider.healthy.cancelRequest(id, timeoutMs)

@@ -3,8 +3,13 @@ import { describe, expect } from 'vitest'
 import type { Provider, TransactionFilter } from '../../../shared/provider/provider.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { CHANNEL_FACTS, CHANNELS, type ChannelFacts, REQUESTS } from '../../support/provider-facts.ts'
-import { API_HEADERS, aRequestBody, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
-import { aCreateInput, type adapter, scriptedProvider } from '../../support/scripted-provider.ts'
+import {
+  API_HEADERS,
+  aRequestBody,
+  type aSimulator,
+  simulatorIt as it,
+} from '../../support/provider-simulator-harness.ts'
+import { aCreateInput, scriptedProvider } from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
 import { ANSWERS, CALLBACK_HEADERS, CALLBACKS, ErrorBody, RateLimitHeaders } from './provider-answer-facts.ts'
 
@@ -63,7 +68,7 @@ it.for<Question>([
   expect(against(facts.body, body === '' ? '' : JSON.parse(body))).toStrictEqual([])
 })
 
-type Simulator = Parameters<typeof adapter>[0]
+type Simulator = Awaited<ReturnType<typeof aSimulator>>
 type Created = { readonly payment_request_id: string; readonly latest_payment_id: string }
 type Answered = { readonly status: number; readonly body: unknown; readonly headers: Headers }
 

@@ -5,6 +5,7 @@ import { minor } from '../../../shared/money.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import { findStoredPayment, noteCancelRequested } from '../../../shared/payment/payment-store.ts'
+import type { ProviderRequest } from '../../../shared/provider/provider.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
@@ -56,22 +57,25 @@ const aHidden = async (as: 'missing' | 'open' | 'unreachable' = 'missing', own =
 }
 
 describe('a callback about a capture that the provider does not show yet', () => {
-  it.each(['missing', 'open', 'unreachable'] as const)('answers 500 and checks again if it is %s', async (as) => {
-    const { deps, providerPaymentId, captureBody, show, check, stored, ledger } = await aHidden(as)
-    const sent = { body: captureBody(), headers: { 'x-callback-token': TOKEN } }
+  it.each(['missing', 'open', 'unreachable'] as const)(
+    'answers 500 and checks again if its capture is %s',
+    async (as) => {
+      const { deps, providerPaymentId, captureBody, show, check, stored, ledger } = await aHidden(as)
+      const sent = { body: captureBody(), headers: { 'x-callback-token': TOKEN } }
 
-    expect((await call(deps, { route: 'POST /callbacks/xendit', handler }, sent)).status).toBe(500)
+      expect((await call(deps, { route: 'POST /callbacks/xendit', handler }, sent)).status).toBe(500)
 
-    expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
-    const reason = as === 'unreachable' ? 'unanswered' : 'not_shown'
-    expect(await check()).toBe(reason)
-    expect(await stored()).toMatchObject({ status: 'pending', dueAt: addMs(deps.now(), 120_000) })
-    expect(deps.lines.at(-1)).toMatchObject({ code: 'payment.check_failed', fields: { reason } })
-    show()
-    await check()
-    expect(await stored()).toMatchObject({ status: 'succeeded', creditedProviderPaymentId: providerPaymentId })
-    expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-  })
+      expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
+      const reason = as === 'unreachable' ? 'unanswered' : 'not_shown'
+      expect(await check()).toBe(reason)
+      expect(await stored()).toMatchObject({ status: 'pending', dueAt: addMs(deps.now(), 120_000) })
+      expect(deps.lines.at(-1)).toMatchObject({ code: 'payment.check_failed', fields: { reason } })
+      show()
+      await check()
+      expect(await stored()).toMatchObject({ status: 'succeeded', creditedProviderPaymentId: providerPaymentId })
+      expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
+    },
+  )
 
   it('makes a refresh and a cancel answer 502 until then', async () => {
     const { deps, payment, cancel, stored } = await aHidden('open')
@@ -110,7 +114,7 @@ describe('a callback about a capture that the provider does not show yet', () =>
 
 describe('such a callback about a payment that is being created', () => {
   /** Its request is not known here: its process died, and the customer has paid. */
-  const aHiddenCreating = async (request: object) => {
+  const aHiddenCreating = async (request: Partial<ProviderRequest>) => {
     const { deps, payment, providerPaymentId, sayPaid, held } = await aHidden()
     const { creating } = await aCreating()
     const { paymentId } = creating

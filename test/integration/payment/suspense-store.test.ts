@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
+import type { ClientId } from '../../../shared/ids.ts'
+import type { HouseEntryType } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
 import { bookSuspense, bookSuspenseRefund, bookSuspenseVoid } from '../../../shared/posting/house-journal.ts'
@@ -8,6 +10,7 @@ import { type OperatorResolution, resolveSuspense } from '../../../shared/suspen
 import { type Suspense, toSuspenseDto } from '../../../shared/suspense/suspense.ts'
 import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { houseEntryKey } from '../../../shared/table/keys.ts'
+import type { Timestamp } from '../../../shared/time.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aClientId, aStoredClient } from '../../support/payment-builders.ts'
 import { beforeFirst, memoryDeps, recordTable, type TestDeps, withRequests } from '../../support/test-deps.ts'
@@ -20,8 +23,8 @@ const heldIn = (deps: TestDeps): Suspense => {
 }
 
 /** Money in suspense. Its provider row has settled, and its house entry is written. */
-const bookedIn = async (deps: TestDeps, fields: Partial<Suspense> = {}): Promise<Suspense> => {
-  const item = { ...heldIn(deps), ...fields }
+const bookedIn = async (deps: TestDeps, clientId?: ClientId): Promise<Suspense> => {
+  const item = { ...heldIn(deps), clientId }
   await recordSuspense(deps, item)
   const row = { transactionId: `txn_${item.suspenseId}`, rowAt: deps.now(), providerMinor: minor(4_900) }
   await bookSuspense(deps, item, row)
@@ -31,11 +34,11 @@ const bookedIn = async (deps: TestDeps, fields: Partial<Suspense> = {}): Promise
 /** `item`: booked money of a client. `held`: money whose suspense item is not stored yet. */
 const it = paymentTest
   .extend('clientId', () => aClientId())
-  .extend('item', ({ deps, clientId }) => bookedIn(deps, { clientId }))
+  .extend('item', ({ deps, clientId }) => bookedIn(deps, clientId))
   .extend('held', ({ deps }) => heldIn(deps))
 
-const houseEntryOf = (deps: TestDeps, id: string, type: Parameters<typeof houseEntryKey>[2], rowAt: string) =>
-  deps.table.get(houseEntryKey(rowAt.slice(0, 10), id, type))
+const houseEntryOf = (deps: TestDeps, transactionId: string, type: HouseEntryType, rowAt: Timestamp) =>
+  deps.table.get(houseEntryKey(rowAt.slice(0, 10), transactionId, type))
 
 const resolve = (deps: TestDeps, of: { suspenseId: string }, resolution: OperatorResolution = 'refunded_by_bank') =>
   resolveSuspense(deps, { suspenseId: of.suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' })

@@ -14,7 +14,15 @@ import { aChargeback } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { auditedNow, BANK, settled, settlementsOf, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  auditedNow,
+  BANK,
+  settled,
+  settlementsOf,
+  sweptNow,
+  withoutFloor,
+} from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
@@ -109,7 +117,7 @@ describe('an operator must confirm', () => {
     }
     const capture = { providerPaymentId: 'py-2', capturedMinor: minor(100_000) }
     await putSuspense(deps, heldMoney({ capture, cause: 'second_capture', payment: last, now }))
-    deps.clock.advance(86_400)
+    aDayLater(deps)
 
     for (let window = 0; window < 2; window++) {
       expect(await toConfirm(deps, await sweptNow(deps, client))).toStrictEqual({ findings: 1 })

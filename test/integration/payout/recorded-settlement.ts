@@ -11,9 +11,12 @@ export const anAssumedPayment = async (deps: TestDeps, client: Client) =>
   postAssumed(deps, await anOpenPayment(deps, client))
 
 /** A settlement of one payment, recorded now, and an operator who has transferred its net. */
-export const aRecorded = async (of: Parameters<typeof withoutFloor>[1] = { bank: BANK }, paid = aSucceededPayment) => {
+export const aRecorded = async (
+  fields: Parameters<typeof withoutFloor>[1] = { bank: BANK },
+  paid = aSucceededPayment,
+) => {
   const deps = memoryDeps()
-  const client = await withoutFloor(deps, of)
+  const client = await withoutFloor(deps, fields)
   const payment = await paid(deps, client)
   const settlement = await sweptADayLater(deps, client)
   const asked = { operator: OPERATOR, settlement_id: settlement.settlementId, bank_reference: 'BCA 17' }

@@ -27,7 +27,10 @@ const fencesOf = async (deps: TestDeps, { clientId }: Client) => {
 }
 
 describe('raiseFence (design sections 4 and 12)', () => {
-  it('raises the window first, then every shard, and waits; it lowers no fence', async ({ deps, client }) => {
+  it('raises the window first, then every shard, and waits a second; it never lowers a fence', async ({
+    deps,
+    client,
+  }) => {
     await changeClient(deps, { clientId: client.clientId, operator: 'sari', changes: { ledgerParts: 2 } })
     const { deps: recorded, calls } = recordTable(deps)
     const before = deps.now()

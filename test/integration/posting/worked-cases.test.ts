@@ -123,23 +123,29 @@ it.for<readonly [string, (deps: TestDeps) => readonly MoneyRow[], shown: readonl
   expect(after.takenBackMinor).toBe(amountMinor)
 })
 
-it.for([
-  [95_460, 'written_off 95,460 0 0 95,460 0 -95,460', 'written_off -95,460 0 0 -95,460 0 95,460'],
-  // Of less the client has the rest.
-  [40_000, 'written_off 40,000 0 0 40,000 0 -40,000', 'written_off -40,000 0 0 -40,000 0 40,000'],
-] as const)('money that was paid out is won, its write-off of %d undone', async (lines, { deps, client, payment }) => {
-  const [amount, given, taken] = lines
-  await payOut(deps, await sweptADayLater(deps, client))
-  await applyRows(deps, payment, aChargeback(deps, 100_000))
-  deps.clock.advance(60)
-  await adjusted(deps, client, 'written_off', amount)
-  expect(await pendingOf(deps, client.clientId)).toBe(amount - 95_460)
+describe('money of a payment that was paid out', () => {
+  const paidOut = it.extend('paid', async ({ deps, client, payment }) => {
+    await payOut(deps, await sweptADayLater(deps, client))
+    return payment
+  })
 
-  await applyRows(deps, payment, aWin(deps, 100_000))
+  paidOut.for([
+    [95_460, 'written_off 95,460 0 0 95,460 0 -95,460', 'written_off -95,460 0 0 -95,460 0 95,460'],
+    // Of less the client has the rest.
+    [40_000, 'written_off 40,000 0 0 40,000 0 -40,000', 'written_off -40,000 0 0 -40,000 0 40,000'],
+  ] as const)('is won after a write-off of %d, which is undone', async (lines, { deps, client, paid }) => {
+    const [amount, given, taken] = lines
+    await applyRows(deps, paid, aChargeback(deps, 100_000))
+    deps.clock.advance(60)
+    await adjusted(deps, client, 'written_off', amount)
+    expect(await pendingOf(deps, client.clientId)).toBe(amount - 95_460)
 
-  expect(await linesIn(deps, client)).toStrictEqual([OWN, LOST, given, WON, taken])
-  expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0, paidOutMinor: 95_460 })
-  expect(await trialBalance(deps, client)).toBe('70,560 95,460 -24,900')
+    await applyRows(deps, paid, aWin(deps, 100_000))
+
+    expect(await linesIn(deps, client)).toStrictEqual([OWN, LOST, given, WON, taken])
+    expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0, paidOutMinor: 95_460 })
+    expect(await trialBalance(deps, client)).toBe('70,560 95,460 -24,900')
+  })
 })
 
 describe('money of an open payment', () => {
@@ -207,27 +213,30 @@ const HAPPENS: Readonly<Record<string, (deps: TestDeps, payment: Payment) => Pro
     bookLateRow(deps, await now(deps, payment), settledRowFor(payment, { feeMinor: 4_440 })),
 }
 
-clientTest('the worked examples of docs/merchants/settlements.md are what merchants see', async ({ deps, client }) => {
-  const page = readFileSync(join(PROJECT_ROOT, 'docs/merchants/settlements.md'), 'utf8')
-  // Its table: what happens, and the cells of the entry that it makes.
-  const rows = [...page.matchAll(/^\| ([^|`]+\.) \| (.+) \|$/gm)].map(([, happens = '', cells = '']) => ({
-    happens,
-    cells: cells.split('|').map((cell) => cell.replaceAll('`', '').trim()),
-  }))
-  expect(rows.map(({ happens }) => happens)).toStrictEqual(Object.keys(HAPPENS))
+clientTest(
+  'the worked examples of docs/merchants/settlements.md are what merchants are shown',
+  async ({ deps, client }) => {
+    const page = readFileSync(join(PROJECT_ROOT, 'docs/merchants/settlements.md'), 'utf8')
+    // Its table: what happens, and the cells of the entry that it makes.
+    const rows = [...page.matchAll(/^\| ([^|`]+\.) \| (.+) \|$/gm)].map(([, happens = '', cells = '']) => ({
+      happens,
+      cells: cells.split('|').map((cell) => cell.replaceAll('`', '').trim()),
+    }))
+    expect(rows.map(({ happens }) => happens)).toStrictEqual(Object.keys(HAPPENS))
 
-  let payment = await anOpenPayment(deps, client)
-  const seen = new Set<string>()
-  for (const { happens, cells } of rows) {
-    if (/^(Another|A third) one/.test(happens)) payment = await anOpenPayment(deps, client)
-    await HAPPENS[happens]?.(deps, payment)
-    const asked = { clientId: client.clientId, since: timestampOf(0), limit: 100 }
-    const added = (await balanceEntries(deps, asked)).entries.filter(({ id }) => !seen.has(id))
-    for (const { id } of added) seen.add(id)
-    const shown = added.map((one) => [
-      one.type,
-      ...[one.notional_minor, one.xendit_fee_minor, one.hexolus_markup_minor, one.client_net_minor].map(String),
-    ])
-    expect({ happens, shown }).toStrictEqual({ happens, shown: cells[0] === 'none' ? [] : [cells] })
-  }
-})
+    let payment = await anOpenPayment(deps, client)
+    const seen = new Set<string>()
+    for (const { happens, cells } of rows) {
+      if (/^(Another|A third) one/.test(happens)) payment = await anOpenPayment(deps, client)
+      await HAPPENS[happens]?.(deps, payment)
+      const asked = { clientId: client.clientId, since: timestampOf(0), limit: 100 }
+      const added = (await balanceEntries(deps, asked)).entries.filter(({ id }) => !seen.has(id))
+      for (const { id } of added) seen.add(id)
+      const shown = added.map((one) => [
+        one.type,
+        ...[one.notional_minor, one.xendit_fee_minor, one.hexolus_markup_minor, one.client_net_minor].map(String),
+      ])
+      expect({ happens, shown }).toStrictEqual({ happens, shown: cells[0] === 'none' ? [] : [cells] })
+    }
+  },
+)

@@ -13,7 +13,9 @@ import { minor } from '../../../shared/money.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
+import type { ProviderPayment } from '../../../shared/provider/provider.ts'
 import { settlementEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { entryKey, eventKey, type Key, paymentKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
@@ -40,8 +42,7 @@ const settledWithout = async (deps: TestDeps, client: Client) => {
   return { settlement, late }
 }
 
-const keysOf = (payment: Parameters<typeof entriesOf>[0]): readonly Key[] =>
-  entriesOf(payment).map((entry) => entryKey(payment, entry))
+const keysOf = (payment: Payment): readonly Key[] => entriesOf(payment).map((entry) => entryKey(payment, entry))
 
 /** A settlement of everything but these entries, which become visible after it. */
 const sweptWithout = async (deps: TestDeps, client: Client, keys: readonly Key[]) => {
@@ -183,7 +184,7 @@ describe('a pending payment whose event exists after a restore', () => {
 
   type Scene = Awaited<ReturnType<typeof eventAlone>>
   const shown =
-    (wrong: object) =>
+    (wrong: Partial<ProviderPayment>) =>
     ({ deps: { provider }, paid: { providerPaymentId: id } }: Scene) => {
       const captured = provider.payments.get(id)
       if (captured) provider.payments.set(id, { ...captured, ...wrong })

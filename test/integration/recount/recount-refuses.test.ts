@@ -41,7 +41,10 @@ const addPaidOut = (deps: MemoryDeps, { clientId }: Client) =>
   deps.table.write(update(windowKey(clientId), { add: { paidOutMinor: 1 }, set: { progress: {} } }))
 
 describe('recount-ledger', () => {
-  it('writes all figures that the audit expects or none, with an audit record', async ({ deps, client }) => {
+  it('writes the figures that the audit expects, all or none, with a record of the operator', async ({
+    deps,
+    client,
+  }) => {
     await addCredit(deps, client, 7)
     await addPaidOut(deps, client)
     const differences = await differencesOf(deps, client)
@@ -116,16 +119,19 @@ it.for<[string, tear: Act, meanwhile: Act]>([
   ['its window moves', addPaidOut, addPaidOut],
   ['its payment is refunded', removeEntry, refund],
   ['its customer is erased', removeEvent, erase],
-])('a recount writes nothing if %s, and repairs it later', async ([, tear, meanwhile], { deps, client, payment }) => {
-  await tear(deps, client, payment)
-  const differences = await differencesOf(deps, client)
-  const overtaken = beforeFirst(deps, 'transact', () => meanwhile(deps, client, payment))
+])(
+  'a recount writes nothing when meanwhile %s, and repairs it the next time',
+  async ([, tear, meanwhile], { deps, client, payment }) => {
+    await tear(deps, client, payment)
+    const differences = await differencesOf(deps, client)
+    const overtaken = beforeFirst(deps, 'transact', () => meanwhile(deps, client, payment))
 
-  await expect(recount(overtaken, client, differences)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(recount(overtaken, client, differences)).rejects.toMatchObject({ code: 'conflict' })
 
-  await recount(deps, client)
-  await expectBalanced(deps, client.clientId)
-})
+    await recount(deps, client)
+    await expectBalanced(deps, client.clientId)
+  },
+)
 
 const ENDPOINTS = 20
 

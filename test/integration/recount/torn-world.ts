@@ -61,7 +61,10 @@ const copyOf = (provider: FakeProvider): FakeProvider => {
   return copy
 }
 
-export const recordTransactions = async (deps: MemoryDeps, act: (deps: MemoryDeps) => Promise<unknown>) => {
+export const recordTransactions = async (
+  deps: MemoryDeps,
+  act: (deps: MemoryDeps) => Promise<unknown>,
+): Promise<readonly Recorded[]> => {
   const recorded: Recorded[] = []
   let before: Written[] = []
   const writes = (steps: readonly Step[]) => steps.filter(({ kind }) => kind !== 'check').map(({ key }) => key)

@@ -63,20 +63,22 @@ describe('adjust-ledger (design section 10)', () => {
     expect([whole.status, await pending()]).toStrictEqual([200, 0])
   })
 
-  const UNCLAIMED = ['unmatched', 'withdrawal'] as const
-  it.for(UNCLAIMED)('takes over the provider leg of a row that is %s', async (type, { deps, adjusted, pending }) => {
-    await anUnclaimedRow(deps, { rowAt: addMs(deps.now(), -398 * DAY_MS), type })
+  it.for(['unmatched', 'withdrawal'] as const)(
+    'takes the provider leg of a row that is %s over into the correction, and out of the house',
+    async (type, { deps, adjusted, pending }) => {
+      await anUnclaimedRow(deps, { rowAt: addMs(deps.now(), -398 * DAY_MS), type })
 
-    const { body } = await adjusted(CORRECTION)
+      const { body } = await adjusted(CORRECTION)
 
-    expect(body).toMatchObject({ client_net_minor: -25_000, provider_minor: -30_000, house_minor: -5_000 })
-    const [day] = deps.now().split('T', 1)
-    const totals = await houseTotals(deps, { fromDay: day ?? '', untilDay: day ?? '' })
-    expect(totals.reduce((sum, { providerMinor }) => sum + providerMinor, 0)).toBe(0)
-    const correction = totals.find((total) => total.type === 'correction')
-    expect(correction).toMatchObject({ providerMinor: 30_000, houseMinor: 30_000 })
-    expect(await pending()).toBe(-25_000)
-  })
+      expect(body).toMatchObject({ client_net_minor: -25_000, provider_minor: -30_000, house_minor: -5_000 })
+      const [day] = deps.now().split('T', 1)
+      const totals = await houseTotals(deps, { fromDay: day ?? '', untilDay: day ?? '' })
+      expect(totals.reduce((sum, { providerMinor }) => sum + providerMinor, 0)).toBe(0)
+      const correction = totals.find((total) => total.type === 'correction')
+      expect(correction).toMatchObject({ providerMinor: 30_000, houseMinor: 30_000 })
+      expect(await pending()).toBe(-25_000)
+    },
+  )
 
   it('answers the stored entry when the reference is reused, and writes nothing', async ({ deps, adjusted }) => {
     await anUnclaimedRow(deps)
@@ -95,13 +97,15 @@ describe('adjust-ledger (design section 10)', () => {
     expect(await entries()).toHaveLength(1)
   })
 
-  const OTHERS = [{ amount_minor: 25_001 }, { kind: 'written_off' }, { kind: 'correction' }]
-  it.for(OTHERS)('refuses the same reference with other figures: %o', async (other, { adjusted, entries }) => {
-    await adjusted()
+  it.for([{ amount_minor: 25_001 }, { kind: 'written_off' }, { kind: 'correction' }] as const)(
+    'refuses the same reference with other figures: %o',
+    async (other, { adjusted, entries }) => {
+      await adjusted()
 
-    expect(await adjusted(other)).toMatchObject({ status: 409, body: { code: 'conflict' } })
-    expect(await entries()).toHaveLength(1)
-  })
+      expect(await adjusted(other)).toMatchObject({ status: 409, body: { code: 'conflict' } })
+      expect(await entries()).toHaveLength(1)
+    },
+  )
 
   it.for([
     [{ amount_minor: 0 }, 'amount_minor must not be 0'],

@@ -11,7 +11,15 @@ import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, inSteps, settle, settlementsOf, sweep, withoutFloor } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  BY_OPERATOR,
+  inSteps,
+  settle,
+  settlementsOf,
+  sweep,
+  withoutFloor,
+} from '../../support/settlement-builders.ts'
 import {
   afterFirst,
   interceptTable,
@@ -90,7 +98,7 @@ const stepped = clientTest.extend('client', async ({ deps }) => {
 describe('a window with too many entries for one run', () => {
   stepped('is settled in the name of the operator, whose answer says that it goes on', async ({ deps, client }) => {
     const small = inSteps(deps)
-    const operator = 'sari'
+    const { operator } = BY_OPERATOR
     const asking = { ...small, invocation: { requestId: 'r-1', recorded: () => {} } }
 
     const answer = await triggerSettlement(asking, { clientId: client.clientId, operator })

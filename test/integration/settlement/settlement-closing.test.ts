@@ -42,7 +42,12 @@ const ACTIONS = {
 type Action = keyof typeof ACTIONS
 
 /** Performs an operator's action. A payout first waits for the settlement's audit, and has a bank reference. */
-const act = async (deps: TestDeps, action: Action, settlement: Parameters<typeof auditedNow>[1], fields = {}) => {
+const act = async (
+  deps: TestDeps,
+  action: Action,
+  settlement: Parameters<typeof auditedNow>[1],
+  fields: object = {},
+) => {
   const { settlementId: settlement_id } = settlement
   const isPayout = action === 'mark-settlement-paid'
   if (isPayout) await auditedNow(deps, settlement)

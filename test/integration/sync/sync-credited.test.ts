@@ -5,7 +5,14 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { recordFindingOf } from '../../../shared/sync/provider-row.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
-import { creditedPayment, findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  creditedPayment,
+  findingAbout,
+  type PaidUpstream,
+  paymentOf,
+  pendingOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
@@ -24,21 +31,23 @@ it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
   ['less than nothing kept', { keptMinor: minor(-1) }, 'fee_changed', -1],
   ['another amount', { amountMinor: minor(99_999) }, 'amount_differs', 99_999],
   ['another currency', { currency: 'PHP' }, 'amount_differs', 100_000],
-])('sync: %s is a finding, once; the fee stays', async (row, { deps, client, credited, sync, syncAfter }) => {
-  const [, fields, cause, amountMinor] = row
-  await sync(rowNow(deps, credited, fields))
-  await syncAfter(3_600)
+])(
+  'sync: %s: a finding with an alert, once, and the fee stays the estimate',
+  async ([, fields, cause, amountMinor], { deps, client, credited, sync, syncAfter }) => {
+    await sync(rowNow(deps, credited, fields))
+    await syncAfter(3_600)
 
-  const { paymentId } = credited.payment
-  const about = { paymentId, clientId: client.clientId, providerPaymentId: credited.providerPaymentId }
-  const found = { kind: 'finding', cause, amountMinor, status: 'open', ...about }
-  expect(await findingAbout(deps, paymentId, cause)).toMatchObject(found)
-  const alerts = deps.published.map(({ kind, subject }) => `${kind} ${subject}`)
-  expect(alerts).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])
-  const estimated = { status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 }
-  expect(await paymentOf(deps, credited)).toMatchObject(estimated)
-  expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-})
+    const { paymentId } = credited.payment
+    const about = { paymentId, clientId: client.clientId, providerPaymentId: credited.providerPaymentId }
+    const found = { kind: 'finding', cause, amountMinor, status: 'open', ...about }
+    expect(await findingAbout(deps, paymentId, cause)).toMatchObject(found)
+    const alerts = deps.published.map(({ kind, subject }) => `${kind} ${subject}`)
+    expect(alerts).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])
+    const estimated = { status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 }
+    expect(await paymentOf(deps, credited)).toMatchObject(estimated)
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+  },
+)
 
 it('a refund that was only reported, because it failed, still moves the money', async ({ deps, credited, sync }) => {
   const row = rowNow(deps, credited, { type: 'return', amountMinor: minor(40_000) })
@@ -49,12 +58,12 @@ it('a refund that was only reported, because it failed, still moves the money', 
   expect(await paymentOf(deps, credited)).toMatchObject({ takenBackMinor: 40_000 })
 })
 
-const dispute = (deps: TestDeps, paid: Parameters<typeof rowNow>[1]) => {
+const dispute = (deps: TestDeps, paid: PaidUpstream) => {
   const amounts = { amountMinor: minor(125_000), disputedMinor: minor(100_000), providerMinor: minor(-125_000) }
   return rowNow(deps, paid, { type: 'return', reversalKind: 'chargeback', keptMinor: undefined, ...amounts })
 }
 
-const wonRow = (deps: TestDeps, paid: Parameters<typeof rowNow>[1], fields: Partial<ProviderTransaction> = {}) =>
+const wonRow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) =>
   rowNow(deps, paid, { type: 'correction', isDisputeWon: true, keptMinor: undefined, ...fields })
 
 const MINUTES = 60
@@ -122,18 +131,21 @@ describe('sync: a dispute that is won', () => {
   it.for([
     ['shows the amount', {}, 'disputed_amount_unknown'],
     ['is void, with an alert', { status: 'reversed' }, 'reversal#reversed_upstream'],
-  ] as const)('stays a person’s if a later row %s', async ([, of, why], { deps, rows, credited, sync, syncAfter }) => {
-    const row = dispute(deps, credited)
-    await sync({ ...row, disputedMinor: undefined })
-    deps.clock.advance(30 * MINUTES)
-    rows.splice(0, rows.length, { ...row, ...of, updatedAt: deps.now() })
+  ] as const)(
+    'stays a person’s when a later reading %s',
+    async ([, fields, cause], { deps, client, rows, credited, sync, syncAfter }) => {
+      const row = dispute(deps, credited)
+      await sync({ ...row, disputedMinor: undefined })
+      deps.clock.advance(30 * MINUTES)
+      rows.splice(0, rows.length, { ...row, ...fields, updatedAt: deps.now() })
 
-    await syncAfter(5 * MINUTES)
+      await syncAfter(5 * MINUTES)
 
-    expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
-    expect(await pendingOf(deps, credited.payment.clientId)).toBe(95_900)
-    expect(deps.published.at(-1)).toMatchObject({ subject: `${row.transactionId}#${why}` })
-  })
+      expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
+      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+      expect(deps.published.at(-1)).toMatchObject({ subject: `${row.transactionId}#${cause}` })
+    },
+  )
 })
 
 const under = <Deps extends TestDeps>(deps: Deps, providerFees: StageSettings['providerFees']): Deps => ({
@@ -147,15 +159,18 @@ const invoiced = it.extend('deps', () => under(memoryDeps(), 'invoiced'))
 const TARIFFS_FEE = { feeStatus: 'actual', providerFeeMinor: 4_000, netMinor: 95_900 } as const
 
 describe('a contract that bills fees after the month (stage setting providerFees: invoiced)', () => {
-  invoiced('makes the tariff’s fee the actual one at success, and asks no provider', async ({ deps, client, paid }) => {
-    await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
+  invoiced(
+    'makes the tariff’s fee the actual one in the transaction of success, and asks no provider',
+    async ({ deps, client, paid }) => {
+      await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
 
-    const { finalFee, ...stored } = await paymentOf(deps, paid)
-    expect(stored).toMatchObject(TARIFFS_FEE)
-    expect(finalFee).toStrictEqual({ status: 'actual', feeMinor: 4_000, at: deps.now(), invoiced: true })
-    expect(deps.provider.countOf('listTransactions')).toBe(0)
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-  })
+      const { finalFee, ...stored } = await paymentOf(deps, paid)
+      expect(stored).toMatchObject(TARIFFS_FEE)
+      expect(finalFee).toStrictEqual({ status: 'actual', feeMinor: 4_000, at: deps.now(), invoiced: true })
+      expect(deps.provider.countOf('listTransactions')).toBe(0)
+      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    },
+  )
 
   invoiced.for([4_440, 4_000, -1])('only reports a row’s fee: %d', async (kept, { deps, client, credited, sync }) => {
     await sync(rowNow(deps, credited, { keptMinor: minor(kept) }))

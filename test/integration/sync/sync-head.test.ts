@@ -53,37 +53,43 @@ describe('sync: the head', () => {
   it.for([
     [600, 9],
     [60_000, 13],
-  ] as const)('cuts slices by density; by %d calls wakes %d more', async ([quota, helpers], { deps, rows, sync }) => {
-    const { asked } = await withBacklog(deps, rows, 3_100)
-    await sync()
-    const alone = asked.length
-    deps.clock.advance(3_600)
-    const stage = { ...deps.stage, providerCallsPerMinute: quota }
+  ] as const)(
+    'cuts slices by the last row density; with slow pages and a quota of %d calls it wakes %d workers',
+    async ([quota, helpers], { deps, rows, sync }) => {
+      const { asked } = await withBacklog(deps, rows, 3_100)
+      await sync()
+      const alone = asked.length
+      deps.clock.advance(3_600)
+      const stage = { ...deps.stage, providerCallsPerMinute: quota }
 
-    await syncProviderTransactions({ ...withSlowPages(deps, 1_000), stage })
+      await syncProviderTransactions({ ...withSlowPages(deps, 1_000), stage })
 
-    // 442 rows a minute make fourteen slices of an hour.
-    expect(new Set(asked.slice(alone).map(({ updatedFrom }) => updatedFrom)).size).toBe(14)
-    expect(deps.sent).toMatchObject(Array.from({ length: helpers }, () => ({ queue: 'sync', message: { body: {} } })))
-  })
+      // 442 rows a minute make fourteen slices of an hour.
+      expect(new Set(asked.slice(alone).map(({ updatedFrom }) => updatedFrom)).size).toBe(14)
+      expect(deps.sent).toMatchObject(Array.from({ length: helpers }, () => ({ queue: 'sync', message: { body: {} } })))
+    },
+  )
 
   it.for([
     // After 20 seconds the new slice and 24 of the 29 due jobs are read.
     [800, 5, 0],
     // After 240 seconds the new slice and 23 of them are read.
     [10_000, 9, 6],
-  ] as const)('at %d ms a page wakes %d workers, leaves %d jobs', async ([ms, helpers, left], { deps, rows, sync }) => {
-    const dueAt = deps.now()
-    const { state } = recordListings(deps, rows)
-    state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
-    await sync()
-    state.answer = undefined
+  ] as const)(
+    'at %d ms a page, wakes %d workers, at most one for each due job, and leaves %d jobs at its time limit',
+    async ([pageMs, helpers, left], { deps, rows, sync }) => {
+      const dueAt = deps.now()
+      const { state } = recordListings(deps, rows)
+      state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
+      await sync()
+      state.answer = undefined
 
-    await syncProviderTransactions(withSlowPages(deps, ms))
+      await syncProviderTransactions(withSlowPages(deps, pageMs))
 
-    expect(deps.sent).toHaveLength(helpers)
-    expect((await findDueJobs(deps, 50)).map((job) => job.dueAt)).toStrictEqual(Array(left).fill(dueAt))
-  })
+      expect(deps.sent).toHaveLength(helpers)
+      expect((await findDueJobs(deps, 50)).map((job) => job.dueAt)).toStrictEqual(Array(left).fill(dueAt))
+    },
+  )
 
   it('reads new rows for deferred callbacks, but not within two minutes of a round', async ({ deps, rows, paid }) => {
     const { asked } = await withBacklog(deps, rows, 0)

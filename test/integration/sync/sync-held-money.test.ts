@@ -114,9 +114,8 @@ describe('sync: rows that name money in suspense', () => {
     expect(await sumsOf(deps)).toMatchObject({ providerMinor: 0, suspenseMinor: 100_000, houseMinor: -100_000 })
   })
 
-  const KNOWN = [{ settlesIn: DAY_MS }, { settlesIn: undefined }]
-  held.for(KNOWN)(
-    'its row is booked once settled, not updated: %o',
+  held.for([{ settlesIn: DAY_MS }, { settlesIn: undefined }])(
+    'its own row is booked when it has settled, although the provider marks no update: %o',
     async ({ settlesIn }, { deps, rows, hold, sync }) => {
       const createdAt = deps.now()
       const settlesAt = settlesIn === undefined ? undefined : addMs(createdAt, settlesIn)
@@ -161,24 +160,27 @@ describe('sync: rows that name money in suspense', () => {
     expect(await findUnclaimedRow(deps, row.transactionId)).toEqual(booked && expect.objectContaining(booked))
   })
 
-  held('an older version of a row books nothing after its void', async ({ deps, rows, credited, sync, syncAfter }) => {
-    const { payment, reference } = credited
-    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-    deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
-    // The provider does not show the capture yet, so the row waits as it is.
-    const own = settledRow({ providerPaymentId, reference }, deps.now())
-    await sync(own)
-    deps.provider.heal('getPayment')
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
-    deps.clock.advance(600)
-    rows.splice(0, 1, { ...own, status: 'reversed', updatedAt: deps.now() })
-    await sync()
+  held(
+    'an older version of the row books nothing after its void',
+    async ({ deps, rows, credited, sync, syncAfter }) => {
+      const { payment, reference } = credited
+      const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+      deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+      // The provider does not show the capture yet, so the row waits as it is.
+      const own = settledRow({ providerPaymentId, reference }, deps.now())
+      await sync(own)
+      deps.provider.heal('getPayment')
+      await applyProviderNews(deps, { providerPaymentId }, 'callback')
+      deps.clock.advance(600)
+      rows.splice(0, 1, { ...own, status: 'reversed', updatedAt: deps.now() })
+      await sync()
 
-    await syncAfter(600)
+      await syncAfter(600)
 
-    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ status: 'resolved', resolution: 'refunded' })
-    expect(await sumsOf(deps)).toStrictEqual(NOTHING)
-  })
+      expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ status: 'resolved', resolution: 'refunded' })
+      expect(await sumsOf(deps)).toStrictEqual(NOTHING)
+    },
+  )
 
   held.for<[string, Partial<ProviderTransaction>]>([
     ['a void', { status: 'reversed' }],

@@ -12,7 +12,14 @@ import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { adapter } from '../../support/scripted-provider.ts'
 import { paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import { interceptTable, memoryDeps, queriesIn, recordTable, type TestDeps } from '../../support/test-deps.ts'
+import {
+  interceptTable,
+  memoryDeps,
+  queriesIn,
+  recordTable,
+  type TableCall,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { syncTest as it } from './sync-test.ts'
 
@@ -22,7 +29,7 @@ const paidAndListed = async (deps: TestDeps, client: Client, count: number) => {
   return paid
 }
 
-const readsOf = (calls: Parameters<typeof queriesIn>[0], { clientId }: Client) =>
+const readsOf = (calls: readonly TableCall[], { clientId }: Client) =>
   queriesIn(calls).filter(({ partition: [pk] }) => pk === endpointsPk(clientId)).length
 
 describe('sync: the endpoints of the events of a page', () => {

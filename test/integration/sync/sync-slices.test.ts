@@ -4,6 +4,7 @@
  */
 import { describe, expect } from 'vitest'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
+import type { TransactionFilter } from '../../../shared/provider/provider.ts'
 import {
   claimJob,
   findDueJobs,
@@ -121,16 +122,17 @@ describe('sync: its positions', () => {
   })
 
   it('are not read again by the planner when another worker has claimed them', async ({ deps, rows, sync }) => {
-    let asked = 0
+    const asked: TransactionFilter[] = []
     deps.provider.script('listTransactions', async (filter) => {
-      if (++asked === 1) await runSyncJobs(deps, { woken: false })
+      asked.push(filter)
+      if (asked.length === 1) await runSyncJobs(deps, { woken: false })
       return { kind: 'found', value: pageOfRows(rows, filter) }
     })
 
     const summary = await sync()
 
     // 28 slices of six hours, and the reversals.
-    expect(asked).toBe(29)
+    expect(asked).toHaveLength(29)
     expect(summary).toMatchObject({ complete: false, until: deps.now() })
   })
 

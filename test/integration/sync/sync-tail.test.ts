@@ -9,7 +9,14 @@ import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, pageOfRows, settledRow } from '../../support/fake-provider.ts'
 import { checkWhenDue, paidWhileCreating } from '../../support/payment-builders.ts'
-import { creditedPayment, findingAbout, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  creditedPayment,
+  findingAbout,
+  type PaidUpstream,
+  paidUpstream,
+  paymentOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import { rawItem } from '../../support/tampering.ts'
 import { recordTable, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -17,7 +24,7 @@ import { syncTest as it } from './sync-test.ts'
 const CATEGORY = 'VIRTUAL_ACCOUNT'
 
 /** A row as it is before the provider settles; `settle` makes it final without marking it as updated. */
-const openRow = (deps: TestDeps, paid: Parameters<typeof rowNow>[1], fields: Partial<ProviderTransaction> = {}) => {
+const openRow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) => {
   const at = deps.now()
   const final = rowNow(deps, paid, { createdAt: at, category: CATEGORY, settlesAt: addMs(at, 2 * DAY_MS), ...fields })
   deps.provider.transactions.push({ ...final, ...NOT_SETTLED })
@@ -113,7 +120,9 @@ describe('sync: the tail', () => {
     expect(await keepPosition(deps, claim, { afterId: 'txn', rows: 50 })).toBeUndefined()
   })
 
-  it('reads an hour again from its beginning when a payment was credited after it', async ({ deps }) => {
+  it('reads an hour again, from its beginning, when a payment was credited after its last reading', async ({
+    deps,
+  }) => {
     const settlesBy = addMs(deps.now(), DAY_MS)
     const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY, settlesBy }
     const reading = { dueAt: deps.now(), maxReads: 3 }

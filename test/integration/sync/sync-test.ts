@@ -1,4 +1,9 @@
-import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
+import type {
+  ProviderTransaction,
+  TransactionFilter,
+  TransactionPage,
+  Unanswered,
+} from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { pageOfRows, settledRow } from '../../support/fake-provider.ts'
@@ -33,7 +38,7 @@ type Asked = TransactionFilter & { readonly updatedFrom: Timestamp; readonly upd
 /** Records every request for a page of the head. `state.answer` may replace the provider's answer. */
 export const recordListings = (deps: TestDeps, rows: Parameters<typeof pageOfRows>[0]) => {
   const asked: Asked[] = []
-  type Answer = Awaited<ReturnType<TestDeps['provider']['listTransactions']>>
+  type Answer = Unanswered | { readonly kind: 'found'; readonly value: TransactionPage }
   const state: { answer: ((question: number) => Answer | undefined) | undefined } = { answer: undefined }
   deps.provider.script('listTransactions', async (filter) => {
     const page = { kind: 'found', value: pageOfRows(rows, filter) } as const

@@ -109,16 +109,19 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     [{ type: 'unknown' }, 1, unmatched],
     [fromAccount, 0, { type: 'unmatched', providerMinor: -102_500, bankMinor: 0, houseMinor: -102_500 }],
     [{ ...fromAccount, isWithdrawal: true }, 0, { type: 'withdrawal', bankMinor: 100_000, houseMinor: -2_500 }],
-  ] as const)('a foreign row is the house’s: %o %d %o', async ([fields, findings, booked, before], { deps, sync }) => {
-    const row = settledRow(foreign, deps.now(), fields)
+  ] as const)(
+    'a foreign row is booked to the house: %o %d %o',
+    async ([fields, findings, booked, before], { deps, sync }) => {
+      const row = settledRow(foreign, deps.now(), fields)
 
-    // Its finding may be of an earlier, unknown status.
-    await sync(...(before ? [{ ...row, ...before }] : []), row)
+      // Its finding may be of an earlier, unknown status.
+      await sync(...(before ? [{ ...row, ...before }] : []), row)
 
-    expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject(booked)
-    expect(deps.published).toHaveLength(findings)
-    expect(deps.provider.countOf('getPayment')).toBe(0)
-  })
+      expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject(booked)
+      expect(deps.published).toHaveLength(findings)
+      expect(deps.provider.countOf('getPayment')).toBe(0)
+    },
+  )
 
   const types = ['return', 'account', 'correction'] as const
   const undone = types.flatMap((type) => (['reversed', 'failed'] as const).map((status) => [type, status] as const))
@@ -166,15 +169,18 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     ['but another capture is not booked on it', { providerPaymentId: 'py-other' }, 95_900, 'reversed_upstream'],
     ['and no capture is booked on it', { providerPaymentId: '' }, 0, 'refund#money_went_back'],
     ['but is void from the start moves no money', { status: 'reversed' }, 95_900, 'reversal#money_went_back'],
-  ] as const)('a refund that names a payment %s', async ([, of, left, why], { deps, credited, sync, syncAfter }) => {
-    const row = rowNow(deps, credited, { type: 'return', ...of })
+  ] as const)(
+    'a refund that names a payment %s',
+    async ([, fields, pending, found], { deps, client, credited, sync, syncAfter }) => {
+      const row = rowNow(deps, credited, { type: 'return', ...fields })
 
-    await sync(row)
-    await syncAfter(3_600)
+      await sync(row)
+      await syncAfter(3_600)
 
-    expect(await pendingOf(deps, credited.payment.clientId)).toBe(left)
-    expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${why}` }])
-  })
+      expect(await pendingOf(deps, client.clientId)).toBe(pending)
+      expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${found}` }])
+    },
+  )
 
   it('a refund whose id the provider refuses to look up is booked to the house', async ({ deps, credited, sync }) => {
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'refused' }))

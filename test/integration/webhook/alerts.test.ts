@@ -11,7 +11,15 @@ import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { findEndpoint, markDeleted, moveMark } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { FAILED, messageFor, rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
+import {
+  ABANDONED,
+  FAILED,
+  makeAlertDue,
+  messageFor,
+  rowOf,
+  storedDelivery,
+  storedEndpoint,
+} from '../../support/webhook-builders.ts'
 import { withoutTopic } from './webhook-test.ts'
 
 /**
@@ -144,11 +152,17 @@ describe('alerts about one endpoint', () => {
   })
 
   it('name 500 deliveries, count the rest, and name the action that lists them', async () => {
-    const { deps, named, left } = await world(510)
+    const { deps, endpoint, named, left } = await world(0)
+    const rows: Delivery[] = []
+    for (let number = 0; number < 510; number++) {
+      const delivery = await storedDelivery(deps, endpoint, ABANDONED)
+      await makeAlertDue(deps, delivery)
+      rows.push(delivery)
+    }
 
     expect(await dueAlerts(deps)).toStrictEqual({ done: 1, failed: 0 })
 
-    expect(named().map(({ length }) => length)).toStrictEqual([500])
+    expect(named(rows).map(({ length }) => length)).toStrictEqual([500])
     expect(deps.published[0]?.message).toMatch(/510 deliveries: .* and 10 more\. .*list-deliveries --client_id /)
     expect(left()).toStrictEqual([])
   })

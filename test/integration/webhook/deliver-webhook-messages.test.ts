@@ -5,12 +5,19 @@ import type { WebhookResult } from '../../../shared/send-webhook.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { deliveryKey, endpointKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
-import { addMs, expiresAfter, type Timestamp } from '../../../shared/time.ts'
+import { addMs, expiresAfter, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, findEndpoint, markDeleted, moveMark } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { interceptTable, recordTable, type TableCall, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
+import {
+  interceptTable,
+  recordTable,
+  type TableCall,
+  type TestDeps,
+  testDeps,
+  writtenKeys,
+} from '../../support/test-deps.ts'
 import {
   anEvent,
   attemptRows,
@@ -145,7 +152,7 @@ const REFUSED: WebhookResult = { ...HUNG, error: 'connection', durationMs: 3 }
 
 /** A due delivery to an endpoint in the slow lane. */
 const slowDelivery = (overrides: Partial<Endpoint> = {}) =>
-  dueDelivery({}, { slowSince: '2026-11-20T03:59:00.000Z' as Timestamp, ...overrides })
+  dueDelivery({}, { slowSince: addMs(testDeps().now(), -MINUTE_MS), ...overrides })
 
 const slowSince = async (deps: TestDeps, endpoint: Endpoint) => (await findEndpoint(deps, endpoint))?.slowSince
 

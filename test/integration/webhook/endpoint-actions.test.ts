@@ -3,6 +3,7 @@ import { handler as deleteEndpoint } from '../../../functions/admin/delete-endpo
 import { handler as registerEndpoint } from '../../../functions/admin/register-endpoint.ts'
 import { handler as sendTestEvent } from '../../../functions/admin/send-test-event.ts'
 import { handler as updateEndpoint } from '../../../functions/admin/update-endpoint.ts'
+import type { EndpointId } from '../../../shared/ids.ts'
 import { clientKey, deletedEndpointKey, endpointKey } from '../../../shared/table/keys.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import {
@@ -156,7 +157,8 @@ describe('register-endpoint (spec 2.4)', () => {
     const { status, body } = await register(deps, clientId, { event_types })
 
     const { signing_secret: signingSecret, ...after } = body as Record<string, unknown>
-    const [{ endpointId, ...endpoint }] = (await liveEndpoints(deps, clientId)) as [Endpoint]
+    const [registered] = await liveEndpoints(deps, clientId)
+    const { endpointId = '' as EndpointId, ...endpoint } = registered ?? {}
     const [url, createdAt] = [URL_OF_MERCHANT, deps.now()]
     expect(status).toBe(200)
     const shown = { client_id: clientId, url, event_types, enabled: true, created_at: createdAt }

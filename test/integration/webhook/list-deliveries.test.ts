@@ -24,8 +24,14 @@ const aMerchant = async (own?: TestDeps) => {
   return { deps, clientId, endpoint: await storedEndpoint(deps, { clientId }) }
 }
 
-const listed = async (deps: TestDeps, clientId: ClientId, of: Partial<DeliveryListing> = {}, page = 1, size = 25) => {
-  const listing = { clientId, ...of, page: { page, perPage: size }, maxLooked: 1_000 }
+const listed = async (
+  deps: TestDeps,
+  clientId: ClientId,
+  filter: Partial<DeliveryListing> = {},
+  page = 1,
+  perPage = 25,
+) => {
+  const listing = { clientId, ...filter, page: { page, perPage }, maxLooked: 1_000 }
   return (await listDeliveries(deps, listing)).deliveries.map(({ delivery }) => delivery.deliveryId)
 }
 

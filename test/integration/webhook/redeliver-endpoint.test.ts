@@ -3,18 +3,28 @@ import { handler } from '../../../functions/admin/redeliver.ts'
 import { eventCursorOf } from '../../../shared/event/event-cursor.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
+import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { aClientId } from '../../support/payment-builders.ts'
-import { testDeps } from '../../support/test-deps.ts'
-import { drainQueue, ENDED, storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import {
+  ABANDONED,
+  drainQueue,
+  ENDED,
+  SKIPPED,
+  storedDelivery,
+  storedEndpoint,
+  storedEvent,
+} from '../../support/webhook-builders.ts'
 import { webhookTest } from './webhook-test.ts'
 
 /** Before everything that happens in a test. */
 const since = testDeps().now()
 
 /** An event, a second after the last one, and its delivery where it has one. */
-const anEventOf = async (...[deps, endpoint, delivery]: Parameters<typeof storedDelivery>) => {
+const anEventOf = async (deps: TestDeps, endpoint: Endpoint, delivery?: Partial<Delivery>) => {
   deps.clock.advance(1)
   const event = await storedEvent(deps, { clientId: endpoint.clientId })
   if (delivery) await storedDelivery(deps, endpoint, delivery, event)
@@ -29,8 +39,8 @@ const everyKind = async () => {
   const deps = testDeps()
   const endpoint = await storedEndpoint(deps, { eventTypes: ['payment.succeeded', 'payment.failed'] })
   const events = {
-    abandoned: await anEventOf(deps, endpoint, { ...ENDED, status: 'abandoned', attempts: 8 }),
-    skipped: await anEventOf(deps, endpoint, { ...ENDED, status: 'skipped' }),
+    abandoned: await anEventOf(deps, endpoint, ABANDONED),
+    skipped: await anEventOf(deps, endpoint, SKIPPED),
     succeeded: await anEventOf(deps, endpoint, { ...ENDED, status: 'succeeded', attempts: 1 }),
     inProgress: await anEventOf(deps, endpoint, { attempts: 1, rounds: 10, roundsOn: since.slice(0, 10) }),
     missing: await anEventOf(deps, endpoint),

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { httpsWebhookSender, type SenderOptions } from '../../../shared/webhook/send/https-webhook-sender.ts'
+import type { Certificate } from '../../support/https-servers.ts'
 import type { Script } from '../../support/scripted-server.ts'
 
 const HEADERS: Readonly<Record<string, string>> = {
@@ -24,7 +25,7 @@ export const send = async (url: string, options: Partial<SenderOptions> = {}, he
 }
 
 /** One request to each URL by a process of its own that trusts the certificate: node reads whom to trust when it starts. */
-export const sendTrusting = async ({ certFile }: { readonly certFile: string }, urls: readonly string[]) => {
+export const sendTrusting = async ({ certFile }: Certificate, urls: readonly string[]): Promise<unknown> => {
   const program = `
     import { httpsWebhookSender } from './shared/webhook/send/https-webhook-sender.ts'
     const send = httpsWebhookSender({ allowLoopbackWebhooks: true, monotonicMs: () => 0, ...${JSON.stringify(PATIENT)} })
@@ -34,7 +35,7 @@ export const sendTrusting = async ({ certFile }: { readonly certFile: string }, 
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: certFile },
   })
-  return JSON.parse(stdout) as unknown
+  return JSON.parse(stdout)
 }
 
 export const answering =
