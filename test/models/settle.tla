@@ -28,7 +28,7 @@ CONSTANTS
   FenceIsRaised,       \* raiseFence in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   FenceBeforeSum,      \* settleOnce in shared/settlement/settle-client.ts, or SumIsItsEntries breaks
   EveryShardIsClosed,  \* raiseFence in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
-  FenceNeverFalls,     \* isLower in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
+  FenceNeverFalls,     \* raiseFence in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   SumWaits,            \* VISIBLE_AFTER_MS in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   ShardIsOpen,         \* moveCredit in shared/ledger/shard-store.ts, or SumIsItsEntries breaks
   EligibleIfPosted,    \* eligibleAt in shared/posting/payment-entries.ts, or SumIsItsEntries breaks
