@@ -60,8 +60,14 @@ const transaction = nearly(
     product_data: [{}, null],
   },
 )
+/** The type of a transaction never changes, so each type has ids of its own. */
+const withOwnId = (row: unknown) => {
+  const { id, type } = Object(row) as Readonly<Record<string, unknown>>
+  return id === 'txn_1' || id === 'txn-2' ? Object.assign({}, row, { id: `${id}-${String(type)}` }) : row
+}
+
 const transactions = fc
-  .tuple(fc.constantFrom(false, false, true), fc.array(transaction, { maxLength: 3 }))
+  .tuple(fc.constantFrom(false, false, true), fc.array(transaction.map(withOwnId), { maxLength: 3 }))
   .chain(([has_more, data]) => weighted([6, fc.constant({ has_more, data })], [1, nearly({ has_more, data })]))
 
 const BODIES = { create: request, request, payment, cancel: request, transactions }

@@ -15,6 +15,7 @@ import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { pausesKey, paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
+import { createPrng } from '../../simulation/world/prng.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
@@ -31,9 +32,10 @@ const unpaid = async (deps: TestDeps, client: Client, count: number, request = Q
   return payments
 }
 
-/** `count` pending payments of one client; those by QRIS are due now. `worker`: one of their slot. */
+/** `count` pending payments of one client; those by QRIS are due now. `worker`: one of their slot. Draws the same each time. */
 const aFlood = async (count: number, providerCallsPerMinute = 600, request = QRIS) => {
-  const deps = memoryDeps({ stage: { providerCallsPerMinute } })
+  const { uuid: newId, int } = createPrng(20_261_125)
+  const deps = memoryDeps({ stage: { providerCallsPerMinute }, newId, random: () => int(0, 99) / 100 })
   const payments = await unpaid(deps, await aStoredClient(deps), count, request)
   deps.clock.advance(LIFE_S)
   return {
@@ -201,9 +203,8 @@ describe('the provider’s quota', () => {
 
   it('handles the checks and expiries of as many unpaid wallets as can be created', async () => {
     const [quota, minutes] = [12, 30]
-    const { deps, expired, dueTimes, worker } = await aFlood(0, quota)
+    const { deps, payments: wallets, expired, dueTimes, worker } = await aFlood(0, quota)
     const client = await aStoredClient(deps)
-    const wallets: Payment[] = []
     const aMinute = async (at: Timestamp) => {
       if (deps.now() < at) deps.clock.set(at)
       wallets.push(...(await unpaid(deps, client, quota, DANA)))
@@ -211,15 +212,14 @@ describe('the provider’s quota', () => {
     const begin = deps.now()
     for (let minute = 0; minute < minutes; minute++) await aMinute(addMs(begin, minute * MINUTE_MS))
     for (const { paymentRequestId } of wallets) deps.provider.close(paymentRequestId, 'expired')
-    const late: number[] = []
 
     // A day later their expiries meet the looks of others.
-    for (let minute = -15; minute < minutes; minute++) {
-      await aMinute(addMs(begin, DAY_MS + minute * MINUTE_MS))
+    const late = await Array.fromAsync({ length: minutes + 15 }, async (_, minute) => {
+      await aMinute(addMs(begin, DAY_MS + (minute - 15) * MINUTE_MS))
       await worker()
       const before = addMs(deps.now(), -2 * MINUTE_MS)
-      late.push(dueTimes(wallets).filter((at) => typeof at === 'string' && at < before).length)
-    }
+      return dueTimes(wallets).filter((at) => typeof at === 'string' && at < before).length
+    })
 
     expect(expired()).toBeGreaterThan((minutes - 3) * quota)
     expect(Math.max(...late.slice(15))).toBeLessThanOrEqual(quota)
