@@ -62,7 +62,9 @@ const nextTurn = async (deps: Deps, kind: DueKind, share: DueSlot, run: Run): Pr
   return run.turns.take(most)
 }
 
-const checkItem = async (deps: Deps, { work, check }: DueKind, due: ReadItem, turn: Turn, run: Run): Promise<void> => {
+type Placed = { readonly due: ReadItem; readonly turn: Turn }
+
+const checkItem = async (deps: Deps, { work, check }: DueKind, { due, turn }: Placed, run: Run): Promise<void> => {
   run.tried.add(due.id)
   try {
     if (await check(deps, due, turn)) run.done++
@@ -97,7 +99,7 @@ export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot) => {
     const placed = turn.map((due, at) => ({ due, turn: turns[at] ?? ('check' as const) }))
     const admitted = placed.filter((one) => one.turn !== 'later')
     run.turns.putBack(placed.flatMap((one) => (one.turn === 'later' ? [one.due] : [])))
-    await Promise.all(admitted.map((one) => checkItem(deps, kind, one.due, one.turn, run)))
+    await Promise.all(admitted.map((one) => checkItem(deps, kind, one, run)))
     if (retryAt === undefined || admitted.length > 0) continue
     // All workers are admitted at the same time. A random delay keeps them from always coming in the same order.
     const waitMs = Math.max(1, msBetween(deps.now(), retryAt)) + Math.floor(deps.random() * SECOND_MS)

@@ -66,7 +66,7 @@ const settleOnce = async (
   // Read again, because summing can take minutes: the record has the current floor and bank details.
   const client = await requireClient(deps, clientId)
   if (sums.netMinor <= client.settlementFloorMinor) return waiting(sums.netMinor)
-  const settlement = await recordSettlement(deps, client, window, { end, sums }, trigger)
+  const settlement = await recordSettlement(deps, { client, window, end, sums }, trigger)
   return settlement && { settlement, isContinuing: false }
 }
 
@@ -131,6 +131,8 @@ type SettleTrigger = {
   readonly requestId?: string | undefined
 }
 
+type Summed = { readonly client: Client; readonly window: Window; readonly end: Timestamp; readonly sums: EntrySums }
+
 /**
  * Writes the settlement of a summed window with the current bank details and moves the window, in one transaction. A
  * manual trigger adds the operator's audit record. Undefined when another settlement has moved the window. The id is
@@ -138,9 +140,7 @@ type SettleTrigger = {
  */
 const recordSettlement = async (
   deps: SettleDeps,
-  { clientId, bank }: Client,
-  window: Window,
-  { end, sums }: { readonly end: Timestamp; readonly sums: EntrySums },
+  { client: { clientId, bank }, window, end, sums }: Summed,
   { operator, requestId }: SettleTrigger,
 ): Promise<Settlement | undefined> => {
   const createdAt = deps.now()
