@@ -29,7 +29,7 @@ const withPlacesOf = ({ urls }: World, { shop, shopPort }: { readonly shop: stri
     'http://127.0.0.1:3003': urls.inbox,
     '4000': String(shopPort),
     '/tmp/shop': shop,
-    // It looks for the provider two ports behind the API.
+    // It looks for the provider two ports after the API.
     'npm run -s pay': `PORT=${Number(new URL(urls.provider).port) - 2} npm run -s pay`,
   }
   return (text: string) =>

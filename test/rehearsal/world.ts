@@ -81,11 +81,11 @@ export const startWorld = async (certificates: Certificates) => {
       .replace(/:$/, '')
     return dashboard.keys.includes(dashboard.lastKey) ? PROVIDER_HEADERS.authorization : 'none'
   }
-  for (const [address, behind, authorized] of [
+  for (const [address, target, authorized] of [
     [PROVIDER_ADDRESS, provider.url, byKey],
     [MERCHANT_ADDRESS, inbox.url, undefined],
   ] as const) {
-    const server = await startTlsFront(certificates, address, behind, authorized)
+    const server = await startTlsFront(certificates, address, target, authorized)
     started.defer(() => {
       server.closeAllConnections()
       server.close()
@@ -109,15 +109,15 @@ export type OutsideWorld = Awaited<ReturnType<typeof startWorld>>
 const startTlsFront = async (
   { certificate, key }: Certificates,
   address: string,
-  behind: string,
+  target: string,
   authorized: ((authorization: string | undefined) => string) | undefined,
 ) => {
   const tls = { cert: readFileSync(certificate), key: readFileSync(key) }
-  const { host } = new URL(behind)
+  const { host } = new URL(target)
   const server = createServer(tls, (incoming, response) => {
     const { method, url, headers } = incoming
     const shown = { ...headers, host, ...(authorized && { authorization: authorized(headers.authorization) }) }
-    const passed = request(new URL(url ?? '/', behind), { method, headers: shown }, (answer) => {
+    const passed = request(new URL(url ?? '/', target), { method, headers: shown }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(response)
     })
