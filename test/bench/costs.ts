@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { type FunctionSpec, isHttp, queuesOf, runsByItself } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { CACHE_MS, UNSEALED_MS } from '../../shared/runtime/aws/kept-secrets.ts'
@@ -101,7 +102,7 @@ export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Meas
     [properties['Metrics'] ?? { MetricStat: properties }].flat().flatMap((metric) => Object(metric).MetricStat ?? []),
   ).length
   const acls = front.ofType('AWS::WAFv2::WebACL')
-  const rules = acls.flatMap(({ properties }) => properties['Rules']).length
+  const rules = acls.flatMap(({ properties }) => v.parse(v.array(v.unknown()), properties['Rules'])).length
   const there = {
     sqsRequestMillion: polls,
     secretMonth: secrets.length + copies,

@@ -83,10 +83,9 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   let failed = 0
   try {
     await demoWalk(cloud, () => undefined)
-    const env = { GATEWAY_URL: cloud.urls.api, GATEWAY_KEY: cloud.demoClient.api_key }
     for (const [name, generator] of Object.entries(GENERATORS)) {
       if (argv.length > 0 && !argv.includes(name)) continue
-      const works = await use(generator, env)
+      const works = await use(generator, { GATEWAY_URL: cloud.urls.api, GATEWAY_KEY: cloud.demoClient.api_key })
       if (!works) failed++
       console.log(`client of ${name}: ${works ? 'works' : 'FAILED'}`)
     }

@@ -12,8 +12,7 @@ type Sent = { readonly method?: string; readonly headers?: Record<string, string
 
 /** As a browser sends it. `fetch` would set headers that scripts cannot set, such as Host; an empty one is left out. */
 export const sendAsBrowser = async (url: string, { method = 'GET', headers = {}, body }: Sent = {}) => {
-  const sent = { connection: 'close', ...headers }
-  const asked = request(url, { method, headers: sent, setHost: headers['host'] !== '' })
+  const asked = request(url, { method, headers: { connection: 'close', ...headers }, setHost: headers['host'] !== '' })
   asked.end(body === undefined ? undefined : JSON.stringify(body))
   const [answer]: IncomingMessage[] = await once(asked, 'response')
   if (!answer) throw new Error('no answer')
@@ -48,8 +47,11 @@ export const worldAt = (urls: LocalCloud['urls']) => {
   const withKey = (key: string) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const get = (path: string) => send(`${urls.api}${path}`, { headers })
-    const create = (body: object, name?: string) =>
-      post(`${urls.api}/v1/payments`, body, { ...headers, ...(name && { 'idempotency-key': name }) })
+    const create = (body: object, idempotencyKey?: string) =>
+      post(`${urls.api}/v1/payments`, body, {
+        ...headers,
+        ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+      })
     const payment = async (id: string) => (await get(`/v1/payments/${id}`)).body
     const balance = async () => (await get('/v1/balance')).body
     return { key, get, create, payment, balance }

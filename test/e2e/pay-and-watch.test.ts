@@ -40,8 +40,8 @@ describe('npm run pay and npm run watch', () => {
     const paid = await payBy(world.urls.provider, id)
 
     expect(paid).toMatchObject({ code: 0, output: expect.stringMatching(/^The customer paid/) })
-    const own = ` ${id.slice(0, 8)}  paid by BCA (reported by callback); 1 webhook to send\n`
-    await eventually(() => expect(watch.out()).toContain(own))
+    const own = `${id.slice(0, 8)}  paid by BCA \\(reported by callback\\); 1 webhook to send`
+    await eventually(() => expect(watch.out()).toMatch(new RegExp(`^\\S+ \\S+  payment +${own}$`, 'm')))
     await eventually(() => expect(watch.out()).toMatch(/answered 200 in/))
     watch.end()
     expect(await watch.ended).toStrictEqual([0, null])

@@ -83,8 +83,7 @@ export const gatewayCalls = (gateway: KilledGateway, { record, clockJumps }: His
       const valid = change.amount > 0
       return recorded({ op: 'create', client: client.id, key, ...change, valid }, async () => {
         const sent = { ...body, amount: change.amount, external_reference: change.reference }
-        const headers = { ...authorized(client), 'idempotency-key': key }
-        const answer = await post('api', '/v1/payments', sent, headers)
+        const answer = await post('api', '/v1/payments', sent, { ...authorized(client), 'idempotency-key': key })
         if (isLost(answer)) return { outcome: 'unknown' }
         if (answer.status === 422) return { outcome: 'refused' }
         // Refused before anything was done.

@@ -87,7 +87,7 @@ const histories = async (argv: readonly string[]): Promise<number> => {
   let kept = false
   for (let seed = first; seed < first + count; seed++) {
     const startedMs = performance.now()
-    const { records, kills } = await runHistory(seed, seconds, nodeArgs)
+    const { records, kills } = await runHistory({ seed, seconds, nodeArgs })
     const took = Math.round((performance.now() - startedMs) / 1_000)
     console.log(`seed ${seed}: ${records.length} calls, killed and started again ${kills} times, ${took} s`)
     const history = join(directory, String(seed))

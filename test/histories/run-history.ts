@@ -25,11 +25,13 @@ const addClient = async ({ invoke }: GatewayCalls): Promise<Client> => {
   return { id, apiKey: String(issued?.body['api_key']), planned: planPayments() }
 }
 
+type HistoryOptions = { readonly seed: number; readonly seconds: number; readonly nodeArgs: readonly string[] }
+
 /**
  * One history: a gateway that is killed now and then, callers side by side, operators' days, and a rest at the end. The
  * gateway is up for so many seconds, with these options of node. The time of its restarts comes on top.
  */
-export const runHistory = async (seed: number, seconds: number, nodeArgs: readonly string[]) => {
+export const runHistory = async ({ seed, seconds, nodeArgs }: HistoryOptions) => {
   const prng = createPrng(seed)
   const data = mkdtempSync(join(tmpdir(), 'gateway-history-'))
   const gateway = startKilledGateway(data, nodeArgs)

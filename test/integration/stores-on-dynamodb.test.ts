@@ -3,8 +3,10 @@
  * conformance suite holds to DynamoDB Local. Method: on DynamoDB Local each function of the manifest is called once, in
  * the world of one merchant. None may fail, and the coverage that V8 counts must name every store.
  */
+
 import { globSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
+import * as v from 'valibot'
 import { expect, it } from 'vitest'
 import { type FunctionSpec, routeKeyOf } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
@@ -92,9 +94,14 @@ const usedFiles = async (run: () => Promise<void>): Promise<ReadonlySet<string>>
 
 /** Whether an answer is a failure, for a function of any trigger. */
 const saysFailed = (answer: unknown) => {
-  const { statusCode = 200, status = 200, batchItemFailures = [] } = Object(answer)
-  return Math.max(Number(statusCode), Number(status)) >= 500 || batchItemFailures.length > 0
+  const { statusCode = 200, status = 200, batchItemFailures = [] } = v.parse(Answer, answer)
+  return Math.max(statusCode, status) >= 500 || batchItemFailures.length > 0
 }
+const Answer = v.object({
+  statusCode: v.optional(v.number()),
+  status: v.optional(v.number()),
+  batchItemFailures: v.optional(v.array(v.unknown())),
+})
 
 /**
  * What no single call reaches: a create that fails, a reference, a merchant's limit, a delivery's last failure, one that

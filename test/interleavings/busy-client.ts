@@ -107,6 +107,9 @@ export const reconcileFrozen =
     await reconcileTransaction({ ...deps, now: () => now }, { transaction: row, known: payment }, ASK)
   }
 
+/** More than any window of these scenarios takes. */
+const MAX_RUNS = 9
+
 /** One client's part of the sweep, by a process whose clock may be ahead. Runs follow one another until all is summed. */
 export const settle =
   (
@@ -119,7 +122,7 @@ export const settle =
       now: () => addMs(deps.now(), aheadMs),
       ...(steps && { stage: { ...deps.stage, historySteps: steps } }),
     }
-    for (let runs = 0; runs < 9; runs++) {
+    for (let runs = 0; runs < MAX_RUNS; runs++) {
       if (!(await settleClient(own, clientId, {})).isContinuing) return
     }
     throw new Error('a window is never summed')

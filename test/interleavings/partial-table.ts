@@ -56,9 +56,10 @@ const forkedView = (base: TableView): TableView => {
     follow: ({ key, before, after }) => {
       changed.set(nameOf(key), after)
       const old = before && entryOf(shape, before)
-      const others =
-        old && entriesIn(old.partition).filter(({ item }) => item['pk'] !== key.pk || item['sk'] !== key.sk)
-      if (old) own.set(old.partition, others ?? [])
+      if (old) {
+        const others = entriesIn(old.partition).filter(({ item }) => item['pk'] !== key.pk || item['sk'] !== key.sk)
+        own.set(old.partition, others)
+      }
       const entry = after && entryOf(shape, after)
       if (!entry) return
       const entries = entriesIn(entry.partition)

@@ -59,9 +59,8 @@ const optionsOf = (processes: readonly Process[], current: number | undefined, i
   const calls = processes.map(({ queue, ended }) => (ended ? undefined : queue[0]?.call))
   const head = current === undefined ? undefined : calls[current]
   const isFree = head === undefined || head.name === 'sleep'
-  const order = [...(head ? [current ?? 0] : []), ...processes.keys()]
   const others = calls.filter((call) => call !== undefined).length > 1
-  const options = [...new Set(order)].flatMap((action): Option[] => {
+  const options = [...new Set([...(head ? [current ?? 0] : []), ...processes.keys()])].flatMap((action): Option[] => {
     const call = calls[action]
     if (call === undefined) return []
     const preemptions = isFree || action === current ? 0 : 1

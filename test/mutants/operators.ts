@@ -124,9 +124,9 @@ const ofCall: Breaks<ESTree.CallExpression> = (node, { by, codeOf, without, text
   const isWrite = /\btable\.(write|transact)$/.test(codeOf(callee))
   const isUsed = !around.slice(0, 2).some(({ type }) => type === 'ExpressionStatement')
   const isMethod = callee.type === 'MemberExpression'
-  const [type, otherType] = [first, second].map((one) => /([A-Z][a-z]+|^[a-z]+|ZERO)$/.exec(nameOf(one))?.[0])
-  const isOneType = type !== undefined && (type === otherType || type === 'ZERO')
-  const isSwapped = first && second && !EITHER_WAY.test(name) && (isOneType || name === 'less')
+  const [unit, otherUnit] = [first, second].map((one) => /([A-Z][a-z]+|^[a-z]+|ZERO)$/.exec(nameOf(one))?.[0])
+  const isOneUnit = unit !== undefined && (unit === otherUnit || unit === 'ZERO')
+  const isSwapped = first && second && !EITHER_WAY.test(name) && (isOneUnit || name === 'less')
   const swapped = isSwapped && codeOf(second) + text.slice(first.end, second.start) + codeOf(first)
   return [
     ...conditions

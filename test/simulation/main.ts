@@ -34,8 +34,8 @@ const replay = async (seed: number, operations: number | undefined, tracing: boo
   return problems.length > 0 ? 1 : 0
 }
 
-/** Says how far it is. The story of a failure comes at the end, with the others. */
 const progress = { done: 0, failures: 0 }
+/** Says how far it is. The story of a failure comes at the end, with the others. */
 const reportProgress = ({ seed, failure }: SeedResult): void => {
   if (failure !== undefined) console.log(`seed ${seed} fails (failure ${++progress.failures})`)
   if (++progress.done % 100 === 0) console.log(`${progress.done} done, ${progress.failures} failures so far`)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type HistoryOptions, type HistoryResult, operationsOf, runHistory } from './histories/history.ts'
 import { runForked } from './world/fork-pool.ts'
 
-type SeedTask = Pick<HistoryOptions, 'seed' | 'operations'>
+export type SeedTask = Pick<HistoryOptions, 'seed' | 'operations'>
 
 export type SeedResult = Pick<HistoryResult, 'seed' | 'steps' | 'tally' | 'digest'> & {
   /** The story of the shortest prefix that fails, its problems and the command that replays it. */

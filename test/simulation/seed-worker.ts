@@ -1,7 +1,7 @@
 /** One process of `npm run sim -- --seeds A..B`: it runs each seed that it is sent, and sends the result back. */
-import { runSeed } from './run-seeds.ts'
+import { runSeed, type SeedTask } from './run-seeds.ts'
 
-process.on('message', (task: Parameters<typeof runSeed>[0]) => {
+process.on('message', (task: SeedTask) => {
   // The scheduler's ticks come after all microtasks only if they begin in one.
   void Promise.resolve(task)
     .then((sent) => runSeed(sent))

@@ -59,8 +59,7 @@ export const undescribed = ({
     .find((known) => new RegExp(`^${known.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
   // Whatever no route matches: not found, in the envelope.
   if (template === undefined && status === 404) return faultsOf('/components/schemas/Error', JSON.parse(text))
-  const place = `/paths/${escaped(template ?? '')}/${method.toLowerCase()}/responses/${status}`
-  const { pointer, found } = at(place)
+  const { pointer, found } = at(`/paths/${escaped(template ?? '')}/${method.toLowerCase()}/responses/${status}`)
   if (found === undefined) return [`${method} ${path} answers ${status}, which is not described`]
   const response = found as { readonly headers?: Json; readonly content: Json }
   const type = headers.get('content-type')?.split(';')[0] ?? ''

@@ -8,11 +8,14 @@ import { PROJECT_ROOT } from './source-file.ts'
 
 type Options = { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string; readonly deadlineMs?: number }
 
-/** Runs a program to its end, with nothing to answer its questions: for many times what a deployment or a model takes. */
+/** Many times what a deployment or a model takes. */
+const DEADLINE_MS = 900_000
+
+/** Runs a program to its end, with nothing to answer its questions. */
 export const runTool = async (
   program: string,
   args: readonly string[],
-  { env, cwd, deadlineMs = 900_000 }: Options = {},
+  { env, cwd, deadlineMs = DEADLINE_MS }: Options = {},
 ): Promise<{ readonly code: number; readonly output: string; readonly errors: string }> => {
   const child = spawn(program, args, {
     cwd: cwd ?? PROJECT_ROOT,

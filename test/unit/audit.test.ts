@@ -63,37 +63,45 @@ const settlement = (changes: number, entered: object, accountNo = '99') =>
     bank: { bankName: 'BNI', bankAccountNo: accountNo, bankAccountName: 'PT Baru', ...entered },
   }) as unknown as Settlement
 
-const NOW = { bank, bank_since: since, bank_is_change: true }
-const KEPT = { since, isChange: true }
+const REGISTERED = { bank, bank_since: since, bank_is_change: true }
+const ON_SETTLEMENT = { since, isChange: true }
 
 // What it finds nothing in: `corruptions-by-hand.test.ts`, an intact table.
 describe('auditBank', () => {
   it('takes the account that was entered last, even if the clock of its operator was slow', () => {
     const records = [
-      { at: addMs(at(0), -MINUTE_MS), number: 2, after: NOW },
-      { at: at(0), number: 1, after: { ...NOW, bank: other } },
+      { at: addMs(at(0), -MINUTE_MS), number: 2, after: REGISTERED },
+      { at: at(0), number: 1, after: { ...REGISTERED, bank: other } },
     ]
     const accounts = registeredAccounts(records as never)
 
-    expect(auditBank(settlement(1, KEPT), accounts)).toStrictEqual([])
-    expect(auditBank(settlement(1, KEPT, '00'), accounts)).toHaveLength(1)
+    expect(auditBank(settlement(1, ON_SETTLEMENT), accounts)).toStrictEqual([])
+    expect(auditBank(settlement(1, ON_SETTLEMENT, '00'), accounts)).toHaveLength(1)
   })
 
   it('takes the accounts of a minute later and of a quarter of an hour before, no others', () => {
     const accounts = registeredAccounts([
-      { at: at(0), number: 1, after: { ...NOW, bank: other } },
-      { at: at(60), number: 2, after: NOW },
+      { at: at(0), number: 1, after: { ...REGISTERED, bank: other } },
+      { at: at(60), number: 2, after: REGISTERED },
     ] as never)
     const found = (createdAt: Timestamp, accountNo: string) =>
-      auditBank({ ...settlement(1, KEPT, accountNo), createdAt }, accounts).length
+      auditBank({ ...settlement(1, ON_SETTLEMENT, accountNo), createdAt }, accounts).length
 
     expect([found(addMs(at(59), -1), '99'), found(at(59), '99')]).toStrictEqual([1, 0])
     expect([found(at(75), '00'), found(addMs(at(75), 1), '00')]).toStrictEqual([0, 1])
   })
 
   it.each([
-    ['a time that no record has', settlement(2, { ...KEPT, since: at(2) }), registered(NOW, NOW)],
-    ['a first account as a replacement', settlement(1, KEPT), registered({ ...NOW, bank_is_change: false })],
+    [
+      'a time that no record has',
+      settlement(2, { ...ON_SETTLEMENT, since: at(2) }),
+      registered(REGISTERED, REGISTERED),
+    ],
+    [
+      'a first account as a replacement',
+      settlement(1, ON_SETTLEMENT),
+      registered({ ...REGISTERED, bank_is_change: false }),
+    ],
   ])('finds %s', (_, recorded, accounts) => {
     expect(auditBank(recorded, accounts)).toMatchObject([{ what: 'settlement.bank', id: 's' }])
   })

@@ -95,7 +95,7 @@ itHoldsFor(anInteger)('pageParams clamp every integer (spec 4.2, 8), and refuse 
   expect(v.parse(params, { page: String(value) })).toStrictEqual({ page, per_page: 25 })
 })
 
-// Clamped alike: `fuzz-operator-actions.test.ts`. Texts that are no integers: `api-wrong-requests.test.ts`.
+// Clamped alike: `fuzz-operator-actions.test.ts`. Texts that are no integers: `api-foreign-and-wrong-requests.test.ts`.
 it.each([1.5, '1', 2 ** 53])('pageFields refuse the page %j', (page) => {
   expect(v.is(v.object(pageFields), { page })).toBe(false)
 })

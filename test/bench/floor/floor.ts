@@ -65,22 +65,23 @@ type Measured = {
 }
 
 /** How many ask at once, and the callbacks in a slice then: each needs a payment that was made and paid before. */
-const CALLBACKS = [
-  [1, 10],
-  [8, 40],
-  [32, 96],
+const LOADS = [
+  { concurrency: 1, callbacks: 10 },
+  { concurrency: 8, callbacks: 40 },
+  { concurrency: 32, callbacks: 96 },
 ] as const
+const [, WARM_UP] = LOADS
 
 const create = ({ program, headers }: Measured) => createPayment(program, headers)
 
-type Slice = (side: Measured, atOnce: readonly [concurrency: number, callbacks: number], into: Side) => Promise<void>
+type Slice = (side: Measured, load: (typeof LOADS)[number], into: Side) => Promise<void>
 
 /** Both sides alternate in slices this short, so that other load of the machine affects both. */
-const creates: Slice = (side, [concurrency], into) =>
+const creates: Slice = (side, { concurrency }, into) =>
   measureLoop(into.create, concurrency, during(800), () => create(side))
 
 /** When each callback was answered, and when its webhook came. */
-const callbacks: Slice = async (side, [concurrency, count], into) => {
+const callbacks: Slice = async (side, { concurrency, callbacks: count }, into) => {
   const paid: (readonly [string, string])[] = []
   const pay = async () => {
     const id = await create(side)
@@ -121,12 +122,12 @@ type PaceFigure = Awaited<ReturnType<typeof measurePace>>
 
 const measure = async (sides: readonly Measured[]): Promise<readonly FloorFigures[]> => {
   const measured: FloorFigures[] = []
-  for (const atOnce of CALLBACKS) {
-    const figures = { concurrency: atOnce[0], gateway: noFigures(), floor: noFigures() }
+  for (const load of LOADS) {
+    const figures = { concurrency: load.concurrency, gateway: noFigures(), floor: noFigures() }
     for (let round = 0; round < 3; round++) {
       for (const slice of SLICES) {
         // Each begins as often as the other.
-        for (const side of round % 2 === 0 ? sides : sides.toReversed()) await slice(side, atOnce, figures[side.name])
+        for (const side of round % 2 === 0 ? sides : sides.toReversed()) await slice(side, load, figures[side.name])
       }
     }
     measured.push(figures)
@@ -151,7 +152,7 @@ const measureFloor = async () => {
   for (const side of sides) {
     await keepCallbacks(side.program)
     // The first requests of a process are those of code that has not been compiled yet.
-    for (const slice of [...SLICES, ...SLICES]) await slice(side, CALLBACKS[1], noFigures())
+    for (const slice of [...SLICES, ...SLICES]) await slice(side, WARM_UP, noFigures())
   }
   // Awaited here: what was started is ended when this returns.
   return { figures: await measure(sides), pace: await measurePace(own) }

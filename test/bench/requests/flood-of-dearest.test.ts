@@ -12,7 +12,8 @@ const { clientRateLimit = 0, clientCreateLimit = 0 } = stage.settings
 const carried = carriedUnits(stage)
 
 /** What passes of four times the limit in a minute, over environments in turn. */
-const passing = async (perSecond: number, units: number, before: number, creates = false): Promise<number> => {
+type Flood = { readonly units: number; readonly before: number; readonly creates?: boolean }
+const passing = async (perSecond: number, { units, before, creates = false }: Flood): Promise<number> => {
   const deps = testDeps()
   const client = await aStoredClient(deps)
   const environments = Array.from({ length: ENVIRONMENTS }, () => ({
@@ -50,14 +51,14 @@ it.each([
 ] as const)(
   'a client at four times its limit with requests of %d %s uses less than a quarter of a fresh table',
   async (units, sort, before) => {
-    const used = (await passing(clientRateLimit, units, before)) * units
+    const used = (await passing(clientRateLimit, { units, before })) * units
 
     expect(used / SECONDS).toBeLessThan(carried[sort] / 4)
   },
 )
 
 it('a client at four times its limit of creates with every field as long as it may be makes its limit of them', async () => {
-  const passed = await passing(clientCreateLimit, 77, 4, true)
+  const passed = await passing(clientCreateLimit, { units: 77, before: 4, creates: true })
 
   expect(passed).toBeLessThanOrEqual(1.2 * clientCreateLimit * SECONDS)
   expect((passed / SECONDS) * 240).toBeLessThan(carried.writes / 4)

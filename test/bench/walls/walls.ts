@@ -148,7 +148,8 @@ const earlyWall = ({ factor, mix, perSecond, first }: Wall): readonly string[] =
 /** Compares single payments with the model: nothing waits below the create's limit, and a backlog grows above listing's. */
 const unlikeModel = ({ callbacks, perSecond, backlog }: SinglesFigures, listing: number): readonly string[] => {
   const [middle = 0, last = 0] = [backlog[Math.floor(backlog.length / 2)], backlog.at(-1)]
-  const fits = callbacks ? Math.max(...backlog) === 0 : last > middle === perSecond > listing
+  const [grows, isAbove] = [last > middle, perSecond > listing]
+  const fits = callbacks ? Math.max(...backlog) === 0 : grows === isAbove
   return fits ? [] : [`single payments at ${shown(perSecond)} a second left a backlog of ${middle}, then ${last}`]
 }
 

@@ -74,9 +74,7 @@ describe('issue-api-key (design section 7)', () => {
     const { key } = await issueKey(repeating, clientId)
     deps.clock.advance(60)
 
-    const answer = await act(issueApiKey, {}, repeating)
-
-    expect(answer.status).toBe(500)
+    expect((await act(issueApiKey, {}, repeating)).status).toBe(500)
     expect(await deps.table.get(apiKeyKey(key.keyId))).toMatchObject({ createdAt: key.createdAt })
     expect(await trail()).toHaveLength(2)
   })
@@ -153,9 +151,7 @@ describe('list-api-keys (design section 7)', () => {
     const second = await issueKey(deps, clientId, 60)
     await act(revokeApiKey, { key_id: first.key.keyId })
 
-    const { body } = await invokeAdmin(listApiKeys, deps, { client_id: clientId })
-
-    expect(body).toStrictEqual({
+    expect((await invokeAdmin(listApiKeys, deps, { client_id: clientId })).body).toStrictEqual({
       data: [shown(second.key, { expires_at: second.key.expiresAt }), shown(first.key, { revoked_at: deps.now() })],
       pagination: { page: 1, per_page: 25 },
     })

@@ -3,15 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { handler as createClient } from '../../../functions/admin/create-client.ts'
 import { handler as getClient } from '../../../functions/admin/get-client.ts'
 import { handler as listClients } from '../../../functions/admin/list-clients.ts'
-import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { findClient } from '../../../shared/client/client-store.ts'
 import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
 import { auditRecordPk, clientKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
-import { addMs } from '../../../shared/time.ts'
-import { invokeAdmin, TYPED_BANK, withClient } from '../../support/operator-actions.ts'
+import { invokeAdmin, TYPED_BANK } from '../../support/operator-actions.ts'
 import { aClient, aClientId, aStoredClient } from '../../support/payment-builders.ts'
-import { beforeFirst, failingOn, memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { memoryDeps, testDeps } from '../../support/test-deps.ts'
 
 const clientIdOf = (body: object): ClientId => v.parse(ClientIdSchema, Object(body).client_id)
 
@@ -68,15 +66,18 @@ describe('create-client (design section 7)', () => {
     ['shard', (clientId: ClientId) => put(shardKey(clientId, 3), { closedUntil: '2026-11-20T00:00:00.000Z' })],
     ['client', (clientId: ClientId) => put(clientKey(clientId), aClient({ clientId }))],
   ])('fails and writes nothing when a %s with its id exists', async (_, stored) => {
-    const deps = memoryDeps()
+    const deps = testDeps()
     const clientId = aClientId()
-    await deps.table.write(stored(clientId))
-    const before = deps.stored.items('')
+    const step = stored(clientId)
+    await deps.table.write(step)
+    const before = await deps.table.get(step.key)
 
     const twin = invokeAdmin(createClient, { ...deps, newId: () => clientId }, { operator: 'ana', name: 'Twin' })
 
     expect((await twin).status).toBe(500)
-    expect(deps.stored.items('')).toStrictEqual(before)
+    const found = await deps.table.getMany([windowKey(clientId), shardKey(clientId, 3), clientKey(clientId)])
+    expect(found.filter((item) => item !== undefined)).toStrictEqual([before])
+    expect((await deps.table.query({ partition: [auditRecordPk(clientId)], limit: 1 })).items).toStrictEqual([])
   })
 
   it.each<readonly [object, string, unknown]>([
@@ -117,134 +118,4 @@ it('list-clients (design section 7) pages through all clients, newest first', as
     { data: [{ name: 'one' }], pagination: asked[1] },
     { pagination: { page: 1, per_page: 25 } },
   ])
-})
-
-const aMerchant = async (fields?: Parameters<typeof withClient>[1]) => {
-  const world = await withClient({}, fields)
-  const change = (input: object, own?: TestDeps) => world.act(updateClient, input, own)
-  const shown = async () => (await invokeAdmin(getClient, world.deps, { client_id: world.clientId })).body
-  return { ...world, change, shown, now: () => findClient(world.deps, world.clientId) }
-}
-
-describe('update-client (design section 7)', () => {
-  it('changes only the given fields, records a repeated request once, and clears optional fields with null', async () => {
-    const optional = { returnUrl: 'https://old.example/', rateLimitPerSecond: 5 }
-    const { deps, client, change, shown, trail, now } = await aMerchant(optional)
-    const before = await shown()
-    const changes = { settlement_floor_minor: 25_000, bank: TYPED_BANK }
-    deps.clock.advance(60)
-
-    const answer = await change({ operator: 'budi', ...changes })
-    const again = await change({ operator: 'budi', ...changes })
-
-    const after = { ...before, ...changes, bank_since: deps.now() }
-    const reply = { status: 200, body: after }
-    expect([answer, again]).toStrictEqual([reply, reply])
-    expect(await shown()).toStrictEqual(after)
-    expect((await trail()).slice(1)).toStrictEqual([{ operator: 'budi', action: 'update-client', before, after }])
-    await change({ bank: null, return_url: null, rate_limit_per_second: null })
-    const { returnUrl: _, rateLimitPerSecond: __, ...rest } = { ...client, settlementFloorMinor: 25_000, hadBank: true }
-    expect(await now()).toStrictEqual(rest)
-  })
-
-  it('adds parts to a client: readers see them at once, and payments use them a minute later', async () => {
-    const { deps, client, change, trail, shown, now } = await aMerchant()
-    const before = await shown()
-    deps.clock.advance(1)
-
-    const answer = await change({ ledger_parts: 4 })
-    deps.clock.advance(59)
-    await change({ ledger_parts: 8 })
-
-    expect(answer).toStrictEqual({ status: 200, body: { ...before, ledger_parts: 4 } })
-    expect(before).toMatchObject({ ledger_parts: 1 })
-    expect((await trail()).map(({ after }) => Object(after).ledger_parts)).toStrictEqual([1, 4, 8])
-    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8, paidOutMinor: 0 })
-    // The eight replace the four, which were not in force yet.
-    expect((await now())?.ledgerParts).toStrictEqual({ number: 8, before: 1, from: addMs(deps.now(), 60_000) })
-    deps.clock.advance(60)
-    expect(await change({ ledger_parts: 8 })).toMatchObject({ status: 200, body: { ledger_parts: 8 } })
-    expect(await trail()).toHaveLength(3)
-    await change({ ledger_parts: 16 })
-    expect((await now())?.ledgerParts).toMatchObject({ number: 16, before: 8 })
-  })
-
-  it.each([
-    [5, 55],
-    [5.001, 60],
-  ])('computes the start of new parts again when the change takes more than 5 s: %d s', async (took, left) => {
-    const { deps, change, now } = await aMerchant()
-    const slow = beforeFirst(deps, 'update', () => deps.clock.advance(took))
-
-    expect(await change({ ledger_parts: 4 }, slow)).toMatchObject({ status: 200 })
-    expect((await now())?.ledgerParts?.from).toBe(addMs(deps.now(), left * 1_000))
-  })
-
-  it.each([
-    [{}, { message: 'body: name a field to change' }],
-    [{ name: 'Other', ledger_parts: 4 }, { field_errors: { ledger_parts: ['can only grow; it is 8'] } }],
-    [{ name: 'Other', ledger_parts: 0 }, { field_errors: { ledger_parts: ['must be at least 1'] } }],
-    [{ name: 'Other', ledger_parts: 17 }, { field_errors: { ledger_parts: ['must be at most 16'] } }],
-    [{ name: 'Other', ledger_parts: 8.5 }, { field_errors: { ledger_parts: ['must be an integer'] } }],
-  ])('refuses %j and changes nothing', async (changes, body) => {
-    const { deps, change, shown, client } = await aMerchant()
-    await change({ ledger_parts: 8 })
-    const before = await shown()
-
-    const answer = await change(changes)
-
-    expect(answer).toMatchObject({ status: 422, body: { code: 'validation', ...body } })
-    expect(await shown()).toStrictEqual(before)
-    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
-  })
-
-  it('refuses fewer parts than another operator has set meanwhile', async () => {
-    const { deps, client, change } = await aMerchant()
-    const overtaken = beforeFirst(deps, 'transact', () => change({ ledger_parts: 8 }))
-
-    const answer = await change({ ledger_parts: 2 }, overtaken)
-
-    expect(answer).toMatchObject({ status: 422, body: { message: 'ledger_parts can only grow; it is 8' } })
-    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
-  })
-
-  const OTHER = { bank_name: 'BNI', bank_account_no: '99887766', bank_account_name: 'PT Lain' }
-
-  it('alerts once before it replaces bank details, removed ones too, and shows no full account number', async () => {
-    const { deps, client, change, shown } = await aMerchant({})
-    await change({ bank: TYPED_BANK })
-    deps.clock.advance(60)
-    await change({ bank: TYPED_BANK, name: 'same account' })
-    expect(deps.published).toStrictEqual([])
-    expect(await shown()).toMatchObject({ bank_since: addMs(deps.now(), -60_000), bank_is_change: false })
-
-    expect(await change({ operator: 'budi', bank: OTHER })).toMatchObject({ status: 200 })
-
-    expect(await shown()).toMatchObject({ bank: OTHER, bank_since: deps.now(), bank_is_change: true })
-    const says = `^Request [^ ]* changes the bank details of client ${client.clientId}\\..*…6789" to "BNI …7766", as operator "budi"`
-    const message: unknown = expect.stringMatching(new RegExp(says))
-    expect(deps.published).toMatchObject([{ kind: 'client.bank_changed', subject: client.clientId, message }])
-    expect(JSON.stringify(deps.published)).not.toContain(OTHER.bank_account_no)
-    expect(JSON.stringify([deps.published, deps.lines])).not.toContain(TYPED_BANK.bank_account_no)
-
-    deps.clock.advance(60)
-    await change({ bank: null })
-    await change({ bank: TYPED_BANK })
-
-    expect(await shown()).toMatchObject({ bank: TYPED_BANK, bank_since: deps.now(), bank_is_change: true })
-    expect(deps.published).toHaveLength(2)
-  })
-
-  it('replaces nothing when the alert fails, and repeats the alert after a crash', async () => {
-    const { deps, change, now, trail } = await aMerchant({})
-    await change({ bank: TYPED_BANK })
-    const publish = async () => Promise.reject(new Error('no topic'))
-    const before = await now()
-
-    expect((await change({ bank: OTHER }, { ...deps, alerts: { publish } })).status).toBe(500)
-    expect([await now(), (await trail()).length]).toStrictEqual([before, 2])
-
-    expect((await change({ bank: OTHER }, failingOn(deps, 'transact', 'before'))).status).toBe(500)
-    expect([await now(), deps.published.length]).toStrictEqual([before, 1])
-  })
 })

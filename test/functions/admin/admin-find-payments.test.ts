@@ -81,9 +81,8 @@ describe('find-payments by destination', () => {
     await create(deps, client, undefined, 'key').catch(() => undefined)
     const [paymentRequestId = ''] = deps.provider.requests.keys()
     const providerPaymentId = deps.provider.pay(paymentRequestId)
-    const outcome = await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
-    expect(outcome.kind).toBe('applied')
+    expect((await applyProviderNews(deps, { providerPaymentId }, 'callback')).kind).toBe('applied')
     expect((await found(deps, { payment_destination: destination })).ids).toHaveLength(1)
   })
 

@@ -56,8 +56,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     ['"quoted\\"', 'null'],
   ])('echoes reference %j and description %j unchanged, on later reads too', async (reference, description) => {
     const { ask } = await anApi()
-    const customer = { name: description, email: reference }
-    const sent = { external_reference: reference, description, customer }
+    const sent = { external_reference: reference, description, customer: { name: description, email: reference } }
 
     const created = await ask('createPayment', { body: aPaymentBody(sent) })
     const fetched = await ask('getPayment', { id: String(created.body['id']) })

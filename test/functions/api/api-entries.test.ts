@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ZERO } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { EntryDto } from '../../../shared/settlement/statement/entry-dto-schema.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
@@ -32,7 +33,7 @@ const entryPagesOf = async (ask: (query: Query) => Promise<ApiResponse>, limit: 
 const rowsIn = ({ body }: { readonly body: Readonly<Record<string, unknown>> }) => body['data'] as readonly EntryDto[]
 
 const aMerchant = async () => {
-  const { deps, caller } = await anApi({ settlementFloorMinor: 0 as never })
+  const { deps, caller } = await anApi({ settlementFloorMinor: ZERO })
   const entries = (query: Query = {}, headers: Query = {}) =>
     call(deps, API.listBalanceEntries, { caller, query, headers })
   const entriesOf = (id: string, query: Query = {}, headers: Query = {}) =>
@@ -151,7 +152,7 @@ it('CSV references cannot run as formulas, and negative amounts are numbers', as
 })
 
 it('GET /v1/balance (spec 4.5) shows zeros, then what is pending, then what is in a settlement, and when it changed', async () => {
-  const { deps, caller, ask } = await anApi({ settlementFloorMinor: 0 as never })
+  const { deps, caller, ask } = await anApi({ settlementFloorMinor: ZERO })
 
   const before = await ask('getBalance')
   await aSucceededPayment(deps, caller)

@@ -44,7 +44,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
   })
 
   it.each(['', '{}', 'nonsense', '['.repeat(60_000)])(
-    'cancels what the provider cannot, for any body',
+    'cancels what the provider cannot, for the body %.10s',
     async (sent) => {
       const { deps, ask, id } = await pending()
       deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))

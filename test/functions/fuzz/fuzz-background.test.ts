@@ -79,9 +79,7 @@ it('any callback without a valid token answers 401, makes no call and writes not
       fc.oneof(hostileText, fc.constantFrom(undefined, `${TOKEN} `, TOKEN.slice(1), TOKEN.toUpperCase())),
       fc.dictionary(hostileText, hostileText, { maxKeys: 3 }),
       async (body, token, others) => {
-        const headers = { ...others, ...(token !== undefined && { 'x-callback-token': token }) }
-
-        const answer = await send(body, headers)
+        const answer = await send(body, { ...others, ...(token !== undefined && { 'x-callback-token': token }) })
 
         expect([answer.status, answer.body]).toStrictEqual([401, { message: 'invalid callback token', code: 'auth' }])
         expect([deps.changes.length, deps.provider.calls.length]).toStrictEqual([written, asked])

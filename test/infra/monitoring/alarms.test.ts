@@ -108,9 +108,9 @@ describe('the dashboard', () => {
 
   it('says the unit of every graph, shows something in each, and calculates only with metrics that its graph has', () => {
     expect(graphs.filter(({ title }) => !/ \([^()]+\)$/.test(title))).toStrictEqual([])
-    const isEmpty = ({ metrics, expressions }: (typeof graphs)[number]) =>
+    const showsNothing = ({ metrics, expressions }: (typeof graphs)[number]) =>
       metrics.length === 0 && (expressions.length === 0 || expressions.some((text) => !text.startsWith('SEARCH(')))
-    expect(graphs.filter(isEmpty)).toStrictEqual([])
+    expect(graphs.filter(showsNothing)).toStrictEqual([])
     expect(new Set(graphs.map(({ title }) => title)).size).toBe(graphs.length)
   })
 

@@ -31,7 +31,12 @@ describe("the doctor's question to every route", () => {
 
   it.each([
     ['/v1/balance', 'answers 500', json(500, { code: 'internal_error' }), '500 internal_error, not 401 auth'],
-    ['/v1/balance', 'leads past us', json(401, { message: 'Unauthorized' }), '401 without our envelope, not 401 auth'],
+    [
+      '/v1/balance',
+      'leads past our functions',
+      json(401, { message: 'Unauthorized' }),
+      '401 without our envelope, not 401 auth',
+    ],
     ['/v1/balance', 'lets the key in', json(200, {}), '200 without our envelope, not 401 auth'],
     ['/v1/balance', 'is not reached', cut, 'no answer (SocketError), not 401 auth'],
     [

@@ -108,14 +108,14 @@ export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
 /** A stage as synthesised, with its API and its provider, and a doctor who waits on a clock of the test. */
 export const examinedStage = async (name: keyof typeof TEMPLATES, options: Partial<DeployedStage> = {}) => {
   const stage = { ...(name === 'dev' ? deployedStage('dev') : READY_PRODUCTION), ...options }
-  // As it answers callbacks, and requests with a key that was never issued.
+  // Our API, as it answers callbacks, and requests with a key that was never issued.
   const api = await startScriptedServer((response, request) => {
     if (request.url === '/v1/gateway-doctor') return json(404, { code: 'not_found' })(response, request)
     const token = request.url === '/callbacks/xendit' ? String(request.headers['x-callback-token']) : ''
     const right = /^the-(old|new)-token-of-tests$/.test(token)
     json(right ? 200 : 401, right ? { outcome: 'ignored' } : { code: 'auth' })(response, request)
   })
-  // The two reads that the doctor uses.
+  // The two reads of the provider that the doctor uses.
   const provider = await startScriptedServer((response, request) => {
     const answer = request.url.startsWith('/transactions') ? json(200, { data: [], has_more: false }) : json(404, {})
     answer(response, request)

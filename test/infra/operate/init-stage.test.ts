@@ -51,8 +51,7 @@ beforeEach(() => {
   }
   sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000', Arn: 'arn:ayu' })
   lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 1_000 } })
-  const limits = { TableMaxReadCapacityUnits: 40_000, TableMaxWriteCapacityUnits: 40_000 }
-  dynamodb.on(DescribeLimitsCommand).resolves(limits)
+  dynamodb.on(DescribeLimitsCommand).resolves({ TableMaxReadCapacityUnits: 40_000, TableMaxWriteCapacityUnits: 40_000 })
   quotas.on(GetServiceQuotaCommand).resolves({ Quota: { Value: 2_500 } })
   cloudFormation.on(DescribeStacksCommand).callsFake(async (_, getClient) => {
     if (!bootstrapped.includes(await getClient().config.region())) throw awsRefusal('ValidationError', 'does not exist')
@@ -149,8 +148,7 @@ describe('initStage', () => {
 
   it('continues after a partial run: keeps existing parts and makes failed ones', async () => {
     bootstrapped = ['ap-southeast-3']
-    const first = await init({}, 1)
-    expect(first.slice(4)).toStrictEqual([
+    expect((await init({}, 1)).slice(4)).toStrictEqual([
       'ok CDK bootstrap in ap-southeast-3: is there: version 28',
       'wrong CDK bootstrap in us-east-1: cdk ended with 1 -> the last lines of its output say what failed',
       `ok origin certificate: made: commit ${STAGE_FILE} and ${AUTHORITY}`,

@@ -8,8 +8,9 @@ import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import type { FunctionSpec, SecretAccess } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { allAccess } from '../../../shared/table/access.ts'
+import { allAccess, TABLE_ACTIONS } from '../../../shared/table/access.ts'
 import * as keys from '../../../shared/table/keys.ts'
+import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { matchesIn } from '../../support/document-blocks.ts'
 import { PROJECT_ROOT, sourcesIn } from '../../support/source-file.ts'
 import { ACCESS_POINTS, KEY_BUILDERS, reachableTableAccess } from './reachable-table-access.ts'
@@ -73,6 +74,16 @@ describe('access stated in the manifest', () => {
 
   it('deletes endpoints alone, which move to another key: history is never deleted', () => {
     expect(new Set(MANIFEST.flatMap(({ table }) => table.DeleteItem ?? []))).toStrictEqual(new Set(['ENDPOINTS']))
+  })
+
+  it('has a use of every partition, index and kind of secret', () => {
+    const used = [...reachable.values()]
+    const partitions = used.flatMap(({ table }) => TABLE_ACTIONS.flatMap((action) => table[action] ?? []))
+    expect(new Set(partitions)).toStrictEqual(new Set(keys.PARTITIONS))
+    expect(new Set(used.flatMap(({ table }) => table.indexes ?? []))).toStrictEqual(
+      new Set(Object.keys(TABLE_SCHEMA.indexes)),
+    )
+    expect(new Set(used.flatMap(({ secrets }) => secrets))).toStrictEqual(new Set(SECRETS.map(([name]) => name)))
   })
 })
 

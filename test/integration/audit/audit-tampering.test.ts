@@ -28,7 +28,7 @@ beforeAll(() => makeHistory(memoryDeps()))
 /** Only the provider knows these; the sync compares them with the provider's transactions. */
 const PROVIDER_IDS = ['provider', 'payment_request_id', 'provider_attempts', 'credited_provider_payment_id']
 
-/** The borders of times that nothing else repeats: `audit-payment.test.ts`. */
+/** The borders of times that nothing else repeats: `test/unit/audit.test.ts`. */
 const TIMES = 'expires_at cancel_requested_at expiry_started_at provider_settled_at due_at final_fee.at'.split(' ')
 
 /** An empty list of movements is kept of a payment that nothing has moved. A payment without an event has fewer witnesses. */

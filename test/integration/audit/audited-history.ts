@@ -34,7 +34,14 @@ import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { aChargeback, adjusted, aRefund } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { BANK, BY_OPERATOR, fail, payOut, recredit, sweptNow, trigger } from '../../support/settlement-builders.ts'
-import { aSyncWorld, creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  aSyncWorld,
+  creditedPayment,
+  type PaidUpstream,
+  paidUpstream,
+  paymentOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
@@ -60,7 +67,7 @@ export const auditedHistory = async (own?: TestDeps) => {
     return item.suspenseId
   }
   /** Its actual fee is known a minute after it was credited. */
-  const settledBy = async (...paid: readonly Parameters<typeof rowNow>[1][]) => {
+  const settledBy = async (...paid: readonly PaidUpstream[]) => {
     deps.clock.advance(60)
     for (const one of paid) rows.push(rowNow(deps, one))
     await syncProviderTransactions(deps)

@@ -153,19 +153,23 @@ describe('a corruption by hand', () => {
   it.for([
     ['audit-ledger', () => auditLedger(withoutSleep(), clientId())],
     ['the daily audit', nextDayAlerts],
-  ] as const)('of a client’s suspense, found by %s, is that client’s difference until undone', async ([, audit]) => {
-    const { clientId: other } = await aStoredClient(history.deps)
-    const standing = async () => notAccepted(await readClientVerdict(history.deps, clientId())).map(({ what }) => what)
+  ] as const)(
+    'of a client’s suspense, found by %s, is a difference of that client alone, until undone',
+    async ([, audit]) => {
+      const { clientId: other } = await aStoredClient(history.deps)
+      const standing = async () =>
+        notAccepted(await readClientVerdict(history.deps, clientId())).map(({ what }) => what)
 
-    await during(HALVED, async () => {
-      await audit()
-      expect(await standing()).toContain('suspense.amount_minor')
-      expect(await auditLedger(withoutSleep(), other)).toStrictEqual({ balanced: true, differences: [] })
-    })
+      await during(HALVED, async () => {
+        await audit()
+        expect(await standing()).toContain('suspense.amount_minor')
+        expect(await auditLedger(withoutSleep(), other)).toStrictEqual({ balanced: true, differences: [] })
+      })
 
-    expect(await nextDayAlerts()).toBe(false)
-    expect(await standing()).toStrictEqual([])
-  })
+      expect(await nextDayAlerts()).toBe(false)
+      expect(await standing()).toStrictEqual([])
+    },
+  )
 
   it.for(CORRUPTIONS)('is reported by the daily audits: %s', async ([, make, , found]) => {
     const begun = history.deps.now()

@@ -15,8 +15,9 @@ import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
-export const aPosted = async (deps: TestDeps, client: Client, feeMinor: number, of: Partial<PaymentRequest> = {}) =>
-  post(deps, (await creditedPayment(deps, client, of)).payment, { feeMinor })
+type Asked = Partial<PaymentRequest> & { readonly feeMinor: number }
+export const aPosted = async (deps: TestDeps, client: Client, { feeMinor, ...request }: Asked) =>
+  post(deps, (await creditedPayment(deps, client, request)).payment, { feeMinor })
 
 const moved = async (deps: TestDeps, payment: Payment, row: MoneyRow) =>
   movePayment(deps, await paymentOf(deps, { payment }), row)
@@ -33,8 +34,8 @@ const threeDays = async () => {
   deps.clock.advance(1)
   const b = await withoutFloor(deps)
   // A: 95,900 net, 96,000 at the provider. And 49,600 net, 49,650 at the provider.
-  const va = await aPosted(deps, a, 4_000)
-  await aPosted(deps, a, 350, { method: 'qris', channelCode: undefined, notionalMinor: minor(50_000) })
+  const va = await aPosted(deps, a, { feeMinor: 4_000 })
+  await aPosted(deps, a, { feeMinor: 350, method: 'qris', channelCode: undefined, notionalMinor: minor(50_000) })
   // B: 195,800 net by the estimate of 4,000, and nothing at the provider yet.
   const assumed = await postAssumed(deps, (await creditedPayment(deps, b, { notionalMinor: minor(200_000) })).payment)
   // 30,000 of no payment; the provider kept 300.

@@ -128,10 +128,8 @@ describe('get-books (design section 12)', () => {
   it('as CSV has a line for each merchant and for the house, which add up to the total', async ({ deps, a, b }) => {
     const { body } = await invokeAdmin(getBooks, deps, { format: 'csv' })
 
-    const [head = '', ...lines] = v
-      .parse(v.strictObject({ csv: v.string() }), body)
-      .csv.trimEnd()
-      .split('\n')
+    const { csv } = v.parse(v.strictObject({ csv: v.string() }), body)
+    const [head = '', ...lines] = csv.trimEnd().split('\n')
     const rows = lines.map((line) => line.split(','))
     expect(rows.map(([name]) => name)).toStrictEqual([`"${a.clientId}"`, `"${b.clientId}"`, '"house"'])
     expect(rows.map((row) => row.at(-1))).toStrictEqual(['"true"', '"true"', '"true"'])
@@ -192,12 +190,12 @@ describe('get-books of many merchants and payments', () => {
     const { deps } = depsWithLateIndexes('SETTLEMENT#')
     const client = await withoutFloor(deps)
     for (let day = 0; day < 3; day++) {
-      await aPosted(deps, client, 4_000)
+      await aPosted(deps, client, { feeMinor: 4_000 })
       deps.clock.advance(2 * 86_400)
       await sweptNow(deps, client)
     }
 
-    await aPosted(deps, client, 4_000)
+    await aPosted(deps, client, { feeMinor: 4_000 })
     const books = await booksOf(deps, { client_id: client.clientId })
 
     expect(books).toMatchObject({ figures: { 'taken_in.virtual_account': 400_000, clients: 383_600 }, balanced: true })

@@ -75,15 +75,18 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
     ['pending', 'expired'],
     ['pending', 'cancelled'],
     ['unknown', 'failed'],
-  ] as const)('can be used again when its row is %s and its request has %s', async (status, requestStatus) => {
-    const { row, show, report, expectSecondPush } = await lostPush()
-    const known = row(status)
-    if (requestStatus) report(known, 'failed', 0, requestStatus)
-    // Of rows that are no payments, such as a refund, none counts.
-    show([known, row('success', { type: 'return' })])
+    ['reversed', undefined, ', beside a refund that does not count'],
+  ] as const)(
+    'can be used again when its row is %s and its request has %s%s',
+    async (...[status, requestStatus, beside]) => {
+      const { row, show, report, expectSecondPush } = await lostPush()
+      const known = row(status)
+      if (requestStatus) report(known, 'failed', 0, requestStatus)
+      show(beside ? [known, row('success', { type: 'return' })] : [known])
 
-    await expectSecondPush()
-  })
+      await expectSecondPush()
+    },
+  )
 
   it('can be used again when a wrong amount was paid, which is in suspense', async () => {
     const { deps, ledger, row, show, report, expectSecondPush } = await lostPush()

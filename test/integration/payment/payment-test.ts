@@ -2,6 +2,7 @@ import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import type { Client } from '../../../shared/client/client.ts'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import type { NewsSubject } from '../../../shared/payment/news/ask-for-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import type { Payment, PaymentRequest } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
@@ -38,7 +39,7 @@ const sceneOf = <Deps extends TestDeps>(deps: Deps, client: Client, payment: Pay
       deps.provider.requests.set(paymentRequestId, request)
       return request
     },
-    notify: (subject: Parameters<typeof applyProviderNews>[1] = { paymentRequestId }, as: TestDeps = deps) =>
+    notify: (subject: NewsSubject = { paymentRequestId }, as: TestDeps = deps) =>
       applyProviderNews(as, subject, 'callback'),
     cancel: (as: TestDeps = deps) => cancelPayment(as, { clientId: client.clientId, id: paymentId }),
     check: () => checkWhenDue(deps, payment),

@@ -58,7 +58,7 @@ const aHidden = async (as: 'missing' | 'open' | 'unreachable' = 'missing', own =
 
 describe('a callback about a capture that the provider does not show yet', () => {
   it.each(['missing', 'open', 'unreachable'] as const)(
-    'answers 500 and checks again if its capture is %s',
+    'answers 500, checks at once and every two minutes while its capture is %s, then credits it',
     async (as) => {
       const { deps, providerPaymentId, captureBody, show, check, stored, ledger } = await aHidden(as)
       const sent = { body: captureBody(), headers: { 'x-callback-token': TOKEN } }

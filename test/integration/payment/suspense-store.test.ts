@@ -40,8 +40,9 @@ const it = paymentTest
 const houseEntryOf = (deps: TestDeps, transactionId: string, type: HouseEntryType, rowAt: Timestamp) =>
   deps.table.get(houseEntryKey(rowAt.slice(0, 10), transactionId, type))
 
-const resolve = (deps: TestDeps, of: { suspenseId: string }, resolution: OperatorResolution = 'refunded_by_bank') =>
-  resolveSuspense(deps, { suspenseId: of.suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' })
+type Item = Pick<Suspense, 'suspenseId'>
+const resolve = (deps: TestDeps, { suspenseId }: Item, resolution: OperatorResolution = 'refunded_by_bank') =>
+  resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' })
 
 const refund = (deps: TestDeps, item: Suspense, transactionId: string, amount: number) => {
   const row = { transactionId, rowAt: deps.now(), providerMinor: minor(-amount) }

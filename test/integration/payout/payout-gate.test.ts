@@ -18,9 +18,14 @@ import { beforeFirst, failingOn, memoryDeps, recordTable, type TestDeps } from '
 import { aRecorded, auditedTest as it, quiet } from './recorded-settlement.ts'
 
 /** A window with another sum than its entries, and an audit of it. */
-const writtenOff = async (deps: TestDeps, { clientId }: Client, written_off_minor: number, isDaily = false) => {
+const writtenOff = async (
+  deps: TestDeps,
+  { clientId }: Client,
+  written_off_minor: number,
+  audit: typeof auditLedger | typeof auditClient = auditLedger,
+) => {
   await putRaw(deps, { ...(await rawItem(deps, windowKey(clientId))), written_off_minor })
-  await (isDaily ? auditClient : auditLedger)(quiet(deps), clientId)
+  await audit(quiet(deps), clientId)
 }
 
 const differenceOf = ({ clientId: id }: Client) => ({ what: 'window.written_off_minor', id, expected: 0, found: 5 })
@@ -117,7 +122,7 @@ describe('the payout gate (design section 11)', () => {
 
   it('refuses while the client has a difference, unless finance accepted it', async ({ deps, client, pay, status }) => {
     const { clientId } = client
-    await writtenOff(deps, client, 5, true)
+    await writtenOff(deps, client, 5, auditClient)
     const difference = differenceOf(client)
     const asked = { operator: OPERATOR, client_id: clientId, notes: 'the bank says so', ...difference }
     const accept = (fields: object = {}) => invokeAdmin(acceptDifference, deps, { ...asked, ...fields })

@@ -2,6 +2,7 @@ import type { Client } from '../../../shared/client/client.ts'
 import { paymentIdOf, slotOf } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import type { NewsSubject } from '../../../shared/payment/news/ask-for-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { postPayments } from '../../../shared/posting/post-payments.ts'
@@ -48,7 +49,7 @@ export const receiveEverything = async (deps: TestDeps): Promise<void> => {
 export type Flow = (deps: MemoryDeps, client: Client) => Promise<(acting: MemoryDeps) => Promise<unknown>>
 
 const called =
-  (prepared: (deps: MemoryDeps, client: Client) => Promise<Parameters<typeof applyProviderNews>[1]>): Flow =>
+  (prepared: (deps: MemoryDeps, client: Client) => Promise<NewsSubject>): Flow =>
   async (deps, client) => {
     const news = await prepared(deps, client)
     return (acting) => applyProviderNews(acting, news, 'callback')

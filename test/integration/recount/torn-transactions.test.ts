@@ -63,7 +63,7 @@ describe.each([
 
 describe.each([
   ['is posted', {}],
-  ['is refunded', { ...NOT_SETTLED, type: 'return', returns: 'refund', providerMinor: minor(-100_000) } as const],
+  ['is refunded', { ...NOT_SETTLED, type: 'return', reversalKind: 'refund', providerMinor: minor(-100_000) } as const],
 ])('a restore in the midst of two transactions of one payment that %s', async (_, row) => {
   const { deps, client } = await clientWithEndpoints(1)
   const created = await recordTransactions(deps, (acting) => create(acting, client))
@@ -80,6 +80,9 @@ describe.each([
     heal(world(), client, 2),
   )
 })
+
+/** More than any recount makes, and than it needs to repair all. */
+const [MAX_TRANSACTIONS, MAX_ROUNDS] = [5, 3]
 
 const die = () => Promise.reject(new Error('the worker died'))
 
@@ -102,7 +105,7 @@ describe.each<[string, 'before' | 'after', meet: (deps: MemoryDeps, client: Clie
     const torn = await tornOf(FLOWS[flow])
 
     it.each(sampleOf(torn.states, 6))('$title', async ({ world }) => {
-      for (let nth = 1; nth <= 5; nth++) {
+      for (let nth = 1; nth <= MAX_TRANSACTIONS; nth++) {
         const deps = world()
         let made = 0
         const hook = async ({ name }: { readonly name: string }) => {
@@ -111,7 +114,7 @@ describe.each<[string, 'before' | 'after', meet: (deps: MemoryDeps, client: Clie
         // A recount that was overtaken answers 409, and one that died nothing.
         await recount(interceptTable(deps, { [when]: hook }), torn.client).catch(() => undefined)
         if (made < nth) return
-        for (let round = 0; round < 3; round++) await recount(deps, torn.client)
+        for (let round = 0; round < MAX_ROUNDS; round++) await recount(deps, torn.client)
         await expectHealed(deps, torn)
       }
       throw new Error('the recount never ended')

@@ -15,6 +15,11 @@ import { memoryDeps, type TestDeps, withRequests } from '../../support/test-deps
 
 const uuidOf = (number: number) => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
 
+const collectGarbage = (): void => {
+  setFlagsFromString('--expose-gc')
+  Reflect.apply(runInNewContext('gc'), undefined, [])
+}
+
 /** A table with a real client whose journal seems to hold `count` entries, all of them before the window's last minutes. */
 const aTableOf = (count: number, deps: TestDeps, pk: string) => {
   const first = Date.parse(deps.now()) - 2 * DAY_MS
@@ -45,8 +50,7 @@ const aTableOf = (count: number, deps: TestDeps, pk: string) => {
       pages++
       if (input.cursor === undefined) passes++
       if (pages === 3 || pages % 10 === 0) {
-        setFlagsFromString('--expose-gc')
-        Reflect.apply(runInNewContext('gc'), undefined, [])
+        collectGarbage()
         heapAtPage.set(pages, process.memoryUsage().heapUsed)
       }
       return page(input)

@@ -9,6 +9,7 @@ import { minor } from '../../../shared/money.ts'
 import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
 import { toConfirm } from '../../../shared/payout/mark-settlement-paid.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
@@ -45,7 +46,7 @@ type Action = keyof typeof ACTIONS
 const act = async (
   deps: TestDeps,
   action: Action,
-  settlement: Parameters<typeof auditedNow>[1],
+  settlement: Pick<Settlement, 'settlementId'>,
   fields: object = {},
 ) => {
   const { settlementId: settlement_id } = settlement
@@ -158,7 +159,7 @@ describe('a re-credit', () => {
     expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
   })
 
-  it('reduces the debt that a payout must confirm, by sums that add up', async ({ deps, client, recredited }) => {
+  it('refuses altered sums, and reduces the debt that a payout must confirm', async ({ deps, client, recredited }) => {
     expect(() => recreditEntry({ ...recredited, netMinor: minor(95_901) }, deps.now())).toThrow('figures do not add up')
     await adjusted(deps, client, 'recovered', -100_000)
 

@@ -10,9 +10,12 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import { foreignRow, syncTest as it, recordListings, withBacklog } from './sync-test.ts'
 
 describe('sync: the head', () => {
-  it('first reads the last seven days until now, in 28 slices', async ({ deps, rows, sync }) => {
+  it('first reads the last seven days until now, in 28 slices; before it no density is stored', async ({
+    deps,
+    rows,
+    sync,
+  }) => {
     const { asked } = recordListings(deps, rows)
-    // Before that round no density is stored.
     expect(await noteDensity(deps, 500)).toMatchObject({ applied: false })
 
     expect(await sync()).toStrictEqual({ transactions: 0, unanswered: 0, until: deps.now(), complete: true })

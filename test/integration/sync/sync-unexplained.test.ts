@@ -103,18 +103,17 @@ describe('sync: rows that are no payments, and unknown rows', () => {
   const fromAccount = { type: 'account', providerMinor: minor(-102_500) } as const
 
   it.for([
-    [{ type: 'return' }, 1, unmatched],
-    [{ type: 'correction' }, 1, unmatched],
-    [{ type: 'correction' }, 1, unmatched, { status: 'unknown' }],
-    [{ type: 'unknown' }, 1, unmatched],
-    [fromAccount, 0, { type: 'unmatched', providerMinor: -102_500, bankMinor: 0, houseMinor: -102_500 }],
-    [{ ...fromAccount, isWithdrawal: true }, 0, { type: 'withdrawal', bankMinor: 100_000, houseMinor: -2_500 }],
+    ['', { type: 'return' }, 1, unmatched],
+    ['', { type: 'correction' }, 1, unmatched],
+    [', although its unknown status was a finding before', { type: 'correction' }, 1, unmatched, { status: 'unknown' }],
+    ['', { type: 'unknown' }, 1, unmatched],
+    ['', fromAccount, 0, { type: 'unmatched', providerMinor: -102_500, bankMinor: 0, houseMinor: -102_500 }],
+    ['', { ...fromAccount, isWithdrawal: true }, 0, { type: 'withdrawal', bankMinor: 100_000, houseMinor: -2_500 }],
   ] as const)(
-    'a foreign row is booked to the house: %o %d %o',
-    async ([fields, findings, booked, before], { deps, sync }) => {
+    'a foreign row is booked to the house%s: %o %d %o',
+    async ([, fields, findings, booked, before], { deps, sync }) => {
       const row = settledRow(foreign, deps.now(), fields)
 
-      // Its finding may be of an earlier, unknown status.
       await sync(...(before ? [{ ...row, ...before }] : []), row)
 
       expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject(booked)

@@ -193,6 +193,7 @@ it('a worker of the main lane moves the message to the slow lane, without an att
   expect(await rowOf(deps, delivery)).toStrictEqual(delivery)
   expect(deps.sent).toStrictEqual([sentFor(delivery, 0, true)])
 })
+
 describe('the mark of a slow endpoint (`slowSince`)', () => {
   it.each([
     ['endpoint.slow', dueDelivery, HUNG],

@@ -17,12 +17,11 @@ export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, pai
   const { step } = rehearsal
   const before = await step('restore: there is a payment, and a backup of the table', async () => {
     const payment = await merchant.create('order-6')
-    const key = { pk: { S: `PAYMENT#${payment.id}` }, sk: { S: 'PAYMENT' } }
     const good = new Date(Date.now() + rehearsal.clock.offsetSeconds() * 1_000).toISOString()
     const backup = new dynamodb.CreateBackupCommand({ TableName, BackupName: 'good' })
     const { BackupDetails: { BackupArn: kept = '' } = {} } = await client().send(backup)
     expect(kept !== '', `there is no backup of ${TableName}`)
-    return { payment, key, kept, good }
+    return { payment, key: { pk: { S: `PAYMENT#${payment.id}` }, sk: { S: 'PAYMENT' } }, kept, good }
   })
   const closed = await step('restore: its row is lost, and the stage is deployed closed', async () => {
     advance(rehearsal, 60)
@@ -38,8 +37,7 @@ export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, pai
     const { Item: row } = await client().send(new dynamodb.GetItemCommand({ TableName: RESTORED, Key: before.key }))
     if (row !== undefined) return
     rehearsal.cannot('a restore to a point in time brings what is there now; a backup made before was restored instead')
-    const protection = { TableName: RESTORED, DeletionProtectionEnabled: false }
-    await client().send(new dynamodb.UpdateTableCommand(protection))
+    await client().send(new dynamodb.UpdateTableCommand({ TableName: RESTORED, DeletionProtectionEnabled: false }))
     await client().send(new dynamodb.DeleteTableCommand({ TableName: RESTORED }))
     await rehearsal.npm(['restore', '--backup', before.kept], { cwd: closed })
   })
@@ -47,8 +45,7 @@ export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, pai
     // As if the restore had not brought the event of a payment back.
     const Key = { pk: { S: `PAYMENT#${paid.id}` }, sk: { S: 'EVENT#payment.succeeded' } }
     await client().send(new dynamodb.DeleteItemCommand({ TableName: RESTORED, Key }))
-    const table = { generation: 2 }
-    await rehearsal.deploy(releaseOf(rehearsal, 'closed-restored', { role: 'closed', table }))
+    await rehearsal.deploy(releaseOf(rehearsal, 'closed-restored', { role: 'closed', table: { generation: 2 } }))
     await recount(rehearsal, merchant)
   }
   await step('a torn row of it is recounted while the stage is closed', tearAndRecount)

@@ -155,7 +155,8 @@ const settled = async (play: Play): Promise<string> => {
   await aged(play)
   await runUntil(play.world, operate(play.world, 'trigger-settlement', forClient(play)))
   const [settlement] = rowsOf(play.world, 'SETTLEMENT')
-  return text(settlement ?? {}, 'settlement_id')
+  if (settlement === undefined) throw new Error('nothing was settled')
+  return text(settlement, 'settlement_id')
 }
 
 /** A settlement that was audited a minute after its record. */

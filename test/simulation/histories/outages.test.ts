@@ -61,7 +61,7 @@ describe('an outage of the queues', () => {
 /**
  * Goal: beside an endpoint that hangs, its neighbours are delivered to as without it, and it loses nothing itself.
  * Method: the whole gateway on the simulation's clock, every endpoint at the same load, once with one that hangs and once
- * without; five workers in the common lane, which ten hanging attempts would hold for good. `watch-lanes.ts` looks at
+ * without; five workers in the common lane, which ten hanging attempts would hold for good. `watchLanes` looks at
  * every POST. Nothing here depends on the machine: the same seed gives the same times.
  */
 const LOAD_MS = 60_000

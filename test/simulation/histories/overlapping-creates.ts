@@ -89,9 +89,8 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
   const failsLater = (target: 'cancel' | 'get') => () => fails(play, target)
   const once = [cancel, refresh, payLate, failsLater('get')]
   const twice = [cancelAcross, cancelUnanswered, severalActors, failsLater('cancel')]
-  const acts = [...once, ...twice, ...twice]
   const payAtOnce = () => pay({ unannounced: 0, unseen: 0 })
-  return { cancel, refresh, pay, acts, rivals: [cancel, payAtOnce] }
+  return { cancel, refresh, pay, acts: [...once, ...twice, ...twice], rivals: [cancel, payAtOnce] }
 }
 
 const MAX_RIVALS = 12

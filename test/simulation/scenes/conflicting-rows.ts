@@ -111,10 +111,9 @@ export const resumeLate = async (scene: Scene): Promise<void> => {
   const { world, tenants, prng } = scene
   if (prng.chance(0.6)) return freezeSync(scene, prng.int(5, 1_500))
   const forMs = prng.pick(FROZEN_MS)
-  const about = { client_id: prng.pick(tenants).clientId }
   const freeze = { afterMs: prng.int(5, SETTLING_MS), forMs }
   return freezeRun(scene, 'a settlement run is frozen during its work', freeze, (options) =>
-    operate(world, 'trigger-settlement', about, options),
+    operate(world, 'trigger-settlement', { client_id: prng.pick(tenants).clientId }, options),
   )
 }
 

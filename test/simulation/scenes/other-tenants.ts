@@ -57,8 +57,7 @@ export const requestOtherTenantsData = async (play: Scene): Promise<void> => {
     await askFor(play, otherTenant, 'api-redeliver-webhook', { id: delivery })
   }
   await askForEndpoint(play, otherTenant, target)
-  const wrongly = { client_id: otherTenant.clientId, key_id: target.keyId }
-  const revoked = await operate(world, 'revoke-api-key', wrongly)
+  const revoked = await operate(world, 'revoke-api-key', { client_id: otherTenant.clientId, key_id: target.keyId })
   if (revoked?.status === 200)
     world.problems.push(`a key of ${target.clientId} was revoked as ${otherTenant.clientId}'s`)
 }

@@ -43,8 +43,7 @@ export const redeliverRepeatedly = async (play: Scene): Promise<void> => {
   }
   const otherTenant = tenants.find(({ clientId }) => clientId !== tenant.clientId)
   if (otherTenant === undefined) return
-  const mistaken = { client_id: otherTenant.clientId, delivery_id: id }
-  const reply = await operate(world, 'redeliver', mistaken)
+  const reply = await operate(world, 'redeliver', { client_id: otherTenant.clientId, delivery_id: id })
   if (reply?.status === 200) world.problems.push(`${id} was sent again as if it were of ${otherTenant.clientId}`)
 }
 

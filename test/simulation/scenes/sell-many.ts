@@ -70,9 +70,8 @@ export const reverseTogether = async (scene: Scene): Promise<void> => {
   count(world.tally, `reversed together: ${meant.length}`)
   if (world.prng.chance(0.5)) return
   const [one] = meant
-  const about = { client_id: clientId }
   await Promise.all([
-    operate(world, 'trigger-settlement', about),
+    operate(world, 'trigger-settlement', { client_id: clientId }),
     operate(world, 'refresh-payment', { payment_id: text({ one }, 'one').slice('PAYMENT#'.length) }),
   ])
 }

@@ -30,7 +30,7 @@ const SET_ONCE = [
 const ofEveryRow: Rules = {
   'leaves a terminal status': (write) =>
     write.key.sk === 'PAYMENT' && ENDED.includes(text(write.before, 'status')) && isChanged(write, 'status'),
-  'changes what is set once': (write) => SET_ONCE.some((attribute) => isRewritten(write, attribute)),
+  ...Object.fromEntries(SET_ONCE.map((name) => [`changes its ${name}`, (write: Write) => isRewritten(write, name)])),
   // An abandoned delivery may be due for its alert.
   'expires although it is due': ({ after }) =>
     after['ttl'] !== undefined && ![undefined, 'alert'].includes(after['work'] as never),
@@ -96,7 +96,7 @@ const SKEW_MS = 60_000
 /** What may be deleted 90 days after it was stored; an attempt 90 days after it was made. */
 const FORGOTTEN = /^(DELIVERY$|ATTEMPT#|EVENT#)/
 
-/** Checked at every write: terminal statuses and announced bytes stay, and nothing is deleted too early. */
+/** Checked at every write: what is final stays, parts and the sync's head move in order, nothing is deleted too early. */
 const watchTransitions = (world: World): void => {
   const storedMs = new Map<string, number>()
   watchRules(world, ({ pk, sk }) => ({

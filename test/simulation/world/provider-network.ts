@@ -57,7 +57,7 @@ const perhapsStale = (world: World, { method, url }: HttpCall, fresh: Answered):
 }
 
 /** A list may lack the newest rows. The provider does not document its longest page, and shortens a larger one. */
-const perhapsWithoutYoung = (world: World, { pathname, searchParams }: URL): URLSearchParams => {
+const shownQuery = (world: World, { pathname, searchParams }: URL): URLSearchParams => {
   const query = new URLSearchParams(searchParams)
   if (pathname !== '/transactions') return query
   query.set('limit', String(Math.min(Number(query.get('limit') ?? world.rowsAPage), world.rowsAPage)))
@@ -118,7 +118,7 @@ export const providerNetwork =
       const call = {
         method,
         path: url.pathname,
-        query: perhapsWithoutYoung(world, url),
+        query: shownQuery(world, url),
         headers,
         body: JSON.stringify(body ?? {}),
       }

@@ -30,6 +30,7 @@ type Stored = Pick<ReceivedMessage, 'messageId' | 'body' | 'sentAtMs'> & {
 const RETENTION_MS = 4 * 24 * 60 * 60_000
 
 type Options = { readonly visibilityMs: number; readonly maxReceiveCount: number }
+/** `delaySeconds`: whole seconds, 0 to 900. */
 type Sent = { readonly body: string; readonly delaySeconds: number; readonly nowMs: number }
 type Receiving = { readonly max: number; readonly nowMs: number; readonly disorder?: Disorder | undefined }
 

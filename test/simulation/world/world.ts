@@ -98,7 +98,7 @@ export const createWorld = ({
     rowsAPage,
     /** The duration of each call to the provider. Undefined: it is drawn for each call. */
     providerMs: undefined as number | undefined,
-    /** By partition: until when writes are delayed, as if other writers were busy there; then the rival may act. */
+    /** By partition: until when writes are delayed, as if other writers were busy there; in each delay the rival may act. */
     contested: new Map<string, { readonly untilMs: number; readonly rival?: () => unknown }>(),
     /** By partition: how many of the next transactions get no answer, and the delay before each. */
     impaired: new Map<string, { readonly lost: number; readonly delayMs: number }>(),

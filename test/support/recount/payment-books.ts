@@ -45,14 +45,14 @@ const ownProblems = (payment: RawItem, entries: readonly RawItem[]): string[] =>
   const clawed = movementsOf(payment).reduce((total, { clawedMinor = 0 }) => total + clawedMinor, 0)
   const net = isPosted ? remains - clawed : 0
   const gain = isPosted ? gained(payment) : 0
-  const isWorth = hasSucceeded && payment['voided_open'] !== true
-  const stored = isWorth ? amount(payment, 'net_minor') - amount(payment, 'taken_back_minor') : 0
+  const isCounted = hasSucceeded && payment['voided_open'] !== true
+  const stored = isCounted ? amount(payment, 'net_minor') - amount(payment, 'taken_back_minor') : 0
   // By the gateway's one function of them.
   const expected = entriesOf(v.parse(PaymentSchema, fromItem(payment))).map(
     (entry) => `${entry.eligibleAt}#${entry.entryId} ${entry.netMinor} ${entry.providerMinor}`,
   )
   const found = entries.map((entry) =>
-    ['sk', 'net_minor', 'provider_minor'].map((name) => text(entry, name) || 0).join(' '),
+    [text(entry, 'sk'), amount(entry, 'net_minor'), amount(entry, 'provider_minor')].join(' '),
   )
   return differences(`payment ${id}`, [
     ["worth by the provider's rows", remains, stored],

@@ -38,9 +38,7 @@ describe('npm run admin', () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE')
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret')
 
-    const { code } = await run('get-client', '--client_id', 'c1', '--stage', 'prod')
-
-    expect(code).toBe(0)
+    expect((await run('get-client', '--client_id', 'c1', '--stage', 'prod')).code).toBe(0)
     expect(called()[0]?.url).toBe('/2015-03-31/functions/gateway-prod-get-client/invocations')
     expect(server.requests[0]?.headers.authorization).toMatch(
       /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d+\/ap-southeast-3\//,

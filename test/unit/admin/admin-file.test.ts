@@ -33,9 +33,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
   it('invokes the action for each line, in order, and says what became of each', async () => {
     const file = fileOf(HEAD, 's1,TRX-1', '"s2","TRX, 2"')
 
-    const result = await run(bank(), '--file', file)
-
-    expect(result).toStrictEqual({
+    expect(await run(bank(), '--file', file)).toStrictEqual({
       code: 0,
       out: 'line 2  s1  done\nline 3  s2  done\n2 of 2 done',
       err: '',
@@ -55,9 +53,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
     }
     const file = fileOf(HEAD, 's1,TRX-1', 's2,TRX-2', 's3,TRX-3')
 
-    const result = await run(bank({ s2: json(200, { status: 422, body: refusal }) }), '--file', file)
-
-    expect(result).toMatchObject({
+    expect(await run(bank({ s2: json(200, { status: 422, body: refusal }) }), '--file', file)).toMatchObject({
       code: 1,
       out: 'line 2  s1  done\nline 4  s3  done\n2 of 3 done',
       err: [
@@ -74,9 +70,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
     const columns = `${HEAD},confirm.unproven,confirm.new_bank,notes`
     const file = fileOf(columns, 's1,TRX-1,95900,,', `s2,TRX-2,,true,"${notes}"`)
 
-    const { bodies } = await run(bank(), '--file', file, '--operator', 'budi')
-
-    expect(bodies).toStrictEqual([
+    expect((await run(bank(), '--file', file, '--operator', 'budi')).bodies).toStrictEqual([
       { operator: 'budi', settlement_id: 's1', bank_reference: 'TRX-1', confirm: { unproven: 95_900 } },
       { operator: 'budi', settlement_id: 's2', bank_reference: 'TRX-2', confirm: { new_bank: true }, notes },
     ])

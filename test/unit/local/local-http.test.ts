@@ -95,8 +95,7 @@ describe('the Lambda Invoke API (design section 6)', () => {
     })
     const { 'content-type': _type, ...sent } = reply?.headers ?? {}
     const events = echo.mock.calls.map(([event]) => event)
-    const answered = { status: reply?.status, headers: sent, body: reply?.body, events, logged: codes() }
-    expect(answered).toMatchObject(expected)
+    expect({ status: reply?.status, headers: sent, body: reply?.body, events, logged: codes() }).toMatchObject(expected)
   })
 })
 
@@ -117,8 +116,7 @@ it('the event of an HTTP request (payload format 2.0) joins what is repeated by 
 
   expect(headers).toStrictEqual({ authorization: 'Bearer a,Bearer b', 'idempotency-key': 'k' })
   expect(cookies).toStrictEqual(['a=1', 'b=2', 'c=3'])
-  const query = { status: 'a/b,c', q: 'x y', empty: '', ['__proto__']: '1' }
-  expect(queryStringParameters).toStrictEqual(query)
+  expect(queryStringParameters).toStrictEqual({ status: 'a/b,c', q: 'x y', empty: '', ['__proto__']: '1' })
   expect(rawQueryString).toBe(search)
 })
 
@@ -137,7 +135,7 @@ it.each<[string, string, string, object]>([
   expect([route?.entry.spec.name, route?.routeKey, route?.pathParameters]).toStrictEqual(expected)
 })
 
-it('prints an error that it answers with 500, and the request that met it', async () => {
+it('the local HTTP server prints an error that it answers with 500, and the request that met it', async () => {
   const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined)
   const failure = new Error('no such page')
   const server = await startLocalHttpServer({ port: 0, answer: () => Promise.reject(failure) })

@@ -81,7 +81,13 @@ describe('decideOnNews: a status without money', () => {
 
   it.each(STATUSES)('%s closes only a pending payment of its request, and that only if it is an end', (status) => {
     const isEnd = status === 'failed' || status === 'expired' || status === 'cancelled'
-    for (const stored of [OTHERS, SUCCEEDED, CREATING, undefined, ...(isEnd ? [] : [OWN])]) {
+    for (const stored of [
+      OTHERS,
+      { ...SUCCEEDED, paymentRequestId: 'pr-own' },
+      CREATING,
+      undefined,
+      ...(isEnd ? [] : [OWN]),
+    ]) {
       expect(decideOnNews(stored, news(undefined, status), NOW)).toStrictEqual({ do: 'nothing' })
     }
   })

@@ -136,6 +136,8 @@ describe('the log line of a call of the provider', () => {
   it.each<[string, CreateAnswer, 0 | 1]>([
     ['a refusal of the one payment', { kind: 'refused', code: 'INVALID_VALUE_ERROR' }, 0],
     ['a refusal of our account', { kind: 'refused', code: 'INVALID_API_KEY', isAccountWide: true }, 1],
+    ['a call that was not carried out', { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' }, 1],
+    ['a call without an answer', { kind: 'unknown', reason: 'timeout' }, 1],
   ])('says whether the provider is in trouble: %s', async (_case, answer, trouble) => {
     const deps = memoryDeps()
     deps.provider.script('createRequest', async () => answer)
@@ -150,6 +152,7 @@ describe('the log line of a call of the provider', () => {
     ['refused', 'API_VALIDATION_ERROR', 'provider.call_refused'],
     ['misconfigured', undefined, 'provider.call_refused'],
     ['unreachable', undefined, 'provider.call_failed'],
+    ['rate_limited', undefined, 'provider.call_failed'],
   ])('calls a 4xx to a read of ours our mistake, with its code: %s %s', async (reason, code, line) => {
     const deps = memoryDeps()
     deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason, ...(code && { code }) }))

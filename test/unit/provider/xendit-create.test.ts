@@ -85,6 +85,7 @@ it.each<[string, Asked, readonly object[] | null | undefined, string | undefined
   ['the number beside actions we cannot read', {}, [{}, { descriptor: 7, value: {} }, VA_NUMBER], VA_NUMBER.value],
   ['no destination: a push wallet', wallet('OVO'), [], undefined],
   ['no destination: an answer without actions', wallet('OVO'), undefined, undefined],
+  ['no destination: an answer with null for actions', wallet('OVO'), null, undefined],
   ['no destination: a virtual account without a number', {}, [], undefined],
   ['no destination: a number that is none', {}, [{ ...VA_NUMBER, value: '12ab' }], undefined],
   ['no destination: an empty number', {}, [{ ...VA_NUMBER, value: '' }], undefined],
@@ -95,8 +96,7 @@ it.each<[string, Asked, readonly object[] | null | undefined, string | undefined
 ])('xendit create: the customer is shown (spec 2.1.2) %s', async (_case, input, actions, destination) => {
   const { answer } = await create(created({ actions }), input)
 
-  const shown = { paymentRequestId: 'pr-1', status: 'open', destination }
-  expect(answer).toMatchObject({ kind: 'created', request: shown })
+  expect(answer).toMatchObject({ kind: 'created', request: { paymentRequestId: 'pr-1', status: 'open', destination } })
 })
 
 describe('xendit create: what an answer proves (design section 4)', () => {

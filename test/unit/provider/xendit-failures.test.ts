@@ -26,9 +26,7 @@ describe.each<[string, (provider: Provider, timeoutMs?: number) => Promise<Answe
     [408, 'REQUEST_TIMEOUT', 'server_error'],
     [500, 'SERVER_ERROR', 'server_error'],
   ])('is unanswered after %i %s: %s %s', async (status, sent, reason, code) => {
-    const answer = await answerTo(json(status, { error_code: sent, message: 'x' }))
-
-    expect(answer).toStrictEqual(unanswered(reason, code))
+    expect(await answerTo(json(status, { error_code: sent, message: 'x' }))).toStrictEqual(unanswered(reason, code))
   })
 
   it.each<[string, Script]>([

@@ -61,6 +61,7 @@ describe('xendit getPayment', () => {
     ['a fraction of a rupiah, left out', captures(149_999.99), 'captured', 149_999],
     ['no capture, so no money', captures(), 'open', 0],
     ['no captures at all', { captures: undefined }, 'open', 0],
+    ['null for captures', { captures: null }, 'open', 0],
     ['a state we do not know', { status: 'HELD', ...captures(150_000) }, 'open', 0],
     ['failed', { status: 'FAILED', captures: undefined }, 'failed', 0],
     ['cancelled', { status: 'CANCELED', captures: [] }, 'failed', 0],

@@ -77,6 +77,7 @@ describe('xendit listTransactions', () => {
     ['settled, amounts as text', { amount: '1000', net_amount: '-3440.10' }, 4_441],
     ['not settled', { settlement_status: 'PENDING' }, undefined],
     ['without a settlement status', { settlement_status: null }, undefined],
+    ['of an unknown settlement status', { settlement_status: 'HELD' }, undefined],
     ['settled, but the fee pending', fee('PENDING'), undefined],
     ['settled, but the fee cancelled', fee('CANCELED'), undefined],
     ['settled, but the fee reversed', fee('REVERSED'), undefined],

@@ -22,8 +22,7 @@ it('a function with limits ends calls to a hanging table or queue after its trie
 
   const ended = { message: expect.stringContaining('40 ms') as string, $metadata: { attempts: 2 } }
   await expect(deps.table.get({ pk: 'PAYMENT#1', sk: 'PAYMENT' })).rejects.toMatchObject(ended)
-  const message = { body: {}, delaySeconds: 0, group: 'g' }
-  await expect(deps.queues.send('audits', message)).rejects.toMatchObject(ended)
+  await expect(deps.queues.send('audits', { body: {}, delaySeconds: 0, group: 'g' })).rejects.toMatchObject(ended)
 })
 
 const manager = mockClient(SecretsManagerClient)
@@ -201,8 +200,6 @@ describe('credentials of a bundled function', () => {
   })
 
   it.each(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])('are refused without %s, quoting none', async (missing) => {
-    const refused = credentialsOf({ [missing]: undefined })
-
-    await expect(refused).rejects.toThrow(/^the environment has no AWS credentials$/)
+    await expect(credentialsOf({ [missing]: undefined })).rejects.toThrow(/^the environment has no AWS credentials$/)
   })
 })

@@ -92,9 +92,7 @@ it('origin guard of a stage without a front asks for no secret and minds no head
   const get = vi.fn<Deps['secrets']['get']>()
   const deps = testDeps()
 
-  const statuses = await statusesFrom({ ...deps, secrets: { ...deps.secrets, get } }, '', 'anything')
-
-  expect(statuses).toStrictEqual([404, 404])
+  expect(await statusesFrom({ ...deps, secrets: { ...deps.secrets, get } }, '', 'anything')).toStrictEqual([404, 404])
   expect(get).not.toHaveBeenCalled()
 })
 
@@ -141,9 +139,7 @@ describe('a probe of any function', () => {
     const { deps, calls } = recordTable(testDeps())
     const { seen, handle } = worker()
 
-    const answer = await answeringProbes(deps, handle)(PROBE, CONTEXT)
-
-    expect(answer).toStrictEqual(PROVEN)
+    expect(await answeringProbes(deps, handle)(PROBE, CONTEXT)).toStrictEqual(PROVEN)
     expect(seen).toStrictEqual([])
     expect(calls).toMatchObject([{ name: 'get', keys: [{ pk: 'PAYMENT#', sk: 'NOTHING' }] }])
   })

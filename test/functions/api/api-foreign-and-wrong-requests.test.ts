@@ -47,7 +47,11 @@ const CASES: readonly (readonly [Name, what: string, Owned])[] = [
   ['listSettlementPayments', 'settlement', aSettlementId],
   ['getWebhookDelivery', 'delivery', aDeliveryId],
   ['redeliverWebhook', 'delivery', aDeliveryId],
-  ['redeliverToEndpoint', 'endpoint', async (deps, owner) => (await storedEndpoint(deps, owner)).endpointId],
+  [
+    'redeliverToEndpoint',
+    'endpoint',
+    async (deps, owner) => (await storedEndpoint(deps, { clientId: owner.clientId })).endpointId,
+  ],
 ]
 
 const LISTS = ['listPayments', 'listSettlements', 'listWebhookEndpoints', 'listWebhookDeliveries'] as const
